@@ -1,0 +1,1 @@
+"""Compare traces: metrics, bounds, divergence, cases, goldens."""

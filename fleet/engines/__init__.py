@@ -1,0 +1,1 @@
+"""Engines run a compiled program and give back a trace."""

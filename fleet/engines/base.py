@@ -1,0 +1,66 @@
+"""The engine contract: run a compiled program, give back a trace. Engines are plug-ins (`fleet.engines` entry points)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from fleet.engines.trace import Trace
+from fleet.ir.program import Program
+
+Progress = Callable[[float, str], None]
+"""Called with the finished fraction (0 to 1) and a few words; engines call it at least once a second of work."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is made; every field has a meaning for every engine or is ignored by it.
+
+    Attributes:
+        device: a device name of an installed instruction set ("hbm_small"); needed by `iss` and `rtl`.
+        memory: "ideal", "fixed" (latency) or "stall" (seeded random): results must not depend on it.
+        seed: seed of everything random in the run (stalls, power-on state).
+        keep_tensors: whether per-operation tensors are kept in the trace (outputs always are).
+        workdir: where the engine may leave files (images, logs, waves); a temporary folder when None.
+        progress: see `Progress`.
+    """
+
+    device: str | None = None
+    memory: str = "ideal"
+    seed: int = 0
+    keep_tensors: bool = True
+    workdir: Path | None = None
+    progress: Progress | None = None
+
+
+class Engine(Protocol):
+    """What a plug-in under `fleet.engines` gives: an instance with these members."""
+
+    name: str
+    target: str
+    """What a program is compiled to for it: "bytecode", "accel", "riscv" or "source"."""
+
+    def available(self) -> str | None:
+        """None when it can run here, else one line: what is missing and how to get it."""
+        ...
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """Compiles (or takes from the cache), runs, and returns a complete trace.
+
+        `inputs` has every `program.inputs` name with exactly its shape and dtype (checked by the caller).
+        Raises FleetError subclasses for anything that bad input can cause.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """A registered engine: its entry-point name, the object, and the distribution that brought it."""
+
+    name: str
+    engine: Engine
+    distribution: str = field(default="fleet")

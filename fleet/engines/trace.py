@@ -1,0 +1,123 @@
+"""The trace: what every engine leaves behind, in one form, so that any two can be compared.
+
+A trace has two alignments (docs/architecture.md):
+  operations   `tensors[op id]`, for engines of every kind;
+  commits      one record an accelerator instruction, in program order, for `iss` and `rtl`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import ModelError
+
+CYCLE_CLASSES: tuple[str, ...] = ("compute", "weight_wait", "activation_wait", "write_back", "issue", "dependency")
+"""Every cycle of an instruction belongs to exactly one of these; an assertion in the RTL holds the sum."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One accelerator instruction made architecturally visible.
+
+    Attributes:
+        seq: position in program order, from 0, over the whole run (all tasks).
+        instruction: its name in the instruction set ("mvm_bn").
+        ops: ids of the IR operations that it implements, the last one is what it computes.
+        digest: sum modulo 2^64 of the mix of (space, offset, byte) over the bytes written (`fleet.isa.digest`).
+        bytes_written: bytes written to all destinations.
+        result: value of the unit's result register (argmax) after the commit; None where it has none.
+        start, end: cycles since the run's first; None for engines without a clock.
+        cycles: class -> cycles (`CYCLE_CLASSES`), summing to end - start; empty without a clock.
+        token_range: [first, last) rows of the batch that it computes; None where the notion has no meaning.
+    """
+
+    seq: int
+    instruction: str
+    ops: tuple[str, ...]
+    digest: int
+    bytes_written: int
+    result: int | None = None
+    start: int | None = None
+    end: int | None = None
+    cycles: Mapping[str, int] = field(default_factory=dict)
+    token_range: tuple[int, int] | None = None
+
+
+@dataclass
+class Trace:
+    """What one engine left of one run.
+
+    Attributes:
+        engine: "vm", "iss", "rtl", "riscv", "cpython", ...
+        program_hash: `Program.hash` of what ran (with the weights that ran: the rounded golden differs).
+        outputs: output name -> array, as the model returns it.
+        tensors: operation id -> array, in the operation's own shape and in the engine's own dtype.
+        device: device name, None off the accelerator.
+        description_hash: hash of description, semantics and device file (`InstructionSet.hash`); None off the accelerator.
+        commits: see `Commit`; empty off the accelerator.
+        placement: operation id -> "device" or "host"; empty where everything runs in one place.
+        counters: name -> number, e.g. "cycles", "instructions", "macs", "hbm_read_bytes", "ddr_read_bytes",
+            "ddr_write_bytes", "hbm_port_bytes.<p>"; per operation "instructions.<op id>". Units in the name where not a count.
+        meta: tool versions, seed, memory model, host steps, quantisation: JSON values only.
+        elapsed_s: wall time of the run itself, set-up and compilation apart.
+        complete: False until the engine has set it at the very end; a trace that is not complete never compares equal.
+    """
+
+    engine: str
+    program_hash: str
+    outputs: dict[str, np.ndarray] = field(default_factory=dict)
+    tensors: dict[str, np.ndarray] = field(default_factory=dict)
+    device: str | None = None
+    description_hash: str | None = None
+    commits: list[Commit] = field(default_factory=list)
+    placement: dict[str, str] = field(default_factory=dict)
+    counters: dict[str, float] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
+    elapsed_s: float = 0.0
+    complete: bool = False
+
+    def save(self, path: Path) -> None:
+        """Writes `path` (one .npz: arrays and a JSON header) under a temporary name, then renames it."""
+        header = asdict(self)
+        for key in ("outputs", "tensors"):
+            header[key] = list(header[key])
+        arrays = {f"o{i}": a for i, a in enumerate(self.outputs.values())}
+        arrays |= {f"t{i}": a for i, a in enumerate(self.tensors.values())}
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        try:
+            with os.fdopen(fd, "wb") as f:
+                np.savez(f, **arrays)  # pyright: ignore[reportArgumentType]
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: Path) -> Trace:
+        """Reads what `save` wrote; nothing is unpickled. Raises ModelError for a file that is not a whole trace."""
+        try:
+            with np.load(path, allow_pickle=False) as z:
+                header: dict[str, Any] = json.loads(z["header"].tobytes())
+                outputs = {name: z[f"o{i}"] for i, name in enumerate(header.pop("outputs"))}
+                tensors = {name: z[f"t{i}"] for i, name in enumerate(header.pop("tensors"))}
+            commits: list[Commit] = []
+            for record in header.pop("commits"):
+                fields: dict[str, Any] = dict(record)
+                fields["ops"] = tuple(fields["ops"])
+                if fields["token_range"] is not None:
+                    fields["token_range"] = tuple(fields["token_range"])
+                commits.append(Commit(**fields))
+            return cls(outputs=outputs, tensors=tensors, commits=commits, **header)
+        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+            raise ModelError(f"not a whole trace ({error})", where=str(path), hint="run it again") from error

@@ -1,0 +1,53 @@
+"""The errors a user may see, each one line: what is wrong, where, what was expected, what to do.
+
+Every exception that can be caused by bad input derives from `FleetError`; the command line prints
+`str(error)` without a traceback and leaves with `exit_code`. A traceback that reaches a user is a bug.
+"""
+
+from __future__ import annotations
+
+
+class FleetError(Exception):
+    """Bad input. `where` is a file, `file:line`, an operation, an instruction or a command."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None, detail: str | None = None) -> None:
+        """Args:
+        what: what is wrong and what was expected, in one clause.
+        where: the place; printed first.
+        hint: what to do about it.
+        detail: further lines (a source line with a caret); printed below.
+        """
+        self.what, self.where, self.hint, self.detail = what, where, hint, detail
+        line = f"{where}: {what}" if where else what
+        if hint:
+            line += f"; {hint}"
+        if detail:
+            line += "\n" + detail
+        super().__init__(line)
+
+
+class SourceError(FleetError):
+    """The model's source text is outside what the front end understands."""
+
+
+class ModelError(FleetError):
+    """Weights, inputs or labels do not fit the model (missing, truncated, shape, dtype, NaN)."""
+
+
+class DeviceError(FleetError):
+    """The device cannot hold or run what was asked."""
+
+
+class SetupError(FleetError):
+    """A tool is missing or too old; the hint always names `fleet doctor`."""
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(what, where=where, hint=(hint + "; " if hint else "") + "run `fleet doctor` for the whole picture")
+
+
+class ComparisonFailure(FleetError):
+    """Two things that must agree do not, or nothing was compared."""
+
+    exit_code = 1

@@ -1,0 +1,1 @@
+"""The IR: dialects on xDSL, programs, types."""

@@ -1,0 +1,81 @@
+"""A program: one compiled model, the thing that every target starts from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import SSAValue
+
+from fleet.ir.dialect import FleetOp
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of the model's function.
+
+    kind is "input" (given for each run) or "weight" (bound when the program is made).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    kind: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """IR, weights, inputs and outputs of a model. Immutable: passes make a new one.
+
+    Attributes:
+        module: holds one `func.func`, a single block of `fleet` operations closed by `func.return`.
+        arguments: in the order of the function's arguments.
+        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype.
+        outputs: names of the returned values, in order ("logits", or "out0" for an unnamed expression).
+        source: the source text, for messages and provenance; source_name: its file name as the user gave it.
+        symbols: values that named dimensions were bound to ({"N": 360}).
+    """
+
+    module: ModuleOp
+    arguments: tuple[Argument, ...]
+    weights: Mapping[str, np.ndarray]
+    outputs: tuple[str, ...]
+    source: str = ""
+    source_name: str = "<graph>"
+    symbols: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def function(self) -> FuncOp:
+        """The model's function."""
+        (function,) = (op for op in self.module.ops if isinstance(op, FuncOp))
+        return function
+
+    def operations(self) -> Iterator[FleetOp]:
+        """The operations in program order, without the return."""
+        return (op for op in self.function.body.block.ops if isinstance(op, FleetOp))
+
+    def returned(self) -> tuple[SSAValue, ...]:
+        """The values that the function returns, in the order of `outputs`."""
+        last = self.function.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        return tuple(last.operands)
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """Arguments that a run must be given."""
+        return tuple(a for a in self.arguments if a.kind == "input")
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (hex) over the printed IR and the weights' names, dtypes, shapes and bytes."""
+        h = hashlib.sha256(str(self.module).encode())
+        for name in sorted(self.weights):
+            w = self.weights[name]
+            h.update(f"{name}:{w.dtype.str}:{w.shape}".encode())
+            h.update(np.ascontiguousarray(w).tobytes())
+        return h.hexdigest()

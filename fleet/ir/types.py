@@ -1,0 +1,56 @@
+"""NumPy dtypes and xDSL types: one table, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, f16, f32, f64, i1, i8, i32, i64
+from xdsl.ir import Attribute
+
+_PAIRS: tuple[tuple[str, Attribute, str], ...] = (
+    # NumPy name, xDSL type, spelling in dispatch hints and reports
+    ("float16", f16, "f16"),
+    ("float32", f32, "f32"),
+    ("float64", f64, "f64"),
+    ("bool", i1, "i1"),
+    ("int8", i8, "i8"),
+    ("int32", i32, "i32"),
+    ("int64", i64, "i64"),
+)
+_TO_XDSL: dict[np.dtype, Attribute] = {np.dtype(name): attr for name, attr, _ in _PAIRS}
+_TO_NUMPY: dict[Attribute, np.dtype] = {attr: np.dtype(name) for name, attr, _ in _PAIRS}
+_SPELLING = {np.dtype(name): spelling for name, _, spelling in _PAIRS}
+
+SUPPORTED_DTYPES: tuple[str, ...] = tuple(name for name, _, _ in _PAIRS)
+
+
+def element_type(dtype: np.dtype | str | type) -> Attribute:
+    """xDSL element type of a NumPy dtype. Raises KeyError for a dtype that fleet does not carry."""
+    return _TO_XDSL[np.dtype(dtype)]
+
+
+def tensor_type(shape: Sequence[int], dtype: np.dtype | str | type) -> Attribute:
+    """`tensor<shape x dtype>`; rank 0 stays a tensor (scalars are builtin types, see `scalar_type`)."""
+    return TensorType(element_type(dtype), list(shape))
+
+
+def numpy_dtype(type_: Attribute) -> np.dtype:
+    """NumPy dtype of a tensor's elements or of a scalar type."""
+    return _TO_NUMPY[type_.get_element_type() if isinstance(type_, TensorType) else type_]
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...]:
+    """Static shape; () for a scalar type."""
+    return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
+
+
+def is_tensor(type_: Attribute) -> bool:
+    """True for a ranked tensor, False for a scalar (a Python number in the source)."""
+    return isinstance(type_, TensorType)
+
+
+def spelling(type_: Attribute) -> str:
+    """`16x768xf32` for tensors, `i32` for scalars: the grammar of dispatch hints (seed 001)."""
+    name = _SPELLING[numpy_dtype(type_)]
+    return "x".join([*(str(d) for d in shape_of(type_)), name]) if is_tensor(type_) else name

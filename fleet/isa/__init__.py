@@ -1,0 +1,1 @@
+"""The instruction-set plug-in contract, descriptions, codec and functional models."""

@@ -1,0 +1,93 @@
+"""How IR operations become instructions: patterns, layouts and what a pattern may ask of the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir.dialect import FleetOp
+from fleet.ir.program import Program
+from fleet.isa.contract import Call, Device
+
+
+@dataclass(frozen=True)
+class Match:
+    """A group of operations that one pattern turns into instructions.
+
+    ops: the covered operations in program order; the last one makes the result (and only its value leaves the group).
+    activations: values that must stand in device memory (outputs of other groups, model inputs).
+    weights: names of weights that the pattern packs.
+    result: the value that the group leaves.
+    data: whatever the pattern wants to carry from match to emit.
+    """
+
+    pattern: Pattern
+    ops: tuple[FleetOp, ...]
+    activations: tuple[SSAValue, ...]
+    weights: tuple[str, ...]
+    result: SSAValue
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Layout(Protocol):
+    """How an activation tensor lies in device memory."""
+
+    def size(self, shape: tuple[int, ...], dtype: np.dtype) -> int:
+        """Bytes that a tensor takes. Raises DeviceError for a shape that the layout cannot hold."""
+        ...
+
+    def pack(self, array: np.ndarray) -> np.ndarray:
+        """Host tensor (float32 or float64, integers for index tensors) -> device bytes (uint8), rounding as the device stores."""
+        ...
+
+    def unpack(self, data: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Device bytes -> host tensor of `dtype`; exact."""
+        ...
+
+
+class EmitContext(Protocol):
+    """What the compiler offers to a pattern while it emits (fleet.targets.accel)."""
+
+    device: Device
+    program: Program
+
+    def address(self, value: SSAValue) -> int:
+        """DDR offset of an activation tensor (allocated on first use)."""
+        ...
+
+    def weight(self, name: str) -> np.ndarray:
+        """The weight's values as the model has them."""
+        ...
+
+    def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
+        """Puts constant bytes into device memory once per `key`; returns the offset.
+
+        data: uint8; for space "hbm" one array a port, placed at the same offset in every bank.
+        """
+        ...
+
+    def rounded(self, name: str, values: np.ndarray) -> None:
+        """Records weight `name` as the device stores it (the model's dtype and shape): makes the rounded golden."""
+        ...
+
+    def emit(self, call: Call) -> None:
+        """Appends one instruction; refused (DeviceError) when its class says that it is not legal."""
+        ...
+
+
+class Pattern(Protocol):
+    """One way of turning operations into instructions. `options` of the compile (quantisation) come through the match."""
+
+    name: str
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | None:
+        """The largest group that ends with `op`, or None."""
+        ...
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Packs weights and emits the instructions."""
+        ...

@@ -1,0 +1,46 @@
+"""Device memory as mapped files: the functional model and the simulation open the same kind of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from fleet.errors import DeviceError
+from fleet.isa.contract import Device, Memory
+
+
+class MappedMemory(Memory):
+    """One sparse file a space under `folder`: `ddr.bin`, and `hbm_<p>.bin` for every HBM port.
+
+    The simulation maps the same files shared, so nothing is copied. On-chip spaces belong to the engine.
+    """
+
+    def __init__(self, device: Device, folder: Path) -> None:
+        """Creates (or opens) the files; untouched bytes read as 0 and take no room on disk."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.device, self.folder = device, folder
+        self.paths: dict[tuple[str, int], Path] = {("ddr", 0): folder / "ddr.bin"}
+        for port in range(device.parameters["HbmPorts"] if "hbm" in device.memory else 0):
+            self.paths["hbm", port] = folder / f"hbm_{port}.bin"
+        self._maps: dict[tuple[str, int], np.memmap] = {}
+        for (space, bank), path in self.paths.items():
+            if not path.exists() or path.stat().st_size != device.memory[space]:
+                with path.open("wb") as f:
+                    f.truncate(device.memory[space])
+            self._maps[space, bank] = np.memmap(path, dtype=np.uint8, mode="r+")
+
+    def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
+        """Writable view; DeviceError when the range leaves the space."""
+        whole = self._maps.get((space, bank))
+        if whole is None:
+            raise DeviceError(f"no memory '{space}' bank {bank} on this device", where=self.device.name)
+        if offset < 0 or size < 0 or offset + size > whole.size:
+            raise DeviceError(
+                f"bytes [{offset:#x}, {offset + size:#x}) leave '{space}' of {whole.size:#x} bytes", where=self.device.name
+            )
+        return whole[offset : offset + size]
+
+    def close(self) -> None:
+        """Drops the mappings; the files stay."""
+        self._maps.clear()

@@ -1,0 +1,1 @@
+"""Pictures and pages out of stored results; never runs anything."""

@@ -1,0 +1,1 @@
+"""Expressions over dynamic dimensions; at the bottom, used by all."""

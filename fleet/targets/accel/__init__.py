@@ -1,0 +1,1 @@
+"""The accelerator target: legalise, plan memory, emit instructions."""

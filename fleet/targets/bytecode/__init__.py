@@ -1,0 +1,1 @@
+"""The seeds' bytecode: encoder, file format and stack VM."""

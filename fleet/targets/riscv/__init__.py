@@ -1,0 +1,1 @@
+"""The RISC-V target: LLVM IR, object, linked image."""

@@ -18,10 +18,11 @@ from fleet.isa.contract import Call, Device
 class Match:
     """A group of operations that one pattern turns into instructions.
 
-    ops: the covered operations in program order; the last one makes the result (and only its value leaves the group).
+    ops: the covered operations in program order; the last one is what the group computes.
     activations: values that must stand in device memory (outputs of other groups, model inputs).
     weights: names of weights that the pattern packs.
-    result: the value that the group leaves.
+    results: the values that the group leaves in device memory, the last one that of the last operation; no other
+        value of the group may be used outside it (a matched argmax leaves its logits and its indices).
     data: whatever the pattern wants to carry from match to emit.
     """
 
@@ -29,7 +30,7 @@ class Match:
     ops: tuple[FleetOp, ...]
     activations: tuple[SSAValue, ...]
     weights: tuple[str, ...]
-    result: SSAValue
+    results: tuple[SSAValue, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -105,6 +105,7 @@ class DataProvenance:
 
     kind: "real" or "random" (seeded); banner: what a reader must be told first (random data), else None.
     samples: rows of the batch. inputs and labels: file names as given, None where there is none.
+    image_shape: (height, width) of an input row that is a picture, so that a report can show it; None when unknown.
     """
 
     kind: Literal["real", "random"]
@@ -112,6 +113,7 @@ class DataProvenance:
     inputs: str | None
     labels: str | None
     banner: str | None
+    image_shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -261,6 +263,8 @@ class CommitRow:
     """One instruction commit of two engines. Digests are 16 hex digits; cycles and macs are empty / None without a source.
 
     equal: instruction, digest, bytes, result and operations agree. macs: useful; macs_issued: with padding waste.
+    least_bytes: the bytes that its operands hold, each once, as "<space>_read" and "<space>_write" ("hbm_read"): what it
+    must move at least (`Instruction.reads` and `writes`); empty when unknown.
     """
 
     seq: int
@@ -278,6 +282,7 @@ class CommitRow:
     model_cycles: int | None
     token_range: tuple[int, int] | None
     equal: bool
+    least_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True)

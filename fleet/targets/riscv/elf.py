@@ -242,7 +242,9 @@ def read_image(blob: bytes) -> Image:
         if kind == 1:
             if filled > size:
                 raise ElfError(f"segment {i} holds {filled} bytes in a size of {size}")
-            segments.append(Segment(at.get(address, f"segment{i}"), address, _cut(blob, offset, filled, f"segment {i}"), size, flags))
+            segments.append(
+                Segment(at.get(address, f"segment{i}"), address, _cut(blob, offset, filled, f"segment {i}"), size, flags)
+            )
     symbols: list[Symbol] = []
     for _, type_, _, _, offset, size, link, _, _, _ in raw:
         if type_ == SHT_SYMTAB and link < len(raw) and size % _SYMBOL.size == 0:

@@ -140,5 +140,3 @@ class _Product:
         for n, value in enumerate(sums):
             i, j = divmod(n, width)
             store(b, self.out, b.add(target, index(i * self.shape.columns + j)), value)
-
-

@@ -13,7 +13,16 @@ from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
 
-def _copy(b: Builder, shape: Sequence[int], target: Array, steps: Sequence[int], begin: int, source: Array, walk: Sequence[int], start: int) -> None:
+def _copy(
+    b: Builder,
+    shape: Sequence[int],
+    target: Array,
+    steps: Sequence[int],
+    begin: int,
+    source: Array,
+    walk: Sequence[int],
+    start: int,
+) -> None:
     """Copies `shape` elements between two strided places, converting to the target's dtype."""
 
     def body(offsets: list[Value]) -> None:
@@ -101,5 +110,3 @@ def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:
             raise refuse(op, f"value {value} in a result of dtype {out.dtype}")
     filled = number(out.dtype, value)
     nest(b, [out.size], [[1]], [index(0)], lambda offsets: store(b, out, offsets[0], filled))
-
-

@@ -71,7 +71,11 @@ def link(object_bytes: bytes, base: int, entry: str, absolute: Mapping[str, tupl
 
 def _signed(value: int, bits: int, where: str) -> int:
     if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
-        raise LinkError(f"a distance of {value} bytes does not fit {bits} bits", where=where, hint="the model is too large for the medium code model")
+        raise LinkError(
+            f"a distance of {value} bytes does not fit {bits} bits",
+            where=where,
+            hint="the model is too large for the medium code model",
+        )
     return value
 
 
@@ -94,7 +98,9 @@ class _Link:
         self.data = bytearray(self.data_end - self.data_base)
 
     def _group(self, test: Callable[[Section], bool]) -> list[int]:
-        return [i for i, s in enumerate(self.source.sections) if s.flags & SHF_ALLOC and s.size and s.name != ".eh_frame" and test(s)]
+        return [
+            i for i, s in enumerate(self.source.sections) if s.flags & SHF_ALLOC and s.size and s.name != ".eh_frame" and test(s)
+        ]
 
     def _place(self, group: list[int], address: int) -> int:
         for i in group:
@@ -110,12 +116,17 @@ class _Link:
     def _value(self, symbol: ObjectSymbol, where: str) -> int:
         if symbol.section is None:
             if symbol.name not in self.absolute:
-                raise LinkError(f"undefined symbol {symbol.name!r}", where=where, hint="generated code may call nothing outside itself")
+                raise LinkError(
+                    f"undefined symbol {symbol.name!r}", where=where, hint="generated code may call nothing outside itself"
+                )
             return self.absolute[symbol.name][0]
         if symbol.section == -1:
             return symbol.value
         if symbol.section not in self.address:
-            raise LinkError(f"symbol {symbol.name!r} is in section {self.source.sections[symbol.section].name}, which is not loaded", where=where)
+            raise LinkError(
+                f"symbol {symbol.name!r} is in section {self.source.sections[symbol.section].name}, which is not loaded",
+                where=where,
+            )
         return self.address[symbol.section] + symbol.value
 
     def image(self, entry: str) -> Image:

@@ -182,7 +182,11 @@ def make_plan(program: Program, scratch_bytes: int) -> tuple[MemoryPlan, dict[SS
     cursor.close("stack", writable=True)
     if cursor.address - CODE_BASE > LIMIT:
         have = (cursor.address - CODE_BASE) >> 20
-        raise DeviceError(f"the model needs {have} MiB; the RISC-V program reaches {LIMIT >> 20} MiB", where=program.source_name, hint="use a smaller batch")
+        raise DeviceError(
+            f"the model needs {have} MiB; the RISC-V program reaches {LIMIT >> 20} MiB",
+            where=program.source_name,
+            hint="use a smaller batch",
+        )
     outputs = tuple((name, of[value]) for name, value in zip(program.outputs, program.returned(), strict=True))
     regions = tuple(region for region in cursor.regions if region.size)
     return MemoryPlan(groups["weight"], groups["input"], results, scratch, stack, regions, outputs), of

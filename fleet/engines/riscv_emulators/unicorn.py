@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import importlib
 import mmap
 import threading
+from importlib import metadata
 from typing import Any
 
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
@@ -34,10 +36,11 @@ _TRAPS = {
 def missing() -> str | None:
     """None when Unicorn can be imported, else what to do."""
     try:
-        import unicorn
-    except ImportError:
-        return "the Python package `unicorn` is missing; install fleet with its extra `riscv`"
-    return None if unicorn.__version__.startswith("2.") else f"unicorn {unicorn.__version__} is installed; expected 2.1"
+        version = metadata.version("unicorn")
+        importlib.import_module("unicorn.riscv_const")
+    except (ImportError, OSError) as error:
+        return f"the Python package `unicorn` cannot be imported ({error}); install fleet with its extra `riscv`"
+    return None if version.startswith("2.") else f"unicorn {version} is installed; expected 2.1"
 
 
 class UnicornEmulator:
@@ -48,13 +51,10 @@ class UnicornEmulator:
     def __init__(self) -> None:
         if reason := missing():
             raise SetupError(reason, where="engine riscv")
-        import unicorn
-        from unicorn import riscv_const
-
-        self._u: Any = unicorn
-        self._r: Any = riscv_const
-        self.version = str(unicorn.__version__)
-        self._machine: Any = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV64)
+        self._u: Any = importlib.import_module("unicorn")
+        self._r: Any = importlib.import_module("unicorn.riscv_const")
+        self.version = metadata.version("unicorn")
+        self._machine: Any = self._u.Uc(self._u.UC_ARCH_RISCV, self._u.UC_MODE_RISCV64)
         self._memory: list[tuple[int, mmap.mmap]] = []
         self._image: Image | None = None
         self._counter: BlockCounter | None = None
@@ -153,9 +153,7 @@ class UnicornEmulator:
         raise EmulationError(f"{size} bytes at {address:#x} are not mapped", where="unicorn", address=address)
 
     def _count_blocks(self, image: Image) -> BlockCounter:
-        from unicorn.unicorn_py3.unicorn import uclib  # pyright: ignore[reportMissingImports]
-
-        library: Any = uclib
+        library: Any = importlib.import_module("unicorn.unicorn_py3.unicorn").uclib
         counter = BlockCounter(image, ctypes.cast(library.uc_emu_stop, ctypes.c_void_p).value or 0)
         hook = ctypes.c_size_t()
         add = ctypes.CFUNCTYPE(

@@ -155,9 +155,9 @@ def matmul(ev: Evaluator, node: ast.AST, lhs: Tensor | Number, rhs: Tensor | Num
     a = lhs.ssa if len(lhs.shape) > 1 else ev.builder.emit(node, "reshape", [lhs.ssa], shape=[1, *lhs.shape])
     b = rhs.ssa if len(rhs.shape) > 1 else ev.builder.emit(node, "reshape", [rhs.ssa], shape=[*rhs.shape, 1])
     product = ev.builder.tensor(node, "matmul", [a, b])
-    rows = product.shape[-2:-1] if len(lhs.shape) > 1 else ()
+    rows = product.shape[len(product.shape) - 2 : -1] if len(lhs.shape) > 1 else ()
     columns = product.shape[-1:] if len(rhs.shape) > 1 else ()
-    shape = [*product.shape[:-2], *rows, *columns]
+    shape = [*product.shape[: len(product.shape) - 2], *rows, *columns]
     return ev.builder.tensor(node, "reshape", [product.ssa], shape=shape)
 
 

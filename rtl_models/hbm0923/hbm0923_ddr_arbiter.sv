@@ -61,14 +61,14 @@ module hbm0923_ddr_arbiter
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic live_q;
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) live_q <= 1'b0;
-    else live_q <= 1'b1;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!live_q)
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
     arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o) && $stable(arid_o));
-  assert property (@(posedge clk_i) disable iff (!live_q)
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
     arvalid_o |-> 33'(araddr_o[11:6]) + 33'(arlen_o) < 33'd64);
 `endif
 endmodule

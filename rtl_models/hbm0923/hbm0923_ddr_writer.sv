@@ -54,7 +54,7 @@ module hbm0923_ddr_writer
 
   always_comb begin
     pixel.addr = line_q + {10'd0, out_i.token, 6'd0};
-    pixel.data = DdrBits'(y_i) << {lane, 4'd0};
+    pixel.data = 512'(y_i) << {lane, 4'd0};
     // The last block also clears what is left of the pixel.
     pixel.strb = (out_i.last_block ? {64{1'b1}} : 64'((65'd1 << (2 * Tout)) - 65'd1)) << {lane, 1'b0};
   end
@@ -120,14 +120,14 @@ module hbm0923_ddr_writer
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic live_q;
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) live_q <= 1'b0;
-    else live_q <= 1'b1;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!live_q) push |-> used_q != (Aw + 1)'(Depth));
-  assert property (@(posedge clk_i) disable iff (!live_q) awvalid_o && !awready_i |=> awvalid_o && $stable(awaddr_o));
-  assert property (@(posedge clk_i) disable iff (!live_q)
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) push |-> used_q != (Aw + 1)'(Depth));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid_o && !awready_i |=> awvalid_o && $stable(awaddr_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
     wvalid_o && !wready_i |=> wvalid_o && $stable(wdata_o) && $stable(wstrb_o));
 `endif
   // Fields that other modules use; bit 0 of a response tells exclusive from plain.

@@ -99,15 +99,15 @@ module hbm0923_hbm_port
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic live_q;
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) live_q <= 1'b0;
-    else live_q <= 1'b1;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!live_q) arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
-  assert property (@(posedge clk_i) disable iff (!live_q) pop_i |-> valid_o);
-  assert property (@(posedge clk_i) disable iff (!live_q) start_i |-> left_q == 32'd0);
-  assert property (@(posedge clk_i) disable iff (!live_q) used_q + free_q <= (Aw + 1)'(Depth));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) pop_i |-> valid_o);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> left_q == 32'd0);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) used_q + free_q <= (Aw + 1)'(Depth));
 `endif
   logic unused_addr;
   assign unused_addr = ^addr_i[31:28];

@@ -75,6 +75,7 @@ module hbm0923_mvm_check
         || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip != '0
         || {operands_i.zero19, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
         || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3) first_error = ErrUnsupported;
+    if (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb]) first_error = ErrUnsupported;
     if (bad_mode != '0) first_error = ErrIllegalMode;
   end
 

@@ -195,14 +195,14 @@ module hbm0923_mvm_ctrl
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic live_q;
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) live_q <= 1'b0;
-    else live_q <= 1'b1;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!live_q) $onehot(state_q));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) $onehot(state_q));
   // Every cycle is in exactly one class.
-  assert property (@(posedge clk_i) disable iff (!live_q) state_q == StCommit |->
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) state_q == StCommit |->
     class_d[0] + class_d[1] + class_d[2] + class_d[3] + class_d[4] + class_d[5] == total_q + 32'd1);
 `endif
 endmodule

@@ -202,12 +202,12 @@ module hbm0923_mvm_epilogue
   end
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic live_q;
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) live_q <= 1'b0;
-    else live_q <= 1'b1;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!live_q) !(output_i && plan_i.res && res_here_q == '0));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !(output_i && plan_i.res && res_here_q == '0));
 `endif
   // Fields of the plan that other modules use.
   logic unused_plan;

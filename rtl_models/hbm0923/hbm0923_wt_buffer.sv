@@ -125,15 +125,15 @@ module hbm0923_wt_buffer
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic live_q;
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) live_q <= 1'b0;
-    else live_q <= 1'b1;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!live_q) start_i |-> !active_q);
-  assert property (@(posedge clk_i) disable iff (!live_q)
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> !active_q);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
     $signed(data_wr_q - data_free_i) <= $signed((Dw + 2)'(DataDepth)));
-  assert property (@(posedge clk_i) disable iff (!live_q) (scale_wr_q - scale_free_i) <= (Sw + 1)'(ScaleDepth));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) (scale_wr_q - scale_free_i) <= (Sw + 1)'(ScaleDepth));
 `endif
   // Fields of the plan that other modules use.
   logic unused_plan;

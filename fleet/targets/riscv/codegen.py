@@ -69,7 +69,7 @@ def generate(program: Program) -> Module:
     plan, buffers = make_plan(program, scratch)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
-    fault = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
+    fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
     fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
     main = _function(module, ENTRY, 0)
     b = ir.IRBuilder(main.append_basic_block("entry"))

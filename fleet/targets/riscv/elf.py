@@ -25,6 +25,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELA = struct.Struct("<QQq")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
+_LARGEST = 1 << 31
 _IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)
 
 
@@ -240,11 +241,13 @@ def read_image(blob: bytes) -> Image:
         piece = _cut(blob, programs + i * _PROGRAM.size, _PROGRAM.size, "a program header")
         kind, flags, offset, address, _, filled, size, _ = _PROGRAM.unpack(piece)
         if kind == 1:
-            if filled > size:
-                raise ElfError(f"segment {i} holds {filled} bytes in a size of {size}")
+            if filled > size or size > _LARGEST or address > (1 << 63):
+                raise ElfError(f"segment {i} has {filled} of {size} bytes at {address:#x}; expected at most {_LARGEST}")
             segments.append(
                 Segment(at.get(address, f"segment{i}"), address, _cut(blob, offset, filled, f"segment {i}"), size, flags)
             )
+    if not any(segment.flags & PF_X and segment.data for segment in segments):
+        raise ElfError("an executable without code")
     symbols: list[Symbol] = []
     for _, type_, _, _, offset, size, link, _, _, _ in raw:
         if type_ == SHT_SYMTAB and link < len(raw) and size % _SYMBOL.size == 0:

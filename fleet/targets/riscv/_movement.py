@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
+from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import ConcatOp, ConstantOp, GatherOp, ReshapeOp, SliceOp, TransposeOp
 from fleet.targets.riscv._kernel import Array, Builder, Value, index, is_float, load, nest, number, store
 from fleet.targets.riscv.faults import Fault, emit_fault
@@ -33,7 +34,7 @@ def _copy(
 
 def emit_transpose(b: Builder, op: TransposeOp, out: Array, operand: Array) -> None:
     """`numpy.transpose` with a full permutation."""
-    order = [int(d) for d in op.permutation.get_values()]
+    order: list[int] = list(attributes_of(op)["permutation"])
     if sorted(order) != list(range(len(operand.shape))) or tuple(operand.shape[d] for d in order) != out.shape:
         raise refuse(op, f"permutation {order} of shape {operand.shape} into {out.shape}")
     _copy(b, out.shape, out, out.strides, 0, operand, [operand.strides[d] for d in order], 0)
@@ -48,8 +49,9 @@ def emit_reshape(b: Builder, op: ReshapeOp, out: Array, operand: Array) -> None:
 
 def emit_slice(b: Builder, op: SliceOp, out: Array, operand: Array) -> None:
     """`start` and `size` for every dimension."""
-    start = [int(d) for d in op.start.get_values()]
-    size = tuple(int(d) for d in op.size.get_values())
+    found = attributes_of(op)
+    start: list[int] = found["start"]
+    size: tuple[int, ...] = tuple(found["size"])
     ranges = zip(start, size, operand.shape, strict=False)
     if len(start) != len(operand.shape) or len(size) != len(start) or any(s < 0 or n < 0 or s + n > d for s, n, d in ranges):
         raise refuse(op, f"start {start} and size {list(size)} of shape {operand.shape}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fleet.ir import dialect
+from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import ArgmaxOp, FleetOp, ReduceOp
 from fleet.targets.riscv._elementwise import maximum
 from fleet.targets.riscv._kernel import (
@@ -60,7 +61,7 @@ class _Axes:
 def emit_reduce(b: Builder, op: ReduceOp, out: Array, operand: Array) -> None:
     """`reduce_sum`, `reduce_max`, `mean`, `var`."""
     dtype = out.dtype
-    axes = _Axes(op, operand, [int(a) for a in op.axes.get_values()], out, bool(op.keepdims))
+    axes = _Axes(op, operand, attributes_of(op)["axes"], out, bool(op.keepdims))
     if isinstance(op, dialect.ReduceMaxOp) and not axes.count and out.size:
         raise refuse(op, "the maximum of no elements")
     if isinstance(op, dialect.MeanOp | dialect.VarOp) and not is_float(dtype):

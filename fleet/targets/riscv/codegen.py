@@ -69,7 +69,7 @@ def generate(program: Program) -> Module:
     plan, buffers = make_plan(program, scratch)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
-    fault = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
+    fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
     fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
     main = _function(module, ENTRY, 0)
     b = ir.IRBuilder(main.append_basic_block("entry"))
@@ -101,6 +101,7 @@ def _function(module: Value, name: str, pointers: int) -> Value:
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER] * pointers), name)
     for attribute in ("noinline", "nounwind"):
         function.attributes.add(attribute)
+    set.add(function.attributes, '"no-builtins"')  # llvmlite's own `add` knows no string attributes
     for argument in function.args:
         argument.add_attribute("noalias")
     return function

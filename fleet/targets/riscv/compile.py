@@ -89,7 +89,7 @@ def compile_riscv(program: Program, *, cache: Path | None = None) -> RiscvProgra
     from fleet.targets.riscv.linker import LinkError, link
 
     module = generate(program)
-    key = hashlib.sha256(f"{_tools()}\n{module.llvm_ir}".encode()).hexdigest()
+    key = hashlib.sha256(f"{tools()}\n{module.llvm_ir}".encode()).hexdigest()
     code = _objects.get(key) or _cached(cache, key)
     if code is None:
         optimised, machine = _optimised(module.llvm_ir)
@@ -105,8 +105,8 @@ def compile_riscv(program: Program, *, cache: Path | None = None) -> RiscvProgra
 
 
 @lru_cache(maxsize=1)
-def _tools() -> str:
-    """What the code depends on besides the IR."""
+def tools() -> str:
+    """Versions and settings of the compiler: what the code depends on besides the IR."""
     import llvmlite
     import llvmlite.binding as llvm
 

@@ -25,6 +25,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELA = struct.Struct("<QQq")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
+_LARGEST = 1 << 31
 _IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)
 
 
@@ -137,6 +138,13 @@ def _sections(blob: bytes, offset: int, count: int) -> list[tuple[int, ...]]:
 
 def read_object(blob: bytes) -> ObjectFile:
     """Reads a relocatable RISC-V object. Raises ElfError for anything else and for a truncated one."""
+    try:
+        return _read_object(blob)
+    except (struct.error, IndexError) as error:
+        raise ElfError(f"a damaged RISC-V object ({error})") from error
+
+
+def _read_object(blob: bytes) -> ObjectFile:
     header = _header(blob, _ET_REL)
     raw = _sections(blob, header[5], header[11])
     names = _cut(blob, raw[header[12]][4], raw[header[12]][5], "the section names")
@@ -228,6 +236,13 @@ def write_image(image: Image) -> bytes:
 
 def read_image(blob: bytes) -> Image:
     """Reads what `write_image` wrote. Raises ElfError for a file that is not a whole RISC-V executable."""
+    try:
+        return _read_image(blob)
+    except (struct.error, IndexError) as error:
+        raise ElfError(f"a damaged RISC-V executable ({error})") from error
+
+
+def _read_image(blob: bytes) -> Image:
     header = _header(blob, _ET_EXEC)
     entry, programs, tables, count, sections = header[3], header[4], header[5], header[9], header[11]
     raw = _sections(blob, tables, sections)
@@ -240,11 +255,13 @@ def read_image(blob: bytes) -> Image:
         piece = _cut(blob, programs + i * _PROGRAM.size, _PROGRAM.size, "a program header")
         kind, flags, offset, address, _, filled, size, _ = _PROGRAM.unpack(piece)
         if kind == 1:
-            if filled > size:
-                raise ElfError(f"segment {i} holds {filled} bytes in a size of {size}")
+            if filled > size or size > _LARGEST or address > (1 << 63):
+                raise ElfError(f"segment {i} has {filled} of {size} bytes at {address:#x}; expected at most {_LARGEST}")
             segments.append(
                 Segment(at.get(address, f"segment{i}"), address, _cut(blob, offset, filled, f"segment {i}"), size, flags)
             )
+    if not any(segment.flags & PF_X and segment.data for segment in segments):
+        raise ElfError("an executable without code")
     symbols: list[Symbol] = []
     for _, type_, _, _, offset, size, link, _, _, _ in raw:
         if type_ == SHT_SYMTAB and link < len(raw) and size % _SYMBOL.size == 0:

@@ -152,17 +152,20 @@ def make_plan(program: Program, scratch_bytes: int) -> tuple[MemoryPlan, dict[SS
     cursor = _Cursor(CODE_BASE + CODE_SPACE)
     groups: dict[str, dict[str, Buffer]] = {"weight": {}, "input": {}}
     block = program.function.body.block
-    for kind, name in (("weight", "weights"), ("input", "inputs")):
-        for argument, value in zip(program.arguments, block.args, strict=True):
+    for kind, region in (("weight", "weights"), ("input", "inputs")):
+        for n, (argument, value) in enumerate(zip(program.arguments, block.args, strict=True)):
             if argument.kind != kind:
                 continue
-            buffer = _buffer(cursor, argument.name, f"{kind}.{symbol_part(argument.name)}", value.type)
+            buffer = _buffer(cursor, argument.name, f"{kind}_{n}_{symbol_part(argument.name)}", value.type)
             if buffer is None:
-                types = ", ".join(DTYPES)
-                what = f"argument {argument.name!r} has dtype {argument.dtype} and shape {argument.shape}; expected static shape and one of {types}"
-                raise DeviceError(what, where=program.source_name, hint="cast it in the model")
+                raise DeviceError(
+                    f"argument {argument.name!r} has dtype {argument.dtype} and shape {argument.shape} on riscv; "
+                    f"expected a static shape and one of {', '.join(DTYPES)}",
+                    where=program.source_name,
+                    hint="cast it in the model",
+                )
             of[value] = groups[kind][argument.name] = buffer
-        cursor.close(name, writable=False)
+        cursor.close(region, writable=False)
     results: dict[str, Buffer] = {}
     for n, op in enumerate(program.operations()):
         id_ = identity(op)

@@ -67,7 +67,7 @@ def single_steps(program: RiscvProgram, inputs: dict[str, np.ndarray]) -> Counte
     functions = [s for s in program.image.symbols if s.function]
     found: Counter[str] = Counter()
 
-    def step(machine: Any, address: int, size: int, data: object) -> None:
+    def step(_machine: Any, address: int, _size: int, _data: object) -> None:
         found.update(s.name for s in functions if s.address <= address < s.address + s.size)
 
     machine.hook_add(u.UC_HOOK_CODE, step)
@@ -178,14 +178,18 @@ def test_an_operation_that_the_target_lacks_is_refused() -> None:
 
 def test_too_large_a_model_is_refused() -> None:
     x = {"x": np.zeros(1, np.float32)}
-    with pytest.raises(DeviceError, match="the model needs .* MiB"):
+    with pytest.raises(DeviceError, match=r"the model needs \d+ MiB"):
         run(x, lambda m, a: m("add", a, m.constant(0.0, tensor_type((1 << 29,), "float32"))))
 
 
 @pytest.mark.parametrize(
     ("name", "arrays", "match"),
     [
-        ("gather", [np.zeros((3, 2), np.float32), np.array([0, 3])], "operation bad: index 3 is out of bounds for axis 0 with size 3"),
+        (
+            "gather",
+            [np.zeros((3, 2), np.float32), np.array([0, 3])],
+            "operation bad: index 3 is out of bounds for axis 0 with size 3",
+        ),
         ("gather", [np.zeros((3, 2), np.float32), np.array([-4])], "index -4 is out of bounds"),
         ("pow", [np.array([2, 2]), np.array([1, -1])], "negative integer powers"),
     ],
@@ -261,18 +265,17 @@ def test_a_truncated_image_is_refused(size: int) -> None:
 def test_damaged_images_end_in_one_clear_error_or_a_trace() -> None:
     program = compiled()
     rng = np.random.default_rng(31)
-    outcomes: Counter[str] = Counter()
+    errors: list[str] = []
     for _ in range(60):
         image = bytearray(program.elf)
         place = int(rng.choice(np.r_[0:176, 4096 : 4096 + 700, len(image) - 500 : len(image)]))
         image[place] ^= 1 << int(rng.integers(8))
         try:
             run_image(program, bytes(image), {"x": ARRAYS["x"]})
-            outcomes["ran"] += 1
         except FleetError as error:
-            assert "\n" not in str(error)
-            outcomes["refused"] += 1
-    assert outcomes["refused"] > 5
+            errors.append(str(error))
+    assert len(errors) > 5
+    assert not any("\n" in error for error in errors)
 
 
 def test_without_unicorn_the_engine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +299,7 @@ def test_a_watcher_can_stop_a_run() -> None:
     image = patched(program, symbol_of(program, "h"), 0, struct.pack("<I", 0x0000006F))  # jumps to itself
     endless = dataclasses.replace(program, operations=tuple(dataclasses.replace(o, work=1 << 50) for o in program.operations))
 
-    def stop(part: float, text: str) -> None:
+    def stop(_part: float, _text: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

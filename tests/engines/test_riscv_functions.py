@@ -73,7 +73,28 @@ def test_error_is_as_stated(name: str, dtype: str) -> None:
 def test_special_values_are_numpys(dtype: str) -> None:
     info = np.finfo(dtype)
     special = np.array(
-        [0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, np.inf, -np.inf, np.nan, info.max, -info.max, info.tiny, info.smallest_subnormal, 2.0**53, 1e30], dtype
+        [
+            0.0,
+            -0.0,
+            1,
+            -1,
+            2,
+            -2,
+            0.5,
+            -0.5,
+            3,
+            -3,
+            np.inf,
+            -np.inf,
+            np.nan,
+            info.max,
+            -info.max,
+            info.tiny,
+            info.smallest_subnormal,
+            2.0**53,
+            1e30,
+        ],
+        dtype,
     )
     x, y = (a.ravel() for a in np.meshgrid(special, special))
     with np.errstate(all="ignore"):

@@ -132,6 +132,13 @@ def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtyp
     return compiled.instruction_set.layout.unpack(data, buffer.shape, dtype or native)
 
 
+def _apply(op: FleetOp, operands: Sequence[Any]) -> Any:
+    """The VM's operator; imported where the host has something to do."""
+    from fleet.targets.bytecode.operators import apply
+
+    return apply(op, operands)
+
+
 class _Run:
     """One run of one stream."""
 
@@ -217,22 +224,18 @@ class _Run:
 
     def _value(self, value: SSAValue) -> np.ndarray:
         """A value for the host, in the model's dtype."""
-        from fleet.targets.bytecode.operators import apply
-
         key = value_key(self.compiled.program, value)
         if key not in self.host:
             if key in self.on_device:
                 self.host[key] = _load(self.compiled, self.memory, key, self.compiled.plan.buffers[key].dtype)
             else:  # a constant: nothing else is needed before it was made
                 assert isinstance(value.owner, FleetOp)
-                self.host[key] = apply(value.owner, [])
+                self.host[key] = _apply(value.owner, [])
         return self.host[key]
 
     def _host(self, op: FleetOp) -> None:
-        from fleet.targets.bytecode.operators import apply
-
         start = time.perf_counter()
-        result = apply(op, [self._value(v) for v in op.operands])
+        result = _apply(op, [self._value(v) for v in op.operands])
         if op.results:
             key = value_key(self.compiled.program, op.results[0])
             self.host[key] = result

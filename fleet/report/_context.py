@@ -69,7 +69,9 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
     pictures: list[tuple[str, Markup]] = []
     drawn = accuracy.thinned(rows, DEPTH_POINTS)
     series = {
-        "quantisation: weights as stored against golden": [r.quantisation.cumulative.sqnr_db if r.quantisation else None for r in drawn],
+        "quantisation: weights as stored against golden": [
+            r.quantisation.cumulative.sqnr_db if r.quantisation else None for r in drawn
+        ],
         "arithmetic, from the inputs on": [r.arithmetic.cumulative.sqnr_db if r.arithmetic else None for r in drawn],
         "arithmetic, this operation alone": [
             r.arithmetic.local.sqnr_db if r.arithmetic and r.arithmetic.local else None for r in drawn
@@ -161,7 +163,9 @@ def _performance(result: CosimResult) -> dict[str, Any]:
         if counts := performance.instruction_counts(engine):
             most = sorted(counts, key=lambda op: counts[op], reverse=True)[:PICTURE_ROWS]
             order = [op for op in counts if op in set(most)]
-            picture = bars(order, [counts[op] for op in order], "instructions retired", f"instructions-{i}", "Instructions by operation.")
+            picture = bars(
+                order, [counts[op] for op in order], "instructions retired", f"instructions-{i}", "Instructions by operation."
+            )
             rows = [(op, counts[op], counts[op] / (sum(counts.values()) or 1.0)) for op in order]
             made["instructions"].append((engine, Markup(picture), _Cut(rows, len(counts))))
     return made
@@ -191,7 +195,9 @@ def _utilisation(costs: Sequence[performance.OperationCost]) -> Markup:
     return Markup(stacked_bars([c.op for c in costs], parts, "% of the array's MAC slots", "utilisation", text))
 
 
-def _roofline(result: CosimResult, costs: Sequence[performance.OperationCost], costly: Sequence[performance.OperationCost]) -> Markup:
+def _roofline(
+    result: CosimResult, costs: Sequence[performance.OperationCost], costly: Sequence[performance.OperationCost]
+) -> Markup:
     device = result.identity.device
     assert device is not None
     suffix = "_bytes_per_cycle"

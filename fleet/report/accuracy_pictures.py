@@ -51,7 +51,9 @@ def sqnr_by_depth(
                 py = [v for v, e in zip(drawn, exact, strict=True) if e == hollow]
                 face = "none" if hollow else colour
                 axes.plot(px, py, linestyle="none", marker=marker, markersize=6, markerfacecolor=face, markeredgecolor=colour)
-            axes.plot([], [], color=colour, marker=marker, linestyle=("-", "--", ":", "-.")[k % 4], linewidth=1.2, label=label(text, 60))
+            axes.plot(
+                [], [], color=colour, marker=marker, linestyle=("-", "--", ":", "-.")[k % 4], linewidth=1.2, label=label(text, 60)
+            )
         if any_exact:
             axes.axhline(ceiling, color=INK, linewidth=0.6, linestyle=(0, (1, 3)), zorder=1)
             axes.text(1.005, ceiling, "exact", transform=axes.get_yaxis_transform(), va="center", ha="left")
@@ -104,7 +106,9 @@ def ulp_distribution(
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(thousands_formatter())
         axes.set_xlim(-0.7, len(edges) - 0.3)
-        axes.set_xticks(range(len(edges)), [_edge_text(edges, i) for i in range(len(edges))], rotation=0 if len(edges) <= 12 else 45)
+        axes.set_xticks(
+            range(len(edges)), [_edge_text(edges, i) for i in range(len(edges))], rotation=0 if len(edges) <= 12 else 45
+        )
         axes.set_xlabel(f"distance from the reference ({unit})")
         axes.set_ylabel("elements (log scale)")
         axes.grid(axis="y")

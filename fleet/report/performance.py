@@ -165,7 +165,9 @@ def port_bytes(result: CosimResult) -> tuple[float, ...]:
     """Bytes read by each HBM port of the clocked engine, in port order; empty when it did not count."""
     engine = clocked(result)
     prefix = "hbm_port_bytes."
-    found = {key.removeprefix(prefix): value for key, value in (engine.counters if engine else {}).items() if key.startswith(prefix)}
+    found = {
+        key.removeprefix(prefix): value for key, value in (engine.counters if engine else {}).items() if key.startswith(prefix)
+    }
     ports = sorted((int(port), value) for port, value in found.items() if port.isdigit())
     return tuple(value for _, value in ports)
 

@@ -105,7 +105,9 @@ def roofline(points: Sequence[RooflinePoint], peak: float, bandwidths: Mapping[s
         bandwidths: name of a memory -> bytes a cycle.
         name: prefix of the ids in the page.
     """
-    usable = [(i + 1, p.macs / p.bytes, p.macs / p.cycles) for i, p in enumerate(points) if p.macs > 0 and p.cycles > 0 and p.bytes > 0]
+    usable = [
+        (i + 1, p.macs / p.bytes, p.macs / p.cycles) for i, p in enumerate(points) if p.macs > 0 and p.cycles > 0 and p.bytes > 0
+    ]
     ridges = [peak / b for b in bandwidths.values() if b > 0]
     xs = [x for _, x, _ in usable] + ridges
     low, high = (min(xs) / 4, max(xs) * 4) if xs else (0.1, 100.0)

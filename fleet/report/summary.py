@@ -20,10 +20,17 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
     if result.data.banner:
         lines += [f"> **{m(result.data.banner)}**", ""]
     lines += [*_limited([f"- {m(reason)}" for reason in result.reasons]), ""]
-    lines += ["| engine | accuracy | 95 % interval | = golden | check | cycles | instructions | time |", "|---|---|---|---|---|---|---|---|"]
+    lines += [
+        "| engine | accuracy | 95 % interval | = golden | check | cycles | instructions | time |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     lines[-2] = lines[-2].replace("95 %", f"{100 * result.tasks[0].confidence:.0f} %" if result.tasks else "95 %")
     for row in headline(result):
-        check = f"{_text.SYMBOLS.get(row.check_verdict, '')} {m(row.check)}".strip() if row.status == "ran" else m(row.error or row.status)
+        check = (
+            f"{_text.SYMBOLS.get(row.check_verdict, '')} {m(row.check)}".strip()
+            if row.status == "ran"
+            else m(row.error or row.status)
+        )
         cells = [
             m(row.title),
             _text.percent(row.accuracy),

@@ -101,6 +101,7 @@ def _function(module: Value, name: str, pointers: int) -> Value:
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER] * pointers), name)
     for attribute in ("noinline", "nounwind"):
         function.attributes.add(attribute)
+    set.add(function.attributes, '"no-builtins"')  # llvmlite's own `add` knows no string attributes
     for argument in function.args:
         argument.add_attribute("noalias")
     return function

@@ -54,6 +54,12 @@ class FleetOp(IRDLOperation, ABC):
         if at is not None:
             self.properties["at"] = StringAttr(at)
 
+    def verify_(self) -> None:
+        """Shapes and dtypes as `fleet.ir.infer` has them. Raises VerifyException."""
+        from fleet.ir.verify import verify_types
+
+        verify_types(self)
+
 
 def op_id(op: Operation) -> str:
     """The operation's `id`; KeyError where it has none."""

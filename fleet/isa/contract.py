@@ -148,7 +148,7 @@ class InstructionSet:
     """The manifest: one plug-in.
 
     Attributes:
-        name: "hbm0923".
+        name: "toy".
         description: the SystemRDL file; `fleet.isa.description.load` parses it.
         instructions: name -> class; exactly the instructions of the description.
         patterns: how IR operations become instructions, best first (`fleet.isa.lowering`).

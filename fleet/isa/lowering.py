@@ -64,6 +64,14 @@ class EmitContext(Protocol):
         """The weight's values as the model has them."""
         ...
 
+    def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
+        """Weight [inputs, outputs] as the compile's options quantise it, one FP16 scale for `group` inputs.
+
+        Returns (codes int8 [inputs, outputs] in -levels ... levels, scales float16 [ceil(inputs / group), outputs]).
+        Raises ModelError for NaN or infinity. Taken from a cache by content.
+        """
+        ...
+
     def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
         """Puts constant bytes into device memory once per `key`; returns the offset.
 

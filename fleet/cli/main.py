@@ -1,0 +1,109 @@
+"""The `fleet` command: parses arguments, prints what a person needs, and turns errors into one line and an exit code.
+
+Commands are loaded when they are called, so `fleet --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+import traceback
+
+import click
+
+from fleet import __version__
+from fleet.errors import FleetError
+
+_COMMANDS: dict[str, tuple[str, str]] = {
+    # name -> module, one line for the overview (the command's own help is in its module)
+    "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
+    "compile": ("fleet.cli.compile", "Compile a model and print a stage (ir, bytecode, accel-regs, riscv-asm)."),
+    "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
+    "case": ("fleet.cli.case", "Add or run a case of the regression."),
+    "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
+    "report": ("fleet.cli.report", "Make the pages again from a stored result."),
+    "diff": ("fleet.cli.diff", "What changed between two runs."),
+    "doctor": ("fleet.cli.doctor_command", "What is installed, what is missing and how to get it."),
+}
+
+_EPILOG = """\b
+Examples:
+  fleet cosim examples/digits/model.py:forward --weights examples/digits/weights.npz \\
+      --input examples/digits/test.npz --labels examples/digits/labels.npz \\
+      --metric accuracy --engines vm,iss,rtl,riscv --device hbm_small --report reports/digits
+  fleet compile --emit bytecode examples/add_sample.py
+  fleet doctor
+
+Exit codes: 0 something was compared and agreed (or the command did what was asked), 1 a comparison failed,
+2 bad input or a missing tool.
+"""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        return importlib.import_module(_COMMANDS[cmd_name][0]).command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="fleet")
+def fleet() -> None:
+    """A co-simulation harness for deep-learning accelerators: one model, several engines, every bit accounted for."""
+
+
+def _say(message: str) -> None:
+    sys.stdout.flush()
+    print(f"fleet: {message}", file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit code (console script: `sys.exit(main())`)."""
+    try:
+        code = fleet.main(args=arguments, prog_name="fleet", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except FleetError as error:
+        _say(str(error))
+        return error.exit_code
+    except click.exceptions.Abort:
+        _say("interrupted; results that were already stored are untouched")
+        return 130
+    except KeyboardInterrupt:
+        _say("interrupted; results that were already stored are untouched")
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        if error.errno == errno.ENOSPC:
+            _say(f"{place}the disk is full; free some space and run again (stored results are untouched)")
+        else:
+            _say(f"{place}{error.strerror or error}")
+        return 2
+    except RecursionError:
+        _say("the input nests too deeply")
+        return 2
+    except Exception as error:
+        if os.environ.get("FLEET_DEBUG"):
+            traceback.print_exc()
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        _say(f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}; FLEET_DEBUG=1 shows the traceback")
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,301 @@
+"""Forward error of single operations: the rules that `fleet.cosim.tolerance` chains.
+
+A rule bounds, elementwise, |computed(inputs within e of x) - f(x)|, f being the operation in real arithmetic: what the
+operand errors do to f, plus what the arithmetic rounds on the way, whatever the order of its sums.
+
+Model of arithmetic (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 to 4): u is the unit roundoff, a
+correctly rounded operation has relative error at most u and a result in the subnormal range an absolute error of half the
+smallest subnormal; a sum or product chain in which a term meets k roundings has relative error gamma_k = k u / (1 - k u)
+of the sum of magnitudes, in any order, with or without fused multiply-add.
+A bound of inf means that nothing is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase
+
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
+from fleet.ir.types import shape_of
+
+__all__ = ["RULES", "Arithmetic", "Array", "clean", "gamma", "rounded_store"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """How one side computes one operation.
+
+    Attributes:
+        dtype: what every step rounds to; None: the operation's own result dtype.
+        roundings: most roundings that a term of the reduction meets, products and sums together; None: as many as a
+            summation in any order can give.
+        ulp: function ("exp", "log", "tanh", "pow") -> largest error in ULPs of the result; 0.5 where it is missing.
+        store: dtype to which the result is rounded after all; None: it stays as computed.
+    """
+
+    dtype: np.dtype | None = None
+    roundings: int | None = None
+    ulp: Mapping[str, float] = field(default_factory=dict[str, float])
+    store: np.dtype | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation to bound: x and e are the operands' values and errors (float64); dtype is what its steps round to."""
+
+    op: FleetOp
+    x: Sequence[Array]
+    e: Sequence[Array]
+    dtype: np.dtype
+    how: Arithmetic
+
+
+Rule = Callable[[Step], Array]
+"""The bound, float64, broadcastable to the result's shape."""
+
+
+def clean(bound: Array) -> Array:
+    """NaN (from inf - inf and 0 * inf on the way) proves nothing: inf."""
+    return np.where(np.isnan(bound), np.inf, bound)
+
+
+def _unit(dtype: np.dtype) -> tuple[float, float]:
+    """(unit roundoff, half the smallest subnormal); zeros for integers, which do not round."""
+    if dtype.kind != "f":
+        return 0.0, 0.0
+    info = np.finfo(dtype)
+    return float(info.eps) / 2, float(info.smallest_subnormal) / 2
+
+
+def gamma(k: int, dtype: np.dtype) -> float:
+    """gamma_k = k u / (1 - k u); inf when k u >= 1."""
+    ku = k * _unit(dtype)[0]
+    return ku / (1 - ku) if ku < 1 else float("inf")
+
+
+def rounded_store(value: Array, error: Array, dtype: np.dtype, ulps: float = 0.5) -> Array:
+    """`error` after rounding a computed value within `error` of `value` to `dtype`; inf where it may overflow."""
+    if dtype.kind != "f":
+        return error
+    u, half = _unit(dtype)
+    magnitude = np.abs(value) + error
+    out = error + 2 * ulps * (magnitude * u + half)
+    return np.where(magnitude * (1 + u) > float(np.finfo(dtype).max), np.inf, out)
+
+
+def _elementwise(f: Callable[[Array, Array], Array], propagate: Callable[[Step], Array]) -> Rule:
+    return lambda s: rounded_store(f(s.x[0], s.x[1]), propagate(s), s.dtype)
+
+
+def _sum_error(s: Step) -> Array:
+    return s.e[0] + s.e[1]
+
+
+def _product_error(s: Step) -> Array:
+    return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]
+
+
+def _quotient_error(s: Step) -> Array:
+    (a, b), (ea, eb) = s.x, s.e
+    low = np.abs(b) - eb
+    return np.where(low > 0, (ea * np.abs(b) + np.abs(a) * eb) / (np.abs(b) * low), np.inf)
+
+
+def _select(sign: float) -> Rule:
+    """maximum (sign 1) and minimum (-1): one operand's error where the other cannot win."""
+
+    def rule(s: Step) -> Array:
+        ea, eb = np.broadcast_arrays(s.e[0], s.e[1])
+        gap = sign * (s.x[0] - s.x[1])
+        return np.where(gap > ea + eb, ea, np.where(-gap > ea + eb, eb, np.maximum(ea, eb)))
+
+    return rule
+
+
+def _exact(s: Step) -> Array:
+    return s.e[0]
+
+
+def _sqrt(s: Step) -> Array:
+    low = s.x[0] - s.e[0]
+    root = np.sqrt(s.x[0])
+    spread = np.where(s.e[0] == 0, 0.0, np.where(low < 0, np.inf, s.e[0] / (root + np.sqrt(np.maximum(low, 0)))))
+    return rounded_store(root, spread, s.dtype)
+
+
+def _monotone(name: str, f: Callable[[Array], Array]) -> Rule:
+    """Monotone functions: the ends of the interval; float64's own error in the differences is added."""
+
+    def rule(s: Step) -> Array:
+        value = f(s.x[0])
+        high, low = f(s.x[0] + s.e[0]), f(s.x[0] - s.e[0])
+        slack = 8 * _EPS * np.maximum(np.abs(high), np.abs(low))
+        spread = np.where(s.e[0] == 0, 0.0, np.maximum(high - value, value - low) + slack)
+        return rounded_store(value, clean(spread), s.dtype, s.how.ulp.get(name, 0.5))
+
+    return rule
+
+
+def _pow(s: Step) -> Array:
+    base, exponent = np.broadcast_arrays(s.x[0], s.x[1])
+    eb, ee = np.broadcast_arrays(s.e[0], s.e[1])
+    value = np.power(base, exponent)
+    corners = [np.power(base + i * eb, exponent + j * ee) for i in (-1, 1) for j in (-1, 1)]
+    spread = np.maximum.reduce([np.abs(c - value) + 8 * _EPS * np.abs(c) for c in corners])
+    # Through zero x**n has its extreme at 0 for even n > 0 and a pole for n < 0; other exponents are undefined there.
+    through = (np.abs(base) <= eb) & (eb > 0)
+    whole = (ee == 0) & (exponent == np.floor(exponent))
+    spread = np.where(through, np.where(whole & (exponent > 0), np.maximum(spread, np.abs(value)), np.inf), spread)
+    spread = np.where((base - eb < 0) & ~whole, np.inf, spread)
+    spread = np.where((eb == 0) & (ee == 0), 0.0, spread)
+    return rounded_store(value, clean(spread), s.dtype, s.how.ulp.get("pow", 0.5))
+
+
+def _cast(s: Step) -> Array:
+    if s.dtype.kind == "f":
+        return rounded_store(s.x[0], s.e[0], s.dtype)
+    if s.dtype.kind == "b":
+        return np.where((s.e[0] > 0) & (np.abs(s.x[0]) <= s.e[0]), 1.0, 0.0)
+    steady = np.trunc(s.x[0] - s.e[0]) == np.trunc(s.x[0] + s.e[0])
+    return np.where((s.e[0] == 0) | steady, 0.0, s.e[0] + 1.0)
+
+
+def _matmul(s: Step) -> Array:
+    left, right = np.abs(s.x[0]), np.abs(s.x[1])
+    length = s.x[0].shape[-1]
+    spread = np.zeros(())
+    if s.e[1].any():
+        spread = spread + (left + s.e[0]) @ s.e[1]
+    if s.e[0].any():
+        spread = spread + s.e[0] @ right
+    k = length if s.how.roundings is None else s.how.roundings
+    bound = spread + gamma(k, s.dtype) * ((left + s.e[0]) @ (right + s.e[1])) + length * _unit(s.dtype)[1]
+    return _no_overflow(s.x[0] @ s.x[1], bound, s.dtype)
+
+
+def _no_overflow(value: Array, bound: Array, dtype: np.dtype) -> Array:
+    if dtype.kind != "f":
+        return bound
+    return np.where(np.abs(value) + bound > float(np.finfo(dtype).max), np.inf, bound)
+
+
+def _integers(attr: DenseArrayBase) -> tuple[int, ...]:
+    return tuple(int(v) for v in cast("Any", attr).get_values())
+
+
+def _axes(op: FleetOp) -> tuple[tuple[int, ...], bool]:
+    assert isinstance(op, d.ReduceOp)
+    return _integers(op.axes), bool(op.keepdims.value.data)
+
+
+def _summed(x: Array, e: Array, axes: tuple[int, ...], keep: bool, dtype: np.dtype, k: int) -> Array:
+    """Error of a sum in which a term meets k roundings."""
+    spread = np.sum(e, axis=axes, keepdims=keep)
+    magnitudes = np.sum(np.abs(x) + e, axis=axes, keepdims=keep)
+    return _no_overflow(np.sum(x, axis=axes, keepdims=keep), spread + gamma(k, dtype) * magnitudes, dtype)
+
+
+def _count(x: Array, axes: tuple[int, ...]) -> int:
+    return int(np.prod([x.shape[i] for i in axes], dtype=np.int64))
+
+
+def _reduce_sum(s: Step) -> Array:
+    axes, keep = _axes(s.op)
+    n = _count(s.x[0], axes)
+    return _summed(s.x[0], s.e[0], axes, keep, s.dtype, max(n - 1, 0) if s.how.roundings is None else s.how.roundings)
+
+
+def _mean_of(x: Array, e: Array, axes: tuple[int, ...], keep: bool, dtype: np.dtype, a: Arithmetic) -> Array:
+    """A sum, then a division by n or a product with a rounded 1 / n: two more roundings."""
+    n = _count(x, axes)
+    k = (max(n - 1, 0) if a.roundings is None else a.roundings) + 2
+    return _summed(x, e, axes, keep, dtype, k) / n + 2 * _unit(dtype)[1]
+
+
+def _mean(s: Step) -> Array:
+    axes, keep = _axes(s.op)
+    return _mean_of(s.x[0], s.e[0], axes, keep, s.dtype, s.how)
+
+
+def _var(s: Step) -> Array:
+    """Two passes: mean, then the mean of (x - mean)^2; the mean is the true one plus a bounded error."""
+    axes, keep = _axes(s.op)
+    mean = np.mean(s.x[0], axis=axes, keepdims=True)
+    e_mean = _mean_of(s.x[0], s.e[0], axes, True, s.dtype, s.how)
+    centred = s.x[0] - mean
+    e_centred = rounded_store(centred, s.e[0] + e_mean, s.dtype)
+    square = centred * centred
+    e_square = rounded_store(square, 2 * np.abs(centred) * e_centred + e_centred * e_centred, s.dtype)
+    return _mean_of(square, e_square, axes, keep, s.dtype, s.how)
+
+
+def _reduce_max(s: Step) -> Array:
+    axes, keep = _axes(s.op)
+    top = np.max(s.x[0], axis=axes, keepdims=keep)
+    high = np.max(s.x[0] + s.e[0], axis=axes, keepdims=keep) - top
+    low = top - np.max(s.x[0] - s.e[0], axis=axes, keepdims=keep)
+    return clean(np.maximum(high, low))
+
+
+def _transpose(s: Step) -> Array:
+    assert isinstance(s.op, d.TransposeOp)
+    return np.transpose(s.e[0], _integers(s.op.permutation))
+
+
+def _reshape(s: Step) -> Array:
+    return np.reshape(s.e[0], shape_of(s.op.results[0].type))
+
+
+def _slice(s: Step) -> Array:
+    assert isinstance(s.op, d.SliceOp)
+    return s.e[0][tuple(slice(i, i + n) for i, n in zip(_integers(s.op.start), _integers(s.op.size), strict=True))]
+
+
+def _gather(s: Step) -> Array:
+    index = s.x[1].astype(np.int64)
+    rows = s.e[0][index]
+    doubt = (s.e[1] > 0).reshape(s.e[1].shape + (1,) * (rows.ndim - s.e[1].ndim))
+    return np.where(doubt, np.inf, rows)
+
+
+def _concat(s: Step) -> Array:
+    assert isinstance(s.op, d.ConcatOp)
+    return np.concatenate(list(s.e), axis=int(s.op.axis.value.data))
+
+
+RULES: Mapping[type[FleetOp], Rule] = {
+    d.AddOp: _elementwise(np.add, _sum_error),
+    d.SubOp: _elementwise(np.subtract, _sum_error),
+    d.MulOp: _elementwise(np.multiply, _product_error),
+    d.DivOp: _elementwise(np.divide, _quotient_error),
+    d.PowOp: _pow,
+    d.MaximumOp: _select(1.0),
+    d.MinimumOp: _select(-1.0),
+    d.NegOp: _exact,
+    d.AbsOp: _exact,
+    d.SqrtOp: _sqrt,
+    d.ExpOp: _monotone("exp", np.exp),
+    d.LogOp: _monotone("log", np.log),
+    d.TanhOp: _monotone("tanh", np.tanh),
+    d.CastOp: _cast,
+    d.MatmulOp: _matmul,
+    d.ReduceSumOp: _reduce_sum,
+    d.ReduceMaxOp: _reduce_max,
+    d.MeanOp: _mean,
+    d.VarOp: _var,
+    d.TransposeOp: _transpose,
+    d.ReshapeOp: _reshape,
+    d.SliceOp: _slice,
+    d.GatherOp: _gather,
+    d.ConcatOp: _concat,
+}
+"""Every operation with a real value; argmax and constants are treated by `tolerance`. No rule: nothing is proved."""

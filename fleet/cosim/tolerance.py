@@ -1,0 +1,331 @@
+"""Derived bounds: how far two right implementations of a program may be apart, element by element.
+
+The bound of an operation is |other - golden| <= R_other(e) + R_golden(0), both from the rules of `_error_rules`, evaluated
+at the golden's own operand values: R_other with the operands' bounds e (what they have gathered on the way from the
+inputs), R_golden with none, because the golden computes on exactly these operands. Nothing is fitted or measured; the
+only inputs are dtypes, reduction lengths and the arithmetic that each side declares.
+
+Two kinds of sides:
+  `FloatArithmetic`  the program's dtypes, any order of summation, functions within stated ULPs (vm, cpython, riscv);
+  `GroupArithmetic`  an accelerator's groups, out of what the instruction set states (see there).
+
+What an instruction set may state: `InstructionSet.extra["error_model"]`, a function
+    (ops: Sequence[FleetOp], device: Device, options: Mapping[str, Any]) -> Mapping[str, Any]
+of a group's operations (the last is what it computes), the device and the options of the compile. It returns
+    "load":      dtype name to which activations are rounded when they enter device memory ("float16");
+    "internal":  dtype name of the steps inside ("float32");
+    "store":     dtype name of every value that leaves the group or that an argmax reads ("float16");
+    "roundings": operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in
+                 groups of G and then accumulates: the group's own rounding, the scale's product and ceil(K / G) sums);
+    "ulp":       function name -> largest error in ULPs of "internal".
+Every key may be missing: load and store default to float16, internal to float32, roundings to a sum in any order, ulp to 0.5
+for correctly rounded functions. A set that states nothing gets these defaults. Weights are exact: the reference is the
+golden with the weights as the device stores them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, rounded_store
+from fleet.errors import ComparisonFailure
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.isa.contract import Device, InstructionSet
+
+__all__ = [
+    "NUMPY_ULP",
+    "Arithmetic",
+    "Bound",
+    "FloatArithmetic",
+    "GroupArithmetic",
+    "Side",
+    "Values",
+    "cumulative_bounds",
+    "group_arithmetic",
+    "local_bounds",
+]
+
+NUMPY_ULP: Mapping[str, float] = {"exp": 4.0, "log": 4.0, "tanh": 4.0, "pow": 4.0}
+"""NumPy's vectorised functions: its own tests allow 4 ULPs (numpy/_core/tests/test_umath_accuracy.py)."""
+
+_INFLATE = 1.0 + 2.0**-30
+"""Covers the roundings of the bound's own float64 arithmetic (relative 2^-53 each)."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on |other - golden|.
+
+    array: float64, in the operation's shape; inf: nothing is proved.
+    candidates: for argmax, a boolean array over the operand: the classes that the other side may rightly choose; else None.
+    rule: one clause for the report.
+    """
+
+    array: Array
+    candidates: Array | None
+    rule: str
+
+
+class Side(Protocol):
+    """How the other side computes."""
+
+    def arithmetic(self, op: FleetOp) -> Arithmetic:
+        """Of one operation."""
+        ...
+
+    def group(self, op: FleetOp) -> str:
+        """Key of the group that the operation is computed in; local errors treat a group as one."""
+        ...
+
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | None:
+        """dtype to which an operand from outside op's group is rounded on entry; None: it enters as it is."""
+        ...
+
+    def rule(self, op: FleetOp) -> str:
+        """One clause: what the bound was derived from."""
+        ...
+
+
+@dataclass(frozen=True)
+class FloatArithmetic:
+    """The program's own dtypes in any order of summation; functions within `ulp` ULPs."""
+
+    ulp: Mapping[str, float] = field(default_factory=lambda: dict(NUMPY_ULP))
+
+    def arithmetic(self, op: FleetOp) -> Arithmetic:
+        """The same for every operation."""
+        return Arithmetic(ulp=self.ulp)
+
+    def group(self, op: FleetOp) -> str:
+        """Every operation is its own group."""
+        return op_id(op)
+
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | None:
+        """Nothing is rounded on entry."""
+        return None
+
+    def rule(self, op: FleetOp) -> str:
+        """dtype and length."""
+        dtype = _result_dtype(op)
+        if isinstance(op, d.MatmulOp):
+            return f"gamma_{shape_of(op.lhs.type)[-1]} of {dtype.name}, any order, both sides"
+        return f"unit roundoff of {dtype.name}, both sides"
+
+
+@dataclass(frozen=True)
+class _Group:
+    key: str
+    ops: tuple[FleetOp, ...]
+    load: np.dtype
+    internal: np.dtype
+    store: np.dtype
+    roundings: Mapping[str, int]
+    ulp: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class GroupArithmetic:
+    """An accelerator: groups of operations in its own arithmetic, everything else as `FloatArithmetic` (on the host)."""
+
+    groups: Mapping[str, _Group]
+    host: FloatArithmetic
+    weights: frozenset[int]
+
+    def _stored(self, op: FleetOp, group: _Group) -> bool:
+        """Leaves the group, or is read by an argmax (which sees what memory would hold)."""
+        inside = {id(o) for o in group.ops}
+        uses = [use.operation for use in op.results[0].uses]
+        return op is group.ops[-1] or any(id(user) not in inside or isinstance(user, d.ArgmaxOp) for user in uses)
+
+    def arithmetic(self, op: FleetOp) -> Arithmetic:
+        """Of the group's kind, or the host's."""
+        group = self.groups.get(op_id(op))
+        if group is None:
+            return self.host.arithmetic(op)
+        if _result_dtype(op).kind != "f":
+            return Arithmetic()
+        store = group.store if self._stored(op, group) else None
+        return Arithmetic(group.internal, group.roundings.get(op_id(op)), group.ulp, store)
+
+    def group(self, op: FleetOp) -> str:
+        """The group's key, or the operation's id on the host."""
+        group = self.groups.get(op_id(op))
+        return group.key if group else op_id(op)
+
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | None:
+        """Activations are rounded when they enter device memory; weights and constants are stored as they are."""
+        group = self.groups.get(op_id(op))
+        if group is None or isinstance(operand.owner, d.ConstantOp) or numpy_dtype(operand.type).kind != "f":
+            return None
+        return None if isinstance(operand, BlockArgument) and operand.index in self.weights else group.load
+
+    def rule(self, op: FleetOp) -> str:
+        """What the instruction set states."""
+        group = self.groups.get(op_id(op))
+        if group is None:
+            return self.host.rule(op)
+        steps = ", ".join(f"{n} roundings in {name}" for name, n in group.roundings.items())
+        return f"{group.internal.name} inside{', ' + steps if steps else ''}, {group.store.name} in memory"
+
+
+def group_arithmetic(
+    program: Program,
+    groups: Sequence[Sequence[str]],
+    instruction_set: InstructionSet,
+    device: Device,
+    options: Mapping[str, Any] | None = None,
+    host_ulp: Mapping[str, float] | None = None,
+) -> GroupArithmetic:
+    """The accelerator's side, from the groups that ran (`Commit.ops`) and what the instruction set states of them."""
+    ops = {op_id(op): op for op in program.operations()}
+    state: Callable[..., Mapping[str, Any]] | None = instruction_set.extra.get("error_model")
+    table: dict[str, _Group] = {}
+    for names in groups:
+        if unknown := [n for n in names if n not in ops]:
+            raise ComparisonFailure(
+                f"an instruction names operation '{unknown[0]}', which the program does not have", where=device.name
+            )
+        members = tuple(ops[n] for n in names)
+        stated = dict(state(members, device, options or {})) if state else {}
+        group = _Group(
+            key=names[-1],
+            ops=members,
+            load=np.dtype(stated.get("load", "float16")),
+            internal=np.dtype(stated.get("internal", "float32")),
+            store=np.dtype(stated.get("store", "float16")),
+            roundings=dict(stated.get("roundings", {})),
+            ulp=dict(stated.get("ulp", {})),
+        )
+        table |= dict.fromkeys(names, group)
+    weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")
+    return GroupArithmetic(table, FloatArithmetic(host_ulp or NUMPY_ULP), weights)
+
+
+class Values:
+    """The golden's values: weights, inputs, constants and every operation's tensor, in the golden's own dtype."""
+
+    def __init__(self, program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> None:
+        self.program, self.inputs, self.tensors = program, inputs, tensors
+
+    def of(self, value: SSAValue) -> np.ndarray:
+        """The array of a value. ComparisonFailure when the golden kept none."""
+        if isinstance(value, BlockArgument):
+            argument = self.program.arguments[value.index]
+            return np.asarray((self.program.weights if argument.kind == "weight" else self.inputs)[argument.name])
+        op = value.owner
+        if isinstance(op, d.ConstantOp):
+            return _constant(op)
+        assert isinstance(op, FleetOp)
+        name = op_id(op)
+        if name not in self.tensors:
+            raise ComparisonFailure("the golden kept no tensor of it, so no bound can be derived", where=name)
+        tensor = np.asarray(self.tensors[name])
+        if tensor.shape != shape_of(value.type):
+            raise ComparisonFailure(f"the golden has shape {tensor.shape}, the program says {shape_of(value.type)}", where=name)
+        return tensor
+
+
+def cumulative_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
+    """Bounds of all operations, errors gathered from the inputs on. golden: the golden's functions' ULPs."""
+    errors: dict[SSAValue, Array] = {}
+    bounds: dict[str, Bound] = {}
+    for op in values.program.operations():
+        if op.results and not isinstance(op, d.PrintOp):
+            bounds[op_id(op)] = _step(op, values, side, golden, errors, local=False)
+    return bounds
+
+
+def local_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
+    """Bounds of every operation, its group run on the golden's own values."""
+    bounds: dict[str, Bound] = {}
+    errors: dict[str, dict[SSAValue, Array]] = {}
+    for op in values.program.operations():
+        if op.results and not isinstance(op, d.PrintOp):
+            bounds[op_id(op)] = _step(op, values, side, golden, errors.setdefault(side.group(op), {}), local=True)
+    return bounds
+
+
+def _step(
+    op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: dict[SSAValue, Array], local: bool
+) -> Bound:
+    """One operation: its bound, which also goes into `errors` for its users."""
+    shape, dtype = shape_of(op.results[0].type), _result_dtype(op)
+    x = [_as_used(values.of(v), v, dtype) for v in op.operands]
+    with np.errstate(all="ignore"):
+        e = [_operand_error(op, v, xv, side, errors, local) for v, xv in zip(op.operands, x, strict=True)]
+        candidates = None
+        if isinstance(op, d.ConstantOp):
+            array: Array = np.zeros(shape)
+        elif isinstance(op, d.ArgmaxOp):
+            candidates = _candidates(x[0], e[0], int(op.axis.value.data))
+            doubt = np.count_nonzero(candidates, axis=int(op.axis.value.data)) != 1
+            array = np.where(doubt, np.inf, 0.0)
+        elif (rule := RULES.get(type(op))) is None:
+            array = np.full(shape, np.inf)
+        else:
+            how = side.arithmetic(op)
+            inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
+            array = clean(rule(Step(op, x, e, inner, how)))
+            if how.store is not None:
+                array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
+            own = [np.zeros_like(v) for v in x]
+            array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
+            array = clean(array * _INFLATE)
+    array = np.asarray(np.broadcast_to(array, shape), np.float64)
+    errors[op.results[0]] = array
+    return Bound(array, candidates, side.rule(op))
+
+
+def _as_used(value: np.ndarray, operand: SSAValue, dtype: np.dtype) -> Array:
+    """float64 of an operand; a Python number takes the array's dtype first (NumPy 2's weak promotion), alike on all sides."""
+    if not is_tensor(operand.type) and dtype.kind == "f":
+        value = value.astype(dtype)
+    return value.astype(np.float64)
+
+
+def _operand_error(
+    op: FleetOp, operand: SSAValue, value: Array, side: Side, errors: Mapping[SSAValue, Array], local: bool
+) -> Array:
+    error = errors.get(operand)
+    if error is None:
+        error = np.zeros_like(value)
+    owner = operand.owner
+    inside = isinstance(owner, FleetOp) and side.group(owner) == side.group(op)
+    from_device = isinstance(owner, FleetOp) and not local and side.arithmetic(owner).store is not None
+    if inside or from_device:
+        return error
+    dtype = side.load(op, operand)
+    return error if dtype is None else rounded_store(value, error, dtype)
+
+
+def _candidates(x: Array, e: Array, axis: int) -> Array:
+    """Classes whose value may be the largest; only the golden's own where it is decided or everything is exact."""
+    best = np.argmax(x, axis=axis)
+    chosen = np.zeros(x.shape, bool)
+    np.put_along_axis(chosen, np.expand_dims(best, axis), True, axis=axis)
+    floor = np.max(x - e, axis=axis, keepdims=True)
+    possible = ~(x + e < floor) | chosen
+    exact = ~np.any(np.where(possible, e, 0.0) > 0, axis=axis, keepdims=True)
+    return np.where(exact, chosen, possible)
+
+
+def _constant(op: d.ConstantOp) -> np.ndarray:
+    attr = op.value
+    number: float | int = attr.value.data
+    assert isinstance(attr, IntegerAttr | FloatAttr)
+    type_ = op.results[0].type
+    array = np.asarray(number, numpy_dtype(type_))
+    return np.full(shape_of(type_), array) if is_tensor(type_) else array
+
+
+def _result_dtype(op: FleetOp) -> np.dtype:
+    return numpy_dtype(op.results[0].type) if op.results else np.dtype(np.int64)

@@ -1,0 +1,190 @@
+"""Engine `riscv`: the model compiled for RV64GC, run in an emulator.
+
+Same program, same image, same bits and same instruction counts on every run. Counters: "instructions" (retired, from the
+entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.engines.base import RunOptions
+from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
+from fleet.engines.riscv_emulators.unicorn import UnicornEmulator, missing
+from fleet.engines.trace import Trace
+from fleet.errors import ModelError
+from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.program import Program
+from fleet.targets.riscv.elf import read_image
+from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
+from fleet.targets.riscv.plan import Buffer, MemoryPlan
+
+if TYPE_CHECKING:
+    from fleet.targets.riscv.compile import RiscvProgram
+
+_LIMIT_FACTOR = 8
+"""A run is stopped after so many times the estimated instructions: only a damaged image gets there."""
+
+
+class RiscvEngine:
+    """See `fleet.engines.base.Engine`."""
+
+    name = "riscv"
+    target = "riscv"
+
+    def available(self) -> str | None:
+        """None when the emulator is installed, else what is missing."""
+        return missing()
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """Compiles for RV64GC and runs; see `run_image` for the trace and the errors."""
+        from fleet.targets.riscv.compile import compile_riscv
+
+        compiled = compile_riscv(program)
+        return run_image(compiled, compiled.elf, inputs, options)
+
+
+ENGINE = RiscvEngine()
+
+
+def run_image(
+    compiled: RiscvProgram,
+    image: bytes,
+    inputs: Mapping[str, np.ndarray],
+    options: RunOptions | None = None,
+    emulator: Emulator | None = None,
+) -> Trace:
+    """Runs an ELF image of a compiled program: its own (`compiled.elf`) or one that was changed to plant a fault.
+
+    Args:
+        compiled: gives the memory plan, the operations and the weights.
+        image: an ELF64 RISC-V executable with the functions that `compiled` names.
+        inputs: input name -> array, of the declared shape and dtype.
+        options: `keep_tensors` and `progress` are honoured.
+        emulator: a fresh one; Unicorn when None.
+
+    Returns:
+        A complete trace: tensors of all operations, outputs, counters (see the module), meta with "emulator", "compiler",
+        "image_hash", "code_bytes", and "printed": the text of the program's `print`s, a line each.
+
+    Raises:
+        ModelError: an input is missing or has another shape or dtype; a bad index or exponent in the data.
+        EmulationError: the program crashed; names pc, function, operation and address.
+        ElfError: `image` is not such an image.
+    """
+    options = options or RunOptions()
+    program = compiled.program
+    loaded = read_image(image)
+    machine = emulator or UnicornEmulator()
+    try:
+        machine.load(loaded)
+        for region in compiled.plan.regions:
+            machine.map(region.address, region.size, writable=region.writable)
+        for buffer in compiled.plan.weights.values():
+            _place(machine, buffer, program.weights, "weight")
+        for buffer in compiled.plan.inputs.values():
+            _place(machine, buffer, inputs, "input")
+        begun = time.perf_counter()
+        execution = _execute(machine, compiled, loaded.entry, options)
+        elapsed = time.perf_counter() - begun
+        trace = Trace("riscv", program.hash, elapsed_s=elapsed)
+        if options.keep_tensors:
+            trace.tensors = {id_: _fetch(machine, buffer) for id_, buffer in compiled.plan.results.items()}
+        trace.outputs = {name: _fetch(machine, buffer) for name, buffer in compiled.plan.outputs}
+        trace.counters["instructions"] = execution.instructions
+        for operation in compiled.operations:
+            trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
+        trace.meta = _meta(compiled, machine, image) | {"printed": _printed(machine, program, compiled.plan)}
+        trace.complete = True
+        return trace
+    finally:
+        machine.close()
+
+
+def _place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], kind: str) -> None:
+    array = arrays.get(buffer.name)
+    if array is None:
+        raise ModelError(f"{kind} {buffer.name!r} is missing", where="engine riscv")
+    if array.shape != buffer.shape or array.dtype != buffer.dtype:
+        have, want = f"{array.dtype}{list(array.shape)}", f"{buffer.dtype}{list(buffer.shape)}"
+        raise ModelError(f"{kind} {buffer.name!r} is {have}; expected {want}", where="engine riscv")
+    machine.write(buffer.address, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def _fetch(machine: Emulator, buffer: Buffer) -> np.ndarray:
+    return np.frombuffer(machine.read(buffer.address, buffer.nbytes), buffer.dtype).reshape(buffer.shape).copy()
+
+
+def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: RunOptions) -> Execution:
+    estimate = sum(operation.work for operation in compiled.operations) + 1000
+
+    def watch(counts: Mapping[str, int]) -> None:
+        if options.progress is not None:
+            begun = [operation for operation in compiled.operations if counts.get(operation.symbol)]
+            # Estimates are upper bounds: what is behind the latest operation is done, whatever it took.
+            done = sum(operation.work for operation in begun[:-1]) + sum(min(o.work, counts[o.symbol]) for o in begun[-1:])
+            options.progress(min(1.0, done / estimate), f"riscv {begun[-1].id}" if begun else "riscv")
+
+    try:
+        return machine.run(entry, compiled.plan.stack[1], limit=_LIMIT_FACTOR * estimate, watch=watch)
+    except EmulationError as error:
+        raise _explain(error, machine, compiled) from error
+
+
+def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -> ModelError | EmulationError:
+    """The same error in the model's words: the operation and its place, and why the code stopped itself if it did."""
+    operation = next((o for o in compiled.operations if o.symbol == error.symbol), None)
+    name = f"operation {operation.id}" if operation else f"function {error.symbol}"
+    where = (operation.at if operation else None) or compiled.program.source_name
+    fault = compiled.symbols[FAULT_SYMBOL].address
+    code, value, bound = (int(word) for word in np.frombuffer(machine.read(fault, 24), "<i8"))
+    if error.trapped and code in {int(f) for f in Fault if f}:
+        return ModelError(f"{name}: {Fault(code).message(value, bound)}", where=where, hint="check the input data")
+    return EmulationError(
+        f"{name} crashed on riscv: {error.what}",
+        where=where,
+        hint="the image is damaged or the compiler is wrong",
+        pc=error.pc,
+        symbol=error.symbol,
+        address=error.address,
+        trapped=error.trapped,
+    )
+
+
+def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> list[str]:
+    """What the program's `print`s show, in order: as Python prints the arrays."""
+    arguments = dict(zip(program.function.body.block.args, program.arguments, strict=True))
+    lines: list[str] = []
+    for op in program.operations():
+        if not isinstance(op, PrintOp):
+            continue
+        words: list[str] = []
+        for value in op.inputs:
+            owner = value.owner
+            if isinstance(owner, FleetOp):
+                buffer = plan.results[op_id(owner)]
+            else:
+                name = next(argument.name for given, argument in arguments.items() if given is value)
+                buffer = plan.weights.get(name) or plan.inputs[name]
+            words.append(str(_fetch(machine, buffer)[()]))
+        lines.append(" ".join(words))
+    return lines
+
+
+def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Any]:
+    from fleet.targets.riscv.compile import ABI, FEATURES, tools
+
+    return {
+        "emulator": f"{machine.name} {machine.version}",
+        "compiler": tools(),
+        "isa": f"rv64 {FEATURES} {ABI}",
+        "image_hash": hashlib.sha256(image).hexdigest(),
+        "code_hash": compiled.code_hash,
+        "code_bytes": sum(symbol.size for symbol in compiled.image.symbols if symbol.function),
+        "numpy": np.__version__,
+    }

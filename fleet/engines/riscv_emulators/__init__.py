@@ -1,0 +1,1 @@
+"""Emulators that run linked RISC-V images, behind one interface (`base.Emulator`)."""

@@ -1,0 +1,85 @@
+"""The interface of a RISC-V emulator. Unicorn fills it in process; another may run beside it as a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from fleet.errors import FleetError
+from fleet.targets.riscv.elf import Image
+
+
+class EmulationError(FleetError):
+    """The program did not reach its end. `symbol` is the function in which it stopped, `pc` the address of the instruction.
+
+    `address` is the data address of a bad access, None where there is none; `trapped` tells an illegal instruction or a
+    breakpoint (which generated code uses to stop itself).
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        pc: int = 0,
+        symbol: str = "?",
+        address: int | None = None,
+        trapped: bool = False,
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.pc, self.symbol, self.address, self.trapped = pc, symbol, address, trapped
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a finished run leaves besides memory: instructions retired, in all and by function (exclusive of callees)."""
+
+    instructions: int
+    by_symbol: Mapping[str, int]
+
+
+Watch = Callable[[Mapping[str, int]], None]
+"""Called a few times a second while the program runs, with the counts by function so far; may raise to stop the run."""
+
+
+class Emulator(Protocol):
+    """One machine: RV64GC, one hart, machine mode, floating point on, rounding to nearest even.
+
+    Use: `load`, `map` and `write` what the program needs, `run`, `read`, `close`. Any method raises EmulationError for
+    addresses that are not mapped.
+    """
+
+    name: str
+    version: str
+
+    def load(self, image: Image) -> None:
+        """Maps and fills the image's segments (with their access rights) and takes its symbols for counting."""
+        ...
+
+    def map(self, address: int, size: int, *, writable: bool) -> None:
+        """Maps zeroed memory; address and size are multiples of 4,096 bytes. The program may not execute it."""
+        ...
+
+    def write(self, address: int, data: bytes | memoryview) -> None:
+        """Writes from outside, read-only memory too."""
+        ...
+
+    def read(self, address: int, size: int) -> bytes:
+        """Reads from outside."""
+        ...
+
+    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
+        """Calls the function at `entry` with the stack pointer `stack` and returns when it returns.
+
+        Counts are exact and the same on every run. More than `limit` instructions (counted by basic block) are an error.
+
+        Raises:
+            EmulationError: bad access, illegal instruction, or the limit.
+        """
+        ...
+
+    def close(self) -> None:
+        """Frees it; may be called twice."""
+        ...

@@ -1,0 +1,117 @@
+"""Declared arguments of a model's function, and their check against the arrays that are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from fleet.errors import ModelError
+from fleet.frontend._evaluator import defaults
+from fleet.frontend._module import Module
+from fleet.ir.program import Argument
+from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.symbols.dims import DTYPE_NAMES, DeclarationError, Declared, bind, parse_declaration
+
+Arrays: TypeAlias = Mapping[str, np.ndarray]
+_SUPPORTED = 'annotate arrays as "float32[N, 64]", np.ndarray or npt.NDArray[np.float32]'
+
+
+def declared(module: Module, function: ast.FunctionDef) -> list[Declared]:
+    """The arguments as they are annotated. Raises SourceError at an annotation that is not understood."""
+    optional = defaults(function)
+    spec = function.args
+    return [_declared(module, a, a.arg in optional) for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+
+
+def _declared(module: Module, argument: ast.arg, optional: bool) -> Declared:
+    found = _annotation(module, argument.arg, argument.annotation)
+    if found is None:
+        assert argument.annotation is not None
+        module.source.fail(argument.annotation, f"the annotation of `{argument.arg}` is not understood", _SUPPORTED)
+    return Declared(found.name, found.dtype, found.dims, optional)
+
+
+def _annotation(module: Module, name: str, node: ast.expr | None) -> Declared | None:
+    match node:
+        case None:
+            return Declared(name)
+        case ast.Constant(value=str() as text) if text.rpartition(".")[2] != "ndarray":
+            try:
+                return parse_declaration(name, text)
+            except DeclarationError as error:
+                module.source.fail(node, str(error))
+        case ast.Constant(value=str()):
+            return Declared(name)
+        case ast.Name() | ast.Attribute() if _last(node) in ("ndarray", "NDArray", "ArrayLike", "int", "float", "bool"):
+            return Declared(name)
+        case ast.Subscript(value=ast.Name() | ast.Attribute()) if _last(node.value) == "ndarray":
+            return Declared(name)
+        case ast.Subscript(value=ast.Name() | ast.Attribute()) if _last(node.value) == "NDArray":
+            dtype = DTYPE_NAMES.get(_last(node.slice).removesuffix("_"))
+            return None if dtype is None else Declared(name, dtype)
+        case _:
+            return None
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def bound_arguments(
+    where: str, signature: Sequence[Declared], weights: Arrays, inputs: Arrays
+) -> tuple[list[Argument], dict[str, int]]:
+    """Checks the given arrays against the declaration.
+
+    Returns the arguments that arrays are given for, in order, and the sizes of named dimensions.
+    Raises ModelError: arrays that are missing (all of them listed), given twice, or of another dtype or shape.
+    """
+    arguments: list[Argument] = []
+    missing: list[str] = []
+    for d in signature:
+        if d.name in weights and d.name in inputs:
+            raise ModelError(f'"{d.name}" is both a weight and an input', where=where, hint="give it once")
+        array = weights.get(d.name, inputs.get(d.name))
+        if array is None:
+            if not d.optional:
+                missing.append(f"{d.name} ({d})")
+            continue
+        _check_array(where, d, array)
+        arguments.append(Argument(d.name, array.shape, array.dtype, "weight" if d.name in weights else "input"))
+    if missing:
+        given = ", ".join([*weights, *inputs]) or "nothing"
+        raise ModelError(
+            f"no weight or input for {', '.join(missing)}",
+            where=where,
+            hint=f"given are {given}",
+        )
+    try:
+        return arguments, bind(signature, {a.name: a.shape for a in arguments})
+    except DeclarationError as error:
+        raise ModelError(str(error), where=where) from None
+
+
+def _check_array(where: str, d: Declared, array: np.ndarray) -> None:
+    if array.dtype.name not in SUPPORTED_DTYPES or not array.dtype.isnative:
+        raise ModelError(
+            f'argument "{d.name}" has dtype {array.dtype.str}', where=where, hint=f"supported are {', '.join(SUPPORTED_DTYPES)}"
+        )
+    if d.dtype is not None and array.dtype != d.dtype:
+        raise ModelError(
+            f'argument "{d.name}" is declared {d}, the given array is {array.dtype}', where=where, hint=f"convert it to {d.dtype}"
+        )
+
+
+def check_finite(where: str, weights: Mapping[str, np.ndarray]) -> None:
+    """Raises ModelError for a weight with NaN or infinity, with its first place."""
+    for name, array in weights.items():
+        if array.dtype.kind != "f":
+            continue
+        bad = ~np.isfinite(array)
+        if bad.any():
+            place = tuple(int(i) for i in np.argwhere(bad)[0])
+            raise ModelError(
+                f'weight "{name}" has {int(bad.sum())} values that are NaN or infinite, the first at {place}', where=where
+            )

@@ -1,0 +1,163 @@
+"""Emits operations: constants of the right dtype, places, and in the end each operation's identity."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import f64, i1, i32, i64
+from xdsl.ir import Attribute, Block, SSAValue
+
+from fleet.frontend._errors import Source
+from fleet.frontend._values import Number, Tensor
+from fleet.ir.build import make
+from fleet.ir.constants import constant
+from fleet.ir.dialect import FleetOp, PrintOp
+from fleet.ir.infer import InferenceError, compute_types
+from fleet.ir.types import element_type, tensor_type
+
+MAX_OPERATIONS = 100_000
+_HINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
+
+
+class Builder:
+    """Appends to one block. Every failure is a SourceError at the node that asked for the operation."""
+
+    def __init__(self, source: Source, block: Block) -> None:
+        self.source = source
+        self.block = block
+        self._names: dict[FleetOp, tuple[int, str]] = {}
+        self._count = 0
+
+    def emit(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> SSAValue:
+        """One operation on values of the IR; its result."""
+        try:
+            op = make(name, operands, **attributes)
+        except InferenceError as error:
+            self.source.fail(node, str(error))
+        return self._append(node, op).results[0]
+
+    def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> Tensor:
+        """As `emit`, for results that are arrays."""
+        return Tensor(self.emit(node, name, operands, **attributes))
+
+    def elementwise(self, node: ast.AST, name: str, operands: Sequence[Tensor | Number]) -> Tensor:
+        """A ufunc: numbers become constants of the dtype in which NumPy computes."""
+        types = [self.type_of(node, v) for v in operands]
+        try:
+            dtypes = compute_types(name, types)
+        except InferenceError as error:
+            self.source.fail(node, str(error))
+        if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and operands[1].value < 0:
+            self.source.fail(node, "integers to negative integer powers are not allowed", "make the base a float")
+        values = [
+            v.ssa if isinstance(v, Tensor) else self.number(node, v, element_type(dtype))
+            for v, dtype in zip(operands, dtypes, strict=False)
+        ]
+        return self.tensor(node, name, values)
+
+    def type_of(self, node: ast.AST, value: Tensor | Number) -> Attribute:
+        """IR type; of a number the one that a script gives it (i32 where it fits, f64, i1)."""
+        if isinstance(value, Tensor):
+            return value.ssa.type
+        match value.value:
+            case bool():
+                return i1
+            case int():
+                if not -(1 << 63) <= value.value < 1 << 63:
+                    self.source.fail(node, f"the integer {value.value} needs more than 64 bits")
+                return i32 if -(1 << 31) <= value.value < 1 << 31 else i64
+            case _:
+                return f64
+
+    def number(self, node: ast.AST, number: Number, type_: Attribute | None = None) -> SSAValue:
+        """The number as a value of scalar type `type_` (its own by default)."""
+        if number.ssa is not None and type_ in (None, number.ssa.type):
+            return number.ssa
+        type_ = type_ or self.type_of(node, number)
+        if type_ not in number.constants:
+            number.constants[type_] = self.constant(number.place or node, number.value, type_)
+            if number.variable is not None:
+                depth, variable = number.variable
+                self.name(number.constants[type_], variable, depth)
+        return number.constants[type_]
+
+    def constant(self, node: ast.AST, value: bool | int | float, type_: Attribute) -> SSAValue:
+        """A constant of scalar or tensor type."""
+        try:
+            op = constant(value, type_)
+        except InferenceError as error:
+            self.source.fail(node, str(error))
+        return self._append(node, op).results[0]
+
+    def filled(self, node: ast.AST, shape: Sequence[int], value: bool | int | float, dtype: np.dtype) -> Tensor:
+        """A tensor filled with one number (rank 0: a NumPy scalar)."""
+        return Tensor(self.constant(node, value, tensor_type(shape, dtype)))
+
+    def arithmetic(self, node: ast.AST, name: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+        """An operator of Python numbers whose result is known to be `value`; the operation stays in the program."""
+        result = Number(value)
+        own = [self.type_of(node, v) for v in (*operands, result)]
+        common = f64 if f64 in own[-1:] else i64 if i64 in own else i32
+        inputs = [self.number(node, v, common) for v in operands]
+        result.ssa = self.emit(node, name, inputs)
+        return result
+
+    def print(self, node: ast.AST, values: Sequence[Tensor | Number]) -> None:
+        """`print(...)`."""
+        self._append(node, PrintOp([v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values]))
+
+    def _append(self, node: ast.AST, op: FleetOp) -> FleetOp:
+        self._count += 1
+        if self._count > MAX_OPERATIONS:
+            self.source.fail(node, f"the program has more than {MAX_OPERATIONS} operations")
+        op.describe(id="", at=self.source.at(node))
+        self.block.add_op(op)
+        return op
+
+    def name(self, value: SSAValue, variable: str, depth: int) -> None:
+        """Notes that `value` is bound to a variable, `depth` calls deep; the outermost and first name stays."""
+        op = value.owner
+        if isinstance(op, FleetOp) and (op not in self._names or self._names[op][0] > depth):
+            self._names[op] = (depth, variable)
+
+    def identify(self, final: Mapping[str, SSAValue]) -> None:
+        """Gives every operation its id, and `var` where the variable still holds that value when the function returns.
+
+        `final`: the function's own variables at its end; an operation whose variable holds something else by then
+        has no `var`, unless a later operation of the same variable does.
+        """
+        taken: set[str] = set()
+        counters: Counter[str] = Counter()
+        last = {variable: op for op, (depth, variable) in self._ordered_names() if depth == 0}
+        for op in self.block.ops:
+            if not isinstance(op, FleetOp):
+                continue
+            kind = op.name.removeprefix("fleet.")
+            depth, variable = self._names.get(op, (0, ""))
+            if variable:
+                identity = variable
+                suffix = 0
+                while identity in taken:
+                    suffix += 1
+                    identity = f"{variable}.{suffix}"
+            else:
+                identity = f"{kind}.{counters[kind]}"
+                while identity in taken:
+                    counters[kind] += 1
+                    identity = f"{kind}.{counters[kind]}"
+                counters[kind] += 1
+            taken.add(identity)
+            at = op.properties["at"]
+            holds = variable in final and variable in last and final[variable] is last[variable].results[0]
+            op.describe(id=identity, var=variable if depth == 0 and variable and holds else None)
+            op.properties["at"] = at
+            if variable and op.results and _HINT.match(variable):
+                op.results[0].name_hint = variable
+
+    def _ordered_names(self) -> list[tuple[FleetOp, tuple[int, str]]]:
+        return [(op, self._names[op]) for op in self.block.ops if isinstance(op, FleetOp) and op in self._names]

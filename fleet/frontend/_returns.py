@@ -1,0 +1,33 @@
+"""What the model's function returns: values and their names."""
+
+from __future__ import annotations
+
+import ast
+
+from xdsl.ir import SSAValue
+
+from fleet.frontend._evaluator import Evaluator
+from fleet.frontend._values import Number, Tensor, Value, words
+
+
+def returned_values(
+    ev: Evaluator, function: ast.FunctionDef, statement: ast.Return | None, value: Value
+) -> tuple[list[str], list[SSAValue]]:
+    """Names ("logits", or "out1" for the unnamed second) and values. SourceError when nothing is returned."""
+    if statement is None or statement.value is None or value is None:
+        ev.source.fail(statement or function, f"`{function.name}` returns nothing", "return an array or a tuple of arrays")
+    parts: tuple[Value, ...] = value if isinstance(value, tuple) else (value,)
+    nodes: list[ast.expr | None] = [None] * len(parts)
+    if isinstance(statement.value, ast.Tuple | ast.List) and isinstance(value, tuple):
+        nodes = list(statement.value.elts)
+    elif not isinstance(value, tuple):
+        nodes = [statement.value]
+    names: list[str] = []
+    values: list[SSAValue] = []
+    for i, (part, node) in enumerate(zip(parts, nodes, strict=True)):
+        if not isinstance(part, Tensor | Number):
+            ev.source.fail(node or statement, f"{words(part)} is returned", "return an array or a tuple of arrays")
+        name = node.id if isinstance(node, ast.Name) else f"out{i}"
+        names.append(name if name not in names else f"out{i}")
+        values.append(part.ssa if isinstance(part, Tensor) else ev.builder.number(statement, part))
+    return names, values

@@ -1,0 +1,158 @@
+"""A model written as plain NumPy Python source, read into a program. The file is parsed, never executed.
+
+A model is named "path.py:function" (arguments are its arrays) or "path.py" (a top-level script without arguments).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+
+from fleet.errors import SourceError
+from fleet.frontend._arguments import bound_arguments, check_finite, declared
+from fleet.frontend._builder import Builder
+from fleet.frontend._errors import combined
+from fleet.frontend._evaluator import Evaluator, Frame, Poisoned, TooManyErrors, assigned_names, final_values
+from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
+from fleet.frontend._returns import returned_values
+from fleet.frontend._values import Tensor
+from fleet.ir.program import Argument, Program
+from fleet.ir.types import tensor_type
+from fleet.symbols.dims import Declared, bind
+from fleet.transforms.canonicalise import canonicalise
+
+__all__ = ["SCRIPT", "load", "sample_inputs", "signature"]
+
+SCRIPT = "__main__"
+"""Name of the IR function that stands for a top-level script."""
+
+
+def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray], *, seed: int = 0) -> Program:
+    """Reads a model.
+
+    Args:
+        spec: "path.py:function", or "path.py" for a script.
+        weights: argument name -> array, bound in the program. Names that the function does not have are ignored.
+        inputs: argument name -> array; only shapes and dtypes are used.
+        seed: no effect yet: the supported source draws no random numbers.
+
+    Raises:
+        SourceError: the file cannot be read, or is outside what is supported (up to 20 places in one error).
+        ModelError: arrays missing, of a wrong shape or dtype, or weights with NaN or infinity.
+    """
+    del seed
+    module, function_name = _open(spec)
+    try:
+        return _load(module, function_name, spec, weights, inputs)
+    except RecursionError:
+        raise SourceError("nested too deeply", where=module.source.name, hint="split it over several assignments") from None
+
+
+def signature(spec: str) -> list[Declared]:
+    """The declared arguments of a model (name, dtype, dims, optional), without any array. Raises SourceError."""
+    module, function_name = _open(spec)
+    return [] if function_name is None else declared(module, module.functions[function_name])
+
+
+def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seeded random arrays for every argument that is no weight: standard normal floats, integers 0 or 1.
+
+    Named dimensions that the weights bind keep that size; all others get `batch`.
+    Raises SourceError for an argument that does not declare dtype and dimensions.
+    """
+    module, _ = _open(spec)
+    arguments = signature(spec)
+    sizes = bind(arguments, {name: w.shape for name, w in weights.items()})
+    rng = np.random.default_rng(seed)
+    found: dict[str, np.ndarray] = {}
+    for a in arguments:
+        if a.name in weights or a.optional:
+            continue
+        if a.dtype is None or a.dims is None:
+            raise SourceError(
+                f'no data for "{a.name}", whose shape and dtype are not declared', where=module.source.name,
+                hint=f'give the input, or annotate it: {a.name}: "float32[N, 64]"',
+            )  # fmt: skip
+        shape = tuple(d if isinstance(d, int) else sizes.get(d, batch) for d in a.dims)
+        found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
+    return found
+
+
+def _open(spec: str) -> tuple[Module, str | None]:
+    path, colon, name = spec.rpartition(":")
+    if not colon or spec.endswith(".py"):
+        path, name = spec, ""
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_SOURCE_BYTES:
+            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path)
+        text = file.read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
+    module = parse(text, path)
+    if not name:
+        return module, None
+    if name not in module.functions:
+        names = ", ".join(sorted(module.functions)) or "none"
+        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}")
+    return module, name
+
+
+def _load(
+    module: Module, function_name: str | None, spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]
+) -> Program:
+    arguments: list[Argument] = []
+    symbols: dict[str, int] = {}
+    if function_name is not None:
+        function = module.functions[function_name]
+        module.check_function(function)
+        arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs)
+    bound = {a.name: np.ascontiguousarray(weights[a.name]) for a in arguments if a.kind == "weight"}
+    check_finite(spec, bound)
+    block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
+    for argument, value in zip(arguments, block.args, strict=True):
+        value.name_hint = argument.name if argument.name.isascii() else None
+    evaluator = Evaluator(module, Builder(module.source, block))
+    outputs, values = _evaluate(evaluator, function_name, {a.name: v for a, v in zip(arguments, block.args, strict=True)})
+    block.add_op(ReturnOp(*values))
+    types = ([v.type for v in block.args], [v.type for v in values])
+    ir = ModuleOp([FuncOp(function_name or SCRIPT, types, Region(block))])
+    text = module.source.text
+    return canonicalise(Program(ir, tuple(arguments), bound, tuple(outputs), text, module.source.name, symbols))
+
+
+def _evaluate(
+    evaluator: Evaluator, function_name: str | None, arguments: Mapping[str, SSAValue]
+) -> tuple[list[str], list[SSAValue]]:
+    module = evaluator.module
+    outputs: list[str] = []
+    values: list[SSAValue] = []
+    if function_name is None:
+        frame = Frame(SCRIPT, 0, assigned_names(module.body()))
+        evaluator.script = frame
+        body = module.body()
+    else:
+        function = module.functions[function_name]
+        frame = Frame(function_name, 0, assigned_names(function.body))
+        frame.variables.update({name: Tensor(value) for name, value in arguments.items()})
+        body = function.body
+    try:
+        if function_name is not None:
+            evaluator.bind_defaults(module.functions[function_name], frame)
+        statement, value = evaluator.run(body, frame)
+        if function_name is not None and not evaluator.errors:
+            outputs, values = returned_values(evaluator, module.functions[function_name], statement, value)
+    except SourceError as error:
+        evaluator.errors.append(error)
+    except (TooManyErrors, Poisoned):
+        pass
+    if evaluator.errors:
+        raise combined(evaluator.errors)
+    evaluator.builder.identify(final_values(frame))
+    return outputs, values

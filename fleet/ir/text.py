@@ -1,0 +1,36 @@
+"""Textual IR: printing and reading back. Never on the main path (parsing is slow); for `--emit ir` and for tests."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from fleet.errors import ModelError
+from fleet.ir.dialect import FLEET
+
+__all__ = ["parse_ir", "print_ir"]
+
+
+def print_ir(module: ModuleOp) -> str:
+    """The module in MLIR's syntax (operations of `fleet` in generic form), ended by a newline."""
+    return str(module) + "\n"  # an f-string would give its repr
+
+
+def parse_ir(text: str, name: str = "<ir>") -> ModuleOp:
+    """Reads what `print_ir` wrote and verifies it. Raises ModelError that names the line, or the operation at fault."""
+    context = Context()
+    for dialect in (Builtin, Func, FLEET):
+        context.load_dialect(dialect)
+    try:
+        module = Parser(context, text, name).parse_module()
+        module.verify()
+    except ParseError as error:
+        line = text.count("\n", 0, error.span.start) + 1
+        raise ModelError(f"not IR of this project ({error.args[-1]})", where=f"{name}:{line}") from error
+    except VerifyException as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise ModelError(f"IR that does not verify: {reason}", where=name) from error
+    return module

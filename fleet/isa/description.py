@@ -1,0 +1,236 @@
+"""What a SystemRDL description says of an instruction set, as plain data: units, registers, fields, instructions.
+
+`load` is the only way in; the user-defined properties that it understands stand in `fleet/isa/rdl/fleet_udp.rdl`.
+Everything generated (codec, register block, SystemVerilog package, manual) starts from a `Description`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from fleet.errors import FleetError
+
+__all__ = ["ROLES", "Description", "DescriptionError", "EnumValue", "Field", "InstructionWord", "Register", "Unit", "load"]
+
+ROLES: tuple[str, ...] = (
+    "operand",
+    "start",
+    "status",
+    "result",
+    "irq_enable",
+    "irq_status",
+    "error_cause",
+    "error_instruction",
+    "description_hash",
+    "cycles",
+    "cycles_class",
+    "parameter",
+)
+"""What a register may be for; `fleet_udp.rdl` says what each means."""
+
+KINDS: tuple[str, ...] = ("address", "size", "stride", "mode", "count", "constant", "value")
+"""What a field's value may be."""
+
+UNIT_ROLES: tuple[str, ...] = ("operand", "start", "status", "result")
+"""Roles of registers that belong to a unit; all others serve the whole device."""
+
+
+class DescriptionError(FleetError):
+    """A description is wrong; `where` is always `file:line`."""
+
+
+@dataclass(frozen=True)
+class EnumValue:
+    """One named value of a field."""
+
+    name: str
+    value: int
+    desc: str
+
+
+@dataclass(frozen=True)
+class Field:
+    """Bits low..high of a register.
+
+    Attributes:
+        kind: one of `KINDS`; space: memory space of an address, else None.
+        align: the value is a multiple of it; allowed: the values that may be written, None for all that fit.
+        encode: named values; title and desc: for people.
+        software: "rw", "r" or "w"; hardware the same or "na"; where: file:line.
+    """
+
+    name: str
+    low: int
+    high: int
+    kind: str
+    space: str | None
+    align: int
+    allowed: tuple[int, ...] | None
+    reset: int
+    encode: tuple[EnumValue, ...]
+    software: str
+    hardware: str
+    title: str
+    desc: str
+    where: str
+
+    @property
+    def width(self) -> int:
+        """Bits."""
+        return self.high - self.low + 1
+
+    @property
+    def mask(self) -> int:
+        """The field's bits, in place."""
+        return ((1 << self.width) - 1) << self.low
+
+    def get(self, word: int) -> int:
+        """The field's value in a register value."""
+        return (word & self.mask) >> self.low
+
+
+@dataclass(frozen=True)
+class Register:
+    """One 32-bit register. `number` is its index: the byte address is 4 * number."""
+
+    name: str
+    address: int
+    role: str
+    unit: str | None
+    order: int
+    fields: tuple[Field, ...]
+    title: str
+    desc: str
+    where: str
+
+    @property
+    def number(self) -> int:
+        """Index of the register."""
+        return self.address // 4
+
+    @property
+    def mask(self) -> int:
+        """All bits that fields cover."""
+        return sum(f.mask for f in self.fields)
+
+    @property
+    def local_name(self) -> str:
+        """The name without the unit's prefix ("mvm_chin" -> "chin")."""
+        prefix = f"{self.unit}_"
+        return self.name.removeprefix(prefix) if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Registers that are written, started and waited for together.
+
+    operands: in write order, without the start register; words: the same with the start register at the end.
+    """
+
+    name: str
+    operands: tuple[Register, ...]
+    start: Register
+    status: Register | None
+    result: Register | None
+
+    @property
+    def words(self) -> tuple[Register, ...]:
+        """What an instruction writes, in order: the operands, then start."""
+        return (*self.operands, self.start)
+
+
+@dataclass(frozen=True)
+class InstructionWord:
+    """One opcode.
+
+    Attributes:
+        opcode: cfg_id of the binary form, 1 to 255 (0 is no task).
+        start: value of the unit's start register; start_optional: bits that may be set beside it.
+        beats: 64-byte beats that the register data takes in the binary form.
+    """
+
+    name: str
+    opcode: int
+    unit: str
+    start: int
+    start_optional: int
+    beats: int
+    title: str
+    desc: str
+    where: str
+
+    def accepts(self, value: int) -> bool:
+        """Whether the value of the start register means this instruction."""
+        return value & ~self.start_optional == self.start
+
+
+@dataclass(frozen=True)
+class Description:
+    """A checked description. `registers` are ascending by address, `instructions` by opcode."""
+
+    name: str
+    path: Path
+    title: str
+    desc: str
+    registers: tuple[Register, ...]
+    units: Mapping[str, Unit]
+    instructions: Mapping[str, InstructionWord]
+    _by_name: Mapping[str, Register] = field(default_factory=dict, repr=False, compare=False)
+
+    def register(self, name: str) -> Register:
+        """The register of that name. Raises KeyError."""
+        return self._by_name[name]
+
+    def with_role(self, role: str) -> tuple[Register, ...]:
+        """All registers of a role, ascending."""
+        return tuple(r for r in self.registers if r.role == role)
+
+    def canonical(self) -> str:
+        """Text that changes exactly when the meaning does: no titles, no prose, no file names, no order in the file."""
+        return "\n".join(self._canonical_lines()) + "\n"
+
+    def _canonical_lines(self) -> Iterator[str]:
+        yield f"set {self.name}"
+        for r in self.registers:
+            yield f"register {r.number} {r.name} unit={r.unit} role={r.role} order={r.order}"
+            for f in r.fields:
+                named = ",".join(f"{e.name}={e.value}" for e in f.encode)
+                yield (
+                    f"  field {f.name} [{f.high}:{f.low}] kind={f.kind} space={f.space} align={f.align} "
+                    f"allowed={f.allowed} reset={f.reset} sw={f.software} hw={f.hardware} encode={named}"
+                )
+        for i in self.instructions.values():
+            start = f"start={i.start:#x} optional={i.start_optional:#x}"
+            yield f"instruction {i.opcode:#x} {i.name} unit={i.unit} {start} beats={i.beats}"
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (hex) of `canonical()`."""
+        return hashlib.sha256(self.canonical().encode()).hexdigest()
+
+
+_CACHE: dict[tuple[Path, int, int], Description] = {}
+
+
+def load(path: Path | str) -> Description:
+    """Reads and checks a SystemRDL description.
+
+    Returns the same object for an unchanged file. Raises DescriptionError (file:line, one line) for anything wrong in
+    it: SystemRDL's own errors, overlapping registers or fields, registers that are no 32-bit words, an address field
+    without a space, an instruction of a unit that does not exist, two instructions with one opcode, and so on.
+    """
+    from fleet.isa.description_rdl import compile_description
+
+    path = Path(path).resolve()
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise DescriptionError(f"the description cannot be read ({error.strerror})", where=str(path)) from error
+    key = (path, stat.st_mtime_ns, stat.st_size)
+    if key not in _CACHE:
+        _CACHE[key] = compile_description(path)
+    return _CACHE[key]

@@ -1,0 +1,112 @@
+"""Device files: one TOML a device, read and checked.
+
+name = "small"                  # the file's name without .toml
+instruction_set = "example"
+clock_mhz = 280.0               # the domain in which cycles are counted
+[parameters]                    # integers, under the names of the hardware's parameters; HbmPorts always
+[memory]                        # space -> bytes; ddr always; hbm is bytes a port
+[limits]                        # macs_per_cycle, hbm_bytes_per_cycle, ddr_bytes_per_cycle: for the roofline
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fleet.errors import DeviceError
+from fleet.isa.contract import Device
+
+__all__ = ["LIMITS", "load_device", "load_devices"]
+
+LIMITS: tuple[str, ...] = ("macs_per_cycle", "hbm_bytes_per_cycle", "ddr_bytes_per_cycle")
+"""Keys of `[limits]`."""
+
+_TOP = ("name", "instruction_set", "clock_mhz", "parameters", "memory", "limits")
+
+
+def load_devices(folder: Path, set_name: str, *, parameters: Iterable[str] = ()) -> dict[str, Device]:
+    """All `*.toml` of a folder: name -> device, ascending by name.
+
+    parameters: names that `[parameters]` must have; when given, no others but these and "HbmPorts" are accepted.
+    Raises DeviceError naming file and key for anything wrong; what sizes fit together is for the set to check.
+    """
+    names = tuple(parameters)
+    files = sorted(folder.glob("*.toml"))
+    if not files:
+        raise DeviceError("no device files (*.toml)", where=str(folder))
+    return {d.name: d for d in (load_device(f, set_name, parameters=names) for f in files)}
+
+
+def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = ()) -> Device:
+    """One device file; see `load_devices`."""
+    table = _read(path)
+    _keys(path, "", table, required=_TOP)
+    name, owner = _string(path, table, "name"), _string(path, table, "instruction_set")
+    if name != path.stem:
+        raise DeviceError(f"name is '{name}', expected '{path.stem}' as the file is called", where=str(path))
+    if owner != set_name:
+        raise DeviceError(f"instruction_set is '{owner}', expected '{set_name}'", where=str(path))
+    wanted = tuple(dict.fromkeys((*parameters, "HbmPorts")))
+    limits = _table(path, table, "limits")
+    _keys(path, "limits.", limits, required=LIMITS)
+    memory = _table(path, table, "memory")
+    if "ddr" not in memory:
+        raise DeviceError("memory.ddr is missing", where=str(path))
+    values = _table(path, table, "parameters")
+    _keys(path, "parameters.", values, required=wanted, more=len(wanted) == 1)
+    return Device(
+        name=name,
+        instruction_set=owner,
+        parameters={k: _positive_int(path, f"parameters.{k}", v) for k, v in values.items()},
+        memory={k: _positive_int(path, f"memory.{k}", v) for k, v in memory.items()},
+        clock_mhz=_positive(path, "clock_mhz", table["clock_mhz"]),
+        limits={k: _positive(path, f"limits.{k}", v, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k, v in limits.items()},
+        path=path,
+    )
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        with path.open("rb") as f:
+            return tomllib.load(f)
+    except OSError as error:
+        raise DeviceError(f"the device file cannot be read ({error.strerror})", where=str(path)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DeviceError(f"no TOML: {error}", where=str(path)) from error
+
+
+def _keys(path: Path, prefix: str, table: Mapping[str, Any], *, required: tuple[str, ...], more: bool = False) -> None:
+    for key in required:
+        if key not in table:
+            raise DeviceError(f"{prefix}{key} is missing", where=str(path))
+    for key in table:
+        if key not in required and not more:
+            raise DeviceError(f"unknown key {prefix}{key}", where=str(path), hint=f"known are {', '.join(required)}")
+
+
+def _table(path: Path, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value: Any = table[key]
+    if not isinstance(value, dict):
+        raise DeviceError(f"[{key}] must be a table", where=str(path))
+    return value
+
+
+def _string(path: Path, table: Mapping[str, Any], key: str) -> str:
+    value: Any = table[key]
+    if not isinstance(value, str):
+        raise DeviceError(f"{key} must be a string", where=str(path))
+    return value
+
+
+def _positive_int(path: Path, key: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        raise DeviceError(f"{key} is {value!r}, expected an integer above 0", where=str(path))
+    return value
+
+
+def _positive(path: Path, key: str, value: Any, *, zero: bool = False) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not (0 < value < float("inf") or (zero and value == 0)):
+        raise DeviceError(f"{key} is {value!r}, expected a number above 0", where=str(path))
+    return float(value)

@@ -1,0 +1,151 @@
+"""From a description to hardware text: `python -m fleet.isa.export [--check] [FILE.rdl [-o FOLDER]]`.
+
+Without a file it writes the text of every instruction set that comes with the project into `rtl_models/generated/`;
+with one (an instruction set kept elsewhere) into the folder named. Files of set S:
+
+  S_regs_pkg.sv, S_regs.sv   AXI4-Lite register block by PeakRDL-regblock (asynchronous reset, active low; a bad
+                             address or access answers SLVERR)
+  S_pkg.sv                   register numbers, opcodes, start values, error causes, operand structures
+  S_csr.sv                   the register block with plain ports (see `fleet.isa.export_sv`)
+  S.vlt                      Verilator's waivers for the files above
+
+Order for a compiler: S.vlt, S_regs_pkg.sv, S_regs.sv, S_pkg.sv, S_csr.sv (`file_names`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fleet.errors import ComparisonFailure, FleetError
+from fleet.isa import description_rdl, export_sv
+from fleet.isa.description import Description, load
+
+__all__ = ["check", "export", "file_names", "generate", "main"]
+
+
+def file_names(name: str) -> tuple[str, ...]:
+    """Generated files of an instruction set, in compile order."""
+    return (f"{name}.vlt", f"{name}_regs_pkg.sv", f"{name}_regs.sv", f"{name}_pkg.sv", f"{name}_csr.sv")
+
+
+def generate(path: Path | str) -> Mapping[str, str]:
+    """File name -> text, everything that is generated from one description. Raises DescriptionError."""
+    description = load(path)
+    texts = {
+        f"{description.name}.vlt": export_sv.waivers(description),
+        **_register_block(description),
+        f"{description.name}_pkg.sv": export_sv.package(description),
+        f"{description.name}_csr.sv": export_sv.csr_module(description),
+    }
+    return {name: texts[name] for name in file_names(description.name)}
+
+
+def export(path: Path | str, folder: Path) -> Sequence[Path]:
+    """Writes the generated files of one description into `folder`; files that are current are left alone.
+
+    Returns the files in compile order.
+    """
+    texts = generate(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        _write(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def check(path: Path | str, folder: Path) -> None:
+    """Raises ComparisonFailure naming the first file in `folder` that is missing or not what `generate` gives."""
+    for name, text in generate(path).items():
+        file = folder / name
+        hint = f"run `python -m fleet.isa.export {path} -o {folder}`"
+        if not file.exists():
+            raise ComparisonFailure("generated file is missing", where=str(file), hint=hint)
+        old = file.read_text(encoding="utf-8")
+        if old != text:
+            lines = zip([*old.splitlines(), ""], [*text.splitlines(), ""], strict=False)
+            line = next((n for n, (a, b) in enumerate(lines, 1) if a != b), 1)
+            raise ComparisonFailure("is not what the description generates", where=f"{file}:{line}", hint=hint)
+
+
+def _write(path: Path, text: str) -> None:
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _register_block(description: Description) -> Mapping[str, str]:
+    from peakrdl_regblock import RegblockExporter
+    from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
+
+    name = f"{description.name}_regs"
+    top = description_rdl.elaborate(description.path)["registers"]
+    with tempfile.TemporaryDirectory() as folder:
+        RegblockExporter().export(
+            top,
+            folder,
+            cpuif_cls=AXI4Lite_Cpuif_flattened,
+            module_name=name,
+            package_name=f"{name}_pkg",
+            address_width=16,
+            default_reset_activelow=True,
+            default_reset_async=True,
+            err_if_bad_addr=True,
+            err_if_bad_rw=True,
+        )
+        head = export_sv.header(description, "AXI4-Lite register block (PeakRDL-regblock)")
+        return {
+            file: head + Path(folder, file).read_text(encoding="utf-8").rstrip() + "\n" for file in (f"{name}_pkg.sv", f"{name}.sv")
+        }
+
+
+def _project_descriptions() -> Iterator[Path]:
+    """The descriptions that come with the project: one folder a set under fleet/isa."""
+    return iter(sorted(Path(__file__).parent.glob("*/*.rdl")))
+
+
+def _project_folder() -> Path:
+    """Of a checkout, else of an installed package, which carries the same files."""
+    package = Path(__file__).resolve().parents[1]
+    checkout = package.parent / "rtl_models"
+    return (checkout if checkout.is_dir() else package / "_rtl_models") / "generated"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m fleet.isa.export", description="Generates hardware text from descriptions.")
+    parser.add_argument("file", nargs="?", type=Path, help="a .rdl file; without it, all sets of the project")
+    parser.add_argument("-o", "--output", type=Path, help="folder (default: rtl_models/generated, or beside FILE)")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is not current")
+    options = parser.parse_args(arguments)
+    if options.file is None:
+        jobs = [(p, options.output or _project_folder()) for p in _project_descriptions() if p.parent.name != "rdl"]
+    else:
+        jobs = [(options.file, options.output or options.file.parent)]
+    try:
+        for path, folder in jobs:
+            if options.check:
+                check(path, folder)
+                print(f"{folder}: current with {path.name}")
+            else:
+                files = export(path, folder)
+                print(f"{folder}: {len(files)} files from {path.name}")
+    except FleetError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,101 @@
+"""The MVM's arithmetic on arrays (docs/arithmetic.md), vectorised over tokens and channels.
+
+Group sums are exact in float64 in any order: every partial sum is an integer of less than 2^50 units of 2^-24, and
+integers below 2^53 are exact (the proof is in docs/arithmetic.md), so BLAS may be used. Everything after them is
+elementwise float32, one NumPy operation a rounding step; the groups are added in order by a loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+
+NAN16 = np.uint16(0x7E00)
+_BLOCK_BYTES = 1 << 22
+"""Group sums held at a time: small enough for the caches."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """One weight matrix as the array computes with it.
+
+    codes: float64 [groups, Tblk, channels], integers -7 ... 7, lanes at or beyond CHin anything finite.
+    scales: float32 [groups, 1, channels].
+    """
+
+    codes: F64
+    scales: F32
+
+
+def group_products(x: F64, weights: Weights, first: int, last: int) -> F32:
+    """p = binary32 of the group sums, zeros +0.
+
+    Args:
+        x: [groups, tokens, Tblk], FP16 values; lanes at or beyond CHin must be +0.
+        first, last: range of groups.
+
+    Returns:
+        [last - first, tokens, channels].
+    """
+    xs, codes = x[first:last], weights.codes[first:last]
+    finite = np.isfinite(xs)
+    if finite.all():
+        # + 0.0 turns -0, which a sum of negative zeros gives, into +0.
+        return np.matmul(xs, codes).astype(np.float32) + np.float32(0)
+    p = np.matmul(np.where(finite, xs, 0.0), codes).astype(np.float32) + np.float32(0)
+    infinite = np.where(np.isinf(xs), np.sign(np.where(np.isnan(xs), 0.0, xs)), 0.0)
+    count = np.abs(infinite).sum(axis=2, keepdims=True)
+    hits = np.matmul(np.abs(infinite), (codes != 0).astype(np.float64))
+    balance = np.matmul(infinite, np.sign(codes))
+    some = np.broadcast_to(count > 0, p.shape)
+    p[some] = (np.float32(np.inf) * np.sign(balance.astype(np.float32)))[some]
+    p[(hits != count) | (np.abs(balance) != hits)] = np.nan
+    p[np.broadcast_to(np.isnan(xs).any(axis=2, keepdims=True), p.shape)] = np.nan
+    return p
+
+
+def accumulate(x: F64, weights: Weights) -> F32:
+    """acc over all groups, ascending: [tokens, channels] from x [groups, tokens, Tblk]."""
+    groups, tokens, channels = x.shape[0], x.shape[1], weights.codes.shape[2]
+    acc = np.zeros((tokens, channels), np.float32)
+    step = max(1, _BLOCK_BYTES // (8 * tokens * channels))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for first in range(0, groups, step):
+            last = min(first + step, groups)
+            terms = group_products(x, weights, first, last)
+            terms *= weights.scales[first:last]
+            for term in terms:
+                acc += term
+    return acc
+
+
+def epilogue(acc: F32, bn: tuple[F32, F32] | None, residual: F32 | None, *, mul: bool, relu: bool) -> npt.NDArray[np.uint16]:
+    """BN, residual, ReLU and the one rounding to FP16: bit patterns [tokens, channels]. `acc` is overwritten."""
+    v = acc
+    with np.errstate(invalid="ignore", over="ignore"):
+        if bn is not None:
+            v *= bn[0]
+            v += bn[1]
+        if residual is not None:
+            if mul:
+                v *= residual
+            else:
+                v += residual
+        if relu:
+            # x > 0 ? x : +0, but NaN stays; `maximum` would leave -0.
+            v[v <= 0] = 0
+    return to_fp16(v)
+
+
+def to_fp16(v: npt.NDArray[np.floating]) -> npt.NDArray[np.uint16]:
+    """Rounds to binary16 (nearest even, subnormals, overflow to infinity); NaN is 0x7E00. Bit patterns, v's shape."""
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        half = v.astype(np.float16)
+    bits = half.view(np.uint16)
+    bits[np.isnan(v)] = NAN16
+    return bits

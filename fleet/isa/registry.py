@@ -1,0 +1,173 @@
+"""Finds instruction sets: every entry point of the group `fleet.instruction_sets`, loaded when first asked for.
+
+A plug-in that cannot be loaded breaks nothing but itself: it is left out of `instruction_sets` and stands, with one
+line that says why, in `broken`; looking for one of its devices gives that line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+
+from fleet.errors import DeviceError, FleetError
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.description import load
+
+__all__ = [
+    "GROUP",
+    "PluginError",
+    "broken",
+    "check_binding",
+    "description_hash",
+    "find_device",
+    "find_instruction_set",
+    "instruction_sets",
+]
+
+GROUP = "fleet.instruction_sets"
+"""The entry point group; the name is the set's, the object an `InstructionSet`."""
+
+
+class PluginError(FleetError):
+    """An instruction set cannot be used; `where` is its entry point."""
+
+
+_CACHE: dict[tuple[str, ...], tuple[dict[str, InstructionSet], dict[str, FleetError]]] = {}
+
+
+def instruction_sets() -> dict[str, InstructionSet]:
+    """Name -> every instruction set that is installed and whole, ascending by name."""
+    return dict(_load_all()[0])
+
+
+def broken() -> dict[str, FleetError]:
+    """Entry point name -> why it could not be loaded, for every instruction set left out of `instruction_sets`."""
+    return dict(_load_all()[1])
+
+
+def find_instruction_set(name: str) -> InstructionSet:
+    """The instruction set of that name. Raises what is wrong with it, or DeviceError when none has the name."""
+    good, bad = _load_all()
+    if name in good:
+        return good[name]
+    if name in bad:
+        raise bad[name]
+    raise DeviceError(f"no instruction set '{name}'", hint=_installed(good, bad))
+
+
+def find_device(name: str) -> tuple[InstructionSet, Device]:
+    """The device of that name and its instruction set. Raises DeviceError naming what there is."""
+    good, bad = _load_all()
+    found = [(s, s.devices[name]) for s in good.values() if name in s.devices]
+    if len(found) > 1:
+        owners = " and ".join(f"'{s.name}' ({d.path})" for s, d in found)
+        raise DeviceError(f"device '{name}' belongs to {owners}", hint="rename one of the device files")
+    if not found:
+        devices = ", ".join(sorted(d for s in good.values() for d in s.devices)) or "none"
+        problems = "".join(f"; left out: {error}" for error in bad.values())
+        raise DeviceError(f"no device '{name}'", hint=f"known devices: {devices}{problems}")
+    return found[0]
+
+
+def description_hash(instruction_set: InstructionSet, device: Device) -> str:
+    """SHA-256 (hex) over the canonical description, the semantics' sources and the device's values.
+
+    Titles, prose and file places do not enter; the text of `InstructionSet.sources` does, byte for byte. The hardware's
+    `DescHash` is the first 32 bits.
+    """
+    h = hashlib.sha256(load(instruction_set.description).canonical().encode())
+    for source in sorted(instruction_set.sources, key=lambda p: p.name):
+        try:
+            text = source.read_bytes()
+        except OSError as error:
+            raise PluginError(f"source {source} cannot be read ({error.strerror})", where=instruction_set.name) from error
+        h.update(f"source {source.name} {len(text)}\n".encode() + text)
+    h.update(f"device {device.name} clock_mhz={device.clock_mhz!r}\n".encode())
+    for part, table in (("parameters", device.parameters), ("memory", device.memory), ("limits", device.limits)):
+        for key in sorted(table):
+            h.update(f"{part}.{key}={table[key]!r}\n".encode())
+    return h.hexdigest()
+
+
+def check_binding(instruction_set: InstructionSet) -> None:
+    """Refuses (PluginError, naming both sides) a manifest whose classes, description and devices disagree."""
+    s = instruction_set
+    description = load(s.description)
+    where = f"instruction set '{s.name}'"
+    if description.name != s.name:
+        raise PluginError(f"its description {s.description.name} is that of '{description.name}'", where=where)
+    classes, words = set(s.instructions), set(description.instructions)
+    if classes != words:
+        only_python, only_rdl = sorted(classes - words), sorted(words - classes)
+        parts = [f"classes without a description: {', '.join(only_python)}"] if only_python else []
+        parts += [f"described without a class: {', '.join(only_rdl)}"] if only_rdl else []
+        raise PluginError(f"Python and {s.description.name} disagree: {'; '.join(parts)}", where=where)
+    for name, cls in s.instructions.items():
+        if cls.name != name:
+            raise PluginError(f"class {cls.__name__} calls itself '{cls.name}', the manifest '{name}'", where=where)
+    for name, device in s.devices.items():
+        if device.name != name or device.instruction_set != s.name:
+            raise PluginError(f"device '{name}' is '{device.name}' of set '{device.instruction_set}'", where=where)
+    missing = [p for p in (*s.sources, *(s.rtl.sources if s.rtl else ())) if not p.is_file()]
+    if missing:
+        raise PluginError(f"file {missing[0]} does not exist", where=where)
+
+
+def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:
+    # What is installed depends on the import path; a test (or a notebook) that adds a folder must see it.
+    key = tuple(sys.path)
+    if key not in _CACHE:
+        good: dict[str, InstructionSet] = {}
+        bad: dict[str, FleetError] = {}
+        for point in sorted(entry_points(group=GROUP), key=lambda p: p.name):
+            if point.name in good and _same(point, good[point.name]):
+                continue
+            try:
+                if point.name in good:
+                    raise PluginError("a second plug-in of this name is installed", where=_where(point))
+                good[point.name] = _load(point)
+            except FleetError as error:
+                bad[point.name] = error
+        _CACHE[key] = good, bad
+    return _CACHE[key]
+
+
+def _same(point: EntryPoint, loaded: InstructionSet) -> bool:
+    """One distribution seen twice on the import path (an editable install and its folder)."""
+    try:
+        return point.load() is loaded
+    except Exception:  # the same module failed to load: a second line would say nothing new
+        return True
+
+
+def _load(point: EntryPoint) -> InstructionSet:
+    try:
+        manifest: object = point.load()
+    except FleetError:
+        raise
+    except Exception as error:  # a plug-in's import may raise anything; it must not take the others down
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PluginError(f"cannot be imported ({reason})", where=_where(point)) from error
+    if not isinstance(manifest, InstructionSet):
+        raise PluginError(f"is a {type(manifest).__name__}, expected an InstructionSet", where=_where(point))
+    if manifest.name != point.name:
+        raise PluginError(f"the instruction set calls itself '{manifest.name}'", where=_where(point))
+    try:
+        check_binding(manifest)
+    except FleetError:
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PluginError(f"its manifest is not usable ({reason})", where=_where(point)) from error
+    return manifest
+
+
+def _where(point: EntryPoint) -> str:
+    owner = f" of {point.dist.name}" if point.dist else ""
+    return f"entry point {point.name} = {point.value}{owner}"
+
+
+def _installed(good: Mapping[str, InstructionSet], bad: Mapping[str, FleetError]) -> str:
+    return f"installed: {', '.join(sorted((*good, *bad))) or 'none'}"

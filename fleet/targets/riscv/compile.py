@@ -1,0 +1,160 @@
+"""Program -> RV64GC object -> linked image, all in process.
+
+`compile_riscv` is the way in. Code depends on the IR alone, never on weight values, so results are cached by the hash of
+the IR, of this package's sources and of the compiler's version: in memory always, in a folder where one is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fleet.errors import FleetError
+from fleet.ir.program import Program
+from fleet.targets.riscv.elf import Image, Symbol, read_object, write_image
+from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE, MemoryPlan
+
+if TYPE_CHECKING:
+    from fleet.targets.riscv.codegen import OperationCode
+
+CPU = "generic-rv64"
+FEATURES = "+m,+a,+f,+d,+c"
+ABI = "lp64d"
+_objects: dict[str, bytes] = {}
+
+
+@dataclass(frozen=True)
+class RiscvProgram:
+    """A model compiled for RV64GC, with what is needed to run it.
+
+    Attributes:
+        program: the source, with its weights (the code does not contain them).
+        object: the relocatable ELF64 object; image: the linked program.
+        plan: where weights, inputs and results lie.
+        operations: the functions of the operations in program order.
+        code_hash: SHA-256 (hex) of what the code depends on, the cache's key.
+    """
+
+    program: Program
+    object: bytes
+    image: Image
+    plan: MemoryPlan
+    operations: tuple[OperationCode, ...]
+    code_hash: str
+
+    @cached_property
+    def elf(self) -> bytes:
+        """The image as an ELF64 executable: what `run_image` runs, and what other tools open."""
+        return write_image(self.image)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (hex) of the image."""
+        return hashlib.sha256(self.elf).hexdigest()
+
+    @property
+    def symbols(self) -> dict[str, Symbol]:
+        """The image's symbols by name."""
+        return {symbol.name: symbol for symbol in self.image.symbols}
+
+    def asm(self) -> str:
+        """Assembly text of the whole program (what `--emit riscv-asm` prints); compiles again."""
+        from fleet.targets.riscv.codegen import generate
+
+        module, machine = _optimised(generate(self.program).llvm_ir)
+        return str(machine.emit_assembly(module))
+
+    def save(self, path: Path) -> None:
+        """Writes the ELF image to a file, under a temporary name first. Raises FleetError where it cannot."""
+        _write(path, self.elf)
+
+
+def compile_riscv(program: Program, *, cache: Path | None = None) -> RiscvProgram:
+    """Compiles a program for RV64GC (double-float ABI, static, medium code model).
+
+    Args:
+        program: float32, float64, int32 and int64 tensors and scalars of static shape.
+        cache: a folder that keeps objects between runs; a damaged entry is made again.
+
+    Raises:
+        DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
+        LinkError: the code does not link (a fault of the compiler's, or a model that is too large).
+    """
+    from fleet.targets.riscv.codegen import ENTRY, generate
+    from fleet.targets.riscv.linker import LinkError, link
+
+    module = generate(program)
+    key = hashlib.sha256(f"{tools()}\n{module.llvm_ir}".encode()).hexdigest()
+    code = _objects.get(key) or _cached(cache, key)
+    if code is None:
+        optimised, machine = _optimised(module.llvm_ir)
+        code = bytes(machine.emit_object(optimised))
+        if cache is not None:
+            _write(cache / f"{key}.o", code + hashlib.sha256(code).digest())
+    _objects[key] = code
+    image = link(code, CODE_BASE, ENTRY, module.absolute)
+    end = max(segment.address + segment.size for segment in image.segments)
+    if end > CODE_BASE + CODE_SPACE:
+        raise LinkError(f"{end - CODE_BASE >> 20} MiB of code; expected at most {CODE_SPACE >> 20}", where=program.source_name)
+    return RiscvProgram(program, code, image, module.plan, module.operations, key)
+
+
+@lru_cache(maxsize=1)
+def tools() -> str:
+    """Versions and settings of the compiler: what the code depends on besides the IR."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    return f"llvmlite {llvmlite.__version__} LLVM {llvm.llvm_version_info} {CPU} {FEATURES} {ABI} O3"
+
+
+def _optimised(llvm_ir: str) -> tuple[Any, Any]:
+    import llvmlite.binding as llvm
+
+    from fleet.targets.riscv.codegen import TRIPLE
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
+        cpu=CPU, features=FEATURES, opt=3, reloc="static", codemodel="medium", abiname=ABI
+    )
+    module = llvm.parse_assembly(llvm_ir)
+    module.verify()
+    module.data_layout = str(machine.target_data)
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
+    return module, machine
+
+
+def _cached(folder: Path | None, key: str) -> bytes | None:
+    if folder is None:
+        return None
+    try:
+        blob = (folder / f"{key}.o").read_bytes()
+        code, digest = blob[:-32], blob[-32:]
+        if hashlib.sha256(code).digest() != digest:
+            return None
+        read_object(code)
+    except (OSError, FleetError):
+        return None
+    return code
+
+
+def _write(path: Path, data: bytes) -> None:
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        with os.fdopen(fd, "wb") as f:
+            f.write(data)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise FleetError(f"cannot write ({error.strerror})", where=str(path), hint="choose another place") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)

@@ -1,0 +1,42 @@
+"""Faults that generated code raises itself: bad values that only a run can show.
+
+The code stores (fault, value, bound) at the symbol `fleet_fault` and executes an illegal instruction; whoever runs it
+reads the three words and makes a message of them. All zero means that the program did not stop by itself.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+FAULT_SYMBOL = "fleet_fault"
+
+
+class Fault(IntEnum):
+    """Why generated code stopped; the words follow NumPy's messages."""
+
+    NONE = 0
+    NEGATIVE_POWER = 1
+    INDEX = 2
+
+    def message(self, value: int, bound: int) -> str:
+        """One clause, with the value that caused it."""
+        if self is Fault.NEGATIVE_POWER:
+            return f"integers to negative integer powers are not allowed (exponent {value})"
+        return f"index {value} is out of bounds for axis 0 with size {bound}"
+
+
+def emit_fault(b: Any, condition: Any, fault: Fault, value: Any, bound: Any) -> None:
+    """Stops with `fault` where `condition` (i1) holds; `value` and `bound` are i64. Code goes on after it."""
+    from llvmlite import ir
+
+    word = ir.IntType(64)
+    bad, good = b.append_basic_block("fault"), b.append_basic_block("checked")
+    b.cbranch(condition, bad, good)
+    b.position_at_end(bad)
+    place = b.module.get_global(FAULT_SYMBOL)
+    for i, item in enumerate((ir.Constant(word, int(fault)), value, bound)):
+        b.store(item, b.gep(place, [ir.Constant(word, 0), ir.Constant(word, i)], inbounds=True))
+    b.call(b.module.declare_intrinsic("llvm.trap", fnty=ir.FunctionType(ir.VoidType(), [])), [])
+    b.unreachable()
+    b.position_at_end(good)

@@ -1,0 +1,202 @@
+// Floating-point and fixed-point functions shared by instruction sets.
+//
+// binary32: IEEE 754 with subnormals, round to nearest even, every NaN is the canonical 0x7FC00000.
+// FP16: binary16 with subnormals, every NaN is 0x7E00; conversion overflows to infinity.
+// Fixed point: units of 2^-24, the weight of FP16's smallest subnormal, so that every finite FP16 is an integer.
+//
+// Functions, not modules: called inside clock-enabled always_ff stages, an idle unit evaluates nothing, and each is
+// compiled once (no_inline_task) instead of once a lane. 64-bit operands keep simulated arithmetic free of masking.
+package fp_pkg;
+
+  localparam logic [31:0] Fp32Nan = 32'h7FC0_0000;
+  localparam logic [15:0] Fp16Nan = 16'h7E00;
+
+  // Number of leading zeros of a 64-bit word; 64 for zero.
+  function automatic logic [6:0] clz64(input logic [63:0] x);
+    /*verilator no_inline_task*/
+    logic [63:0] v;
+    logic [6:0]  n;
+    v = x;
+    n = 7'd0;
+    if (v[63:32] == 32'd0) begin n = n + 7'd32; v = v << 32; end
+    if (v[63:48] == 16'd0) begin n = n + 7'd16; v = v << 16; end
+    if (v[63:56] == 8'd0)  begin n = n + 7'd8;  v = v << 8;  end
+    if (v[63:60] == 4'd0)  begin n = n + 7'd4;  v = v << 4;  end
+    if (v[63:62] == 2'd0)  begin n = n + 7'd2;  v = v << 2;  end
+    if (v[63] == 1'b0)     begin n = n + 7'd1; end
+    return (x == 64'd0) ? 7'd64 : n;
+  endfunction
+
+  // Right shift that keeps what falls off as a sticky lowest bit.
+  function automatic logic [63:0] shr_sticky(input logic [63:0] x, input logic [31:0] n);
+    logic [63:0] shifted, lost;
+    if (n >= 32'd64) begin
+      shifted = 64'd0;
+      lost    = x;
+    end else begin
+      shifted = x >> n[5:0];
+      lost    = x & ((64'd1 << n[5:0]) - 64'd1);
+    end
+    return shifted | 64'(lost != 64'd0);
+  endfunction
+
+  // Rounds and packs |value| = mag * 2^(exp - 127 - 55) where bit 55 of mag has the weight of a normal's hidden bit.
+  // Bits below 32 are rounded away. mag below 2^56; exp as IEEE stores it, 1 or more; bit 55 clear only when exp is 1.
+  function automatic logic [31:0] pack32(input logic sign, input logic [31:0] exp, input logic [63:0] mag);
+    logic [63:0] kept, low, packed_value;
+    kept = mag >> 32;
+    low  = mag & 64'h0000_0000_FFFF_FFFF;
+    // A carry out of the mantissa runs into the exponent, which is what rounding up to the next binade means.
+    packed_value = (64'(exp - 32'd1) << 23) + kept;
+    if (low > 64'h8000_0000 || (low == 64'h8000_0000 && kept[0])) packed_value = packed_value + 64'd1;
+    if (packed_value >= 64'h7F80_0000) packed_value = 64'h7F80_0000;
+    return {sign, packed_value[30:0]};
+  endfunction
+
+  // binary32 sum.
+  function automatic logic [31:0] fp32_add(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    logic [31:0] x, y, ex, ey, shift;
+    logic [63:0] mx, my, sum;
+    logic [6:0]  zeros;
+    logic        sign;
+    x = a;
+    y = b;
+    if (b[30:0] > a[30:0]) begin
+      x = b;
+      y = a;
+    end
+    if (x[30:0] > 31'h7F80_0000) return Fp32Nan;
+    if (x[30:0] == 31'h7F80_0000) return (y[30:0] == 31'h7F80_0000 && x[31] != y[31]) ? Fp32Nan : x;
+    ex = 32'(x[30:23]);
+    ey = 32'(y[30:23]);
+    mx = {8'd0, ex != 32'd0, x[22:0], 32'd0};
+    my = {8'd0, ey != 32'd0, y[22:0], 32'd0};
+    if (ex == 32'd0) ex = 32'd1;
+    if (ey == 32'd0) ey = 32'd1;
+    my   = shr_sticky(my, ex - ey);
+    sign = x[31];
+    if (x[31] == y[31]) begin
+      sum = mx + my;
+      if (sum[56]) begin
+        sum = shr_sticky(sum, 32'd1);
+        ex  = ex + 32'd1;
+      end
+    end else begin
+      sum = mx - my;
+      if (sum == 64'd0) return 32'd0;
+      zeros = clz64(sum);
+      shift = 32'(zeros) - 32'd8;
+      if (shift >= ex) shift = ex - 32'd1;
+      sum = sum << shift[5:0];
+      ex  = ex - shift;
+    end
+    return pack32(sign, ex, sum);
+  endfunction
+
+  // binary32 product.
+  function automatic logic [31:0] fp32_mul(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    logic [31:0] ea, eb, shift;
+    logic [63:0] ma, mb, product;
+    logic signed [31:0] exp;
+    logic        sign;
+    sign = a[31] ^ b[31];
+    if (a[30:0] > 31'h7F80_0000 || b[30:0] > 31'h7F80_0000) return Fp32Nan;
+    if (a[30:0] == 31'h7F80_0000) return (b[30:0] == 31'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
+    if (b[30:0] == 31'h7F80_0000) return (a[30:0] == 31'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
+    if (a[30:0] == 31'd0 || b[30:0] == 31'd0) return {sign, 31'd0};
+    ea = 32'(a[30:23]);
+    eb = 32'(b[30:23]);
+    ma = {40'd0, ea != 32'd0, a[22:0]};
+    mb = {40'd0, eb != 32'd0, b[22:0]};
+    if (ea == 32'd0) ea = 32'd1;
+    if (eb == 32'd0) eb = 32'd1;
+    // Exact product, its leading one moved to bit 55.
+    product = ma * mb;
+    shift   = 32'(clz64(product)) - 32'd8;
+    product = product << shift[5:0];
+    exp     = $signed(ea) + $signed(eb) - 32'sd118 - $signed(shift);
+    if (exp < 32'sd1) begin
+      product = shr_sticky(product, $unsigned(32'sd1 - exp));
+      exp     = 32'sd1;
+    end
+    if (exp > 32'sd254) return {sign, 31'h7F80_0000};
+    return pack32(sign, $unsigned(exp), product);
+  endfunction
+
+  // FP16 to binary32, exact.
+  function automatic logic [31:0] fp16_to_fp32(input logic [15:0] x);
+    /*verilator no_inline_task*/
+    logic [63:0] mag;
+    logic [31:0] shift;
+    if (x[14:0] > 15'h7C00) return Fp32Nan;
+    if (x[14:0] == 15'h7C00) return {x[15], 31'h7F80_0000};
+    if (x[14:0] == 15'd0) return {x[15], 31'd0};
+    if (x[14:10] != 5'd0) return {x[15], 8'(x[14:10]) + 8'd112, x[9:0], 13'd0};
+    // A subnormal: x * 2^-24, normal in binary32.
+    mag   = 64'(x[9:0]);
+    shift = 32'(clz64(mag)) - 32'd8;
+    return pack32(x[15], 32'd158 - shift, mag << shift[5:0]);
+  endfunction
+
+  // binary32 to FP16, one rounding to nearest even.
+  function automatic logic [15:0] fp32_to_fp16(input logic [31:0] x);
+    /*verilator no_inline_task*/
+    logic [31:0] exp;
+    logic [63:0] mag, kept, low, packed_value;
+    if (x[30:0] > 31'h7F80_0000) return Fp16Nan;
+    if (x[30:0] >= 31'h4780_0000) return {x[31], 15'h7C00};
+    exp = 32'(x[30:23]);
+    if (exp < 32'd90) return {x[31], 15'd0};
+    // Hidden bit at 55; below FP16's smallest normal the mantissa moves down instead of the exponent.
+    mag = {8'd0, 1'b1, x[22:0], 32'd0};
+    if (exp < 32'd113) begin
+      mag = shr_sticky(mag, 32'd113 - exp);
+      exp = 32'd113;
+    end
+    kept         = mag >> 45;
+    low          = mag & 64'h0000_1FFF_FFFF_FFFF;
+    packed_value = (64'(exp - 32'd113) << 10) + kept;
+    if (low > 64'h0000_1000_0000_0000 || (low == 64'h0000_1000_0000_0000 && kept[0])) packed_value = packed_value + 64'd1;
+    return {x[31], packed_value[14:0]};
+  endfunction
+
+  // FP16 to signed fixed point in units of 2^-24, exact, magnitude below 2^40; infinity and NaN give 0.
+  function automatic logic signed [63:0] fp16_to_fixed(input logic [15:0] x);
+    /*verilator no_inline_task*/
+    logic [63:0] mag, sign;
+    logic [31:0] shift;
+    if (x[14:10] == 5'd31) return 64'sd0;
+    shift = 32'(x[14:10]);
+    mag   = 64'(x[9:0]);
+    if (shift != 32'd0) begin
+      mag   = mag | 64'h400;
+      shift = shift - 32'd1;
+    end
+    mag  = mag << shift[5:0];
+    sign = 64'd0 - 64'(x[15]);
+    return $signed((mag ^ sign) - sign);
+  endfunction
+
+  // Integer in units of 2^-24 to binary32, one rounding; magnitude below 2^55; zero is +0.
+  function automatic logic [31:0] fixed_to_fp32(input logic signed [63:0] x);
+    /*verilator no_inline_task*/
+    logic [63:0] mag;
+    logic [31:0] shift;
+    if (x == 64'sd0) return 32'd0;
+    mag   = x[63] ? 64'd0 - $unsigned(x) : $unsigned(x);
+    shift = 32'(clz64(mag)) - 32'd8;
+    return pack32(x[63], 32'd158 - shift, mag << shift[5:0]);
+  endfunction
+
+  // A key that orders FP16 values as a search for the maximum sees them: NaN above infinity, both zeros alike.
+  // The first strictly greater key wins, hence the first NaN. -32768 is below every key.
+  function automatic logic signed [16:0] fp16_order(input logic [15:0] x);
+    logic signed [16:0] mag;
+    mag = $signed({2'b00, x[14:0]});
+    if (x[14:0] > 15'h7C00) return 17'sd32767;
+    return x[15] ? -mag : mag;
+  endfunction
+
+endpackage

@@ -1,0 +1,26 @@
+// Calls every function of fp_pkg on the same operands, once a clock.
+module fp_probe
+  import fp_pkg::*;
+(
+  input  logic               clk_i,
+  input  logic        [31:0] a_i,
+  input  logic        [31:0] b_i,
+  input  logic        [63:0] fixed_i,
+  output logic        [31:0] sum_o,
+  output logic        [31:0] product_o,
+  output logic        [31:0] widened_o,
+  output logic        [15:0] narrowed_o,
+  output logic signed [63:0] fixed_o,
+  output logic        [31:0] rounded_o,
+  output logic signed [16:0] order_o
+);
+  always_ff @(posedge clk_i) begin
+    sum_o      <= fp32_add(a_i, b_i);
+    product_o  <= fp32_mul(a_i, b_i);
+    widened_o  <= fp16_to_fp32(a_i[15:0]);
+    narrowed_o <= fp32_to_fp16(a_i);
+    fixed_o    <= fp16_to_fixed(a_i[15:0]);
+    rounded_o  <= fixed_to_fp32($signed(fixed_i));
+    order_o    <= fp16_order(a_i[15:0]);
+  end
+endmodule

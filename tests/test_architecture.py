@@ -1,0 +1,75 @@
+"""Rules of docs/architecture.md that no reader should have to check by eye."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# A room may import the rooms named here (and itself); `errors` is everyone's.
+ALLOWED = {
+    "errors": set(),
+    "symbols": set(),
+    "ir": {"symbols"},
+    "isa": {"ir", "symbols"},
+    "frontend": {"transforms", "ir", "symbols"},  # hands over canonical IR
+    "transforms": {"ir", "symbols", "isa"},
+    "targets": {"transforms", "ir", "symbols", "isa"},
+    "engines": {"targets", "transforms", "frontend", "ir", "symbols", "isa"},
+    "cosim": {"engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
+    "report": {"cosim"},
+    "cli": {"report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
+}
+
+
+def imports(path: Path) -> set[str]:
+    """Rooms of fleet that a file imports, wherever in the file the import stands."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "fleet" else [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("fleet.")}
+    return found
+
+
+@pytest.mark.parametrize("room", sorted(ALLOWED))
+def test_imports_go_downwards(room: str) -> None:
+    folder = ROOT / "fleet" / room
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    assert files, f"no such room: {room}"
+    wrong = [
+        f"{path.relative_to(ROOT)} imports fleet.{target}"
+        for path in files
+        for target in sorted(imports(path) - {room, "errors", "__version__"} - ALLOWED[room])
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_room_is_listed() -> None:
+    rooms = {p.name for p in (ROOT / "fleet").iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert rooms <= ALLOWED.keys()
+
+
+def tracked(*patterns: str) -> list[Path]:
+    out = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return [ROOT / line for line in out.splitlines() if (ROOT / line).is_file()]
+
+
+def test_no_file_outside_the_sets_folders_names_it() -> None:
+    files = [p for p in tracked("fleet", "rtl_models") if p.suffix in {".py", ".sv", ".svh", ".cpp", ".h", ".j2"}]
+    if not files:
+        pytest.fail("git ls-files found nothing: run the tests in a checkout")
+    own = ("fleet/isa/hbm0923/", "rtl_models/hbm0923/", "rtl_models/generated/")
+    wrong = [
+        str(p.relative_to(ROOT))
+        for p in files
+        if not str(p.relative_to(ROOT)).startswith(own) and "hbm0923" in p.read_text().lower()
+    ]
+    assert not wrong, wrong

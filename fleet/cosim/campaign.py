@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,7 @@ class CosimOptions:
         progress: called with (engine, fraction, words).
         on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
         engines: name -> engine, instead of the registered ones (tests).
+        lowering: options of the accelerator's compile, as `RunOptions`.
     """
 
     model: str
@@ -77,6 +79,7 @@ class CosimOptions:
     on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
     on_comparison: Callable[[Comparison], None] | None = None
     engines: Mapping[str, Engine] | None = None
+    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def cosim(
@@ -177,7 +180,7 @@ class _Run:
         """Compile, rounded golden, functional model."""
         assert self.options.device is not None
         try:
-            self.stream = open_stream(self.program, self.options.device)
+            self.stream = open_stream(self.program, self.options.device, self.options.lowering)
         except FleetError as error:
             for name in accelerated:
                 self._finished(failed(name, True, str(error)))
@@ -211,6 +214,7 @@ class _Run:
             keep_tensors=True,
             workdir=self.folder / name,
             progress=tell,
+            lowering=self.options.lowering,
         )
         (self.folder / name).mkdir(parents=True, exist_ok=True)
         golden = self._trace("vm")

@@ -85,7 +85,7 @@ def bound_arguments(
         raise ModelError(
             f"no weight or input for {', '.join(missing)}",
             where=where,
-            hint=f"given are {given}; names must be those of the arguments",
+            hint=f"given are {given}",
         )
     try:
         return arguments, bind(signature, {a.name: a.shape for a in arguments})

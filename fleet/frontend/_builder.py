@@ -80,7 +80,7 @@ class Builder:
             return number.ssa
         type_ = type_ or self.type_of(node, number)
         if type_ not in number.constants:
-            number.constants[type_] = self.constant(node, number.value, type_)
+            number.constants[type_] = self.constant(number.place or node, number.value, type_)
             if number.variable is not None:
                 depth, variable = number.variable
                 self.name(number.constants[type_], variable, depth)

@@ -6,7 +6,7 @@ import ast
 import builtins
 import difflib
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -37,6 +37,10 @@ _PYTHON: Mapping[str, Callable[[float, float], float]] = {
     "mul": operator.mul,
     "div": operator.truediv,
     "pow": operator.pow,
+}
+_SIGNS: Mapping[type[ast.operator], str] = {
+    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*"},
+    **{ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"},
 }
 _STATIC: Mapping[type[ast.operator], Callable[[float, float], float]] = {ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
 _STATEMENTS = "assignments, calls of functions of the same file, print and return"
@@ -125,14 +129,9 @@ class Evaluator:
             case ast.Expr():
                 self.source.fail(node, "an expression whose value is not used", "assign it, print it or remove it")
             case ast.AugAssign(target=ast.Name() as target):
-                sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}.get(
-                    type(node.op), "op"
-                )
-                self.source.fail(
-                    node,
-                    f"`{sign}=` changes an array in place, which is not supported",
-                    f"write {target.id} = {target.id} {sign} ...",
-                )
+                sign = _SIGNS.get(type(node.op), "op")
+                hint = f"write {target.id} = {target.id} {sign} (...)"
+                self.source.fail(node, f"`{sign}=` changes an array in place, which is not supported", hint)
             case _:
                 self.source.fail(node, f"{_kind(node)} is not supported", f"supported statements are {_STATEMENTS}")
 
@@ -174,7 +173,7 @@ class Evaluator:
         return value
 
     @contextmanager
-    def _deeper(self, node: ast.expr) -> Iterator[None]:
+    def _deeper(self, node: ast.expr) -> Generator[None]:
         self._depth += 1
         try:
             if self._depth > MAX_DEPTH:
@@ -206,7 +205,7 @@ class Evaluator:
 
     def _constant(self, node: ast.Constant) -> Value:
         if isinstance(node.value, bool | int | float):
-            return Number(node.value)
+            return Number(node.value, place=node)
         if node.value is None or isinstance(node.value, str):
             return node.value
         if node.value is ...:
@@ -272,6 +271,9 @@ class Evaluator:
             return self._numbers(node, lhs, rhs)
         if type(node.op) not in _BINARY:
             self.source.fail(node, f"the operator of {_kind(node.op)} is not supported on arrays", "operators are + - * / ** @")
+        if isinstance(node.op, ast.Pow) and _squares_bool(lhs, rhs):
+            squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8)) if isinstance(lhs, Tensor) else lhs
+            return self.builder.elementwise(node, "mul", [squared, squared])
         return self.builder.elementwise(node, _BINARY[type(node.op)], [lhs, rhs])
 
     def _numbers(self, node: ast.BinOp, lhs: Number, rhs: Number) -> Number:
@@ -299,7 +301,7 @@ class Evaluator:
         if isinstance(value, Tensor):
             return self.builder.elementwise(node, "neg", [value])
         if isinstance(node.operand, ast.Constant):
-            return Number(-value.value)
+            return Number(-value.value, place=node)
         return self.builder.arithmetic(node, "neg", [value], -value.value)
 
     def _attribute(self, node: ast.Attribute) -> Value:
@@ -334,9 +336,8 @@ class Evaluator:
 
     def _inline(self, node: ast.Call, callee: ast.FunctionDef) -> Value:
         if callee.name in self._calls:
-            self.source.fail(
-                node, f"`{callee.name}` calls itself ({' -> '.join([*self._calls, callee.name])})", "recursion is not supported"
-            )
+            chain = " -> ".join([*self._calls, callee.name])
+            self.source.fail(node, f"`{callee.name}` calls itself ({chain})", "recursion is not supported")
         if len(self._calls) >= MAX_CALL_DEPTH:
             self.source.fail(node, f"calls nested deeper than {MAX_CALL_DEPTH}")
         self.module.check_function(callee)
@@ -399,6 +400,12 @@ class Evaluator:
         """`value` as a static integer or tuple of them."""
         parts: tuple[Value, ...] = value if isinstance(value, tuple) else (value,)
         return tuple(self.integer(node, v, what) for v in parts)
+
+
+def _squares_bool(lhs: Tensor | Number, rhs: Tensor | Number) -> bool:
+    """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
+    two = isinstance(rhs, Number) and type(rhs.value) is int and rhs.value == 2
+    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and len(lhs.shape) > 0
 
 
 class TooManyErrors(Exception):

@@ -40,6 +40,7 @@ class Number:
     value: bool | int | float
     ssa: SSAValue | None = None
     constants: dict[Attribute, SSAValue] = field(default_factory=dict)
+    place: ast.AST | None = None
     variable: tuple[int, str] | None = None
     """Depth of calls and name of the variable that it was first bound to."""
 
@@ -79,7 +80,7 @@ class Poison:
     """Stands for what could not be evaluated; its error has been recorded."""
 
 
-Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | Poison | np.dtype | str | None | tuple[Value, ...]"
+Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | Poison | np.dtype | str | tuple[Value, ...] | None"
 
 
 def words(value: Value) -> str:

@@ -45,6 +45,7 @@ def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.n
         SourceError: the file cannot be read, or is outside what is supported (up to 20 places in one error).
         ModelError: arrays missing, of a wrong shape or dtype, or weights with NaN or infinity.
     """
+    del seed
     module, function_name = _open(spec)
     try:
         return _load(module, function_name, spec, weights, inputs)

@@ -1,7 +1,7 @@
 """Device files: one TOML a device, read and checked.
 
-name = "hbm_small"              # the file's name without .toml
-instruction_set = "toy"
+name = "small"                  # the file's name without .toml
+instruction_set = "example"
 clock_mhz = 280.0               # the domain in which cycles are counted
 [parameters]                    # integers, under the names of the hardware's parameters; HbmPorts always
 [memory]                        # space -> bytes; ddr always; hbm is bytes a port

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from fleet.ir.dialect import CastOp, ConstantOp, FleetOp, PrintOp, ReshapeOp
+from fleet.ir.dialect import CastOp, ConstantOp, PrintOp, ReshapeOp
 from fleet.ir.program import Program
 
 __all__ = ["canonicalise"]
@@ -51,6 +51,6 @@ def _replace(op: Operation, value: SSAValue) -> None:
 
 def _eliminate_dead(program: Program) -> None:
     for op in reversed(list(program.operations())):
-        if isinstance(op, FleetOp) and not isinstance(op, PrintOp) and not any(r.uses for r in op.results):
+        if not isinstance(op, PrintOp) and not any(r.uses for r in op.results):
             op.detach()
             op.erase()

@@ -1,0 +1,133 @@
+"""From the first divergent commit to the place: operation, instruction, address, element, values, register writes.
+
+Everything before the first divergent commit agreed, so its inputs were the same on both sides. What it should have
+written is therefore what its semantics gives on the other engine's own memory, and what it did write stands there, unless
+a later instruction wrote over either. The digests of the commit decide that: evidence whose digest is not the one in the
+trace is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from fleet.cosim.result import Divergence, ElementDifference
+from fleet.engines.trace import Trace
+from fleet.errors import FleetError
+from fleet.isa import digest as dg
+from fleet.isa.contract import Call, Device, InstructionSet, Memory, Write
+
+__all__ = ["Evidence", "Locate", "explain", "writes_digest"]
+
+Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
+"""(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
+
+_SHOWN = 16
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What can be had of a stream after a run.
+
+    calls: the instructions in commit order; memory: the other engine's memory as its run left it.
+    locate: see `Locate`; inputs: operation ids of a commit -> text lines about what it computed from.
+    """
+
+    instruction_set: InstructionSet
+    device: Device
+    calls: Sequence[Call]
+    memory: Memory | None = None
+    locate: Locate | None = None
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+def writes_digest(writes: Sequence[Write]) -> int:
+    """Digest of a commit's writes, result registers apart (as `Commit.digest`)."""
+    total = 0
+    for w in writes:
+        if w.space == "reg":
+            continue
+        space = dg.HBM_PORT_0 + w.bank if w.space == "hbm" else {"ddr": dg.DDR, "onchip": dg.ONCHIP}.get(w.space)
+        if space is None:
+            return -1
+        total += dg.digest(space, w.offset, w.data)
+    return total % (1 << 64)
+
+
+def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Evidence) -> Divergence:
+    """The divergence with registers, bytes and elements, as far as the evidence goes; never raises for missing evidence."""
+    if divergence.seq is None or not 0 <= divergence.seq < len(evidence.calls):
+        return divergence
+    call = evidence.calls[divergence.seq]
+    divergence = replace(
+        divergence,
+        registers=_registers(evidence.instruction_set, call),
+        registers_named=dict(call.fields),
+        inputs=_inputs(evidence, call),
+    )
+    commits = {t.engine: next((c for c in t.commits if c.seq == divergence.seq), None) for t in (reference, other)}
+    expected_commit, found_commit = commits[reference.engine], commits[other.engine]
+    if evidence.memory is None or expected_commit is None or found_commit is None:
+        return divergence
+    unit = evidence.instruction_set.instructions[call.instruction]
+    try:
+        writes = [w for w in unit.execute(evidence.device, call.fields, evidence.memory) if w.space != "reg"]
+        found = [evidence.memory.view(w.space, w.offset, int(w.data.size), w.bank).copy() for w in writes]
+    except FleetError:
+        return divergence
+    if writes_digest(writes) != expected_commit.digest:
+        note = "its inputs were overwritten later, so the bytes cannot be shown"
+        return replace(divergence, what=f"{divergence.what}; {note}")
+    if writes_digest([replace(w, data=f) for w, f in zip(writes, found, strict=True)]) != found_commit.digest:
+        note = "what memory holds now is not what it wrote: bytes outside the destination, or overwritten later"
+        divergence = replace(divergence, what=f"{divergence.what}; {note}")
+    differences, total = _differences(writes, found, divergence.ops, evidence.locate)
+    return replace(divergence, differences=differences, total_differences=total)
+
+
+def _registers(instruction_set: InstructionSet, call: Call) -> tuple[tuple[int, int], ...]:
+    from fleet.isa.codec import register_writes
+
+    try:
+        return tuple((int(a), int(v)) for a, v in register_writes(instruction_set, call))
+    except FleetError:
+        return ()
+
+
+def _inputs(evidence: Evidence, call: Call) -> tuple[str, ...]:
+    """The ranges that it read, and what the caller knows of them."""
+    unit = evidence.instruction_set.instructions[call.instruction]
+    ranges = unit.reads(evidence.device, call.fields)
+    lines = [
+        f"read {r.size} bytes at {r.space}{f'[{r.bank}]' if r.space == 'hbm' else ''} {r.offset:#x}" for r in ranges if not r.bank
+    ]
+    for name in call.ops:
+        lines += evidence.inputs.get(name, ())
+    return tuple(lines)
+
+
+def _differences(
+    writes: Sequence[Write], found: Sequence[np.ndarray], ops: tuple[str, ...], locate: Locate | None
+) -> tuple[tuple[ElementDifference, ...], int]:
+    """Differing 16-bit words (bytes where a write has odd bounds), in order of address; all counted, the first few described."""
+    shown: list[ElementDifference] = []
+    total = 0
+    for w, f in zip(writes, found, strict=True):
+        width = 2 if w.offset % 2 == 0 and w.data.size % 2 == 0 else 1
+        expected, got = (np.ascontiguousarray(a).view(f"<u{width}") for a in (w.data.reshape(-1), f.reshape(-1)))
+        where = np.flatnonzero(expected != got)
+        total += int(where.size)
+        for i in where[: max(0, _SHOWN - len(shown))]:
+            address = w.offset + int(i) * width
+            element = locate(ops, w.space, w.bank, address) if locate else None
+            text = (_spelling(int(v), width) for v in (expected[i], got[i]))
+            shown.append(ElementDifference(w.space, w.bank, address, element, *text))
+    return tuple(shown), total
+
+
+def _spelling(value: int, width: int) -> str:
+    if width == 1:
+        return f"{value:#04x}"
+    return f"{value:#06x} = {float(np.array(value, np.uint16).view(np.float16)):.9g}"

@@ -1,0 +1,311 @@
+"""Running a compiled stream: everything that `iss` and `rtl` share, so that they cannot drift apart in it.
+
+A run: compile, write the constants into the memory images, then step by step either hand a device segment to the
+backend or let the host run an operation with the VM's operators; tensors are packed for the device when it needs what
+the host has, and unpacked when the host (or the trace) needs what the device has.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.engines.accel_counters import static_counters
+from fleet.engines.backend import Backend
+from fleet.engines.base import RunOptions
+from fleet.engines.trace import Commit, Trace
+from fleet.errors import DeviceError, FleetError
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.isa.memory import MappedMemory
+from fleet.isa.registry import description_hash, find_device
+from fleet.targets.accel.compile import compile_accel
+from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
+
+__all__ = ["check_description", "load_constants", "run_accel", "run_compiled", "run_group_locally", "run_groups_locally"]
+
+
+def run_accel(
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    options: RunOptions,
+    backend: Backend,
+) -> Trace:
+    """Compiles (or takes from the cache) and runs; see `run_compiled`. Raises DeviceError for an unknown device."""
+    if options.device is None:
+        raise DeviceError("no device given", where=f"engine {backend.name}", hint="name one with --device")
+    instruction_set, device = find_device(options.device)
+    return run_compiled(compile_accel(program, instruction_set, device, options.lowering), inputs, options, backend)
+
+
+def check_description(compiled: AccelProgram) -> str:
+    """The hash that both sides have. Raises DeviceError naming the two when the stream was made for another description."""
+    now = description_hash(compiled.instruction_set, compiled.device)
+    if compiled.description_hash != now:
+        raise DeviceError(
+            f"the stream was compiled for description {compiled.description_hash[:16]}, the installed one is {now[:16]}",
+            where=f"{compiled.instruction_set.name}, device {compiled.device.name}",
+            hint="compile it again",
+        )
+    return now
+
+
+def run_compiled(compiled: AccelProgram, inputs: Mapping[str, np.ndarray], options: RunOptions, backend: Backend) -> Trace:
+    """Runs a stream on a backend.
+
+    Args:
+        compiled: what to run; refused when its description is not the installed one.
+        inputs: every input of the program, of its shape and dtype.
+        options: `keep_tensors` False leaves only outputs; images lie under `workdir`.
+        backend: executes the instructions.
+
+    Returns:
+        A complete trace. Tensors that stand in device memory come as the device has them (FP16 features as float16,
+        indices in the model's dtype); values inside a fused group have none. Counters: "macs", "macs_issued", "host_macs",
+        "host_share" (of all MACs), "device_ops", "host_ops", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes" (the
+        least that the instructions need), "hbm_port_bytes.<p>", "cycles_estimate" (ideal memory), most of them per
+        operation too ("macs.<op id>"), and what the backend counts.
+
+    Raises:
+        DeviceError: an illegal instruction, a write outside its destination, a full disk.
+    """
+    check_description(compiled)
+    with _workdir(options.workdir) as folder:
+        return _Run(compiled, inputs, options, backend, folder).run()
+
+
+@contextmanager
+def _workdir(given: Path | None) -> Generator[Path]:
+    if given is not None:
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="fleet-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _fresh_memory(compiled: AccelProgram, folder: Path) -> MappedMemory:
+    """Zeroed images with the constants. Checks the room on the disk first: a mapped file that cannot grow kills the process."""
+    images = folder / "memory"
+    try:
+        if images.exists():
+            shutil.rmtree(images)
+        images.mkdir(parents=True)
+        ports = compiled.device.parameters.get("HbmPorts", 1)
+        needed = sum(size * (ports if space == "hbm" else 1) for space, size in compiled.plan.used.items())
+        free = shutil.disk_usage(images).free
+        if free < needed + (1 << 20):
+            raise FleetError(f"{needed:,} bytes needed for memory images, {free:,} free", where=str(images), hint="make room")
+        memory = MappedMemory(compiled.device, images)
+    except OSError as error:
+        raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(images)) from error
+    load_constants(compiled, memory)
+    return memory
+
+
+def load_constants(compiled: AccelProgram, memory: MappedMemory) -> None:
+    """Writes all constants of the plan into memory."""
+    for constant in compiled.plan.constants.values():
+        for bank, data in enumerate(constant.data):
+            memory.view(constant.space, constant.offset, data.size, bank)[:] = data
+
+
+def _store(compiled: AccelProgram, memory: MappedMemory, key: str, array: np.ndarray) -> None:
+    buffer = compiled.plan.buffers[key]
+    memory.view("ddr", buffer.offset, buffer.size)[:] = compiled.instruction_set.layout.pack(np.asarray(array))
+
+
+def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtype | None = None) -> np.ndarray:
+    """The tensor of a buffer in `dtype`; by default as the device has it: float16, integers as the model has them."""
+    buffer = compiled.plan.buffers[key]
+    native = np.dtype(np.float16) if buffer.dtype.kind == "f" else buffer.dtype
+    data = memory.view("ddr", buffer.offset, buffer.size)
+    return compiled.instruction_set.layout.unpack(data, buffer.shape, dtype or native)
+
+
+def _apply(op: FleetOp, operands: Sequence[Any]) -> Any:
+    """The VM's operator; imported where the host has something to do."""
+    from fleet.targets.bytecode.operators import apply
+
+    return apply(op, operands)
+
+
+class _Run:
+    """One run of one stream."""
+
+    def __init__(
+        self, compiled: AccelProgram, inputs: Mapping[str, np.ndarray], options: RunOptions, backend: Backend, folder: Path
+    ) -> None:
+        self.compiled, self.options, self.backend, self.folder = compiled, options, backend, folder
+        program = compiled.rounded
+        self.host: dict[str, np.ndarray] = {"%" + a.name: inputs[a.name] for a in program.inputs}
+        self.host |= {"%" + name: w for name, w in program.weights.items()}
+        self.on_device: set[str] = set()
+        self.tensors: dict[str, np.ndarray] = {}
+        self.host_seconds = 0.0
+        self.saturated = 0
+        self.memory: MappedMemory
+
+    def run(self) -> Trace:
+        c, options = self.compiled, self.options
+        trace = Trace(
+            engine=self.backend.name,
+            program_hash=c.rounded.hash,
+            device=c.device.name,
+            description_hash=c.description_hash,
+            placement=dict(c.placement),
+        )
+        total = max(len(c.steps), 1)
+        position = 0
+
+        def progress(fraction: float, words: str) -> None:
+            if options.progress is not None:
+                options.progress(min((position + fraction) / total, 1.0), words)
+
+        self.memory = _fresh_memory(c, self.folder)
+        try:
+            self.backend.open(c.instruction_set, c.device, self.memory, replace(options, progress=progress, workdir=self.folder))
+            start = time.perf_counter()
+            for step in c.steps:
+                if isinstance(step, HostStep):
+                    progress(0.0, f"host {op_id(step.op)}")
+                    self._host(step.op)
+                else:
+                    progress(0.0, step.calls[0].ops[-1] if step.calls and step.calls[0].ops else "device")
+                    trace.commits.extend(self._device(step, len(trace.commits)))
+                position += 1
+            returned = c.program.returned()
+            names = c.program.outputs
+            trace.outputs = {name: self._value(v) for name, v in zip(names, returned, strict=True)}
+            trace.elapsed_s = time.perf_counter() - start
+            trace.counters = static_counters(c) | dict(self.backend.counters())
+        finally:
+            self.backend.close()
+            self.memory.close()
+        trace.tensors = self.tensors
+        trace.meta = self._meta()
+        position = total
+        progress(0.0, "done")
+        trace.complete = True
+        return trace
+
+    def _device(self, segment: DeviceSegment, first_seq: int) -> Sequence[Commit]:
+        made: set[str] = set()
+        for group in segment.groups:
+            for key in group.activations:
+                if key not in self.on_device and key not in made:
+                    self._upload(key)
+            made |= set(group.results)
+        commits = self.backend.execute(segment.calls, first_seq)
+        if len(commits) != len(segment.calls):
+            raise DeviceError(f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}")
+        self.on_device |= made
+        for group in segment.groups:
+            for key in group.results if self.options.keep_tensors else ():
+                self.tensors[key] = _load(self.compiled, self.memory, key)
+        return commits
+
+    def _upload(self, key: str) -> None:
+        array = self.host[key]
+        _store(self.compiled, self.memory, key, array)
+        if array.dtype.kind == "f":
+            stored = _load(self.compiled, self.memory, key)
+            self.saturated += int((np.isinf(stored) & np.isfinite(array)).sum())
+        self.on_device.add(key)
+
+    def _value(self, value: SSAValue) -> np.ndarray:
+        """A value for the host, in the model's dtype."""
+        key = value_key(self.compiled.program, value)
+        if key not in self.host:
+            if key in self.on_device:
+                self.host[key] = _load(self.compiled, self.memory, key, self.compiled.plan.buffers[key].dtype)
+            else:  # a constant: nothing else is needed before it was made
+                assert isinstance(value.owner, FleetOp)
+                self.host[key] = _apply(value.owner, [])
+        return self.host[key]
+
+    def _host(self, op: FleetOp) -> None:
+        start = time.perf_counter()
+        result = _apply(op, [self._value(v) for v in op.operands])
+        if op.results:
+            key = value_key(self.compiled.program, op.results[0])
+            self.host[key] = result
+            if self.options.keep_tensors:
+                self.tensors[key] = np.asarray(result)
+        self.host_seconds += time.perf_counter() - start
+
+    def _meta(self) -> dict[str, Any]:
+        c = self.compiled
+        return {
+            "stream_hash": c.stream_hash,
+            "model_hash": c.program.hash,
+            "quantisation": dict(c.options),
+            "memory": self.options.memory,
+            "seed": self.options.seed,
+            "numpy": np.__version__,
+            "host_steps": [op_id(s.op) for s in c.steps if isinstance(s, HostStep)],
+            "host_seconds": self.host_seconds,
+            "inputs_saturated": self.saturated,
+            "groups": [{"ops": list(g.ops), "calls": len(g.calls), "results": list(g.results)} for g in c.groups],
+            "memory_used": dict(c.plan.used),
+        }
+
+
+def run_group_locally(
+    compiled: AccelProgram, group: Group, values: Mapping[str, np.ndarray], memory: MappedMemory
+) -> dict[str, np.ndarray]:
+    """One group on given operands, by the functional model: its local error is the difference to the golden's result.
+
+    Args:
+        compiled: the stream.
+        group: one of `compiled.groups`.
+        values: operation id -> array and "%input" -> array, as the golden has them; the group's activations are taken
+            from it (rounded to FP16 as the device stores them).
+        memory: holds the constants (`load_constants`); the group's buffers are overwritten.
+
+    Returns:
+        Operation id -> array (float16; indices in the model's dtype) for every result of the group.
+
+    Raises:
+        DeviceError: `values` lacks an activation.
+    """
+    from fleet.engines.iss import execute_calls
+
+    for key in group.activations:
+        if key not in values:
+            raise DeviceError(f"the golden has no tensor '{key}'", where=f"local error of {group.ops[-1]}")
+        _store(compiled, memory, key, values[key])
+    for _ in execute_calls(compiled.instruction_set, compiled.device, memory, group.calls, 0):
+        pass
+    return {key: _load(compiled, memory, key) for key in group.results}
+
+
+def run_groups_locally(
+    compiled: AccelProgram, tensors: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """`run_group_locally` for every group that the golden has the operands of; in a folder of its own that is removed.
+
+    Args:
+        compiled: the stream.
+        tensors: the golden's, operation id -> array (`Trace.tensors`).
+        inputs: the model's inputs by name.
+    """
+    values = {**tensors, **{"%" + name: array for name, array in inputs.items()}}
+    found: dict[str, np.ndarray] = {}
+    with _workdir(None) as folder:
+        memory = _fresh_memory(compiled, folder)
+        try:
+            for group in compiled.groups:
+                if all(key in values for key in group.activations):
+                    found |= run_group_locally(compiled, group, values, memory)
+        finally:
+            memory.close()
+    return found

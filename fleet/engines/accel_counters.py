@@ -1,0 +1,57 @@
+"""Counters that follow from the stream alone: work, least traffic, estimated cycles, the host's share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+from xdsl.ir import Operation
+
+from fleet.ir.dialect import MatmulOp
+from fleet.ir.types import shape_of
+from fleet.targets.accel.program import AccelProgram, Group, HostStep
+
+__all__ = ["static_counters"]
+
+_TOTALS = ("macs", "macs_issued", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes", "cycles_estimate")
+
+
+def static_counters(compiled: AccelProgram) -> dict[str, float]:
+    """See `fleet.engines.accel.run_compiled` for the names."""
+    counters: defaultdict[str, float] = defaultdict(float, dict.fromkeys(_TOTALS, 0.0))
+    for group in compiled.groups:
+        for name, number in _group_counters(compiled, group).items():
+            counters[name] += number
+            if not name.startswith("hbm_port_bytes"):
+                counters[f"{name}.{group.ops[-1]}"] += number
+    host = [s.op for s in compiled.steps if isinstance(s, HostStep)]
+    host_macs = float(sum(_matmul_macs(op) for op in host))
+    counters["host_macs"] = host_macs
+    counters["host_share"] = host_macs / (host_macs + counters["macs"]) if host_macs else 0.0
+    counters["host_ops"] = float(len(host))
+    counters["device_ops"] = float(sum(where == "device" for where in compiled.placement.values()))
+    return dict(counters)
+
+
+def _group_counters(compiled: AccelProgram, group: Group) -> dict[str, float]:
+    found: defaultdict[str, float] = defaultdict(float)
+    device = compiled.device
+    for call in group.calls:
+        cls = compiled.instruction_set.instructions[call.instruction]
+        useful, issued = cls.macs(device, call.fields)
+        found["macs"] += useful
+        found["macs_issued"] += issued
+        found["cycles_estimate"] += cls.cost(device, call.fields)
+        for r in cls.reads(device, call.fields):
+            found[f"{r.space}_read_bytes"] += r.size
+            if r.space == "hbm":
+                found[f"hbm_port_bytes.{r.bank}"] += r.size
+        for r in cls.writes(device, call.fields):
+            found[f"{r.space}_write_bytes"] += r.size
+    return found
+
+
+def _matmul_macs(op: Operation) -> int:
+    if not isinstance(op, MatmulOp):
+        return 0
+    return int(np.prod(shape_of(op.result.type), dtype=np.int64)) * shape_of(op.lhs.type)[-1]

@@ -1,0 +1,129 @@
+"""Engine `iss`: the instruction-set simulator, that is the functional model of every instruction, run in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from fleet.engines.accel import run_accel
+from fleet.engines.base import RunOptions
+from fleet.engines.trace import Commit, Trace
+from fleet.errors import DeviceError
+from fleet.ir.program import Program
+from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, mix
+from fleet.isa.memory import MappedMemory
+
+__all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
+
+_SPACES = {"ddr": DDR, "onchip": ONCHIP}
+_PROGRESS_S = 0.5
+
+
+def execute_calls(
+    instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call], first_seq: int
+) -> Iterator[Commit]:
+    """Executes calls in order, applying the writes; one commit a call as it is made.
+
+    Raises:
+        DeviceError: an unknown or illegal instruction, or one whose semantics write outside its own destination.
+    """
+    for seq, call in enumerate(calls, first_seq):
+        where = f"instruction {seq} ({call.instruction}{', ' + call.ops[-1] if call.ops else ''})"
+        cls = instruction_set.instructions.get(call.instruction)
+        if cls is None:
+            raise DeviceError(f"'{instruction_set.name}' has no such instruction", where=where)
+        wrong = cls.legal(device, call.fields)
+        if wrong:
+            raise DeviceError("illegal: " + "; ".join(wrong), where=where)
+        writes = cls.execute(device, call.fields, memory)
+        result = _result(writes)
+        stored = [w for w in writes if w.space != "reg"]
+        _check_inside(cls, device, call, stored, where)
+        for w in stored:
+            memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data
+        size = sum(w.data.size for w in stored)
+        yield Commit(seq, call.instruction, call.ops, digest_of(stored), size, result, token_range=call.token_range)
+
+
+def _result(writes: Sequence[Write]) -> int | None:
+    registers = [w for w in writes if w.space == "reg"]
+    return int.from_bytes(registers[-1].data.tobytes(), "little") if registers else None
+
+
+def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
+    ranges = cls.writes(device, call.fields)
+    for w in writes:
+        begin, end = w.offset, w.offset + w.data.size
+        if not any(r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size for r in ranges):
+            bank = f" bank {w.bank}" if w.bank else ""
+            raise DeviceError(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
+
+
+def digest_of(writes: Sequence[Write]) -> int:
+    """The commit's digest over all writes (`fleet.isa.digest`), one pass a space."""
+    total = 0
+    by_space: dict[int, list[Write]] = {}
+    for w in writes:
+        if w.space != "hbm" and w.space not in _SPACES:
+            raise DeviceError(f"no number for memory space '{w.space}' in the digest")
+        number = HBM_PORT_0 + w.bank if w.space == "hbm" else _SPACES[w.space]
+        by_space.setdefault(number, []).append(w)
+    for number, group in by_space.items():
+        offsets = np.concatenate([np.arange(w.offset, w.offset + w.data.size, dtype=np.uint64) for w in group])
+        total += int(mix(number, offsets, np.concatenate([w.data for w in group])).sum(dtype=np.uint64))
+    return total % (1 << 64)
+
+
+class IssBackend:
+    """Executes on the mapped memory, in process. Nothing has a clock."""
+
+    name = "iss"
+
+    def __init__(self) -> None:
+        self._opened: tuple[InstructionSet, Device, MappedMemory, RunOptions] | None = None
+
+    def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
+        """Keeps what `execute` needs."""
+        self._opened = instruction_set, device, memory, options
+
+    def execute(self, calls: Sequence[Call], first_seq: int) -> Sequence[Commit]:
+        """See `execute_calls`."""
+        assert self._opened is not None, "open() comes first"
+        instruction_set, device, memory, options = self._opened
+        commits: list[Commit] = []
+        said = time.monotonic()
+        for commit in execute_calls(instruction_set, device, memory, calls, first_seq):
+            commits.append(commit)
+            if options.progress is not None and time.monotonic() - said > _PROGRESS_S:
+                options.progress(len(commits) / len(calls), f"instruction {commit.seq}")
+                said = time.monotonic()
+        return commits
+
+    def counters(self) -> Mapping[str, float]:
+        """None of its own."""
+        return {}
+
+    def close(self) -> None:
+        """Drops the references."""
+        self._opened = None
+
+
+class IssEngine:
+    """The engine behind the entry point `iss`."""
+
+    name = "iss"
+    target = "accel"
+
+    def available(self) -> str | None:
+        """Always there."""
+        return None
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """Compiles and runs; see `fleet.engines.accel.run_compiled`."""
+        return run_accel(program, inputs, options, IssBackend())
+
+
+ENGINE = IssEngine()

@@ -1,0 +1,288 @@
+"""Builds a design inside the bench into an executable, once: the cache knows it by the hash of all that goes in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
+from fleet.engines.rtl_sim.dut import Dut, generate
+from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
+from fleet.errors import DeviceError, FleetError, SetupError
+from fleet.isa.contract import Device, InstructionSet
+
+Flavour = Literal["burst", "plain", "waves"]
+"""burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST)."""
+
+Progress = Callable[[float, str], None]
+
+_BENCH_SV = ("memory/fleet_memory.sv", "bench/fleet_host.sv", "bench/fleet_bench.sv", "bench/fleet_tb.sv")
+_BENCH_CPP = ("memory/mapped_file", "memory/timing", "memory/port", "memory/memory", "bench/job", "bench/bench")
+_HEADERS = ("memory/digest.h", "bench/loop.h")
+_MAINS: dict[Flavour, str] = {"burst": "bench/burst_main.cpp", "plain": "bench/plain_main.cpp", "waves": "bench/burst_main.cpp"}
+
+_VERILATOR = [
+    "--cc", "--exe", "--prefix", "Vtop", "--top-module", "fleet_tb", "-O3", "--x-assign", "fast", "--x-initial", "unique",
+    "--no-timing", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats",
+]  # fmt: skip
+_COCOTB = ["--vpi", "--public-depth", "1"]
+_CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
+_INCLUDED = {".sv", ".svh", ".v", ".vh"}
+_MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
+
+
+class BuildError(FleetError):
+    """The hardware does not compile."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is built: the design's files in compile order (packages first), its include folders and what `Dut` says."""
+
+    dut: Dut
+    sources: tuple[Path, ...]
+    include_dirs: tuple[Path, ...] = ()
+
+
+def design_of(instruction_set: InstructionSet, device: Device) -> Design:
+    """The design of an instruction set on a device. Raises DeviceError when the set has no hardware or a file is missing."""
+    from fleet.isa.registry import description_hash
+
+    rtl = instruction_set.rtl
+    if rtl is None:
+        raise DeviceError(
+            "the instruction set has no RTL yet: engine `rtl` cannot run it",
+            where=instruction_set.name,
+            hint="use --engines without rtl",
+        )
+    desc_hash = int(description_hash(instruction_set, device)[:8], 16)
+    return Design(Dut(rtl.top, dict(rtl.parameters(device)), desc_hash), tuple(rtl.sources), tuple(rtl.include_dirs))
+
+
+def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], list[str], list[str]]:
+    """All input files as (name in the build folder, content), then the Verilog and the C++ names in compile order."""
+    models = rtl_models()
+    files: dict[str, bytes] = {}
+
+    def add(name: str, path: Path) -> str:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DeviceError(f"cannot read the hardware's source ({error.strerror})", where=str(path)) from error
+        if files.setdefault(name, content) != content:
+            raise DeviceError(f"two different files are named {Path(name).name}", where=str(path), hint="rename one")
+        return name
+
+    if not design.sources:
+        raise DeviceError("the design has no source files", where=design.dut.top)
+    generated = {f"src/{name}": text.encode() for name, text in generate(design.dut).items()}
+    files |= generated
+    verilog = ["src/fleet_dut_pkg.sv"]
+    for path in design.sources:
+        name = add(f"src/{path.name}", path)
+        if name in verilog:
+            raise DeviceError(f"the source {path.name} is listed twice", where=str(path))
+        verilog.append(name)
+    verilog.append("src/fleet_dut.sv")
+    verilog += [add(f"src/{Path(name).name}", models / name) for name in _BENCH_SV]
+    for i, folder in enumerate(design.include_dirs):
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in _INCLUDED):
+            add(f"inc{i}/{path.relative_to(folder)}", path)
+    cpp = [add(f"src/{Path(name).name}.cpp", models / f"{name}.cpp") for name in _BENCH_CPP]
+    cpp += [add(f"src/{Path(name).name}", models / name) for name in ("bench/stop.cpp", _MAINS[flavour])]
+    for name in (*(f"{n}.h" for n in _BENCH_CPP), *_HEADERS):
+        add(f"src/{Path(name).name}", models / name)
+    return list(files.items()), verilog, cpp
+
+
+def _wave_options(tools: Toolchain) -> list[str]:
+    """FST where the headers of liblz4 are, which Verilator's writer needs; else VCD, thirty times as large."""
+    probe = subprocess.run(
+        [str(tools.compiler), "-E", "-x", "c++", "-"],
+        input="#include <lz4.h>\n#include <zlib.h>\n",
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    return ["--trace-fst" if probe.returncode == 0 else "--trace-vcd", "--trace-structs"]
+
+
+def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
+    options = [*_VERILATOR, "-CFLAGS", _CFLAGS]
+    if flavour != "plain":
+        options += _COCOTB
+    if flavour == "waves":
+        options += _wave_options(tools)
+    return options
+
+
+def _key(design: Design, flavour: Flavour, tools: Toolchain, files: Iterable[tuple[str, bytes]], options: list[str]) -> str:
+    """SHA-256 of everything that the executable depends on."""
+    digest = hashlib.sha256()
+    versions = [tools.verilator_version, tools.compiler_version, platform.machine(), version("cocotb"), flavour]
+    digest.update(json.dumps([versions, options, _MAKE, [str(d) for d in range(len(design.include_dirs))]]).encode())
+    for name, content in files:
+        digest.update(f"\0{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:32]
+
+
+def build(design: Design, flavour: Flavour = "burst", progress: Progress | None = None) -> Path:
+    """Returns the executable, built now or taken from the cache.
+
+    Safe against other processes that build the same. Raises SetupError (tools, disk), DeviceError (what is asked for), BuildError
+    (the hardware does not compile: the first errors with their places, and where the whole log is).
+    """
+    tools = find_toolchain()
+    files, verilog, cpp = _gather(design, flavour)
+    options = _options(flavour, tools)
+    key = _key(design, flavour, tools, files, options)
+    folder = cache_folder()
+    done = folder / key / "Vtop"
+    if done.is_file():
+        return done
+    tell = progress or _silent
+    with locked(folder / f"{key}.lock", lambda: tell(0.0, "waiting for another run that builds the same simulation")):
+        if done.is_file():
+            return done
+        temporary = Path(tempfile.mkdtemp(prefix=f".{key[:8]}-", dir=folder))
+        try:
+            (temporary / "key").write_text(key)
+            for name, content in files:
+                (temporary / name).parent.mkdir(parents=True, exist_ok=True)
+                (temporary / name).write_bytes(content)
+            _compile(design, temporary, verilog, cpp, options, tools, tell)
+            (temporary / "info.json").write_text(
+                json.dumps({"top": design.dut.top, "parameters": dict(design.dut.parameters), "flavour": flavour, "options": options,
+                            "verilator": tools.verilator_version, "compiler": tools.compiler_version}, indent=2)
+            )  # fmt: skip
+            shutil.move(temporary / "obj" / "Vtop", temporary / "Vtop")
+            shutil.rmtree(temporary / "obj")
+            os.replace(temporary, folder / key)
+        except BuildError:
+            shutil.copy(temporary / "build.log", folder / f"{key}.failed.log")
+            raise
+        except OSError as error:
+            raise SetupError(
+                f"cannot build the simulation ({error})", where=str(folder), hint="free room or set FLEET_CACHE"
+            ) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return done
+
+
+def _silent(fraction: float, words: str) -> None:
+    """Nobody wants to know."""
+
+
+def _link(path: Path, name: str, folder: Path) -> Path:
+    """`path`, or where make cannot stand it a link to it in `folder`."""
+    if is_plain(path):
+        return path
+    link = folder / name
+    link.symlink_to(path)
+    return link
+
+
+def _compile(
+    design: Design, folder: Path, verilog: list[str], cpp: list[str], options: list[str], tools: Toolchain, tell: Progress
+) -> None:
+    import cocotb_tools.config
+
+    environment = dict(os.environ)
+    for name in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL"):
+        environment.pop(name, None)
+    tool_root = _link(tools.verilator.resolve().parent.parent, "verilator", folder)
+    verilator = tool_root / "bin" / tools.verilator.resolve().name if tool_root.parent == folder else tools.verilator
+    if tools.ccache:
+        environment["OBJCACHE"] = "ccache"
+    command = [str(verilator), *options, "-Mdir", "obj", *(f"-Iinc{i}" for i in range(len(design.include_dirs)))]
+    if "--vpi" in options:
+        libs = _link(Path(cocotb_tools.config.libs_dir), "cocotb_libs", folder)
+        # Found at run time through LD_LIBRARY_PATH: the executable outlives the environment that built it.
+        command += ["-LDFLAGS", f"-L{libs} -lcocotbvpi_verilator -lgpi"]
+    top = design.dut.top
+    tell(0.0, f"verilating {top}")
+    _step([*command, *verilog, *cpp], folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
+    objects = max(1, len(list((folder / "obj").glob("*.cpp"))) + len(cpp))
+    tell(0.1, f"compiling {top}")
+    _step(
+        [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *_MAKE],
+        folder, environment, design,
+        lambda done: tell(0.1 + 0.9 * min(1.0, done / objects), f"compiling {top}"),
+    )  # fmt: skip
+    tell(1.0, f"built {top}")
+
+
+def _step(command: list[str], folder: Path, environment: dict[str, str], design: Design, tell: Callable[[int], None]) -> None:
+    """Runs one command, its output appended to build.log; `tell` gets the number of compilations so far, twice a second."""
+    log = folder / "build.log"
+    with log.open("a") as f:
+        f.write("$ " + " ".join(command) + "\n")
+        f.flush()
+        start = f.tell()
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=f,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            while True:
+                try:
+                    code = process.wait(timeout=0.5)
+                    break
+                except subprocess.TimeoutExpired:
+                    tell(log.read_text(errors="replace").count(" -c -o "))
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+    if code != 0:
+        with log.open(errors="replace") as f:
+            f.seek(start)
+            raise _failure(f.read(), folder, design)
+
+
+_ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
+
+
+def _failure(output: str, folder: Path, design: Design) -> FleetError:
+    """The first errors of a build's output, with the places that the user knows instead of the copies'."""
+    lines = [line for line in output.splitlines() if _ERROR_LINE.search(line)] or output.splitlines()[-3:]
+    if any("No space left on device" in line for line in lines):
+        return SetupError(
+            "the disk is full: the simulation cannot be built", where=str(folder.parent), hint="free room or set FLEET_CACHE"
+        )
+    places = {f"src/{path.name}": str(path) for path in design.sources}
+
+    def readable(line: str) -> str:
+        return re.sub(r"(?:\.\./)?src/[\w.]+", lambda m: places.get(m[0].removeprefix("../"), m[0]), line)
+
+    key = [readable(line) for line in lines[:5]]
+    log = folder.parent / f"{_final_key(folder)}.failed.log"
+    return BuildError(
+        f"the simulation does not compile: {key[0] if key else 'no message'}",
+        where=design.dut.top,
+        hint=f"the whole log is in {log}",
+        detail="\n".join(key[1:]) or None,
+    )
+
+
+def _final_key(folder: Path) -> str:
+    return (folder / "key").read_text()

@@ -1,0 +1,65 @@
+"""Where built simulations live, and the lock that keeps two runs at once from building the same one twice."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fleet.errors import SetupError
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@,-]+\Z")
+"""make, and the makefiles that Verilator writes, cannot stand blanks and some other characters in paths."""
+
+
+def is_plain(path: Path) -> bool:
+    """Whether make can handle the path."""
+    return bool(_PLAIN.match(str(path)))
+
+
+def cache_folder() -> Path:
+    """The cache of simulations, made if it is missing: $FLEET_CACHE, else $XDG_CACHE_HOME/fleet, else ~/.cache/fleet.
+
+    Where that path has blanks or other characters that make cannot stand, a private folder under the temporary directory
+    takes its place. Raises SetupError when neither can be written.
+    """
+    named = os.environ.get("FLEET_CACHE")
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
+    root = root.expanduser().absolute()
+    if not is_plain(root):
+        root = Path(tempfile.gettempdir()).absolute() / f"fleet-cache-{os.getuid()}"
+        if not is_plain(root):
+            root = Path("/tmp") / root.name
+    folder = root / "rtl"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if root.stat().st_uid != os.getuid() and not named:
+            raise PermissionError(f"{root} belongs to another user")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise SetupError(
+            f"cannot write the cache folder ({error})", where=str(folder), hint="set FLEET_CACHE to a folder"
+        ) from error
+    return folder
+
+
+@contextmanager
+def locked(path: Path, waiting: Callable[[], None]) -> Generator[None]:
+    """Holds an exclusive lock on file `path`; calls `waiting` about twice a second while another process holds it."""
+    import time
+
+    with path.open("w") as f:
+        while True:
+            try:
+                fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                waiting()
+                time.sleep(0.5)
+        yield

@@ -1,0 +1,197 @@
+"""A running simulation: one process that serves many jobs."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from fleet.engines.rtl_sim.job import Job, Status
+from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
+from fleet.errors import FleetError, SetupError
+
+_START_SECONDS = 120  # for Python and cocotb to come up inside the simulator, on a busy machine
+_LOG_LINES = 5
+
+
+class SimulationError(FleetError):
+    """The simulation crashed, hung, or found the design breaking a rule."""
+
+    exit_code = 1
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """What cocotb's libraries want to know (its runner sets the same)."""
+    import cocotb_tools.config
+    import find_libpython
+
+    library = os.environ.get("LIBPYTHON_LOC") or find_libpython.find_libpython()
+    if library is None:
+        raise SetupError(
+            "cocotb needs Python's shared library (libpython) and none was found",
+            hint="use a Python built with --enable-shared (Debian: libpython3-dev)",
+        )
+    environment = dict(os.environ)
+    libs = str(cocotb_tools.config.libs_dir)
+    environment |= {
+        "GPI_USERS": f"{library};{cocotb_tools.config.pygpi_entry_point()}",
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+        "LD_LIBRARY_PATH": os.pathsep.join(p for p in (libs, os.environ.get("LD_LIBRARY_PATH")) if p),
+        "COCOTB_TOPLEVEL": "fleet_tb",
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "COCOTB_RESULTS_FILE": str(folder / "cocotb_results.xml"),
+        "COCOTB_ANSI_OUTPUT": "0",
+        "TOPLEVEL_LANG": "verilog",
+    }
+    for name in ("COCOTB_TEST_FILTER", "COCOTB_TESTCASE", "COCOTB_RANDOM_SEED", "PYTEST_CURRENT_TEST"):
+        environment.pop(name, None)
+    return environment
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends the simulation and whatever it started."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+class Simulation:
+    """Starts the executable; `run` runs one job after the other; `close` ends it (also at exit, also after Ctrl-C).
+
+    Use it as a context manager.
+    """
+
+    def __init__(self, executable: Path, folder: Path, *, seed: int = 0) -> None:
+        """Args:
+        executable: from `build`, flavour "burst" or "waves".
+        folder: for the log, job files and cocotb's own results.
+        seed: of the power-on state (every register and memory of the design starts random).
+        """
+        self._folder = folder.absolute()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.log = self._folder / "simulation.log"
+        self._jobs = 0
+        before = time.monotonic()
+        environment = _environment(self._folder)
+        request_read, self._requests = os.pipe()
+        self._replies, reply_write = os.pipe()
+        command = [str(executable), "--jobs", str(self._folder)]
+        command += ["+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}"]
+        try:
+            environment |= {"COCOTB_TEST_MODULES": WORKER_MODULE, FDS_VARIABLE: f"{request_read},{reply_write}"}
+            with self.log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    command,
+                    cwd=self._folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                    pass_fds=(request_read, reply_write),
+                    start_new_session=True,  # Ctrl-C goes to this process alone, which then ends the simulation
+                )  # fmt: skip
+        except OSError as error:
+            os.close(self._requests)
+            os.close(self._replies)
+            raise SetupError(f"the simulation does not start ({error})", where=str(executable)) from error
+        finally:
+            os.close(request_read)
+            os.close(reply_write)
+        self._finalizer = weakref.finalize(self, _kill, self._process)
+        atexit.register(self._finalizer)
+        self._buffer = b""
+        self._closed = False
+        try:
+            if "ready" not in self._reply(_START_SECONDS):
+                raise self._crash("the simulation did not get ready")
+        except BaseException:
+            self.close()
+            raise
+        self.start_seconds = time.monotonic() - before
+        """Wall time from the start of the process to its readiness."""
+
+    def __enter__(self) -> Simulation:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """The process id of the simulation."""
+        return self._process.pid
+
+    def run(self, job: Job, progress: Callable[[int], None] | None = None) -> Status:
+        """Runs one job and returns how it ended ("done" or, for a hang or a broken rule, raises).
+
+        progress: called with the cycles so far, several times a second.
+        Raises SimulationError for a hang, a failed assertion, an error of the job, or a crash of the process.
+        """
+        if self._closed:
+            raise SimulationError("the simulation has ended", where=str(self.log))
+        self._jobs += 1
+        job.status.unlink(missing_ok=True)
+        job.save(self._folder / f"job_{self._jobs}")
+        try:
+            os.write(self._requests, json.dumps({"job": self._jobs}).encode() + b"\n")
+            while True:
+                reply = self._reply(None)
+                if "over" in reply:
+                    break
+                if progress:
+                    progress(int(reply["cycles"]))
+        except BaseException:
+            self.close()
+            raise
+        status = Status.load(job.status)
+        if status.status != "done":
+            raise SimulationError(f"the simulation ended with a {status.status}: {status.message}", where=self._where(job))
+        return status
+
+    def close(self) -> None:
+        """Ends the process; may be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        os.close(self._requests)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)  # the closed pipe tells the worker to leave
+        self._finalizer()
+        atexit.unregister(self._finalizer)
+        os.close(self._replies)
+
+    def _where(self, job: Job) -> str:
+        return f"job {self._folder / f'job_{self._jobs}'}"
+
+    def _reply(self, timeout: float | None) -> dict[str, int]:
+        """Next line of the worker. Raises SimulationError when the process died or says nothing within `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while b"\n" not in self._buffer:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            readable, _, _ = select.select([self._replies], [], [], left)
+            if not readable:
+                raise self._crash(f"the simulation said nothing for {timeout} s")
+            chunk = os.read(self._replies, 65536)
+            if not chunk:
+                raise self._crash("the simulation crashed")
+            self._buffer += chunk
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def _crash(self, what: str) -> SimulationError:
+        try:
+            code: int | None = self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            code = None
+        if code is not None:
+            what += f" ({signal.Signals(-code).name})" if code < 0 else f" (exit code {code})"
+        lines = [line for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
+        return SimulationError(what, where=str(self.log), detail="\n".join(lines[-_LOG_LINES:]) or None)

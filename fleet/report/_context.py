@@ -1,0 +1,265 @@
+"""What the page's templates see: figures, tables cut to a readable length, and the pictures made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from fleet.cosim.result import CommitRow, Comparison, CosimResult, OperationRow, TaskMetric
+from fleet.engines.trace import CYCLE_CLASSES
+from fleet.report import accuracy, images, performance
+from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
+from fleet.report.changes import changes, compared_with
+from fleet.report.headline import all_not_compared, engine_title, headline, worst_operation
+from fleet.report.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
+
+__all__ = ["context"]
+
+TABLE_ROWS = 80
+"""Longest table of a page; the whole is in report.json."""
+PICTURE_ROWS = 30
+DEPTH_POINTS = 200
+FLIPS_SHOWN = 24
+_BOTH = "both causes together, against golden"
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Rows that are shown, out of how many."""
+
+    rows: Sequence[Any]
+    total: int
+
+    @property
+    def cut(self) -> bool:
+        return len(self.rows) < self.total
+
+
+def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]:
+    """The whole page's values. `previous`: the run that this one is compared with, if any."""
+    differences = changes(previous, result) if previous else ()
+    return {
+        "result": result,
+        "title": result.identity.case or result.identity.model,
+        "rows": headline(result),
+        "previous": compared_with(previous) if previous else None,
+        "previous_verdict": previous.verdict if previous else None,
+        "changed": [c for c in differences if c.changed],
+        "unchanged": [c for c in differences if not c.changed and c.after is not None],
+        "not_compared": _cut(all_not_compared(result)),
+        "accuracy": _accuracy(result),
+        "flips": _all_flips(result),
+        "agreeing": [task for task in result.tasks if not task.flips],
+        "performance": _performance(result),
+        "bits": [_bits(c) for c in result.comparisons if c.kind == "bits"],
+        "host": _host(result),
+        "classes": CYCLE_CLASSES,
+    }
+
+
+def _cut(rows: Sequence[Any], most: int = TABLE_ROWS) -> _Cut:
+    return _Cut(rows[:most], len(rows))
+
+
+def _accuracy(result: CosimResult) -> dict[str, Any]:
+    found, rows = accuracy.causes(result)
+    pictures: list[tuple[str, Markup]] = []
+    drawn = accuracy.thinned(rows, DEPTH_POINTS)
+    series = {
+        "quantisation: weights as stored against golden": [
+            r.quantisation.cumulative.sqnr_db if r.quantisation else None for r in drawn
+        ],
+        "arithmetic, from the inputs on": [r.arithmetic.cumulative.sqnr_db if r.arithmetic else None for r in drawn],
+        "arithmetic, this operation alone": [
+            r.arithmetic.local.sqnr_db if r.arithmetic and r.arithmetic.local else None for r in drawn
+        ],
+        _BOTH: [r.total.cumulative.sqnr_db if r.total else None for r in drawn],
+    }
+    series = {text: values for text, values in series.items() if any(v is not None for v in values)}
+    depth = Markup(sqnr_by_depth([r.op for r in drawn], series, "sqnr", _BOTH)) if series else None
+    for i, comparison in enumerate(c for c in result.comparisons if c.kind == "bound"):
+        worst = worst_operation(comparison, with_ulps=True)
+        if worst is None or worst.bound is None or not worst.cumulative.ulp_counts:
+            continue
+        edges, counts = accuracy.histogram(worst.cumulative, worst.bound.ulp_median)
+        unit = f"ULP of {worst.cumulative.ulp_dtype}" if worst.cumulative.ulp_dtype else "units"
+        text = f"{comparison.other} against {engine_title(comparison.reference)}, at {worst.op}"
+        picture = ulp_distribution(edges, {text: counts}, worst.bound.ulp_median, unit, f"ulp-{i}")
+        pictures.append((text, Markup(picture)))
+    return {
+        "causes": found,
+        "rows": _by_cause(rows),
+        "depth": depth,
+        "thinned": len(drawn) < len(rows),
+        "ulp": pictures,
+        "tables": [_operations(c) for c in result.comparisons if c.operations],
+    }
+
+
+def _by_cause(rows: Sequence[accuracy.ErrorByCause]) -> _Cut:
+    keep = {r.op for r in accuracy.selected([row.any for row in rows], TABLE_ROWS)}
+    return _Cut([row for row in rows if row.op in keep], len(rows))
+
+
+def _operations(comparison: Comparison) -> dict[str, Any]:
+    rows = accuracy.selected(comparison.operations, TABLE_ROWS)
+    return {
+        "comparison": comparison,
+        "rows": _Cut(rows, len(comparison.operations)),
+        "failed": sum(r.verdict == "fail" for r in comparison.operations),
+        "special": [r for r in rows if _special(r)],
+    }
+
+
+def _special(row: OperationRow) -> bool:
+    a, b = row.reference_counts, row.other_counts
+    return any((a.saturated, a.nan, a.inf, a.subnormal, b.saturated, b.nan, b.inf, b.subnormal))
+
+
+def _all_flips(result: CosimResult) -> list[dict[str, Any]]:
+    """One entry a set of flips; engines that flip the same samples to the same classes share it."""
+    groups: dict[Any, list[TaskMetric]] = {}
+    for task in result.tasks:
+        if task.flips:
+            groups.setdefault((task.flips, task.must_agree, task.lost, task.lost_low, task.lost_high), []).append(task)
+    return [_flips(result, tasks[0]) | {"engines": [t.engine for t in tasks]} for tasks in groups.values()]
+
+
+def _flips(result: CosimResult, task: TaskMetric) -> dict[str, Any]:
+    rows = result.arrays.get(f"inputs/flipped/{task.engine}")
+    shown = task.flips[:FLIPS_SHOWN]
+    pictures: list[str | None] = [None] * len(shown)
+    shape = None
+    if rows is not None and len(rows) >= len(shown):
+        shape = images.image_shape(rows.shape[1:], result.data.image_shape)
+        if shape is not None:
+            pictures = [images.row_image(rows[i], shape) for i in range(len(shown))]
+    return {"task": task, "flips": list(zip(shown, pictures, strict=True)), "more": len(task.flips) - len(shown), "shape": shape}
+
+
+def _performance(result: CosimResult) -> dict[str, Any]:
+    costs = performance.operation_costs(result)
+    clock = performance.clocked(result)
+    device = result.identity.device
+    costly = _costly([c for c in costs if c.cycles])
+    made: dict[str, Any] = {
+        "clock": clock,
+        "costs": _Cut(_costly(costs, TABLE_ROWS), len(costs)),
+        "in_pictures": _Cut(costly, sum(1 for c in costs if c.cycles)),
+        "numbers": {c.op: i + 1 for i, c in enumerate(costs)},
+        "total": sum(c.cycles or 0 for c in costs),
+        "traffic": performance.traffic(result),
+        "cycles": None,
+        "utilisation": None,
+        "roofline": None,
+        "ports": None,
+        "instructions": [],
+        "seconds": clock.cycles / (device.clock_mhz * 1e6) if clock and clock.cycles and device else None,
+    }
+    if costly:
+        made["cycles"] = _cycles(costly)
+    if known := [c for c in costly if c.useful is not None and c.padding is not None]:
+        made["utilisation"] = _utilisation(known)
+    if device and any(c.least_bytes for c in costly):
+        made["roofline"] = _roofline(result, costs, costly)
+    if ports := performance.port_bytes(result):
+        made["ports"] = Markup(port_balance(ports))
+        made["port_spread"] = max(ports) * len(ports) / sum(ports) if sum(ports) else None
+    for i, engine in enumerate(result.engines):
+        if counts := performance.instruction_counts(engine):
+            most = sorted(counts, key=lambda op: counts[op], reverse=True)[:PICTURE_ROWS]
+            order = [op for op in counts if op in set(most)]
+            picture = bars(
+                order, [counts[op] for op in order], "instructions retired", f"instructions-{i}", "Instructions by operation."
+            )
+            rows = [(op, counts[op], counts[op] / (sum(counts.values()) or 1.0)) for op in order]
+            made["instructions"].append((engine, Markup(picture), _Cut(rows, len(counts))))
+    return made
+
+
+def _costly(costs: Sequence[performance.OperationCost], most: int = PICTURE_ROWS) -> list[performance.OperationCost]:
+    keep = {c.op for c in sorted(costs, key=lambda c: c.cycles or 0, reverse=True)[:most]}
+    return [c for c in costs if c.op in keep]
+
+
+def _cycles(costs: Sequence[performance.OperationCost]) -> Markup:
+    known = [c for c in CYCLE_CLASSES if any(cost.classes.get(c) for cost in costs)]
+    known += sorted({c for cost in costs for c in cost.classes} - set(CYCLE_CLASSES))
+    parts = {name.replace("_", " "): [float(cost.classes.get(name, 0)) for cost in costs] for name in known}
+    longest = max(costs, key=lambda c: c.cycles or 0)
+    text = f"Cycles by operation and class; most in {longest.op} with {longest.cycles:,}."
+    return Markup(stacked_bars([c.op for c in costs], parts, "cycles", "cycles", text))
+
+
+def _utilisation(costs: Sequence[performance.OperationCost]) -> Markup:
+    parts = {
+        "useful": [100 * (c.useful or 0.0) for c in costs],
+        "padding": [100 * (c.padding or 0.0) for c in costs],
+        "nothing issued": [100 * (c.idle or 0.0) for c in costs],
+    }
+    ends = [f"{100 * (c.useful or 0.0):.3g} %" for c in costs]
+    text = "Share of the array's multiply-accumulate slots: useful, padding, nothing issued."
+    return Markup(
+        stacked_bars([c.op for c in costs], parts, "% of the array's MAC slots", "utilisation", text, ends, "nothing issued")
+    )
+
+
+def _roofline(
+    result: CosimResult, costs: Sequence[performance.OperationCost], costly: Sequence[performance.OperationCost]
+) -> Markup:
+    device = result.identity.device
+    assert device is not None
+    suffix = "_bytes_per_cycle"
+    bandwidths = {k.removesuffix(suffix).upper(): v for k, v in device.limits.items() if k.endswith(suffix) and v > 0}
+    keep = {c.op for c in costly}
+    points = [
+        RooflinePoint(i + 1, float(c.macs or 0), float(c.cycles or 0), {m.upper(): float(n) for m, n in c.least_bytes.items()})
+        for i, c in enumerate(costs)
+        if c.op in keep
+    ]
+    return Markup(roofline(points, device.limits.get("macs_per_cycle", 1.0), bandwidths))
+
+
+def _bits(comparison: Comparison) -> dict[str, Any]:
+    wrong = [row.seq for row in comparison.commits if not row.equal]
+    return {
+        "comparison": comparison,
+        "rows": _Cut(_around(comparison.commits, wrong), len(comparison.commits)),
+        "wrong": len(wrong),
+    }
+
+
+def _around(rows: Sequence[CommitRow], wrong: Sequence[int]) -> Sequence[CommitRow]:
+    """The first rows; with a difference far down, the rows around the first one besides."""
+    if len(rows) <= TABLE_ROWS:
+        return rows
+    first = next((i for i, row in enumerate(rows) if row.seq in set(wrong[:1])), 0)
+    start = max(0, first - TABLE_ROWS // 4)
+    if start < TABLE_ROWS // 2:
+        return rows[:TABLE_ROWS]
+    return [*rows[:10], *rows[start : start + TABLE_ROWS - 10]]
+
+
+def _host(result: CosimResult) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    for engine in result.engines:
+        if engine.status != "ran" or not engine.placement:
+            continue
+        host = [op for op, place in engine.placement.items() if place == "host"]
+        macs, host_macs = engine.counters.get("macs"), engine.counters.get("host_macs")
+        share = host_macs / (macs + host_macs) if macs is not None and host_macs is not None and macs + host_macs else None
+        rows = {row.op: row for c in result.comparisons if c.other == engine.name for row in c.operations}
+        made.append(
+            {
+                "engine": engine,
+                "ops": _cut([(op, rows.get(op)) for op in host], 40),
+                "all": len(engine.placement),
+                "share": share,
+                "macs": macs,
+                "host_macs": host_macs,
+            }
+        )
+    return made

@@ -1,0 +1,103 @@
+"""Numbers and names as a reader sees them: the filters of the templates, and what the Markdown summary uses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+__all__ = ["count", "duration", "interval", "markdown", "number", "percent", "shape", "short", "signed_percent", "times"]
+
+ABSENT = "–"
+"""Stands for "there is no such figure"; never for zero."""
+
+SYMBOLS: Mapping[str, str] = {"pass": "✔ pass", "fail": "✘ fail", "nothing compared": "✘ nothing compared", "info": "measured"}
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A measured figure with `digits` significant digits; integers whole; exact infinities and NaN in words."""
+    if value is None:
+        return ABSENT
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if float(value).is_integer() and abs(value) < 1e6:
+        return f"{value:.0f}"
+    if value != 0 and not 1e-3 <= abs(value) < 1e5:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{digits}g}"
+
+
+def decibel(value: float | None) -> str:
+    """SQNR; no error at all reads "exact"."""
+    if value is None or math.isnan(value):
+        return ABSENT
+    if math.isinf(value):
+        return "exact" if value > 0 else "-∞"
+    return f"{value:.1f}"
+
+
+def count(value: float | None) -> str:
+    """A count with separators; never rounded."""
+    return ABSENT if value is None else f"{value:,.0f}"
+
+
+def percent(value: float | None, digits: int = 2) -> str:
+    """A fraction as per cent. A value that only rounds to 100 % reads below it ("> 99.99 %"): all means all."""
+    if value is None or math.isnan(value):
+        return ABSENT
+    text = f"{100 * value:.{digits}f} %"
+    if value < 1 and text.startswith("100."):
+        return f"> {100 - 10.0**-digits:.{digits}f} %"
+    return text
+
+
+def signed_percent(value: float | None) -> str:
+    """A difference of fractions in percentage points, with its sign."""
+    return ABSENT if value is None else f"{100 * value:+.2f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """A confidence interval of a fraction, in per cent."""
+    return "" if low is None or high is None else f"[{100 * low:.2f}, {100 * high:.2f}]"
+
+
+def duration(seconds: float | None) -> str:
+    """Wall time: 3 ms, 1.24 s, 2 min 03 s."""
+    if seconds is None:
+        return ABSENT
+    if seconds < 1e-3:
+        return f"{1e6 * seconds:.3g} µs"
+    if seconds < 1:
+        return f"{1000 * seconds:.3g} ms"
+    if seconds < 100:
+        return f"{seconds:.2f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio: x1.25; "same" when it is exactly 1."""
+    if ratio is None or math.isnan(ratio):
+        return ABSENT
+    return "same" if ratio == 1 else f"x{ratio:.3g}"
+
+
+def short(value: str | None, length: int = 16) -> str:
+    """The head of a SHA-256 in hex; any other text as it is."""
+    if not value:
+        return ABSENT
+    return value[:length] + "…" if len(value) == 64 and set(value) <= set("0123456789abcdef") else value
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """A shape or coordinates: [360, 128]; a scalar reads []."""
+    return "[" + ", ".join(map(str, sizes)) + "]"
+
+
+def markdown(text: str) -> str:
+    """Text for a Markdown table cell: no markup, no HTML, one line."""
+    clean = " ".join(text.split())
+    clean = clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    for c in "\\`*_[]|":
+        clean = clean.replace(c, "\\" + c)
+    return clean

@@ -1,0 +1,83 @@
+"""The accuracy section's figures: both causes of error side by side, and which rows of a large model are worth a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult, ErrorStats, OperationRow
+
+__all__ = ["Causes", "ErrorByCause", "causes", "histogram", "selected", "thinned"]
+
+T = TypeVar("T")
+
+
+class Causes(NamedTuple):
+    """The comparisons that split the accelerator's error; None where one was not made."""
+
+    quantisation: Comparison | None
+    arithmetic: Comparison | None
+    total: Comparison | None
+
+
+@dataclass(frozen=True)
+class ErrorByCause:
+    """One operation under both causes. Each part: the row of that comparison, None where it has none."""
+
+    op: str
+    quantisation: OperationRow | None
+    arithmetic: OperationRow | None
+    total: OperationRow | None
+
+    @property
+    def any(self) -> OperationRow:
+        """Some row of the operation, for its name and place."""
+        row = self.arithmetic or self.total or self.quantisation
+        assert row is not None
+        return row
+
+
+def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
+    """Golden -> rounded golden (quantisation) -> accelerator (arithmetic), by operation in program order."""
+    quantisation = next((c for c in result.comparisons if c.other == ROUNDED), None)
+    arithmetic = next((c for c in result.comparisons if c.reference == ROUNDED), None)
+    total = None
+    if arithmetic is not None:
+        golden = quantisation.reference if quantisation else "vm"
+        total = next((c for c in result.comparisons if c.other == arithmetic.other and c.reference == golden), None)
+    found = Causes(quantisation, arithmetic, total)
+    tables = [{row.op: row for row in c.operations} if c else {} for c in found]
+    order = sorted({op: row.index for table in tables for op, row in table.items()}.items(), key=lambda item: item[1])
+    return found, tuple(ErrorByCause(op, *(table.get(op) for table in tables)) for op, _ in order)
+
+
+def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...]:
+    """At most `most` rows, in program order: failing ones first, then those nearest to their bound or lowest in SQNR."""
+    if len(rows) <= most:
+        return tuple(rows)
+
+    def badness(row: OperationRow) -> tuple[bool, float, float]:
+        sqnr = row.cumulative.sqnr_db
+        return row.verdict == "fail", row.bound.worst_ratio if row.bound else 0.0, -sqnr if not math.isnan(sqnr) else math.inf
+
+    chosen = sorted(rows, key=badness, reverse=True)[:most]
+    return tuple(sorted(chosen, key=lambda row: row.index))
+
+
+def thinned(values: Sequence[T], most: int) -> tuple[T, ...]:
+    """At most `most` values, evenly spaced, the first and the last among them."""
+    if len(values) <= most:
+        return tuple(values)
+    step = (len(values) - 1) / (most - 1)
+    return tuple(values[round(i * step)] for i in range(most))
+
+
+def histogram(stats: ErrorStats, reach: float = 0.0) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Upper edges and counts of the ULP histogram, cut after the last bucket that holds anything or `reach`."""
+    edges = (*map(float, stats.ulp_upper), math.inf)
+    last = max((i for i, n in enumerate(stats.ulp_counts) if n), default=0)
+    bound_at = next((i for i, edge in enumerate(edges) if reach <= edge), 0) if math.isfinite(reach) else 0
+    end = min(max(last, bound_at, 3) + 1, len(edges))
+    return edges[:end], stats.ulp_counts[:end]

@@ -1,0 +1,131 @@
+"""One row an engine: the figures that a reader looks for first. The page, the summary and the campaign's index share it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, NotCompared, OperationRow
+
+__all__ = ["HeadRow", "all_not_compared", "engine_title", "headline", "worst_operation"]
+
+
+@dataclass(frozen=True)
+class HeadRow:
+    """One engine.
+
+    Attributes:
+        engine, title: its name, and how a reader sees it; status, error: as in `EngineRun`.
+        accuracy, low, high: fraction with its Wilson interval; None without labels.
+        lost, lost_low, lost_high: golden's accuracy minus this one's, with the paired interval.
+        agreement: fraction of samples with the golden's class; None without a task.
+        check: what it was held to and with what outcome, in words; check_verdict: "pass", "fail", "info" or "".
+        ratio: largest error / derived bound, None without a bound; ratio_op: the operation where it stands.
+        cycles, instructions: None where the engine has none; elapsed_s: wall time.
+        required: whether the user named it.
+    """
+
+    engine: str
+    title: str
+    status: str
+    error: str | None
+    metric: str | None
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    lost: float | None
+    lost_low: float | None
+    lost_high: float | None
+    agreement: float | None
+    check: str
+    check_verdict: str
+    ratio: float | None
+    ratio_op: str | None
+    cycles: int | None
+    instructions: int | None
+    elapsed_s: float
+    required: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; infinities and NaN as strings, as in the result."""
+        table = asdict(self)
+        return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in table.items()}
+
+
+def headline(result: CosimResult) -> tuple[HeadRow, ...]:
+    """The rows in the result's order of engines, those not asked for left out."""
+    return tuple(_row(result, engine) for engine in result.engines if engine.status != "not asked")
+
+
+def engine_title(name: str) -> str:
+    """How an engine is called in a page."""
+    return "vm (weights as stored)" if name == ROUNDED else name
+
+
+def worst_operation(comparison: Comparison, with_ulps: bool = False) -> OperationRow | None:
+    """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none.
+
+    with_ulps: only among operations whose values are floats, so that they have ULPs (an argmax has none).
+    """
+    bounded = [r for r in comparison.operations if r.bound is not None and (r.cumulative.ulp_dtype or not with_ulps)]
+    if bounded:
+        return max(bounded, key=lambda row: row.bound.worst_ratio if row.bound else 0.0)
+    rows = [row for row in comparison.operations if row.cumulative.sqnr_db == row.cumulative.sqnr_db]
+    return min(rows, key=lambda row: row.cumulative.sqnr_db, default=None)
+
+
+def all_not_compared(result: CosimResult) -> tuple[NotCompared, ...]:
+    """The run's own list and those of its comparisons, each line once."""
+    found = list(result.not_compared)
+    for comparison in result.comparisons:
+        found += [NotCompared(f"{comparison.name}: {n.what}", n.why) for n in comparison.not_compared]
+    return tuple(dict.fromkeys(found))
+
+
+def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
+    task = result.task(engine.name)
+    mine = [c for c in result.comparisons if c.other == engine.name]
+    mine.sort(key=lambda c: ("bits", "bound", "info").index(c.kind))
+    worst = next((w for c in mine if c.kind == "bound" and (w := worst_operation(c)) and w.bound), None)
+    check, verdict = _check(mine[0]) if mine else ("reference of the others" if _is_reference(result, engine.name) else "", "")
+    instructions = engine.counters.get("instructions")
+    return HeadRow(
+        engine=engine.name,
+        title=engine_title(engine.name),
+        status=engine.status,
+        error=engine.error,
+        metric=task.metric if task else None,
+        accuracy=task.value if task else None,
+        low=task.low if task else None,
+        high=task.high if task else None,
+        lost=task.lost if task else None,
+        lost_low=task.lost_low if task else None,
+        lost_high=task.lost_high if task else None,
+        agreement=task.agreement if task else None,
+        check=check,
+        check_verdict=verdict,
+        ratio=worst.bound.worst_ratio if worst and worst.bound else None,
+        ratio_op=worst.op if worst else None,
+        cycles=engine.cycles,
+        instructions=None if instructions is None else int(instructions),
+        elapsed_s=engine.elapsed_s,
+        required=engine.required,
+    )
+
+
+def _check(comparison: Comparison) -> tuple[str, str]:
+    reference = engine_title(comparison.reference)
+    if comparison.verdict == "nothing compared":
+        return f"nothing compared with {reference}", "fail"
+    if comparison.kind == "bits":
+        equal = sum(row.equal for row in comparison.commits)
+        return f"{equal:,} of {len(comparison.commits):,} commits = {reference}, bit for bit", comparison.verdict
+    if comparison.kind == "bound":
+        ok = sum(row.verdict != "fail" for row in comparison.operations)
+        return f"{ok:,} of {len(comparison.operations):,} operations within the bound of {reference}", comparison.verdict
+    return f"measured against {reference}", "info" if comparison.verdict == "pass" else "fail"
+
+
+def _is_reference(result: CosimResult, name: str) -> bool:
+    return any(c.reference == name for c in result.comparisons)

@@ -1,0 +1,103 @@
+"""The report of one run: a page, and the same for machines. Everything comes out of a stored result; nothing runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fleet.cosim.result import CosimResult
+from fleet.report import performance
+from fleet.report._files import write_together
+from fleet.report.changes import changes, compared_with
+from fleet.report.headline import all_not_compared, headline
+from fleet.report.junit import junit
+from fleet.report.summary import summary
+
+__all__ = ["REPORT_SCHEMA", "ReportFiles", "load_result", "report_json", "write_report"]
+
+REPORT_SCHEMA = 1
+"""Version of report.json's form."""
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """What was written: the page, the same as JSON, JUnit XML, and a Markdown summary."""
+
+    html: Path
+    json: Path
+    junit: Path
+    summary: Path
+
+
+def write_report(
+    result: CosimResult | Path | str, out_dir: Path | str, previous: CosimResult | Path | str | None = None
+) -> ReportFiles:
+    """Writes index.html, report.json, junit.xml and summary.md into `out_dir`.
+
+    The page needs nothing beside it: no request leaves it. A report that was there is replaced only when all of the new
+    one is on the disk.
+
+    Args:
+        result: a result, or the folder (or result.json) that `fleet cosim` wrote.
+        out_dir: made when missing.
+        previous: the run to compare with, likewise.
+
+    Raises:
+        ModelError: the stored result is damaged or missing.
+        FleetError: the folder cannot be written.
+    """
+    from fleet.report._context import context
+    from fleet.report._render import render
+
+    found = load_result(result)
+    before = None if previous is None else load_result(previous)
+    folder = Path(out_dir)
+    files = ReportFiles(folder / "index.html", folder / "report.json", folder / "junit.xml", folder / "summary.md")
+    write_together(
+        {
+            files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
+            files.junit: junit(found),
+            files.summary: summary(found, before),
+            files.html: render("page.html.j2", context(found, before)),
+        }
+    )
+    return files
+
+
+def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Any]:
+    """The page for machines: the figures that it derives, and under "result" the whole stored result (`CosimResult.from_json`)."""
+    return {
+        "schema": REPORT_SCHEMA,
+        "verdict": result.verdict,
+        "reasons": list(result.reasons),
+        "banner": result.data.banner,
+        "engines": [row.to_json() for row in headline(result)],
+        "not_compared": [{"what": n.what, "why": n.why} for n in all_not_compared(result)],
+        "compared_with": compared_with(previous) if previous else None,
+        "changes": [c.to_json() for c in changes(previous, result)] if previous else [],
+        "operations": [
+            {
+                "op": c.op,
+                "ops": list(c.ops),
+                "instructions": list(c.instructions),
+                "commits": c.commits,
+                "cycles": c.cycles,
+                "classes": dict(c.classes),
+                "macs": c.macs,
+                "macs_issued": c.macs_issued,
+                "useful": c.useful,
+                "padding": c.padding,
+                "least_bytes": dict(c.least_bytes),
+            }
+            for c in performance.operation_costs(result)
+        ],
+        "traffic": [{"memory": t.memory, "moved": t.moved, "least": t.least} for t in performance.traffic(result)],
+        "result": result.to_json(),
+    }
+
+
+def load_result(source: CosimResult | Path | str) -> CosimResult:
+    """The result itself, or what is stored at a path. Raises ModelError."""
+    return source if isinstance(source, CosimResult) else CosimResult.load(Path(source))

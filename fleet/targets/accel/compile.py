@@ -1,0 +1,159 @@
+"""IR to an accelerator's instructions, for any instruction set: match, place, plan memory, emit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.errors import DeviceError
+from fleet.ir.program import Program
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.lowering import Match
+from fleet.isa.registry import description_hash
+from fleet.targets.accel.plan import MemoryPlan
+from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
+from fleet.transforms.place import place
+from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
+
+__all__ = ["compile_accel", "rounded_program"]
+
+_COMPILED: OrderedDict[str, AccelProgram] = OrderedDict()
+_QUANTISED: OrderedDict[str, Quantised] = OrderedDict()
+_KEPT_PROGRAMS, _KEPT_WEIGHTS = 8, 64
+
+
+def compile_accel(
+    program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any] | None = None
+) -> AccelProgram:
+    """Compiles a program for a device.
+
+    Args:
+        program: the model.
+        instruction_set: brings the patterns and the layout.
+        device: one of its devices.
+        options: "group" (inputs that share a scale), "clip" and "rounding" (`QuantiseOptions`), and what else the set's
+            patterns know; JSON values.
+
+    Returns:
+        The stream; the very same object for the same content (program, description, device, options).
+
+    Raises:
+        DeviceError: the device cannot hold the weights, the tensors or one token.
+        ModelError: weights that are not finite or beyond what the device stores.
+    """
+    chosen = dict(options or {})
+    described = description_hash(instruction_set, device)
+    key = json.dumps([program.hash, described, device.name, chosen], sort_keys=True)
+    if key in _COMPILED:
+        _COMPILED.move_to_end(key)
+        return _COMPILED[key]
+    placement = place(program, instruction_set.patterns, device, chosen)
+    context = _Context(program, instruction_set, device, QuantiseOptions.of(chosen))
+    steps: list[DeviceSegment | HostStep] = []
+    segment: list[Group] = []
+    for node in placement.schedule:
+        if isinstance(node, Match):
+            segment.append(context.group(node))
+            continue
+        if segment:
+            steps.append(DeviceSegment(tuple(segment)))
+            segment = []
+        steps.append(HostStep(node))
+    if segment:
+        steps.append(DeviceSegment(tuple(segment)))
+    rounded = replace(program, weights={**program.weights, **context.rounded_weights})
+    compiled = AccelProgram(
+        program, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan
+    )
+    _COMPILED[key] = compiled
+    while len(_COMPILED) > _KEPT_PROGRAMS:
+        _COMPILED.popitem(last=False)
+    return compiled
+
+
+def rounded_program(
+    program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any] | None = None
+) -> Program:
+    """The program with the weights as the device stores them (codes times scales, FP16 biases): the rounded golden's."""
+    return compile_accel(program, instruction_set, device, options).rounded
+
+
+class _Context:
+    """What a pattern may ask (`fleet.isa.lowering.EmitContext`)."""
+
+    def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: QuantiseOptions) -> None:
+        self.program, self.device = program, device
+        self.plan = MemoryPlan(device)
+        self.rounded_weights: dict[str, np.ndarray] = {}
+        self._set, self._options = instruction_set, options
+        self._calls: list[Call] = []
+
+    def group(self, match: Match) -> Group:
+        """Emits a matched group."""
+        self._calls = []
+        match.pattern.emit(match, self)
+        keys = [tuple(value_key(self.program, v) for v in values) for values in (match.activations, match.results)]
+        for value in (*match.activations, *match.results):
+            self.address(value)
+        ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
+        return Group(ops, tuple(self._calls), *keys)
+
+    def address(self, value: SSAValue) -> int:
+        shape, dtype = shape_of(value.type), numpy_dtype(value.type)
+        size = self._set.layout.size(shape, dtype)
+        return self.plan.buffer(value_key(self.program, value), size, shape, dtype).offset
+
+    def weight(self, name: str) -> np.ndarray:
+        return self.program.weights[name]
+
+    def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
+        weight = self.program.weights[name]
+        content = hashlib.sha256(np.ascontiguousarray(weight).tobytes()).hexdigest()
+        key = json.dumps([content, weight.dtype.str, weight.shape, group, levels, self._options.clip, self._options.rounding])
+        found = _QUANTISED.get(key)
+        if found is None:
+            found = _QUANTISED[key] = quantise(weight, group=group, levels=levels, options=self._options, name=name)
+            while len(_QUANTISED) > _KEPT_WEIGHTS:
+                _QUANTISED.popitem(last=False)
+        _QUANTISED.move_to_end(key)
+        return found.codes, found.scales
+
+    def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
+        banks = (data,) if isinstance(data, np.ndarray) else tuple(data)
+        return self.plan.constant(key, space, banks, align).offset
+
+    def rounded(self, name: str, values: np.ndarray) -> None:
+        weight = self.program.weights[name]
+        if values.shape != weight.shape or values.dtype != weight.dtype:
+            raise DeviceError(
+                f"rounded to {values.dtype} {list(values.shape)}, expected {weight.dtype} {list(weight.shape)}",
+                where=f"weight '{name}'",
+            )
+        known = self.rounded_weights.get(name)
+        if known is not None and not np.array_equal(known, values):
+            raise DeviceError(
+                "used in two ways that the device stores differently",
+                where=f"weight '{name}'",
+                hint="give the model a copy of it under another name",
+            )
+        self.rounded_weights[name] = values
+
+    def emit(self, call: Call) -> None:
+        cls = self._set.instructions.get(call.instruction)
+        if cls is None:
+            raise DeviceError(f"no instruction '{call.instruction}'", where=self._set.name)
+        wrong = cls.legal(self.device, call.fields)
+        if wrong:
+            raise DeviceError(
+                f"the compiler made an illegal {call.instruction}: " + "; ".join(wrong),
+                where=f"{self.device.name}, operation {call.ops[-1] if call.ops else '?'}",
+            )
+        self._calls.append(call)

@@ -1,0 +1,117 @@
+"""A program compiled for an accelerator: what the engines run and the listing shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.targets.accel.plan import MemoryPlan
+
+__all__ = ["AccelProgram", "DeviceSegment", "Group", "HostStep", "value_key"]
+
+
+def value_key(program: Program, value: SSAValue) -> str:
+    """The name of a value everywhere behind the compiler: its operation's id, or "%name" for a function argument."""
+    if isinstance(value, BlockArgument):
+        return "%" + program.arguments[value.index].name
+    assert isinstance(value.owner, Operation)
+    return op_id(value.owner)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Operations that one pattern turned into calls.
+
+    Attributes:
+        ops: their ids in program order, the last one is what the group computes.
+        calls: the instructions, in order.
+        activations, results: keys of the tensors read and left in device memory (`value_key`).
+    """
+
+    ops: tuple[str, ...]
+    calls: tuple[Call, ...]
+    activations: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DeviceSegment:
+    """Groups that run without the host in between."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls in order."""
+        return tuple(call for group in self.groups for call in group.calls)
+
+
+@dataclass(frozen=True)
+class HostStep:
+    """One operation that the host runs."""
+
+    op: FleetOp
+
+
+@dataclass(frozen=True)
+class AccelProgram:
+    """The stream: instructions in order, with the memory images they run on.
+
+    Attributes:
+        program: the model as it came.
+        rounded: the same with the weights as the device stores them; its golden is the rounded golden, and host steps
+            use its weights.
+        options: of the compile ("group", "clip", "rounding").
+        description_hash: of description, semantics and device; whatever has another one refuses to run this.
+        placement: operation id -> "device" or "host".
+        steps: in order.
+        plan: where everything stands.
+    """
+
+    program: Program
+    rounded: Program
+    instruction_set: InstructionSet
+    device: Device
+    options: Mapping[str, Any]
+    description_hash: str
+    placement: Mapping[str, str]
+    steps: tuple[DeviceSegment | HostStep, ...]
+    plan: MemoryPlan
+
+    @property
+    def groups(self) -> Iterator[Group]:
+        """All device groups in order."""
+        return (g for s in self.steps if isinstance(s, DeviceSegment) for g in s.groups)
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """All instructions in order."""
+        return (call for group in self.groups for call in group.calls)
+
+    @cached_property
+    def stream_hash(self) -> str:
+        """SHA-256 (hex) over the description's hash, all instructions, constants and places of tensors."""
+        h = hashlib.sha256(self.description_hash.encode())
+        for step in self.steps:
+            if isinstance(step, HostStep):
+                h.update(f"host {op_id(step.op)}\n".encode())
+                continue
+            for call in step.calls:
+                record = [call.instruction, sorted(call.fields.items()), call.ops, call.token_range]
+                h.update(json.dumps(record).encode())
+        for buffer in self.plan.buffers.values():
+            h.update(f"{buffer.key} {buffer.offset} {buffer.size} {buffer.shape} {buffer.dtype}\n".encode())
+        for constant in self.plan.constants.values():
+            h.update(f"{constant.key} {constant.space} {constant.offset} {constant.size}\n".encode())
+            for bank in constant.data:
+                h.update(bank.tobytes())
+        return h.hexdigest()

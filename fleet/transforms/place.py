@@ -1,0 +1,121 @@
+"""Placement: which operations a device runs, in which groups, and in which order everything runs.
+
+Patterns are tried from the last operation back and the largest group wins, so that a chain is taken as a whole before
+its parts are offered. What no pattern takes runs on the host. Constants run nowhere: they are numbers, made where needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.isa.contract import Device
+from fleet.isa.lowering import Match, Pattern
+
+__all__ = ["Placement", "place"]
+
+Node = Match | FleetOp
+"""One thing that runs: a group on the device or an operation on the host."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where everything runs.
+
+    Attributes:
+        schedule: groups and host operations, every one after what it needs; program order otherwise.
+    """
+
+    schedule: tuple[Node, ...]
+
+    @property
+    def groups(self) -> tuple[Match, ...]:
+        """The device's groups in order."""
+        return tuple(node for node in self.schedule if isinstance(node, Match))
+
+    def where(self) -> dict[str, str]:
+        """Operation id -> "device" or "host", in schedule order; constants are not in it."""
+        found: dict[str, str] = {}
+        for node in self.schedule:
+            if isinstance(node, Match):
+                found |= {op_id(op): "device" for op in node.ops}
+            else:
+                found[op_id(node)] = "host"
+        return found
+
+
+def place(program: Program, patterns: Sequence[Pattern], device: Device, options: Mapping[str, Any]) -> Placement:
+    """Matches greedily and schedules."""
+    operations = [op for op in program.operations() if not isinstance(op, ConstantOp)]
+    owner: dict[Operation, Match] = {}
+    groups: list[Match] = []
+    for op in reversed(operations):
+        if op in owner:
+            continue
+        found = [m for p in patterns if (m := p.match(op, program, device, options)) is not None]
+        found = [m for m in found if not any(o in owner for o in m.ops) and _closed(m)]
+        if found:
+            best = max(found, key=lambda m: len(m.ops))  # the first of the largest: patterns stand best first
+            owner |= dict.fromkeys(best.ops, best)
+            groups.append(best)
+    while True:
+        schedule = _schedule(operations, owner)
+        if not isinstance(schedule, Match):
+            return Placement(tuple(schedule))
+        # Two groups that need each other's results (or one around a host operation): give up the one found.
+        for op in schedule.ops:
+            del owner[op]
+
+
+def _closed(match: Match) -> bool:
+    """True when no value of the group but its results is used outside it."""
+    inside = set(match.ops)
+    outside = (
+        result
+        for op in match.ops
+        for result in op.results
+        if result not in match.results and any(use.operation not in inside for use in result.uses)
+    )
+    return next(outside, None) is None
+
+
+def _needs(node: Node) -> Iterator[SSAValue]:
+    for op in node.ops if isinstance(node, Match) else (node,):
+        yield from op.operands
+
+
+def _schedule(operations: Sequence[FleetOp], owner: Mapping[Operation, Match]) -> list[Node] | Match:
+    """A topological order that follows the program, or a group on a cycle."""
+    done: list[Node] = []
+    state: dict[int, bool] = {}
+    """id(node) -> False while it is being visited, True when scheduled."""
+    for start in operations:
+        stack: list[tuple[Node, Iterator[SSAValue]]] = []
+        first = owner.get(start, start)
+        if id(first) not in state:
+            state[id(first)] = False
+            stack.append((first, _needs(first)))
+        while stack:
+            node, needs = stack[-1]
+            for value in needs:
+                producer = value.owner
+                if not isinstance(producer, FleetOp) or isinstance(producer, ConstantOp):
+                    continue
+                other: Node = owner.get(producer, producer)
+                if other is node or state.get(id(other)):
+                    continue
+                if id(other) in state:
+                    return next(n for n, _ in reversed(stack) if isinstance(n, Match))
+                state[id(other)] = False
+                stack.append((other, _needs(other)))
+                break
+            else:
+                state[id(node)] = True
+                done.append(node)
+                stack.pop()
+    return done

@@ -1,0 +1,129 @@
+"""Weights to small symmetric integers with one FP16 scale a group: the round-to-nearest way with a search for the clip.
+
+Per output column and group of `group` inputs: scale = FP16(factor * absmax / levels), codes = w / scale rounded half to
+even and clipped to -levels ... levels. Of the factors the one with the least squared error is taken (the error of the
+scale as FP16 holds it counts); clipping a few large weights often costs less than it gains for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fleet.errors import ModelError
+
+__all__ = ["QuantiseOptions", "Quantised", "quantise"]
+
+_FACTORS: Mapping[str, tuple[float, ...]] = {
+    "absmax": (1.0,),
+    "mse": (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6),
+}
+
+_COLUMNS = 64
+"""Columns at a time: bounds the memory, and blocks stay in the caches."""
+
+
+@dataclass(frozen=True)
+class QuantiseOptions:
+    """How weights are quantised.
+
+    Attributes:
+        clip: "mse" (search, the default) or "absmax" (no weight is clipped but by the scale's rounding).
+        rounding: of the scale to FP16: "nearest" or "up" (then absmax / scale never exceeds the levels).
+    """
+
+    clip: str = "mse"
+    rounding: str = "nearest"
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> QuantiseOptions:
+        """Out of a compile's options ("clip", "rounding"). Raises ModelError for a value that is not known."""
+        made = cls(str(options.get("clip", "mse")), str(options.get("rounding", "nearest")))
+        if made.clip not in _FACTORS:
+            raise ModelError(f"clip is '{made.clip}', expected {' or '.join(_FACTORS)}", where="quantisation")
+        if made.rounding not in {"nearest", "up"}:
+            raise ModelError(f"rounding is '{made.rounding}', expected nearest or up", where="quantisation")
+        return made
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """codes: int8 [inputs, outputs]; scales: float16 [ceil(inputs / group), outputs]; group: inputs that share a scale."""
+
+    codes: npt.NDArray[np.int8]
+    scales: npt.NDArray[np.float16]
+    group: int
+
+    def values(self, dtype: npt.DTypeLike) -> np.ndarray:
+        """code * scale; exact in float32 and float64."""
+        scales = np.repeat(self.scales.astype(np.float64), self.group, axis=0)[: self.codes.shape[0]]
+        # + 0.0: a zero code times a negative scale would be -0.
+        return (self.codes * scales + 0.0).astype(dtype)
+
+
+def quantise(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOptions, name: str = "weight") -> Quantised:
+    """Quantises a matrix.
+
+    Args:
+        weight: [inputs, outputs], floating point.
+        group: inputs that share a scale; the last group may be smaller.
+        levels: largest magnitude of a code (7 for sign-magnitude INT4).
+        options: see `QuantiseOptions`.
+        name: for messages.
+
+    Raises:
+        ModelError: NaN, infinity, or a group whose scale is beyond FP16.
+    """
+    if not np.isfinite(weight).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(weight))[0])
+        raise ModelError(f"{weight[at]} at {list(at)}, expected finite numbers", where=f"weight '{name}'")
+    inputs, outputs = weight.shape
+    largest = float(np.abs(weight).max(initial=0))
+    if largest / levels > 65504:
+        raise ModelError(
+            f"a weight of magnitude {largest:g} needs a scale beyond FP16 (65504)",
+            where=f"weight '{name}'",
+            hint="rescale the model's weights",
+        )
+    codes = np.zeros((inputs, outputs), np.int8)
+    scales = np.zeros((-(-inputs // group), outputs), np.float16)
+    for first in range(0, outputs, _COLUMNS):
+        block = slice(first, min(first + _COLUMNS, outputs))
+        codes[:, block], scales[:, block] = _quantise_columns(weight[:, block], group, levels, options)
+    return Quantised(codes, scales, group)
+
+
+def _quantise_columns(
+    weight: np.ndarray, group: int, levels: int, options: QuantiseOptions
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    inputs, outputs = weight.shape
+    groups = -(-inputs // group)
+    w = np.zeros((groups, group, outputs), np.float64)
+    w.reshape(groups * group, outputs)[:inputs] = weight
+    absmax = np.abs(w).max(axis=1, keepdims=True)
+    best_error = np.full((groups, 1, outputs), np.inf)
+    best_scale = np.zeros((groups, 1, outputs), np.float16)
+    best_codes = np.zeros(w.shape, np.int8)
+    for factor in _FACTORS[options.clip]:
+        scale = _fp16(absmax * (factor / levels), options.rounding)
+        wide = scale.astype(np.float64)
+        codes = np.clip(np.rint(w / np.where(wide == 0, 1, wide)), -levels, levels)
+        codes *= wide != 0
+        error = np.square(codes * wide - w).sum(axis=1, keepdims=True)
+        better = error < best_error
+        best_error = np.where(better, error, best_error)
+        best_scale = np.where(better, scale, best_scale)
+        np.copyto(best_codes, codes.astype(np.int8), where=better)
+    return best_codes.reshape(groups * group, outputs)[:inputs], best_scale[:, 0]
+
+
+def _fp16(v: npt.NDArray[np.float64], rounding: str) -> npt.NDArray[np.float16]:
+    half = v.astype(np.float16)
+    if rounding == "up":
+        with np.errstate(over="ignore"):
+            half = np.where(half < v, np.nextafter(half, np.float16(np.inf)), half)
+    return np.minimum(half, np.float16(65504))

@@ -1,0 +1,253 @@
+#include "bench.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "memory.h"
+#include "svdpi.h"
+
+namespace fleet {
+namespace {
+
+constexpr uint64_t kTraceChunk = 64 * 1024;  // bytes by which the trace file grows
+constexpr uint64_t kRecordBytes = 64;
+
+struct CommitRecord {
+    uint32_t seq;
+    uint16_t opcode;
+    uint16_t error;
+    uint64_t digest;
+    uint64_t start;
+    uint64_t end;
+    uint32_t cycles[6];
+    uint32_t bytes_written;
+    uint32_t result;
+};
+static_assert(sizeof(CommitRecord) == kRecordBytes, "the format of rtl_models/README.md");
+
+constexpr uint16_t kResultValid = 0x8000;
+
+std::string format(const char* pattern, unsigned a, unsigned b = 0) {
+    char text[160];
+    std::snprintf(text, sizeof text, pattern, a, b);
+    return text;
+}
+
+}  // namespace
+
+Bench& Bench::instance() {
+    static Bench bench;
+    return bench;
+}
+
+std::string Bench::load(const std::string& job_file) {
+    std::string error = job_.read(job_file);
+    if (!error.empty()) return error;
+    error = Memory::instance().load(job_.ddr, job_.hbm, job_.memory);
+    if (!error.empty()) return error;
+    error = script_.open(job_.script, false);
+    if (!error.empty()) return error;
+    if (script_.size() == 0 || script_.size() % sizeof(Record) != 0) {
+        return job_.script + ": a register script is a positive multiple of 16 bytes, this one " + std::to_string(script_.size());
+    }
+    results_ = ::open(job_.results.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (results_ < 0) return job_.results + ": cannot create the file: " + std::strerror(errno);
+    return trace_.create(job_.trace, kTraceChunk);
+}
+
+void Bench::start(const std::string& job_file) {
+    job_ = Job();
+    position_ = commits_ = cycle_ = 0;
+    current_ = Record{};
+    starts_.clear();
+    message_.clear();
+    state_ = State::Running;
+    const std::string error = load(job_file);
+    if (!error.empty()) fail(error);
+}
+
+void Bench::end(State state, const std::string& message) {
+    if (state_ != State::Running) return;
+    state_ = state;
+    message_ = message;
+}
+
+void Bench::finish(double seconds) {
+    if (trace_.is_open()) {
+        const std::string error = trace_.resize(commits_ * kRecordBytes);
+        if (!error.empty()) {
+            state_ = State::Error;
+            message_ = error;
+        }
+    }
+    trace_.close();
+    script_.close();
+    if (results_ >= 0) ::close(results_);
+    results_ = -1;
+    Memory& memory = Memory::instance();
+    if (!job_.status.empty()) {
+        const std::string temporary = job_.status + ".tmp";
+        FILE* const f = std::fopen(temporary.c_str(), "w");
+        if (f != nullptr) {
+            std::string text = message_;
+            for (char& c : text) {
+                if (c == '\n') c = ' ';
+            }
+            const char* const name = state_ == State::Done ? "done" : state_ == State::Hang ? "hang" : "error";
+            std::fprintf(f, "status=%s\nmessage=%s\ncycles=%" PRIu64 "\ncommits=%" PRIu64 "\nscript=%" PRIu64 "\nseconds=%.9f\n", name,
+                         text.c_str(), cycle_, commits_, position_, seconds);
+            for (uint32_t p = 0; p <= memory.hbm_ports(); ++p) {
+                const Port& port = memory.port(p);
+                const std::string key = p == memory.hbm_ports() ? "ddr" : "hbm." + std::to_string(p);
+                std::fprintf(f, "%s.read_bytes=%" PRIu64 "\n%s.write_bytes=%" PRIu64 "\n%s.read_bursts=%" PRIu64 "\n%s.write_bursts=%" PRIu64 "\n",
+                             key.c_str(), port.read_bytes, key.c_str(), port.write_bytes, key.c_str(), port.read_bursts, key.c_str(),
+                             port.write_bursts);
+            }
+            const bool written = std::ferror(f) == 0;
+            if (std::fclose(f) == 0 && written) std::rename(temporary.c_str(), job_.status.c_str());
+        }
+    }
+    memory.unload();
+}
+
+std::string Bench::script_position() const {
+    if (position_ == 0) return "before the script's first record";
+    const std::string at = "script record " + std::to_string(position_ - 1) + " (";
+    switch (current_.op) {
+        case kWrite: return at + format("WRITE 0x%x = 0x%x)", current_.address, current_.data);
+        case kWaitIrq: return at + "WAIT_IRQ)";
+        case kRead: return at + format("READ 0x%x)", current_.address);
+        case kPoll: return at + format("POLL 0x%x for 0x%x)", current_.address, current_.data);
+        default: return at + "END)";
+    }
+}
+
+uint32_t Bench::next(uint64_t cycle, uint16_t& address, uint32_t& data) {
+    address = data = 0;
+    cycle_ = cycle;
+    if (state_ != State::Running) return kEnd;
+    if (!Memory::instance().problem().empty()) {
+        fail(Memory::instance().problem());
+        return kEnd;
+    }
+    if ((position_ + 1) * sizeof(Record) > script_.size()) {
+        fail(job_.script + ": the script ends without an END record");
+        return kEnd;
+    }
+    std::memcpy(&current_, script_.data() + position_ * sizeof(Record), sizeof(Record));
+    ++position_;
+    address = static_cast<uint16_t>(current_.address);
+    data = current_.data;
+    if (current_.op > kPoll || current_.address > 0xFFFF) {
+        fail(job_.script + ": " + format("op %u, address 0x%x is no operation of a register script", current_.op, current_.address) +
+             " (record " + std::to_string(position_ - 1) + ")");
+        return kEnd;
+    }
+    if (current_.op == kEnd) {
+        end(State::Done, "");
+        return kEnd;
+    }
+    return current_.op == kPoll ? static_cast<uint32_t>(kRead) : current_.op;
+}
+
+void Bench::written(uint64_t cycle, uint32_t resp) {
+    if (resp != 0) {
+        fail(format("the register write answered with response %u", resp) + " at " + script_position() + ", cycle " + std::to_string(cycle));
+    } else if ((current_.mask & 1) != 0) {
+        starts_.push_back(cycle + 1);
+    }
+}
+
+bool Bench::read(uint64_t cycle, uint32_t data, uint32_t resp) {
+    if (resp != 0) {
+        fail(format("the register read answered with response %u", resp) + " at " + script_position() + ", cycle " + std::to_string(cycle));
+        return true;
+    }
+    if (current_.op == kPoll) return (data & current_.mask) == current_.data || state_ != State::Running;
+    const ssize_t count = ::write(results_, &data, sizeof data);
+    if (count != static_cast<ssize_t>(sizeof data)) fail(job_.results + ": cannot write: " + std::strerror(errno));
+    return true;
+}
+
+void Bench::late(uint64_t cycle) {
+    cycle_ = cycle;
+    end(State::Hang, "no interrupt within " + std::to_string(current_.data) + " cycles at " + script_position() + ", cycle " +
+                         std::to_string(cycle) + ", " + std::to_string(commits_) + " commits; " + Memory::instance().describe());
+}
+
+void Bench::hang(uint64_t cycle, bool quiet) {
+    cycle_ = cycle;
+    const std::string why = quiet ? "nothing moved for " + std::to_string(job_.quiet_cycles) + " cycles"
+                                  : "the limit of " + std::to_string(job_.max_cycles) + " cycles is reached";
+    std::string problem = Memory::instance().problem();
+    if (!problem.empty()) problem = "; " + problem;
+    end(State::Hang, why + " at " + script_position() + ", cycle " + std::to_string(cycle) + ", " + std::to_string(commits_) +
+                         " commits; " + Memory::instance().describe() + problem);
+}
+
+void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_valid, uint32_t result, const uint32_t* cycles) {
+    if (state_ != State::Running) return;
+    CommitRecord record{};
+    record.seq = static_cast<uint32_t>(commits_);
+    record.opcode = static_cast<uint16_t>(opcode);
+    record.error = static_cast<uint16_t>((error & 0x7FFF) | (result_valid ? kResultValid : 0));
+    record.end = cycle + 1;
+    uint64_t counted = 0;
+    for (int i = 0; i < 6; ++i) {
+        record.cycles[i] = cycles[i];
+        counted += cycles[i];
+    }
+    // The bench's own measure where the script marks start writes; else what the design counted.
+    record.start = record.end - counted;
+    if (!starts_.empty()) {
+        record.start = starts_.front();
+        starts_.pop_front();
+    }
+    Memory::instance().digest().take(cycle, record.digest, record.bytes_written);
+    record.result = result;
+    if ((commits_ + 1) * kRecordBytes > trace_.size()) {
+        const std::string error_text = trace_.resize(trace_.size() * 2);
+        if (!error_text.empty()) {
+            fail(error_text);
+            return;
+        }
+    }
+    std::memcpy(trace_.data() + commits_ * kRecordBytes, &record, sizeof record);
+    ++commits_;
+}
+
+}  // namespace fleet
+
+using fleet::Bench;
+
+extern "C" {
+
+void fleet_bench_limits(unsigned long long* max_cycles, unsigned long long* quiet_cycles) {
+    *max_cycles = Bench::instance().job().max_cycles;
+    *quiet_cycles = Bench::instance().job().quiet_cycles;
+}
+
+void fleet_bench_hang(unsigned long long cycle, unsigned quiet) { Bench::instance().hang(cycle, quiet != 0); }
+
+void fleet_bench_commit(unsigned long long cycle, unsigned opcode, unsigned error, unsigned result_valid, unsigned result,
+                        const svBitVecVal* cycles) {
+    Bench::instance().commit(cycle, opcode, error, result_valid != 0, result, cycles);
+}
+
+unsigned fleet_host_next(unsigned long long cycle, unsigned short* address, unsigned* data) {
+    return Bench::instance().next(cycle, *address, *data);
+}
+
+void fleet_host_written(unsigned long long cycle, unsigned resp) { Bench::instance().written(cycle, resp); }
+
+unsigned fleet_host_read(unsigned long long cycle, unsigned data, unsigned resp) {
+    return Bench::instance().read(cycle, data, resp) ? 1 : 0;
+}
+
+void fleet_host_late(unsigned long long cycle) { Bench::instance().late(cycle); }
+}

@@ -1,0 +1,61 @@
+// What the bench does beside the memories: plays the job's script, records commits, notices hangs. The DPI functions of
+// fleet_bench.sv and fleet_host.sv come in here; the clock loop (loop.h) starts jobs and asks whether they are over.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "job.h"
+#include "mapped_file.h"
+
+namespace fleet {
+
+class Bench {
+  public:
+    static Bench& instance();
+
+    /// Loads a job: maps its files, creates results and trace. An error ends the job at once (`over()`).
+    void start(const std::string& job_file);
+    bool running() const { return state_ == State::Running; }
+    /// Ends the job with an error from outside the model (an assertion, a signal). The first end counts.
+    void fail(const std::string& message) { end(State::Error, message); }
+    /// Writes the status file and lets go of all files. `seconds`: wall time of the clock loop.
+    void finish(double seconds);
+    const Job& job() const { return job_; }
+    uint64_t cycle() const { return cycle_; }
+    bool failed() const { return state_ != State::Done; }
+    const std::string& message() const { return message_; }
+
+    // Called by the model.
+    uint32_t next(uint64_t cycle, uint16_t& address, uint32_t& data);
+    void written(uint64_t cycle, uint32_t resp);
+    bool read(uint64_t cycle, uint32_t data, uint32_t resp);
+    void late(uint64_t cycle);
+    void hang(uint64_t cycle, bool quiet);
+    void commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_valid, uint32_t result, const uint32_t* cycles);
+    void at(uint64_t cycle) { cycle_ = cycle; }
+
+  private:
+    enum class State { Idle, Running, Done, Hang, Error };
+    enum Op : uint32_t { kEnd = 0, kWrite = 1, kWaitIrq = 2, kRead = 3, kPoll = 4 };
+    struct Record {
+        uint32_t op, address, data, mask;
+    };
+
+    void end(State state, const std::string& message);
+    std::string load(const std::string& job_file);
+    std::string script_position() const;
+
+    State state_ = State::Idle;
+    Job job_;
+    MappedFile script_, trace_;
+    int results_ = -1;
+    uint64_t position_ = 0;  // records of the script that were fetched
+    Record current_{};
+    std::deque<uint64_t> starts_;  // cycles after which instructions were started and have not committed
+    uint64_t commits_ = 0, cycle_ = 0;
+    std::string message_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,125 @@
+// The host on the register port: plays a register script (DPI: bench.cpp) as AXI4-Lite transfers, one after the other, and
+// waits for the interrupt, so that whole models run without any Python.
+//
+// Not synthesisable: test bench.
+
+module fleet_host (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        enable_i,
+  input  logic [63:0] cycle_i,
+  input  logic        irq_i,
+  output logic        progress_o,  // the script's position moved in the last cycle
+
+  output logic        axil_awvalid_o,
+  input  logic        axil_awready_i,
+  output logic [15:0] axil_addr_o,  // of the write and of the read channel
+  output logic        axil_wvalid_o,
+  input  logic        axil_wready_i,
+  output logic [31:0] axil_wdata_o,
+  input  logic        axil_bvalid_i,
+  output logic        axil_bready_o,
+  input  logic [1:0]  axil_bresp_i,
+  output logic        axil_arvalid_o,
+  input  logic        axil_arready_i,
+  input  logic        axil_rvalid_i,
+  output logic        axil_rready_o,
+  input  logic [31:0] axil_rdata_i,
+  input  logic [1:0]  axil_rresp_i
+);
+  import "DPI-C" function int unsigned fleet_host_next(
+    input longint unsigned cycle, output shortint unsigned address, output int unsigned data);
+  import "DPI-C" function void fleet_host_written(input longint unsigned cycle, input int unsigned resp);
+  // Returns whether the step is over (a POLL may want the register again).
+  import "DPI-C" function int unsigned fleet_host_read(
+    input longint unsigned cycle, input int unsigned data, input int unsigned resp);
+  // Called in every cycle of a WAIT_IRQ whose limit has passed.
+  import "DPI-C" function void fleet_host_late(input longint unsigned cycle);
+
+  // Values of fleet_host_next; 4 (POLL) comes as a READ.
+  localparam logic [31:0] OpWrite = 32'd1;
+  localparam logic [31:0] OpWaitIrq = 32'd2;
+  localparam logic [31:0] OpRead = 32'd3;
+
+  typedef enum logic [2:0] {StFetch, StWrite, StWriteResponse, StRead, StReadData, StWaitIrq, StIdle} state_e;
+
+  state_e      state_q;
+  logic        aw_done_q, w_done_q, limited_q, progress_q;
+  logic [15:0] addr_q;
+  logic [31:0] data_q;
+
+  logic aw_done, w_done;
+  assign aw_done = aw_done_q | (axil_awvalid_o & axil_awready_i);
+  assign w_done  = w_done_q | (axil_wvalid_o & axil_wready_i);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || !enable_i) begin
+      state_q    <= StFetch;
+      aw_done_q  <= 1'b0;
+      w_done_q   <= 1'b0;
+      limited_q  <= 1'b0;
+      progress_q <= 1'b0;
+      addr_q     <= '0;
+      data_q     <= '0;
+    end else begin
+      progress_q <= 1'b0;
+      unique case (state_q)
+        StFetch: begin
+          automatic int unsigned op, data;
+          automatic shortint unsigned address;
+          op = fleet_host_next(cycle_i, address, data);
+          addr_q     <= address;
+          data_q     <= data;
+          limited_q  <= data != 0;
+          progress_q <= 1'b1;
+          unique case (op)
+            OpWrite:   state_q <= StWrite;
+            OpRead:    state_q <= StRead;
+            OpWaitIrq: state_q <= StWaitIrq;
+            default:   state_q <= StIdle;
+          endcase
+        end
+        StWrite: begin
+          aw_done_q <= aw_done;
+          w_done_q  <= w_done;
+          if (aw_done && w_done) begin
+            fleet_host_written(cycle_i, 32'd0);
+            aw_done_q <= 1'b0;
+            w_done_q  <= 1'b0;
+            state_q   <= StWriteResponse;
+          end
+        end
+        StWriteResponse: begin
+          if (axil_bvalid_i) begin
+            if (axil_bresp_i != 2'b00) fleet_host_written(cycle_i, 32'(axil_bresp_i));
+            state_q <= StFetch;
+          end
+        end
+        StRead: begin
+          if (axil_arready_i) state_q <= StReadData;
+        end
+        StReadData: begin
+          if (axil_rvalid_i) begin
+            if (fleet_host_read(cycle_i, axil_rdata_i, 32'(axil_rresp_i)) != 0) state_q <= StFetch;
+            else state_q <= StRead;
+          end
+        end
+        StWaitIrq: begin
+          if (irq_i) state_q <= StFetch;
+          else if (limited_q && data_q == 0) fleet_host_late(cycle_i);
+          if (limited_q && data_q != 0) data_q <= data_q - 1;
+        end
+        default: ;  // the script is over
+      endcase
+    end
+  end
+
+  assign progress_o     = progress_q;
+  assign axil_awvalid_o = state_q == StWrite && !aw_done_q;
+  assign axil_wvalid_o  = state_q == StWrite && !w_done_q;
+  assign axil_addr_o    = addr_q;
+  assign axil_wdata_o   = data_q;
+  assign axil_bready_o  = state_q == StWriteResponse;
+  assign axil_arvalid_o = state_q == StRead;
+  assign axil_rready_o  = state_q == StReadData;
+endmodule

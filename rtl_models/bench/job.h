@@ -1,0 +1,21 @@
+// A job file: `key=value` lines (rtl_models/README.md has the keys).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace fleet {
+
+struct Job {
+    std::string ddr, script, results, trace, status, waves, memory = "ideal";
+    std::map<uint32_t, std::string> hbm;
+    uint64_t max_cycles = 100'000'000;
+    uint64_t quiet_cycles = 200'000;
+    uint64_t waves_from = 0, waves_to = ~0ull;
+
+    /// Reads `path`. Returns an empty string, or file:line and what is wrong.
+    std::string read(const std::string& path);
+};
+
+}  // namespace fleet

@@ -1,0 +1,122 @@
+// The clock loop of both mains: toggles the clock in C++ until the job is over or the burst's cycles are used up.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "Vtop.h"
+#include "bench.h"
+#include "memory.h"
+#include "verilated.h"
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+#elif VM_TRACE
+#include "verilated_vcd_c.h"
+#endif
+
+namespace fleet {
+
+class Loop {
+  public:
+    static constexpr uint64_t kHalfPeriod = 1000;  // time steps (1 ps): 500 MHz in the waves, whatever the device's clock
+    static constexpr int kResetCycles = 8;
+
+    Loop(Vtop& top, VerilatedContext& context) : top_(top), context_(context), parent_(getppid()) {
+#if VM_TRACE
+        context_.traceEverOn(true);
+        top_.trace(&waves_, 99);
+#endif
+    }
+
+    /// Loads the job and resets the design.
+    void start(const std::string& job_file) {
+        seconds_ = 0;
+        Bench::instance().start(job_file);
+        if (Bench::instance().running()) open_waves();
+        top_.slow_i = 0;
+        top_.rst_ni = 0;
+        for (int i = 0; i < kResetCycles; ++i) cycle();
+        top_.rst_ni = 1;
+        job_cycle_ = 0;
+    }
+
+    /// Runs at most `cycles` cycles. Returns whether the job is still running.
+    bool run(uint64_t cycles) {
+        Bench& bench = Bench::instance();
+        const auto before = std::chrono::steady_clock::now();
+        for (; cycles != 0 && bench.running(); --cycles) {
+            cycle();
+            if ((++job_cycle_ & 0xFFFF) == 0) check();
+        }
+        if (context_.gotFinish() && bench.running()) bench.fail("the design called $finish in cycle " + std::to_string(job_cycle_));
+        bench.at(job_cycle_);
+        seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+        if (bench.running()) return true;
+        close_waves();
+        bench.finish(seconds_);
+        return false;
+    }
+
+    uint64_t time() const { return time_; }
+    void advance_time(uint64_t time) { time_ = time > time_ ? time : time_; }
+    double seconds() const { return seconds_; }
+
+  private:
+    void cycle() {
+        top_.clk_i = 1;
+        step();
+        top_.clk_i = 0;
+        step();
+    }
+
+    void step() {
+        time_ += kHalfPeriod;
+        context_.time(time_);
+        top_.eval();
+#if VM_TRACE
+        if (waves_.isOpen() && job_cycle_ >= Bench::instance().job().waves_from && job_cycle_ <= Bench::instance().job().waves_to) {
+            waves_.dump(time_);
+        }
+#endif
+    }
+
+    /// Things that need no look every cycle: a parent that died must not leave a simulation behind.
+    void check() {
+        if (getppid() != parent_) _exit(3);
+        if (context_.gotFinish()) Bench::instance().fail("the design called $finish by cycle " + std::to_string(job_cycle_));
+    }
+
+    void open_waves() {
+        const std::string& path = Bench::instance().job().waves;
+        if (path.empty()) return;
+#if VM_TRACE
+        waves_.open(path.c_str());
+        if (!waves_.isOpen()) Bench::instance().fail(path + ": cannot write the waves");
+#else
+        Bench::instance().fail(path + ": this executable was built without waves");
+#endif
+    }
+
+    void close_waves() {
+#if VM_TRACE
+        if (waves_.isOpen()) waves_.close();
+#endif
+    }
+
+    Vtop& top_;
+    VerilatedContext& context_;
+    pid_t parent_;
+    uint64_t time_ = 0;
+    uint64_t job_cycle_ = 0;
+    double seconds_ = 0;
+#if VM_TRACE_FST
+    VerilatedFstC waves_;
+#elif VM_TRACE
+    VerilatedVcdC waves_;
+#endif
+};
+
+}  // namespace fleet

@@ -1,0 +1,74 @@
+// Shares the DDR read address channel: requester 0 first. The ID tells whose the response is.
+module hbm0923_ddr_arbiter
+  import hbm0923_mvm_pkg::*;
+#(
+  parameter int unsigned Requesters = 3
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+
+  input  logic    [Requesters-1:0] valid_i,
+  input  ddr_ar_t [Requesters-1:0] ar_i,
+  output logic    [Requesters-1:0] ready_o,
+
+  output logic                     arvalid_o,
+  input  logic                     arready_i,
+  output logic    [3:0]            arid_o,
+  output logic    [32:0]           araddr_o,
+  output logic    [7:0]            arlen_o
+);
+  logic       valid_q;
+  ddr_ar_t    ar_q;
+  logic [3:0] id_q;
+  logic       open;
+
+  assign open = !valid_q || arready_i;
+
+  ddr_ar_t    chosen;
+  logic [3:0] chosen_id;
+  always_comb begin
+    ready_o   = '0;
+    chosen    = ar_i[0];
+    chosen_id = 4'd0;
+    for (int unsigned i = Requesters; i > 0; i--) begin
+      if (valid_i[i-1]) begin
+        chosen       = ar_i[i-1];
+        chosen_id    = 4'(i - 1);
+        ready_o      = '0;
+        ready_o[i-1] = open;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      ar_q    <= '0;
+      id_q    <= '0;
+    end else if (open) begin
+      valid_q <= |valid_i;
+      if (|valid_i) begin
+        ar_q <= chosen;
+        id_q <= chosen_id;
+      end
+    end
+  end
+
+  assign arvalid_o = valid_q;
+  assign arid_o    = id_q;
+  assign araddr_o  = {1'b0, ar_q.addr};
+  assign arlen_o   = ar_q.len;
+
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o) && $stable(arid_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    arvalid_o |-> 33'(araddr_o[11:6]) + 33'(arlen_o) < 33'd64);
+`endif
+endmodule

@@ -1,0 +1,114 @@
+// One HBM port: reads a contiguous range in bursts of up to 16 beats into a FIFO.
+//
+// A burst is asked for only when the FIFO has room for all of it, so that responses are always taken and several bursts
+// are under way. The first burst is short where the range does not start on 512 bytes; none then crosses 4 KiB.
+module hbm0923_hbm_port
+  import hbm0923_mvm_pkg::*;
+#(
+  parameter int unsigned Port         = 0,
+  parameter int unsigned Depth        = 128,  // beats, a power of two, at least 16
+  parameter int unsigned Log2BankStep = 28
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  logic               start_i,   // one cycle, with the range; the last one is finished
+  input  logic [31:0]        addr_i,    // offset in the bank, 32-byte aligned
+  input  logic [31:0]        beats_i,   // at least 1
+
+  output logic               arvalid_o,
+  input  logic               arready_i,
+  output logic [32:0]        araddr_o,
+  output logic [7:0]         arlen_o,
+  input  logic               rvalid_i,
+  input  logic [HbmBits-1:0] rdata_i,
+
+  output logic               valid_o,   // a beat stands at the head
+  input  logic               pop_i,
+  output logic [HbmBits-1:0] data_o     // the popped beat, one cycle later
+);
+  localparam int unsigned Aw = $clog2(Depth);
+
+  logic [HbmBits-1:0] mem [Depth];
+  logic [Aw-1:0]      wr_q, rd_q;
+  logic [Aw:0]        used_q, free_q;   // beats held; beats neither held nor asked for
+  logic [27:0]        addr_q;
+  logic [31:0]        left_q;
+  logic               arvalid_q;
+  logic [27:0]        araddr_q;
+  logic [4:0]         arbeats_q;
+
+  logic [4:0]         burst;
+  logic               launch;
+
+  always_comb begin
+    burst = 5'd16 - {1'b0, addr_q[8:5]};
+    if (left_q < 32'(burst)) burst = left_q[4:0];
+    launch = left_q != 32'd0 && free_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_q      <= '0;
+      rd_q      <= '0;
+      used_q    <= '0;
+      free_q    <= (Aw + 1)'(Depth);
+      addr_q    <= '0;
+      left_q    <= '0;
+      arvalid_q <= 1'b0;
+      araddr_q  <= '0;
+      arbeats_q <= '0;
+    end else begin
+      if (start_i) begin
+        addr_q <= addr_i[27:0];
+        left_q <= beats_i;
+      end else if (launch) begin
+        addr_q <= addr_q + {18'd0, burst, 5'd0};
+        left_q <= left_q - 32'(burst);
+      end
+      if (launch) begin
+        arvalid_q <= 1'b1;
+        araddr_q  <= addr_q;
+        arbeats_q <= burst;
+      end else if (arready_i) begin
+        arvalid_q <= 1'b0;
+      end
+      free_q <= free_q - (launch ? (Aw + 1)'(burst) : '0) + (Aw + 1)'(pop_i);
+      used_q <= used_q + (Aw + 1)'(rvalid_i) - (Aw + 1)'(pop_i);
+      if (rvalid_i) wr_q <= wr_q + Aw'(1'b1);
+      if (pop_i) rd_q <= rd_q + Aw'(1'b1);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rvalid_i) mem[wr_q] <= rdata_i;
+    if (pop_i) data_o <= mem[rd_q];
+  end
+
+  assign arvalid_o = arvalid_q;
+  assign araddr_o  = (33'(Port) << Log2BankStep) | 33'(araddr_q);
+  assign arlen_o   = {3'd0, arbeats_q - 5'd1};
+  assign valid_o   = used_q != '0;
+
+  if (Depth < HbmBurst || 2 ** Aw != Depth) begin : gen_check
+    $error("PortFifoDepth must be a power of two of at least 16 beats");
+  end
+  if (Log2BankStep != 28) begin : gen_step
+    $error("the bank step must be 28");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) pop_i |-> valid_o);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> left_q == 32'd0);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) used_q + free_q <= (Aw + 1)'(Depth));
+`endif
+  logic unused_addr;
+  assign unused_addr = ^addr_i[31:28];
+endmodule

@@ -1,0 +1,502 @@
+// The MVM unit: INT4 weights from every HBM port, FP16 activations from DDR, FP16 outputs to DDR.
+module hbm0923_mvm
+  import hbm0923_pkg::*;
+  import hbm0923_mvm_pkg::*;
+#(
+  parameter int unsigned Tin           = 128,
+  parameter int unsigned Tout          = 32,
+  parameter int unsigned TgroupCh      = 2048,
+  parameter int unsigned DatDepth      = 8192,
+  parameter int unsigned WtDepth       = 1024,
+  parameter int unsigned PortFifoDepth = 128,
+  parameter int unsigned MaxToken      = 2048,
+  parameter int unsigned Log2BankStep  = 28
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             start_i,
+  input  logic [31:0]      mode_i,
+  input  mvm_operands_t    operands_i,
+
+  output logic             busy_o,
+  output logic             done_o,
+  output logic             irq_done_o,
+  output logic             irq_error_o,
+  output logic [15:0]      err_cause_o,
+  output logic [15:0]      err_instr_o,
+  output logic [31:0]      result_o,
+  output logic [31:0]      cycles_o,
+  output logic [5:0][31:0] class_o,
+
+  output logic [Tout-1:0]        hbm_arvalid_o,
+  input  logic [Tout-1:0]        hbm_arready_i,
+  output logic [Tout-1:0][32:0]  hbm_araddr_o,
+  output logic [Tout-1:0][7:0]   hbm_arlen_o,
+  input  logic [Tout-1:0]        hbm_rvalid_i,
+  output logic [Tout-1:0]        hbm_rready_o,
+  input  logic [Tout-1:0][255:0] hbm_rdata_i,
+  input  logic [Tout-1:0][1:0]   hbm_rresp_i,
+
+  output logic             ddr_arvalid_o,
+  input  logic             ddr_arready_i,
+  output logic [3:0]       ddr_arid_o,
+  output logic [32:0]      ddr_araddr_o,
+  output logic [7:0]       ddr_arlen_o,
+  input  logic             ddr_rvalid_i,
+  output logic             ddr_rready_o,
+  input  logic [3:0]       ddr_rid_i,
+  input  logic [511:0]     ddr_rdata_i,
+  input  logic [1:0]       ddr_rresp_i,
+  output logic             ddr_awvalid_o,
+  input  logic             ddr_awready_i,
+  output logic [3:0]       ddr_awid_o,
+  output logic [32:0]      ddr_awaddr_o,
+  output logic [7:0]       ddr_awlen_o,
+  output logic             ddr_wvalid_o,
+  input  logic             ddr_wready_i,
+  output logic [511:0]     ddr_wdata_o,
+  output logic [63:0]      ddr_wstrb_o,
+  output logic             ddr_wlast_o,
+  input  logic             ddr_bvalid_i,
+  output logic             ddr_bready_o,
+  input  logic [1:0]       ddr_bresp_i,
+
+  output logic             commit_valid_o,
+  output logic [15:0]      commit_opcode_o,
+  output logic [15:0]      commit_error_o,
+  output logic             commit_result_valid_o,
+  output logic [31:0]      commit_result_o,
+  output logic [5:0][31:0] commit_cycles_o
+);
+  localparam int unsigned DatWords   = DatDepth * Tin / BeatLanes;
+  localparam int unsigned DataDepth  = WtDepth * Tin / BeatLanes;
+  // Scales of a block that fills the weight ring, in groups of 32.
+  localparam int unsigned ScaleDepth = ((WtDepth * Tin + TgroupCh - 1) / TgroupCh) * (TgroupCh / 32 / ScalesABeat);
+  localparam int unsigned DatAw      = $clog2(DatWords);
+  localparam int unsigned Dw         = $clog2(DataDepth);
+  localparam int unsigned Sw         = $clog2(ScaleDepth);
+  localparam int unsigned OutDepth   = 32;
+  localparam int unsigned BnDepth    = 32;
+  localparam int unsigned ResDepth   = 64;
+  localparam logic [3:0] IdDat = 4'd0, IdBn = 4'd1, IdRes = 4'd2;
+
+  // ---- control
+  logic          check, check_done, run, flush, flushing, suppress, bus_error_q, running, draining;
+  logic          wait_dat, wait_wt, wait_epilogue, no_room;
+  logic [15:0]   check_error;
+  logic [31:0]   mode, in_beats, argmax_result;
+  mvm_operands_t operands;
+  mvm_plan_t     plan;
+
+  hbm0923_mvm_ctrl u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .mode_i,
+    .operands_i,
+    .check_o          (check),
+    .mode_o           (mode),
+    .operands_o       (operands),
+    .check_done_i     (check_done),
+    .check_error_i    (check_error),
+    .run_o            (run),
+    .running_i        (running),
+    .flush_o          (flush),
+    .flushing_i       (flushing),
+    .draining_i       (draining),
+    .bus_error_i      (bus_error_q),
+    .suppress_o       (suppress),
+    .wait_weight_i    (wait_wt),
+    .wait_activation_i(wait_dat || (wait_epilogue && !no_room)),
+    .wait_write_i     (wait_epilogue && no_room),
+    .result_i         (argmax_result),
+    .busy_o,
+    .done_o,
+    .irq_done_o,
+    .irq_error_o,
+    .err_cause_o,
+    .err_instr_o,
+    .result_o,
+    .cycles_o,
+    .class_o,
+    .commit_valid_o,
+    .commit_opcode_o,
+    .commit_error_o,
+    .commit_result_valid_o,
+    .commit_result_o,
+    .commit_cycles_o
+  );
+
+  hbm0923_mvm_check #(
+    .Tin(Tin),
+    .Tout(Tout),
+    .TgroupCh(TgroupCh),
+    .DatDepth(DatDepth),
+    .WtDepth(WtDepth),
+    .MaxToken(MaxToken),
+    .Log2BankStep(Log2BankStep)
+  ) u_check (
+    .clk_i,
+    .rst_ni,
+    .start_i   (check),
+    .mode_i    (mode),
+    .operands_i(operands),
+    .done_o    (check_done),
+    .error_o   (check_error),
+    .plan_o    (plan),
+    .in_beats_o(in_beats)
+  );
+
+  // ---- weights
+  logic [Tout-1:0]        port_valid;
+  logic [Tout*256-1:0]    port_data;
+  logic [Tout-1:0]        port_error;
+  logic                   port_pop, wt_busy, wt_read, scale_read;
+  logic [Tout*256-1:0]    wt, scale;
+  logic [Dw+1:0]          data_end, data_free;
+  logic [Sw:0]            scale_free;
+  logic [Dw-1:0]          wt_addr1_q;
+  logic [Sw-1:0]          scale_addr1_q, scale_addr2_q, scale_addr3_q;
+
+  for (genvar p = 0; p < Tout; p++) begin : gen_port
+    hbm0923_hbm_port #(
+      .Port(p), .Depth(PortFifoDepth), .Log2BankStep(Log2BankStep)
+    ) u_port (
+      .clk_i,
+      .rst_ni,
+      .start_i  (run),
+      .addr_i   (plan.wt_addr),
+      .beats_i  (plan.port_beats),
+      .arvalid_o(hbm_arvalid_o[p]),
+      .arready_i(hbm_arready_i[p]),
+      .araddr_o (hbm_araddr_o[p]),
+      .arlen_o  (hbm_arlen_o[p]),
+      .rvalid_i (hbm_rvalid_i[p]),
+      .rdata_i  (hbm_rdata_i[p]),
+      .valid_o  (port_valid[p]),
+      .pop_i    (port_pop),
+      .data_o   (port_data[256*p+:256])
+    );
+    assign port_error[p] = hbm_rvalid_i[p] && hbm_rresp_i[p][1];
+  end
+  assign hbm_rready_o = '1;
+
+  hbm0923_wt_buffer #(
+    .Ports(Tout), .DataDepth(DataDepth), .ScaleDepth(ScaleDepth)
+  ) u_wt_buffer (
+    .clk_i,
+    .rst_ni,
+    .start_i     (run),
+    .plan_i      (plan),
+    .busy_o      (wt_busy),
+    .valid_i     (port_valid),
+    .pop_o       (port_pop),
+    .data_i      (port_data),
+    .data_end_o  (data_end),
+    .data_free_i (data_free),
+    .scale_free_i(scale_free),
+    .data_read_i (wt_read),
+    .data_addr_i (wt_addr1_q),
+    .data_o      (wt),
+    .scale_read_i(scale_read),
+    .scale_addr_i(scale_addr3_q),
+    .scale_o     (scale)
+  );
+
+  // ---- reads from DDR
+  logic    [2:0] ar_valid, ar_ready;
+  ddr_ar_t [2:0] ar;
+  logic          dat_valid, bn_valid, res_valid, linear;
+  logic [1:0]    bn_pop, res_pop;
+  assign dat_valid    = ddr_rvalid_i && ddr_rid_i == IdDat;
+  assign bn_valid     = ddr_rvalid_i && ddr_rid_i == IdBn;
+  assign res_valid    = ddr_rvalid_i && ddr_rid_i == IdRes;
+  assign ddr_rready_o = 1'b1;
+  // Surfaces that follow each other without a gap are one run: a single token needs few bursts.
+  assign linear = plan.in_surface == {10'd0, plan.tokens, 6'd0};
+
+  hbm0923_ddr_reader #(
+    .Depth(256), .MaxBurst(DdrBurst)
+  ) u_dat_reader (
+    .clk_i,
+    .rst_ni,
+    .start_i  (run),
+    .addr_i   (plan.in_addr),
+    .stride_i (plan.in_surface),
+    .beats_i  (linear ? in_beats : 32'(plan.tokens)),
+    .runs_i   (linear ? 20'd1 : 20'(plan.surfaces_in)),
+    .repeats_i(6'd1),
+    .valid_o  (ar_valid[0]),
+    .ar_o     (ar[0]),
+    .ready_i  (ar_ready[0]),
+    .pop_i    ({1'b0, dat_valid})
+  );
+
+  hbm0923_ddr_reader #(
+    .Depth(BnDepth), .MaxBurst(16)
+  ) u_bn_reader (
+    .clk_i,
+    .rst_ni,
+    .start_i  (run && plan.bn),
+    .addr_i   (plan.bn_addr),
+    .stride_i (32'd0),
+    .beats_i  ({11'd0, plan.surfaces_out, 1'b0}),
+    .runs_i   (20'd1),
+    .repeats_i(6'd1),
+    .valid_o  (ar_valid[1]),
+    .ar_o     (ar[1]),
+    .ready_i  (ar_ready[1]),
+    .pop_i    (bn_pop)
+  );
+
+  hbm0923_ddr_reader #(
+    .Depth(ResDepth), .MaxBurst(16)
+  ) u_res_reader (
+    .clk_i,
+    .rst_ni,
+    .start_i  (run && plan.res),
+    .addr_i   (plan.res_addr),
+    .stride_i (plan.out_surface),
+    .beats_i  (32'(plan.tokens)),
+    .runs_i   (plan.blocks),
+    .repeats_i(6'(PixelLanes / Tout)),
+    .valid_o  (ar_valid[2]),
+    .ar_o     (ar[2]),
+    .ready_i  (ar_ready[2]),
+    .pop_i    (res_pop)
+  );
+
+  hbm0923_ddr_arbiter #(.Requesters(3)) u_arbiter (
+    .clk_i,
+    .rst_ni,
+    .valid_i  (ar_valid),
+    .ar_i     (ar),
+    .ready_o  (ar_ready),
+    .arvalid_o(ddr_arvalid_o),
+    .arready_i(ddr_arready_i),
+    .arid_o   (ddr_arid_o),
+    .araddr_o (ddr_araddr_o),
+    .arlen_o  (ddr_arlen_o)
+  );
+
+  // ---- activations
+  logic [15:0]      surfaces;
+  logic             issue, issue_output, issue_active;
+  logic [DatAw-1:0] dat_addr;
+  logic [1023:0]    dat;
+
+  hbm0923_dat_buffer #(.Depth(DatWords)) u_dat_buffer (
+    .clk_i,
+    .rst_ni,
+    .start_i   (run),
+    .plan_i    (plan),
+    .valid_i   (dat_valid),
+    .data_i    (ddr_rdata_i),
+    .surfaces_o(surfaces),
+    .read_i    (issue),
+    .addr_i    (dat_addr),
+    .data_o    (dat)
+  );
+
+  // ---- the walk over the beats
+  beat_ctrl_t    ctrl, ctrl1_q, ctrl3;
+  logic          valid1_q, valid3, epilogue_operands, room;
+  logic [Dw-1:0] wt_addr;
+  logic [Sw-1:0] scale_addr;
+  logic [19:0]   block;
+
+  hbm0923_mvm_issue #(
+    .DatAw(DatAw), .Dw(Dw), .Sw(Sw)
+  ) u_issue (
+    .clk_i,
+    .rst_ni,
+    .start_i         (run),
+    .plan_i          (plan),
+    .active_o        (issue_active),
+    .surfaces_i      (surfaces),
+    .data_end_i      (data_end),
+    .data_free_o     (data_free),
+    .scale_free_o    (scale_free),
+    .epilogue_ready_i(epilogue_operands && room),
+    .block_o         (block),
+    .issue_o         (issue),
+    .ctrl_o          (ctrl),
+    .output_o        (issue_output),
+    .dat_addr_o      (dat_addr),
+    .data_addr_o     (wt_addr),
+    .scale_addr_o    (scale_addr),
+    .wait_dat_o      (wait_dat),
+    .wait_wt_o       (wait_wt),
+    .wait_epilogue_o (wait_epilogue)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid1_q <= 1'b0;
+    else valid1_q <= issue;
+  end
+  always_ff @(posedge clk_i) begin
+    if (issue) begin
+      ctrl1_q       <= ctrl;
+      wt_addr1_q    <= wt_addr;
+      scale_addr1_q <= scale_addr;
+    end
+    scale_addr2_q <= scale_addr1_q;
+    scale_addr3_q <= scale_addr2_q;
+  end
+
+  // ---- arithmetic
+  logic signed [63:0] low [Tout];
+  logic signed [63:0] high [Tout];
+  logic [Tout-1:0]    low_nan, low_pos, low_neg, high_nan, high_pos, high_neg;
+  logic               acc_valid, y_valid;
+  logic [31:0]        acc [Tout];
+  logic [Tout*16-1:0] y;
+  out_ctrl_t          out;
+
+  hbm0923_mvm_array #(.Tout(Tout)) u_array (
+    .clk_i,
+    .rst_ni,
+    .valid_i    (valid1_q),
+    .ctrl_i     (ctrl1_q),
+    .last_mask_i(plan.last_mask),
+    .dat_i      (dat),
+    .wt_read_o  (wt_read),
+    .wt_i       (wt),
+    .valid_o    (valid3),
+    .ctrl_o     (ctrl3),
+    .low_o      (low),
+    .high_o     (high),
+    .low_nan_o  (low_nan),
+    .low_pos_o  (low_pos),
+    .low_neg_o  (low_neg),
+    .high_nan_o (high_nan),
+    .high_pos_o (high_pos),
+    .high_neg_o (high_neg)
+  );
+
+  hbm0923_mvm_accumulate #(.Tout(Tout)) u_accumulate (
+    .clk_i,
+    .rst_ni,
+    .valid_i     (valid3),
+    .ctrl_i      (ctrl3),
+    .low_i       (low),
+    .high_i      (high),
+    .low_nan_i   (low_nan),
+    .low_pos_i   (low_pos),
+    .low_neg_i   (low_neg),
+    .high_nan_i  (high_nan),
+    .high_pos_i  (high_pos),
+    .high_neg_i  (high_neg),
+    .scale_read_o(scale_read),
+    .scale_i     (scale),
+    .valid_o     (acc_valid),
+    .acc_o       (acc)
+  );
+
+  hbm0923_mvm_epilogue #(
+    .Tout(Tout), .BnDepth(BnDepth), .ResDepth(ResDepth)
+  ) u_epilogue (
+    .clk_i,
+    .rst_ni,
+    .start_i    (run),
+    .plan_i     (plan),
+    .bn_valid_i (bn_valid),
+    .res_valid_i(res_valid),
+    .rdata_i    (ddr_rdata_i),
+    .bn_pop_o   (bn_pop),
+    .res_pop_o  (res_pop),
+    .block_i    (block),
+    .output_i   (issue_output),
+    .ready_o    (epilogue_operands),
+    .valid_i    (acc_valid),
+    .acc_i      (acc),
+    .valid_o    (y_valid),
+    .out_o      (out),
+    .y_o        (y)
+  );
+
+  // ---- results
+  logic       index_valid, index_ready, index_busy, write_pop, write_idle, write_error;
+  ddr_write_t index_write;
+
+  hbm0923_mvm_argmax #(
+    .Tout(Tout), .MaxToken(MaxToken)
+  ) u_argmax (
+    .clk_i,
+    .rst_ni,
+    .plan_i  (plan),
+    .valid_i (y_valid),
+    .out_i   (out),
+    .y_i     (y),
+    .flush_i (flush),
+    .busy_o  (index_busy),
+    .valid_o (index_valid),
+    .ready_i (index_ready),
+    .write_o (index_write),
+    .result_o(argmax_result)
+  );
+
+  hbm0923_ddr_writer #(
+    .Tout(Tout), .Depth(OutDepth)
+  ) u_writer (
+    .clk_i,
+    .rst_ni,
+    .start_i      (run),
+    .plan_i       (plan),
+    .suppress_i   (suppress),
+    .valid_i      (y_valid),
+    .out_i        (out),
+    .y_i          (y),
+    .extra_valid_i(index_valid),
+    .extra_ready_o(index_ready),
+    .extra_i      (index_write),
+    .pop_o        (write_pop),
+    .idle_o       (write_idle),
+    .error_o      (write_error),
+    .awvalid_o    (ddr_awvalid_o),
+    .awready_i    (ddr_awready_i),
+    .awid_o       (ddr_awid_o),
+    .awaddr_o     (ddr_awaddr_o),
+    .awlen_o      (ddr_awlen_o),
+    .wvalid_o     (ddr_wvalid_o),
+    .wready_i     (ddr_wready_i),
+    .wdata_o      (ddr_wdata_o),
+    .wstrb_o      (ddr_wstrb_o),
+    .wlast_o      (ddr_wlast_o),
+    .bvalid_i     (ddr_bvalid_i),
+    .bready_o     (ddr_bready_o),
+    .bresp_i      (ddr_bresp_i)
+  );
+
+  // Outputs issued and not yet in the queue; places of the queue not yet promised.
+  localparam int unsigned Cw = $clog2(OutDepth) + 1;
+  logic [Cw-1:0] in_flight_q, room_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      in_flight_q <= '0;
+      room_q      <= Cw'(OutDepth);
+      bus_error_q <= 1'b0;
+    end else begin
+      in_flight_q <= in_flight_q + Cw'(issue_output) - Cw'(y_valid);
+      room_q      <= room_q - Cw'(issue_output) - Cw'(index_valid && index_ready) + Cw'(write_pop);
+      bus_error_q <= (|port_error) || (ddr_rvalid_i && ddr_rresp_i[1]) || write_error;
+    end
+  end
+  assign room     = room_q != '0;
+  assign no_room  = !room;
+  assign running  = issue_active || in_flight_q != '0;
+  assign flushing = index_busy;
+  assign draining = wt_busy || !write_idle || bus_error_q;
+
+  if (HbmBits * Tout == 0) begin : gen_check
+    $error("Tout must not be 0");
+  end
+  // Bit 0 of a response tells exclusive from plain; a port is known by its wires.
+  logic unused_resp;
+  logic [Tout-1:0] unused_port_resp;
+  for (genvar p = 0; p < Tout; p++) begin : gen_unused
+    assign unused_port_resp[p] = hbm_rresp_i[p][0];
+  end
+  assign unused_resp = ^{ddr_rresp_i[0], unused_port_resp};
+endmodule

@@ -1,0 +1,194 @@
+// The multiplier array: 64 inputs by Tout columns a cycle, exact.
+//
+// Activations are decoded once for all columns, to signed fixed point in units of 2^-24 (below 2^40); a weight is sign
+// and 3-bit magnitude, so that a group of 128 products stays below 2^50. Infinities and NaNs count as 0 in the sums and
+// leave flags a column and group. Operands are 64 bits wide and the sign is applied without a choice: what synthesis
+// trims to 51 bits, simulation runs three times as fast.
+module hbm0923_mvm_array
+  import hbm0923_mvm_pkg::*;
+  import fp_pkg::*;
+#(
+  parameter int unsigned Tout = 32
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+
+  // stage 1: activations read; weights are to be there in stage 2
+  input  logic                    valid_i,
+  input  beat_ctrl_t              ctrl_i,
+  input  logic [63:0]             last_mask_i,
+  input  logic [BeatLanes*16-1:0] dat_i,
+  output logic                    wt_read_o,
+  // stage 2
+  input  logic [Tout*HbmBits-1:0] wt_i,
+
+  // stage 3: sums of the lower and the upper 32 lanes, over all beats of the group so far
+  output logic                    valid_o,
+  output beat_ctrl_t              ctrl_o,
+  output logic signed [63:0]      low_o      [Tout],
+  output logic signed [63:0]      high_o     [Tout],
+  output logic [Tout-1:0]         low_nan_o,
+  output logic [Tout-1:0]         low_pos_o,   // a positive infinity among the products
+  output logic [Tout-1:0]         low_neg_o,
+  output logic [Tout-1:0]         high_nan_o,
+  output logic [Tout-1:0]         high_pos_o,
+  output logic [Tout-1:0]         high_neg_o
+);
+  localparam int unsigned Half = BeatLanes / 2;
+
+  // ---- stage 1: decode
+  typedef logic signed [63:0] lanes_t [Half];
+  lanes_t                      fixed_low_q, fixed_high_q;
+  logic [BeatLanes*16-1:0]     masked;
+  logic [BeatLanes-1:0]        special;
+  logic [BeatLanes-1:0]        nan_q, inf_q, neg_q;
+  logic                        special_q;
+  logic                        valid_q;
+  beat_ctrl_t                  ctrl_q;
+
+  function automatic logic [BeatLanes*16-1:0] mask_lanes(input logic [BeatLanes*16-1:0] dat, input logic [63:0] mask);
+    logic [BeatLanes*16-1:0] kept;
+    for (int unsigned l = 0; l < BeatLanes; l++) kept[16*l+:16] = mask[l] ? dat[16*l+:16] : 16'd0;
+    return kept;
+  endfunction
+
+  function automatic logic [BeatLanes-1:0] find_special(input logic [BeatLanes*16-1:0] dat);
+    logic [BeatLanes-1:0] found;
+    for (int unsigned l = 0; l < BeatLanes; l++) found[l] = dat[16*l+10+:5] == 5'd31;
+    return found;
+  endfunction
+
+  always_comb begin
+    masked  = dat_i;
+    special = '0;
+    if (valid_i && ctrl_i.array) begin
+      if (ctrl_i.mask) masked = mask_lanes(dat_i, last_mask_i);
+      special = find_special(masked);
+    end
+  end
+
+  assign wt_read_o = valid_i && ctrl_i.array;
+
+  always_ff @(posedge clk_i) begin
+    if (valid_i && ctrl_i.array) begin
+      for (int unsigned l = 0; l < Half; l++) begin
+        fixed_low_q[l]  <= fp16_to_fixed(masked[16*l+:16]);
+        fixed_high_q[l] <= fp16_to_fixed(masked[16*(Half+l)+:16]);
+      end
+      special_q <= |special;
+      if (|special) begin
+        for (int unsigned l = 0; l < BeatLanes; l++) begin
+          nan_q[l] <= special[l] && masked[16*l+:10] != 10'd0;
+          inf_q[l] <= special[l] && masked[16*l+:10] == 10'd0;
+          neg_q[l] <= masked[16*l+15];
+        end
+      end
+    end
+    if (valid_i) ctrl_q <= ctrl_i;
+  end
+
+  // ---- stage 2: multiply and sum
+  function automatic logic signed [63:0] dot(input lanes_t fixed, input logic [HbmBits/2-1:0] w);
+    /*verilator no_inline_task*/
+    logic [63:0] sum, sign;
+    sum = 64'd0;
+    for (int unsigned l = 0; l < Half; l++) begin
+      sign = 64'd0 - 64'(w[4*l+3]);
+      sum  = sum + ((($unsigned(fixed[l]) * 64'(w[4*l+:3])) ^ sign) - sign);
+    end
+    return $signed(sum);
+  endfunction
+
+  // {NaN, +infinity, -infinity} among the products of 32 lanes.
+  function automatic logic [2:0] flags(input logic [HbmBits/2-1:0] w, input logic [Half-1:0] nan,
+                                       input logic [Half-1:0] inf, input logic [Half-1:0] neg);
+    /*verilator no_inline_task*/
+    logic [2:0] found;
+    found = {|nan, 2'b00};
+    for (int unsigned l = 0; l < Half; l++) begin
+      if (inf[l]) begin
+        if (w[4*l+:3] == 3'd0)         found[2] = 1'b1;
+        else if (neg[l] ^ w[4*l+3])    found[0] = 1'b1;
+        else                           found[1] = 1'b1;
+      end
+    end
+    return found;
+  endfunction
+
+  logic signed [63:0] low_q [Tout];
+  logic signed [63:0] high_q [Tout];
+  logic [Tout-1:0]    low_nan_q, low_pos_q, low_neg_q, high_nan_q, high_pos_q, high_neg_q;
+  logic               flagged_q;
+  logic               valid2_q;
+  beat_ctrl_t         ctrl2_q;
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q && ctrl_q.array) begin
+      for (int unsigned c = 0; c < Tout; c++) begin
+        low_q[c]  <= (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
+        high_q[c] <= (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
+      end
+    end
+    if (valid_q) ctrl2_q <= ctrl_q;
+  end
+
+  logic [2:0] low_found [Tout];
+  logic [2:0] high_found [Tout];
+  always_comb begin
+    for (int unsigned c = 0; c < Tout; c++) begin
+      low_found[c]  = 3'd0;
+      high_found[c] = 3'd0;
+    end
+    if (valid_q && ctrl_q.array && special_q) begin
+      for (int unsigned c = 0; c < Tout; c++) begin
+        low_found[c]  = flags(wt_i[HbmBits*c+:HbmBits/2], nan_q[Half-1:0], inf_q[Half-1:0], neg_q[Half-1:0]);
+        high_found[c] = flags(wt_i[HbmBits*c+HbmBits/2+:HbmBits/2], nan_q[BeatLanes-1:Half], inf_q[BeatLanes-1:Half],
+                              neg_q[BeatLanes-1:Half]);
+      end
+    end
+  end
+
+  // Flags are touched only when there is one to set or one to forget.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      flagged_q  <= 1'b0;
+      low_nan_q  <= '0;
+      low_pos_q  <= '0;
+      low_neg_q  <= '0;
+      high_nan_q <= '0;
+      high_pos_q <= '0;
+      high_neg_q <= '0;
+    end else if (valid_q && ctrl_q.array && (special_q || flagged_q)) begin
+      flagged_q <= special_q || !ctrl_q.group_first;
+      for (int unsigned c = 0; c < Tout; c++) begin
+        low_nan_q[c]  <= low_found[c][2] || (!ctrl_q.group_first && low_nan_q[c]);
+        low_pos_q[c]  <= low_found[c][1] || (!ctrl_q.group_first && low_pos_q[c]);
+        low_neg_q[c]  <= low_found[c][0] || (!ctrl_q.group_first && low_neg_q[c]);
+        high_nan_q[c] <= high_found[c][2] || (!ctrl_q.group_first && high_nan_q[c]);
+        high_pos_q[c] <= high_found[c][1] || (!ctrl_q.group_first && high_pos_q[c]);
+        high_neg_q[c] <= high_found[c][0] || (!ctrl_q.group_first && high_neg_q[c]);
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q  <= 1'b0;
+      valid2_q <= 1'b0;
+    end else begin
+      valid_q  <= valid_i;
+      valid2_q <= valid_q;
+    end
+  end
+
+  assign valid_o    = valid2_q;
+  assign ctrl_o     = ctrl2_q;
+  assign low_o      = low_q;
+  assign high_o     = high_q;
+  assign low_nan_o  = low_nan_q;
+  assign low_pos_o  = low_pos_q;
+  assign low_neg_o  = low_neg_q;
+  assign high_nan_o = high_nan_q;
+  assign high_pos_o = high_pos_q;
+  assign high_neg_o = high_neg_q;
+endmodule

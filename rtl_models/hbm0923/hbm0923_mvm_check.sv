@@ -1,0 +1,221 @@
+// Derives an instruction's sizes from its operands and finds what is illegal, in eight cycles with one multiplier.
+module hbm0923_mvm_check
+  import hbm0923_pkg::*;
+  import hbm0923_mvm_pkg::*;
+#(
+  parameter int unsigned Tin          = 128,
+  parameter int unsigned Tout         = 32,
+  parameter int unsigned TgroupCh     = 2048,
+  parameter int unsigned DatDepth     = 8192,
+  parameter int unsigned WtDepth      = 1024,
+  parameter int unsigned MaxToken     = 2048,
+  parameter int unsigned Log2BankStep = 28
+) (
+  input  logic          clk_i,
+  input  logic          rst_ni,
+
+  input  logic          start_i,     // one cycle; the operands stand still until done_o
+  input  logic [31:0]   mode_i,
+  input  mvm_operands_t operands_i,
+
+  output logic          done_o,      // one cycle: plan_o and error_o hold
+  output logic [15:0]   error_o,
+  output mvm_plan_t     plan_o,
+  output logic [31:0]   in_beats_o   // pixels of the input, all surfaces
+);
+  localparam int unsigned TgW     = $clog2(TgroupCh);
+  localparam int unsigned WordBeats = Tin / BeatLanes;
+  localparam int unsigned MaxIn   = WtDepth * Tin;
+  localparam int unsigned MaxOut  = 1 << 19;
+
+  logic [3:0]    step_q;
+  logic [15:0]   error_q;
+  logic [31:0]   a_q, b_q;
+  logic [63:0]   product;
+  mvm_plan_t     plan_q;
+  logic [31:0]   in_beats_q;
+  logic [40:0]   in_end_q, out_end_q;
+
+  assign product = 64'(a_q) * 64'(b_q);
+
+  // ---- what needs no product
+  logic [31:0] tgroups, last, ch_in, words, bad_mode, scale_last, ch_in_padded;
+  logic [15:0] first_error;
+  logic [1:0]  group;
+  always_comb begin
+    tgroups = (operands_i.chin + (TgroupCh - 1)) >> TgW;
+    last    = operands_i.chin_last;
+    ch_in   = ((tgroups - 32'd1) << TgW) + last;
+    words   = (ch_in + (Tin - 1)) / Tin;
+    ch_in_padded = (ch_in + 32'd31) & ~32'd31;
+    unique case (operands_i.tblk)
+      {13'd5, 19'd32}:  group = 2'd0;
+      {13'd6, 19'd64}:  group = 2'd1;
+      {13'd7, 19'd128}: group = 2'd2;
+      default:          group = 2'd3;
+    endcase
+    scale_last = (last + (32'd512 << group) - 32'd1) >> (9 + 32'(group));
+
+    bad_mode = 32'd1;
+    if ((mode_i & ~StartMvmOptional) == StartMvm) bad_mode = '0;
+    if ((mode_i & ~StartMvmBnOptional) == StartMvmBn) bad_mode = '0;
+    if ((mode_i & ~StartMvmBnResOptional) == StartMvmBnRes) bad_mode = '0;
+
+    first_error = ErrNone;
+    // Later lines win.
+    if ({operands_i.in_surface[5:0], operands_i.in_line[5:0], operands_i.out_surface[5:0], operands_i.out_line[5:0]} != '0
+        || operands_i.in_addr[5:0] != '0 || operands_i.out_addr[5:0] != '0 || operands_i.wt_addr[4:0] != '0
+        || (mode_i[MvmStartBnLsb] && operands_i.bn_addr[5:0] != '0)
+        || (mode_i[MvmStartResLsb] && operands_i.res_addr[5:0] != '0)
+        || (mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr[5:0] != '0)) first_error = ErrUnaligned;
+    if (operands_i.chin == '0 || operands_i.chin > MaxIn || last == '0 || last > TgroupCh || ch_in_padded != operands_i.chin
+        || operands_i.win == '0 || operands_i.win > MaxToken || operands_i.wout != operands_i.win
+        || operands_i.win_dup != operands_i.win || operands_i.chout_last == '0
+        || operands_i.chout_last > operands_i.chout_slice
+        || (operands_i.splits_m1 != '0 && operands_i.chout_slice % Tout != '0)) first_error = ErrBadSize;
+    if (operands_i.hin != MvmHinValue || operands_i.hout != MvmHoutValue || operands_i.bank_step != Log2BankStep
+        || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip != '0
+        || {operands_i.zero19, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
+        || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3
+        || (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb])
+        || (!mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr != operands_i.splits_m1)) first_error = ErrUnsupported;
+    if (bad_mode != '0) first_error = ErrIllegalMode;
+  end
+
+  // ---- ends of ranges
+  logic [40:0] out_bytes, res_end, bn_end, argmax_end, wt_end, row_bytes;
+  function automatic logic meet(input logic [31:0] a, input logic [40:0] a_end, input logic [31:0] b, input logic [40:0] b_end);
+    return 41'(a) < b_end && 41'(b) < a_end;
+  endfunction
+  assign row_bytes  = {19'd0, plan_q.tokens, 6'd0};
+  assign out_bytes  = out_end_q - 41'(plan_q.out_addr);
+  assign res_end    = 41'(plan_q.res_addr) + out_bytes;
+  assign bn_end     = 41'(plan_q.bn_addr) + {14'd0, plan_q.surfaces_out, 7'd0};
+  assign argmax_end = 41'(plan_q.argmax_addr) + {23'd0, plan_q.tokens, 2'd0};
+  assign wt_end     = 41'(plan_q.wt_addr) + {product[35:0], 5'd0};
+
+  logic overlap, beyond;
+  always_comb begin
+    beyond = in_end_q > 41'h1_0000_0000 || out_end_q > 41'h1_0000_0000
+             || (plan_q.res && res_end > 41'h1_0000_0000) || (plan_q.bn && bn_end > 41'h1_0000_0000)
+             || (plan_q.argmax && argmax_end > 41'h1_0000_0000)
+             || product > (64'd1 << (Log2BankStep - 5)) || wt_end > (41'd1 << Log2BankStep);
+    overlap = meet(plan_q.out_addr, out_end_q, plan_q.in_addr, in_end_q)
+              || (plan_q.res && meet(plan_q.out_addr, out_end_q, plan_q.res_addr, res_end))
+              || (plan_q.bn && meet(plan_q.out_addr, out_end_q, plan_q.bn_addr, bn_end));
+    if (plan_q.argmax) begin
+      overlap = overlap || meet(plan_q.argmax_addr, argmax_end, plan_q.out_addr, out_end_q)
+                || meet(plan_q.argmax_addr, argmax_end, plan_q.in_addr, in_end_q)
+                || (plan_q.res && meet(plan_q.argmax_addr, argmax_end, plan_q.res_addr, res_end))
+                || (plan_q.bn && meet(plan_q.argmax_addr, argmax_end, plan_q.bn_addr, bn_end));
+    end
+  end
+
+  logic [63:0] ch_out;
+  assign ch_out = product + 64'(operands_i.chout_last);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      step_q     <= '0;
+      error_q    <= '0;
+      a_q        <= '0;
+      b_q        <= '0;
+      plan_q     <= '0;
+      in_beats_q <= '0;
+      in_end_q   <= '0;
+      out_end_q  <= '0;
+    end else begin
+      if (start_i) step_q <= 4'd1;
+      else if (step_q != 4'd0) step_q <= (step_q == 4'd9) ? 4'd0 : step_q + 4'd1;
+
+      unique case (step_q)
+        4'd1: begin
+          error_q            <= first_error;
+          plan_q.bn          <= mode_i[MvmStartBnLsb];
+          plan_q.res         <= mode_i[MvmStartResLsb];
+          plan_q.argmax      <= mode_i[MvmStartArgmaxLsb];
+          plan_q.relu        <= operands_i.res_mode[MvmResModeReluLsb];
+          plan_q.res_mul     <= operands_i.res_mode[MvmResModeMulLsb];
+          plan_q.group       <= group;
+          plan_q.tokens      <= operands_i.win[15:0];
+          plan_q.beats       <= 16'((ch_in + 32'd63) >> 6);
+          plan_q.data_beats  <= 16'(words * WordBeats);
+          plan_q.last_mask   <= ~64'd0 >> (6'd0 - ch_in[5:0]);
+          plan_q.surfaces_in <= 16'(operands_i.chin >> 5);
+          plan_q.tgroups     <= 16'(tgroups);
+          plan_q.scale_full  <= 8'((TgroupCh / 512) >> group);
+          plan_q.scale_last  <= 8'(scale_last);
+          plan_q.data_last   <= 8'(((last + (Tin - 1)) / Tin) * WordBeats);
+          plan_q.in_addr     <= operands_i.in_addr;
+          plan_q.in_surface  <= operands_i.in_surface;
+          plan_q.wt_addr     <= operands_i.wt_addr;
+          plan_q.out_addr    <= operands_i.out_addr;
+          plan_q.out_surface <= operands_i.out_surface;
+          plan_q.bn_addr     <= operands_i.bn_addr;
+          plan_q.res_addr    <= operands_i.res_addr;
+          plan_q.argmax_addr <= operands_i.argmax_addr;
+          a_q                <= operands_i.chout_slice;
+          b_q                <= operands_i.splits_m1;
+        end
+        4'd2: begin
+          plan_q.ch_out <= ch_out[19:0];
+          if (error_q == ErrNone && (ch_out == '0 || ch_out >= 64'(MaxOut))) error_q <= ErrBadSize;
+          a_q <= words;
+          b_q <= 32'(plan_q.tokens);
+        end
+        4'd3: begin
+          if (error_q == ErrNone && product > 64'(DatDepth)) error_q <= ErrBadSize;
+          plan_q.blocks       <= 20'((32'(plan_q.ch_out) + (Tout - 1)) / Tout);
+          plan_q.surfaces_out <= 20'((32'(plan_q.ch_out) + 32'd31) >> 5);
+          a_q <= 32'(plan_q.surfaces_in) - 32'd1;
+          b_q <= plan_q.in_surface;
+        end
+        4'd4: begin
+          in_end_q <= (|product[63:40]) ? '1 : 41'(plan_q.in_addr) + {1'b0, product[39:0]} + row_bytes;
+          a_q      <= 32'(plan_q.surfaces_out) - 32'd1;
+          b_q      <= plan_q.out_surface;
+        end
+        4'd5: begin
+          out_end_q <= (|product[63:40]) ? '1 : 41'(plan_q.out_addr) + {1'b0, product[39:0]} + row_bytes;
+          // Surfaces that overlap would write bytes twice.
+          if (error_q == ErrNone && ((a_q != '0 && 41'(plan_q.out_surface) < row_bytes)
+              || (plan_q.surfaces_in != 16'd1 && 41'(plan_q.in_surface) < row_bytes))) error_q <= ErrBadSize;
+          a_q <= 32'(plan_q.surfaces_in);
+          b_q <= 32'(plan_q.tokens);
+        end
+        4'd6: begin
+          in_beats_q <= product[31:0];
+          a_q        <= 32'(plan_q.tgroups) - 32'd1;
+          b_q        <= 32'(plan_q.scale_full);
+        end
+        4'd7: begin
+          plan_q.scale_beats <= 16'(product + 64'(plan_q.scale_last));
+          a_q                <= 32'(16'(product + 64'(plan_q.scale_last))) + 32'(plan_q.data_beats);
+          b_q                <= 32'(plan_q.blocks);
+        end
+        4'd8: begin
+          plan_q.port_beats <= product[31:0];
+          if (error_q == ErrNone && operands_i.wt_bits != {a_q[23:0], 8'd0}) error_q <= ErrUnsupported;
+          else if (error_q == ErrNone && beyond) error_q <= ErrOutOfRange;
+          else if (error_q == ErrNone && overlap) error_q <= ErrOutOfRange;
+        end
+        default: ;
+      endcase
+    end
+  end
+
+  assign done_o     = step_q == 4'd9;
+  assign error_o    = error_q;
+  assign plan_o     = plan_q;
+  assign in_beats_o = in_beats_q;
+
+  if (2 ** TgW != TgroupCh || TgroupCh % 2048 != 0 || TgroupCh % Tin != 0 || Tin % BeatLanes != 0) begin : gen_check
+    $error("TgroupCh must be a power of two of at least 2048, Tin a multiple of 64");
+  end
+  if (MaxIn > 524288 || MaxToken > 32768) begin : gen_size
+    $error("buffers beyond what the counters hold");
+  end
+
+  logic unused_product;
+  assign unused_product = ^{words[31:16], scale_last[31:8], operands_i};
+endmodule

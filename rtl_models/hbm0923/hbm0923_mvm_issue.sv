@@ -1,0 +1,148 @@
+// Walks an instruction in the order of its outputs: blocks of Tout channels, in each all tokens, in each all beats.
+//
+// A beat is issued when its activations and weights are on chip; the beat that completes an output also needs what the
+// epilogue will take (batch norm, residual, room for the result), so that nothing behind this module ever stalls.
+// With groups of 32 a beat holds two groups and takes two cycles: the array runs in the first, the floating point in both.
+module hbm0923_mvm_issue
+  import hbm0923_mvm_pkg::*;
+#(
+  parameter int unsigned DatAw = 14,
+  parameter int unsigned Dw    = 11,  // data ring address
+  parameter int unsigned Sw    = 8    // scale ring address
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             start_i,
+  input  mvm_plan_t        plan_i,
+  output logic             active_o,
+
+  // what has arrived
+  input  logic [15:0]      surfaces_i,
+  input  logic [Dw+1:0]    data_end_i,
+  output logic [Dw+1:0]    data_free_o,
+  output logic [Sw:0]      scale_free_o,
+  input  logic             epilogue_ready_i,  // for the output at hand
+  output logic [19:0]      block_o,
+
+  // the beat
+  output logic             issue_o,
+  output beat_ctrl_t       ctrl_o,
+  output logic             output_o,          // it completes an output
+  output logic [DatAw-1:0] dat_addr_o,
+  output logic [Dw-1:0]    data_addr_o,
+  output logic [Sw-1:0]    scale_addr_o,
+
+  // why not
+  output logic             wait_dat_o,
+  output logic             wait_wt_o,
+  output logic             wait_epilogue_o
+);
+  logic             active_q, high_q;
+  logic [19:0]      block_q;
+  logic [15:0]      token_q, beat_q;
+  logic [DatAw-1:0] dat_base_q;
+  logic [Dw+1:0]    data_base_q;
+  logic [Sw:0]      scale_base_q, scale_free_q;
+  logic [15:0]      group_q;
+  logic [3:0]       block_done_q;
+
+  logic        last_beat, last_token, last_block, second_half, acc_last, beat_done, block_done;
+  logic        dat_here, wt_here;
+  logic [Dw+1:0] data_pos, data_ahead;
+  logic [Sw:0] scale_pos;
+
+  assign last_beat  = beat_q == plan_i.beats - 16'd1;
+  assign last_token = token_q == plan_i.tokens - 16'd1;
+  assign last_block = block_q == plan_i.blocks - 20'd1;
+  assign data_pos   = data_base_q + (Dw + 2)'(beat_q);
+  assign scale_pos  = scale_base_q + (Sw + 1)'(group_q[15:4]);
+
+  assign dat_here = surfaces_i > {beat_q[14:0], 1'b1} || surfaces_i == plan_i.surfaces_in;
+  // Signed: the position may be ahead of the stream, when a block's padding was skipped before it arrived.
+  assign data_ahead = data_end_i - data_pos;
+  assign wt_here    = !data_ahead[Dw+1] && data_ahead != '0;
+
+  // A second half follows unless the last beat's upper 32 lanes are all beyond CHin.
+  assign second_half = plan_i.group == 2'd0 && !high_q && !(last_beat && !plan_i.last_mask[32]);
+  assign beat_done   = issue_o && !second_half;
+  assign acc_last    = last_beat && !second_half;
+  assign block_done  = beat_done && last_beat && last_token;
+
+  assign wait_dat_o      = active_q && !dat_here;
+  assign wait_wt_o       = active_q && dat_here && !wt_here;
+  assign wait_epilogue_o = active_q && dat_here && wt_here && acc_last && !epilogue_ready_i;
+  assign issue_o         = active_q && dat_here && wt_here && (!acc_last || epilogue_ready_i);
+
+  always_comb begin
+    ctrl_o             = '0;
+    ctrl_o.array       = !high_q;
+    ctrl_o.group_first = plan_i.group != 2'd2 || !beat_q[0];
+    ctrl_o.group_end   = plan_i.group != 2'd2 || beat_q[0] || last_beat;
+    ctrl_o.split       = plan_i.group == 2'd0;
+    ctrl_o.high        = high_q;
+    ctrl_o.acc_first   = group_q == 16'd0;
+    ctrl_o.acc_last    = acc_last;
+    ctrl_o.scale_load  = ctrl_o.group_end && group_q[3:0] == 4'd0;
+    ctrl_o.scale_lane  = group_q[3:0];
+    ctrl_o.mask        = last_beat;
+  end
+
+  assign output_o     = issue_o && acc_last;
+  assign dat_addr_o   = dat_base_q + DatAw'(beat_q);
+  assign data_addr_o  = data_pos[Dw-1:0];
+  assign scale_addr_o = scale_pos[Sw-1:0];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_q     <= 1'b0;
+      high_q       <= 1'b0;
+      block_q      <= '0;
+      token_q      <= '0;
+      beat_q       <= '0;
+      dat_base_q   <= '0;
+      data_base_q  <= '0;
+      scale_base_q <= '0;
+      scale_free_q <= '0;
+      group_q      <= '0;
+      block_done_q <= '0;
+    end else begin
+      if (start_i) begin
+        active_q   <= 1'b1;
+        block_q    <= '0;
+        token_q    <= '0;
+        beat_q     <= '0;
+        dat_base_q <= '0;
+        group_q    <= '0;
+      end else if (issue_o) begin
+        high_q <= second_half;
+        if (ctrl_o.group_end) group_q <= group_q + 16'd1;
+        if (beat_done) beat_q <= beat_q + 16'd1;
+        if (beat_done && last_beat) begin
+          beat_q     <= '0;
+          group_q    <= '0;
+          token_q    <= last_token ? 16'd0 : token_q + 16'd1;
+          dat_base_q <= last_token ? '0 : dat_base_q + DatAw'(plan_i.data_beats);
+        end
+        if (block_done) begin
+          block_q      <= block_q + 20'd1;
+          data_base_q  <= data_base_q + (Dw + 2)'(plan_i.data_beats);
+          scale_base_q <= scale_base_q + (Sw + 1)'(plan_i.scale_beats);
+          if (last_block) active_q <= 1'b0;
+        end
+      end
+      // A block's last scales are read three cycles after its last beat was issued: free them after that.
+      block_done_q <= {block_done_q[2:0], block_done};
+      if (block_done_q[3]) scale_free_q <= scale_free_q + (Sw + 1)'(plan_i.scale_beats);
+    end
+  end
+
+  assign active_o     = active_q;
+  assign block_o      = block_q;
+  assign data_free_o  = last_token ? data_pos : data_base_q;
+  assign scale_free_o = scale_free_q;
+
+  // Fields of the plan that other modules use.
+  logic unused_plan;
+  assign unused_plan = ^{plan_i, scale_pos[Sw], beat_q[15]};
+endmodule

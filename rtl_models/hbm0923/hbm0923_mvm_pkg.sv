@@ -1,0 +1,82 @@
+// Sizes and types shared by the modules of the MVM unit.
+//
+// The unit works in beats of 64 inputs, the INT4 weights that one HBM port delivers in a cycle: the array multiplies 64
+// inputs by Tout columns a cycle, so that a word of Tin inputs takes Tin * 4 / 256 cycles, as fast as memory feeds it.
+package hbm0923_mvm_pkg;
+
+  localparam int unsigned BeatLanes   = 64;   // inputs a beat
+  localparam int unsigned PixelLanes  = 32;   // channels of a pixel, the 64-byte unit of features
+  localparam int unsigned HbmBits     = 256;
+  localparam int unsigned DdrBits     = 512;
+  localparam int unsigned ScalesABeat = HbmBits / 16;
+  localparam int unsigned HbmBurst    = 16;   // beats
+  localparam int unsigned DdrBurst    = 64;   // beats, 4 KiB
+
+  // What an instruction asks for, derived from its operands and found legal.
+  typedef struct packed {
+    logic        bn;              // batch norm in the epilogue
+    logic        res;             // residual
+    logic        res_mul;         // multiply by it
+    logic        relu;
+    logic        argmax;
+    logic [1:0]  group;           // quantisation group of 32 << group inputs
+    logic [15:0] tokens;
+    logic [15:0] beats;           // beats of 64 inputs that hold channels below CHin
+    logic [15:0] data_beats;      // the same padded to words of Tin: beats a channel in HBM, words a token on chip
+    logic [15:0] scale_beats;     // beats of scales a channel
+    logic [63:0] last_mask;       // lanes of the last beat that are below CHin
+    logic [15:0] surfaces_in;     // pixels a token
+    logic [15:0] tgroups;         // weight groups of TgroupCh inputs
+    logic [7:0]  scale_full;      // beats of scales in a whole weight group
+    logic [7:0]  scale_last;      // and in the last one
+    logic [7:0]  data_last;       // beats of weights in the last weight group
+    logic [19:0] ch_out;
+    logic [19:0] blocks;          // blocks of Tout output channels
+    logic [19:0] surfaces_out;
+    logic [31:0] port_beats;      // beats that every HBM port delivers
+    logic [31:0] in_addr;
+    logic [31:0] in_surface;
+    logic [31:0] wt_addr;
+    logic [31:0] out_addr;
+    logic [31:0] out_surface;
+    logic [31:0] bn_addr;
+    logic [31:0] res_addr;
+    logic [31:0] argmax_addr;
+  } mvm_plan_t;
+
+  // What travels down the pipeline with a beat.
+  typedef struct packed {
+    logic        array;       // evaluate the array
+    logic        group_first; // first beat of a group
+    logic        group_end;   // a group is complete: convert, scale, accumulate
+    logic        split;       // two groups a beat (32 inputs each)
+    logic        high;        // with split: take the second one
+    logic        acc_first;   // the group is the first of its output
+    logic        acc_last;    // and the last
+    logic        scale_load;  // first group of a beat of scales
+    logic [3:0]  scale_lane;
+    logic        mask;        // last beat: lanes beyond CHin
+  } beat_ctrl_t;
+
+  // Which output a finished sum belongs to.
+  typedef struct packed {
+    logic [15:0] token;
+    logic [19:0] block;
+    logic        last_token;
+    logic        last_block;
+  } out_ctrl_t;
+
+  // A DDR read burst that an engine asks for.
+  typedef struct packed {
+    logic [31:0] addr;
+    logic [7:0]  len;  // beats - 1
+  } ddr_ar_t;
+
+  // A beat to write to DDR.
+  typedef struct packed {
+    logic [31:0]  addr;
+    logic [511:0] data;
+    logic [63:0]  strb;
+  } ddr_write_t;
+
+endpackage

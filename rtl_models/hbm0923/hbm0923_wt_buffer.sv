@@ -1,0 +1,141 @@
+// The weight stream of an instruction: separates scales from INT4 weights and keeps both on chip.
+//
+// All ports deliver the same kinds of beats in the same order, so one sequencer serves them: a beat moves when every
+// port has one and its ring has room. Rings, not banks: while the array reads a block of Tout channels (as often as there
+// are tokens), whatever room is left fills with the next blocks; with one token the rings are the prefetch buffer.
+// A weight group's scales come before its weights, so weights in the ring imply their scales.
+module hbm0923_wt_buffer
+  import hbm0923_mvm_pkg::*;
+#(
+  parameter int unsigned Ports      = 32,
+  parameter int unsigned DataDepth  = 2048,  // beats a port, a power of two
+  parameter int unsigned ScaleDepth = 256,   // beats a port, a power of two
+  localparam int unsigned Dw = $clog2(DataDepth),
+  localparam int unsigned Sw = $clog2(ScaleDepth)
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+
+  input  logic                     start_i,
+  input  mvm_plan_t                plan_i,
+  output logic                     busy_o,       // beats are still to come
+
+  // from the ports
+  input  logic [Ports-1:0]         valid_i,
+  output logic                     pop_o,
+  input  logic [Ports*HbmBits-1:0] data_i,    // one cycle after pop_o
+
+  // reader: positions run on over the rings. One bit more than a lap for the weights' signed distance: the reader skips
+  // a block's padding without waiting for it, so that its position may be ahead of what has arrived.
+  output logic [Dw+1:0]            data_end_o,   // first position not yet written
+  input  logic [Dw+1:0]            data_free_i,  // first position still needed
+  input  logic [Sw:0]              scale_free_i,
+  input  logic                     data_read_i,
+  input  logic [Dw-1:0]            data_addr_i,
+  output logic [Ports*HbmBits-1:0] data_o,       // one cycle later
+  input  logic                     scale_read_i,
+  input  logic [Sw-1:0]            scale_addr_i,
+  output logic [Ports*HbmBits-1:0] scale_o
+);
+  localparam logic [7:0] TgroupBeats = 8'd32;
+
+  logic [Ports*HbmBits-1:0] data_mem  [DataDepth];
+  logic [Ports*HbmBits-1:0] scale_mem [ScaleDepth];
+
+  // Where the stream stands: beat of the current kind, weight group, block.
+  logic        active_q, data_phase_q;
+  logic [7:0]  beat_q;
+  logic [15:0] tgroup_q;
+  logic [19:0] block_q;
+  logic        last_tgroup, last_beat;
+  logic [7:0]  kind_beats;
+
+  // Positions asked for (at the pop) and written (a cycle later).
+  logic [Dw+1:0] data_pop_q, data_wr_q;
+  logic [Sw:0] scale_pop_q, scale_wr_q;
+  logic        data_room, scale_room;
+  logic        data_we_q, scale_we_q;
+
+  assign data_room  = (data_pop_q - data_free_i) != (Dw + 2)'(DataDepth);
+  assign scale_room = (scale_pop_q - scale_free_i) != (Sw + 1)'(ScaleDepth);
+  assign pop_o      = active_q && (&valid_i) && (data_phase_q ? data_room : scale_room);
+
+  assign last_tgroup = tgroup_q == plan_i.tgroups - 16'd1;
+  always_comb begin
+    if (data_phase_q) kind_beats = last_tgroup ? plan_i.data_last : TgroupBeats;
+    else              kind_beats = last_tgroup ? plan_i.scale_last : plan_i.scale_full;
+  end
+  assign last_beat = beat_q == kind_beats - 8'd1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_q     <= 1'b0;
+      data_phase_q <= 1'b0;
+      beat_q       <= '0;
+      tgroup_q     <= '0;
+      block_q      <= '0;
+      data_pop_q   <= '0;
+      data_wr_q    <= '0;
+      scale_pop_q  <= '0;
+      scale_wr_q   <= '0;
+      data_we_q    <= 1'b0;
+      scale_we_q   <= 1'b0;
+    end else begin
+      if (start_i) begin
+        active_q     <= 1'b1;
+        data_phase_q <= 1'b0;
+        beat_q       <= '0;
+        tgroup_q     <= '0;
+        block_q      <= '0;
+      end else if (pop_o) begin
+        beat_q <= last_beat ? 8'd0 : beat_q + 8'd1;
+        if (last_beat) begin
+          data_phase_q <= !data_phase_q;
+          if (data_phase_q) begin
+            tgroup_q <= last_tgroup ? 16'd0 : tgroup_q + 16'd1;
+            if (last_tgroup) begin
+              block_q <= block_q + 20'd1;
+              if (block_q == plan_i.blocks - 20'd1) active_q <= 1'b0;
+            end
+          end
+        end
+      end
+      if (pop_o && data_phase_q) data_pop_q <= data_pop_q + (Dw + 2)'(1'b1);
+      if (pop_o && !data_phase_q) scale_pop_q <= scale_pop_q + (Sw + 1)'(1'b1);
+      data_we_q  <= pop_o && data_phase_q;
+      scale_we_q <= pop_o && !data_phase_q;
+      if (data_we_q) data_wr_q <= data_wr_q + (Dw + 2)'(1'b1);
+      if (scale_we_q) scale_wr_q <= scale_wr_q + (Sw + 1)'(1'b1);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (data_we_q) data_mem[data_wr_q[Dw-1:0]] <= data_i;
+    if (scale_we_q) scale_mem[scale_wr_q[Sw-1:0]] <= data_i;
+    if (data_read_i) data_o <= data_mem[data_addr_i];
+    if (scale_read_i) scale_o <= scale_mem[scale_addr_i];
+  end
+
+  assign data_end_o = data_wr_q;
+  assign busy_o     = active_q || data_we_q || scale_we_q;
+
+  if (2 ** Dw != DataDepth || 2 ** Sw != ScaleDepth) begin : gen_check
+    $error("WtDepth * Tin / 64 must be a power of two");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> !active_q);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    $signed(data_wr_q - data_free_i) <= $signed((Dw + 2)'(DataDepth)));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) (scale_wr_q - scale_free_i) <= (Sw + 1)'(ScaleDepth));
+`endif
+  // Fields of the plan that other modules use.
+  logic unused_plan;
+  assign unused_plan = ^plan_i;
+endmodule

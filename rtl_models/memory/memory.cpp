@@ -1,0 +1,185 @@
+#include "memory.h"
+
+#include <cstring>
+
+#include "svdpi.h"
+
+namespace fleet {
+
+Memory& Memory::instance() {
+    static Memory memory;
+    return memory;
+}
+
+void Memory::configure(uint32_t hbm_ports) {
+    if (!ports_.empty()) return;
+    for (uint32_t p = 0; p < hbm_ports; ++p) {
+        ports_.push_back(std::make_unique<Port>(
+            PortGeometry{"hbm port " + std::to_string(p), 32, static_cast<uint64_t>(p) * kHbmWindow, kHbmWindow, kSpaceHbmPort0 + p},
+            digest_, problem_));
+    }
+    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, problem_));
+    inputs.assign(hbm_ports + 1, PortInput{});
+    hbm_data.assign(hbm_ports * 32u, 0);
+    hbm_strobe.assign(hbm_ports * 4u, 0);
+    for (uint32_t p = 0; p < hbm_ports; ++p) {
+        inputs[p].data = hbm_data.data() + p * 32u;
+        inputs[p].strobe = hbm_strobe.data() + p * 4u;
+    }
+    inputs[hbm_ports].data = ddr_data;
+    inputs[hbm_ports].strobe = ddr_strobe;
+}
+
+std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, std::string>& hbm, const std::string& model) {
+    TimingModel timing;
+    std::string error = timing.parse(model);
+    if (error.empty() && !hbm.empty() && hbm.rbegin()->first >= hbm_ports()) {
+        error = "hbm." + std::to_string(hbm.rbegin()->first) + ": the design has " + std::to_string(hbm_ports()) + " HBM ports";
+    }
+    reset();
+    for (uint32_t p = 0; p < ports_.size() && error.empty(); ++p) {
+        const auto found = hbm.find(p);
+        const bool is_ddr = p == hbm_ports();
+        ports_[p]->set_timing(timing.port(p));
+        error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second);
+    }
+    return error;
+}
+
+void Memory::unload() {
+    for (auto& port : ports_) port->unload();
+}
+
+void Memory::reset() {
+    for (auto& port : ports_) port->reset();
+    digest_ = DigestSum();
+    problem_.clear();
+    masks = Masks{};
+    busy = 0;
+}
+
+std::string Memory::describe() const {
+    std::string text;
+    for (const auto& port : ports_) {
+        const std::string part = port->describe();
+        if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+    }
+    return text.empty() ? "no memory transaction is outstanding" : text;
+}
+
+}  // namespace fleet
+
+using fleet::Memory;
+
+namespace {
+
+/// Field `index` of `width` bits (at most 40) of a packed vector.
+inline uint64_t field(const svBitVecVal* words, uint32_t index, uint32_t width) {
+    const uint32_t bit = index * width, word = bit / 32, shift = bit % 32;
+    uint64_t value = words[word] >> shift;
+    if (shift + width > 32) value |= static_cast<uint64_t>(words[word + 1]) << (32 - shift);
+    return value & ((1ull << width) - 1);
+}
+
+inline void set_bit(uint64_t& mask, uint32_t bit, bool value) {
+    mask = (mask & ~(1ull << bit)) | (static_cast<uint64_t>(value) << bit);
+}
+
+}  // namespace
+
+extern "C" {
+
+void fleet_memory_reset(unsigned hbm_ports) {
+    Memory& m = Memory::instance();
+    m.configure(hbm_ports);
+    m.reset();
+}
+
+void fleet_memory_hbm_requests(const svBitVecVal* araddr, const svBitVecVal* arlen, const svBitVecVal* awaddr,
+                               const svBitVecVal* awlen) {
+    Memory& m = Memory::instance();
+    for (uint32_t p = 0; p < m.hbm_ports(); ++p) {
+        fleet::PortInput& in = m.inputs[p];
+        in.araddr = field(araddr, p, 33);
+        in.arlen = static_cast<uint32_t>(field(arlen, p, 8));
+        in.awaddr = field(awaddr, p, 33);
+        in.awlen = static_cast<uint32_t>(field(awlen, p, 8));
+    }
+}
+
+void fleet_memory_ddr_requests(unsigned long long araddr, unsigned arlen, unsigned arid, unsigned long long awaddr, unsigned awlen,
+                               unsigned awid) {
+    fleet::PortInput& in = Memory::instance().inputs.back();
+    in.araddr = araddr;
+    in.arlen = arlen;
+    in.arid = arid;
+    in.awaddr = awaddr;
+    in.awlen = awlen;
+    in.awid = awid;
+}
+
+void fleet_memory_hbm_wdata(const svBitVecVal* data, const svBitVecVal* strobe) {
+    Memory& m = Memory::instance();
+    std::memcpy(m.hbm_data.data(), data, m.hbm_data.size());
+    std::memcpy(m.hbm_strobe.data(), strobe, m.hbm_strobe.size());
+}
+
+void fleet_memory_ddr_wdata(const svBitVecVal* data, const svBitVecVal* strobe) {
+    Memory& m = Memory::instance();
+    std::memcpy(m.ddr_data, data, sizeof m.ddr_data);
+    std::memcpy(m.ddr_strobe, strobe, sizeof m.ddr_strobe);
+}
+
+unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid, unsigned long long rready,
+                            unsigned long long awvalid, unsigned long long wvalid, unsigned long long wlast,
+                            unsigned long long bready, unsigned long long* arready, unsigned long long* rvalid,
+                            unsigned long long* rlast, unsigned long long* rerror, unsigned long long* awready,
+                            unsigned long long* wready, unsigned long long* bvalid, unsigned long long* berror,
+                            unsigned* ddr_ids) {
+    Memory& m = Memory::instance();
+    const uint32_t ddr = m.hbm_ports();
+    bool moved = false, hbm_data = false;
+    m.ddr().new_data = false;
+    // A port that is silent on both sides keeps its outputs and costs nothing.
+    for (uint64_t active = arvalid | awvalid | wvalid | m.busy; active != 0; active &= active - 1) {
+        const uint32_t p = static_cast<uint32_t>(__builtin_ctzll(active));
+        fleet::Port& port = m.port(p);
+        fleet::PortInput& in = m.inputs[p];
+        in.arvalid = arvalid >> p & 1;
+        in.rready = rready >> p & 1;
+        in.awvalid = awvalid >> p & 1;
+        in.wvalid = wvalid >> p & 1;
+        in.wlast = wlast >> p & 1;
+        in.bready = bready >> p & 1;
+        moved |= port.cycle(cycle, in);
+        hbm_data |= port.new_data && p != ddr;
+        set_bit(m.masks.arready, p, port.arready);
+        set_bit(m.masks.rvalid, p, port.rvalid);
+        set_bit(m.masks.rlast, p, port.rlast);
+        set_bit(m.masks.rerror, p, port.rerror);
+        set_bit(m.masks.awready, p, port.awready);
+        set_bit(m.masks.wready, p, port.wready);
+        set_bit(m.masks.bvalid, p, port.bvalid);
+        set_bit(m.masks.berror, p, port.berror);
+        set_bit(m.busy, p, port.busy());
+    }
+    *arready = m.masks.arready;
+    *rvalid = m.masks.rvalid;
+    *rlast = m.masks.rlast;
+    *rerror = m.masks.rerror;
+    *awready = m.masks.awready;
+    *wready = m.masks.wready;
+    *bvalid = m.masks.bvalid;
+    *berror = m.masks.berror;
+    *ddr_ids = m.ddr().rid | m.ddr().bid << 8;
+    return (m.busy != 0 ? 1u : 0u) | (hbm_data ? 2u : 0u) | (m.ddr().new_data ? 4u : 0u) | (moved ? 8u : 0u);
+}
+
+void fleet_memory_hbm_rdata(svBitVecVal* data) {
+    Memory& m = Memory::instance();
+    uint8_t* const out = reinterpret_cast<uint8_t*>(data);
+    for (uint32_t p = 0; p < m.hbm_ports(); ++p) std::memcpy(out + p * 32u, m.port(p).rdata, 32);
+}
+
+void fleet_memory_ddr_rdata(svBitVecVal* data) { std::memcpy(data, Memory::instance().ddr().rdata, 64); }
+}

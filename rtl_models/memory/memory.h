@@ -1,0 +1,55 @@
+// All memory ports of the bench, behind the DPI functions of fleet_memory.sv.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "port.h"
+
+namespace fleet {
+
+class Memory {
+  public:
+    /// Bytes of address space of an HBM port; port p answers at p << 28.
+    static constexpr uint64_t kHbmWindow = 1ull << 28;
+    static constexpr uint64_t kDdrWindow = 1ull << 33;
+
+    /// Makes the ports (once; the number of HBM ports is the model's). The last one is DDR.
+    void configure(uint32_t hbm_ports);
+    /// Maps the images (HBM port number -> path) and sets the timing. Returns what is wrong.
+    std::string load(const std::string& ddr, const std::map<uint32_t, std::string>& hbm, const std::string& model);
+    void unload();
+    void reset();
+
+    uint32_t hbm_ports() const { return static_cast<uint32_t>(ports_.size()) - 1; }
+    Port& port(uint32_t index) { return *ports_[index]; }
+    Port& ddr() { return *ports_.back(); }
+    DigestSum& digest() { return digest_; }
+    /// First violation of the AXI protocol since reset; empty when there was none.
+    const std::string& problem() const { return problem_; }
+    /// Outstanding transactions of all ports, for a hang's message.
+    std::string describe() const;
+
+    /// The bench's one memory.
+    static Memory& instance();
+
+    // Staging between the DPI calls of one edge.
+    std::vector<PortInput> inputs;
+    std::vector<uint8_t> hbm_data, hbm_strobe;
+    uint8_t ddr_data[64] = {}, ddr_strobe[8] = {};
+
+    struct Masks {
+        uint64_t arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;
+    } masks{};
+    uint64_t busy = 0;
+
+  private:
+    std::vector<std::unique_ptr<Port>> ports_;
+    DigestSum digest_;
+    std::string problem_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,216 @@
+#include "port.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+namespace fleet {
+namespace {
+
+constexpr size_t kMaxReads = 64;      // bursts that a slave queues
+constexpr size_t kMaxWrites = 16;
+constexpr size_t kMaxResponses = 64;
+constexpr uint64_t kBoundary = 4096;  // AXI: no burst crosses it
+
+std::string hex(uint64_t value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%" PRIx64, value);
+    return text;
+}
+
+}  // namespace
+
+std::string Port::load(const std::string& path) {
+    file_.close();
+    if (path.empty()) return "";
+    const std::string error = file_.open(path, true);
+    if (!error.empty()) return error;
+    if (file_.size() == 0 || file_.size() % geometry_.beat_bytes != 0 || file_.size() > geometry_.window) {
+        return path + ": an image of " + geometry_.name + " has a positive multiple of " + std::to_string(geometry_.beat_bytes) +
+               " bytes up to " + std::to_string(geometry_.window) + ", this one " + std::to_string(file_.size());
+    }
+    return "";
+}
+
+void Port::reset() {
+    reads_.clear();
+    writes_.clear();
+    responses_.clear();
+    current_ = -1;
+    stalled_read_ = stalled_write_ = stalled_data_ = false;
+    arready = rvalid = rlast = rerror = awready = wready = bvalid = berror = false;
+    read_bytes = write_bytes = read_bursts = write_bursts = 0;
+}
+
+void Port::violation(uint64_t cycle, const std::string& text) {
+    if (!problem_.empty()) return;  // the first one counts
+    problem_ = "AXI violation on " + geometry_.name + " in cycle " + std::to_string(cycle) + ": " + text;
+}
+
+bool Port::in_file(uint64_t address) const {
+    return address >= geometry_.base && address - geometry_.base < geometry_.window &&
+           address - geometry_.base + geometry_.beat_bytes <= file_.size();
+}
+
+Port::Burst Port::accept(uint64_t cycle, const char* what, uint64_t address, uint32_t len, uint32_t id) {
+    const uint32_t beats = len + 1;
+    if (address % geometry_.beat_bytes != 0) {
+        violation(cycle, std::string(what) + " address " + hex(address) + " is not a multiple of the beat's " +
+                             std::to_string(geometry_.beat_bytes) + " bytes");
+    }
+    if (address / kBoundary != (address + static_cast<uint64_t>(beats) * geometry_.beat_bytes - 1) / kBoundary) {
+        violation(cycle, std::string(what) + " burst of " + std::to_string(beats) + " beats at " + hex(address) +
+                             " crosses a 4 KiB boundary");
+    }
+    return Burst{address, beats, 0, id, 0, false};
+}
+
+void Port::check_held(uint64_t cycle, const char* what, bool stalled, bool valid, uint64_t before, uint64_t now) {
+    if (stalled && !valid) violation(cycle, std::string(what) + " valid was withdrawn before ready");
+    if (stalled && valid && before != now) {
+        violation(cycle, std::string(what) + " address changed from " + hex(before) + " to " + hex(now) + " before ready");
+    }
+}
+
+void Port::take_beat(uint64_t cycle, const PortInput& in) {
+    Burst& burst = writes_.front();
+    const uint64_t address = burst.address + static_cast<uint64_t>(burst.done) * geometry_.beat_bytes;
+    const bool last = ++burst.done == burst.beats;
+    if (in.wlast != last) {
+        violation(cycle, std::string("wlast is ") + (in.wlast ? "set" : "not set") + " on write beat " + std::to_string(burst.done) +
+                             " of " + std::to_string(burst.beats) + " at " + hex(burst.address));
+    }
+    if (in_file(address)) {
+        const uint64_t offset = address - geometry_.base;
+        uint8_t* const bytes = file_.data() + offset;
+        uint64_t sum = 0;
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < geometry_.beat_bytes; ++i) {
+            if ((in.strobe[i / 8] >> (i % 8) & 1) == 0) continue;
+            bytes[i] = in.data[i];
+            sum += digest_mix(geometry_.digest_space, offset + i, in.data[i]);
+            ++count;
+        }
+        digest_.add(cycle, sum, count);
+        write_bytes += count;
+    } else {
+        burst.error = true;
+    }
+    if (last) {
+        burst.ready_at = cycle + timing_->write_latency(burst.address, burst.beats);
+        responses_.push_back(burst);
+        writes_.erase(writes_.begin());
+    }
+}
+
+int Port::choose(const std::vector<Burst>& queue, uint64_t cycle) {
+    if (queue.empty()) return -1;
+    const auto due = [&](const Burst& b) { return b.ready_at <= cycle + 1; };
+    if (!timing_->reorders()) return due(queue.front()) ? 0 : -1;
+    uint32_t seen = 0, count = 0;
+    int candidates[16];
+    for (size_t i = 0; i < queue.size(); ++i) {
+        const uint32_t bit = 1u << (queue[i].id & 15);
+        if ((seen & bit) == 0 && due(queue[i])) candidates[count++] = static_cast<int>(i);
+        seen |= bit;  // a later burst of the same ID must wait for this one
+    }
+    if (count == 0) return -1;
+    return candidates[count == 1 ? 0 : timing_->pick(count)];
+}
+
+void Port::present_beat(uint64_t cycle) {
+    if (current_ < 0) current_ = choose(reads_, cycle);
+    if (current_ < 0 || !timing_->send_data()) return;
+    Burst& burst = reads_[static_cast<size_t>(current_)];
+    const uint64_t address = burst.address + static_cast<uint64_t>(burst.done) * geometry_.beat_bytes;
+    const bool in_window = address >= geometry_.base && address - geometry_.base < geometry_.window;
+    const bool mapped = in_file(address);
+    if (mapped) {
+        std::memcpy(rdata, file_.data() + (address - geometry_.base), geometry_.beat_bytes);
+    } else {
+        std::memset(rdata, 0, geometry_.beat_bytes);
+    }
+    rerror = !mapped && !(in_window && !file_.is_open());  // a port without an image reads as 0
+    rid = burst.id;
+    rlast = ++burst.done == burst.beats;
+    rvalid = true;
+    new_data = true;
+    if (rlast) {
+        reads_.erase(reads_.begin() + current_);
+        current_ = -1;
+    }
+}
+
+void Port::present_response(uint64_t cycle) {
+    const int i = choose(responses_, cycle);
+    if (i < 0 || !timing_->send_response()) return;
+    const Burst& burst = responses_[static_cast<size_t>(i)];
+    berror = burst.error;
+    bid = burst.id;
+    bvalid = true;
+    responses_.erase(responses_.begin() + i);
+}
+
+bool Port::cycle(uint64_t cycle, const PortInput& in) {
+    bool moved = false;
+    new_data = false;
+    check_held(cycle, "read", stalled_read_, in.arvalid, stalled_read_address_, in.araddr);
+    check_held(cycle, "write", stalled_write_, in.awvalid, stalled_write_address_, in.awaddr);
+    check_held(cycle, "write data", stalled_data_, in.wvalid, 0, 0);
+    stalled_read_ = in.arvalid && !arready;
+    stalled_write_ = in.awvalid && !awready;
+    stalled_data_ = in.wvalid && !wready;
+    stalled_read_address_ = in.araddr;
+    stalled_write_address_ = in.awaddr;
+
+    if (in.arvalid && arready) {
+        reads_.push_back(accept(cycle, "read", in.araddr, in.arlen, in.arid));
+        reads_.back().ready_at = cycle + timing_->read_latency(in.araddr, in.arlen + 1);
+        ++read_bursts;
+        moved = true;
+    }
+    if (in.wvalid && wready) {
+        take_beat(cycle, in);
+        moved = true;
+    }
+    if (in.awvalid && awready) {
+        writes_.push_back(accept(cycle, "write", in.awaddr, in.awlen, in.awid));
+        ++write_bursts;
+        moved = true;
+    }
+    if (rvalid && in.rready) {
+        rvalid = false;
+        read_bytes += geometry_.beat_bytes;
+        moved = true;
+    }
+    if (bvalid && in.bready) {
+        bvalid = false;
+        moved = true;
+    }
+
+    if (!rvalid && !reads_.empty()) present_beat(cycle);
+    if (!bvalid && !responses_.empty()) present_response(cycle);
+    arready = timing_->accept_read() && reads_.size() < kMaxReads;
+    awready = timing_->accept_write() && writes_.size() < kMaxWrites && responses_.size() < kMaxResponses;
+    wready = !writes_.empty() && timing_->accept_data();
+    return moved;
+}
+
+std::string Port::describe() const {
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (stalled_read_) add("arvalid waits at " + hex(stalled_read_address_));
+    if (stalled_write_) add("awvalid waits at " + hex(stalled_write_address_));
+    if (stalled_data_) add("wvalid waits for a write address");
+    if (!reads_.empty()) add(std::to_string(reads_.size()) + " reads queued, first " + hex(reads_.front().address));
+    if (rvalid) add("rvalid waits for rready");
+    if (!writes_.empty()) {
+        add("write at " + hex(writes_.front().address) + " has " + std::to_string(writes_.front().done) + " of " +
+            std::to_string(writes_.front().beats) + " beats");
+    }
+    if (!responses_.empty()) add(std::to_string(responses_.size()) + " write responses queued");
+    if (bvalid) add("bvalid waits for bready");
+    return text.empty() ? text : geometry_.name + ": " + text;
+}
+
+}  // namespace fleet

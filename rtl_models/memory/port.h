@@ -1,0 +1,94 @@
+// One AXI4 slave: a queue of read bursts, a queue of write bursts, a queue of write responses, on one mapped file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "digest.h"
+#include "mapped_file.h"
+#include "timing.h"
+
+namespace fleet {
+
+/// What a port is: its name in messages, its width, and the addresses that it answers.
+struct PortGeometry {
+    std::string name;
+    uint32_t beat_bytes;
+    uint64_t base;    // first address
+    uint64_t window;  // bytes of address space
+    uint64_t digest_space;
+};
+
+/// Master's signals of one port, sampled at a clock edge. `data` and `strobe` are valid with `wvalid`.
+struct PortInput {
+    bool arvalid, rready, awvalid, wvalid, wlast, bready;
+    uint64_t araddr, awaddr;
+    uint32_t arlen, awlen, arid, awid;
+    const uint8_t* data;
+    const uint8_t* strobe;
+};
+
+class Port {
+  public:
+    Port(PortGeometry geometry, DigestSum& digest, std::string& problem)
+        : geometry_(std::move(geometry)), digest_(digest), problem_(problem) {}
+
+    /// Maps `path` (empty: nothing is mapped, reads give 0 and writes are errors). Returns what is wrong.
+    std::string load(const std::string& path);
+    void unload() { file_.close(); }
+    void set_timing(std::unique_ptr<Timing> timing) { timing_ = std::move(timing); }
+    /// Forgets everything outstanding (hardware reset); counters too.
+    void reset();
+    /// One clock edge. Returns whether a handshake took place.
+    bool cycle(uint64_t cycle, const PortInput& in);
+    /// Whether it must be called in the next cycle even if the master stays silent.
+    bool busy() const {
+        return rvalid || bvalid || !reads_.empty() || !writes_.empty() || !responses_.empty() || stalled_read_ || stalled_write_ ||
+               stalled_data_;
+    }
+    /// What is outstanding, for a hang's message; empty when nothing is.
+    std::string describe() const;
+    const PortGeometry& geometry() const { return geometry_; }
+
+    // Slave's signals after the edge.
+    bool arready = false, rvalid = false, rlast = false, rerror = false, awready = false, wready = false, bvalid = false,
+         berror = false;
+    uint32_t rid = 0, bid = 0;
+    bool new_data = false;  // rdata changed at this edge
+    uint8_t rdata[64] = {};
+
+    uint64_t read_bytes = 0, write_bytes = 0, read_bursts = 0, write_bursts = 0;
+
+  private:
+    struct Burst {
+        uint64_t address;
+        uint32_t beats;
+        uint32_t done;
+        uint32_t id;
+        uint64_t ready_at;
+        bool error;
+    };
+
+    bool in_file(uint64_t address) const;
+    Burst accept(uint64_t cycle, const char* what, uint64_t address, uint32_t len, uint32_t id);
+    void check_held(uint64_t cycle, const char* what, bool stalled, bool valid, uint64_t before, uint64_t now);
+    void take_beat(uint64_t cycle, const PortInput& in);
+    void present_beat(uint64_t cycle);
+    void present_response(uint64_t cycle);
+    int choose(const std::vector<Burst>& queue, uint64_t cycle);
+    void violation(uint64_t cycle, const std::string& text);
+
+    PortGeometry geometry_;
+    DigestSum& digest_;
+    std::string& problem_;
+    MappedFile file_;
+    std::unique_ptr<Timing> timing_ = TimingModel().port(0);
+    std::vector<Burst> reads_, writes_, responses_;
+    int current_ = -1;  // index in reads_ of the burst whose beats are being sent
+    bool stalled_read_ = false, stalled_write_ = false, stalled_data_ = false;  // valid was high without ready at the last edge
+    uint64_t stalled_read_address_ = 0, stalled_write_address_ = 0;
+};
+
+}  // namespace fleet

@@ -162,7 +162,7 @@ def test_outputs_may_be_arguments_and_prints_are_kept() -> None:
     x = np.arange(3, dtype=np.int64)
     trace = run({"x": x}, body)
     np.testing.assert_array_equal(trace.outputs["out0"], x)
-    assert trace.meta["printed"] == ["[0 1 2] [0 2 4]", "6"]
+    assert trace.meta["stdout"] == "[0 1 2] [0 2 4]\n6\n"
     assert "print.1" not in trace.tensors
 
 

@@ -16,7 +16,7 @@ ALLOWED = {
     "symbols": set(),
     "ir": {"symbols"},
     "isa": {"ir", "symbols"},
-    "frontend": {"ir", "symbols"},
+    "frontend": {"transforms", "ir", "symbols"},  # hands over canonical IR
     "transforms": {"ir", "symbols", "isa"},
     "targets": {"transforms", "ir", "symbols", "isa"},
     "engines": {"targets", "transforms", "frontend", "ir", "symbols", "isa"},

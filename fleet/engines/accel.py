@@ -39,13 +39,12 @@ def run_accel(
     inputs: Mapping[str, np.ndarray],
     options: RunOptions,
     backend: Backend,
-    compile_options: Mapping[str, Any] | None = None,
 ) -> Trace:
     """Compiles (or takes from the cache) and runs; see `run_compiled`. Raises DeviceError for an unknown device."""
     if options.device is None:
         raise DeviceError("no device given", where=f"engine {backend.name}", hint="name one with --device")
     instruction_set, device = find_device(options.device)
-    return run_compiled(compile_accel(program, instruction_set, device, compile_options), inputs, options, backend)
+    return run_compiled(compile_accel(program, instruction_set, device, options.lowering), inputs, options, backend)
 
 
 def check_description(compiled: AccelProgram) -> str:
@@ -130,6 +129,13 @@ def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtyp
     native = np.dtype(np.float16) if buffer.dtype.kind == "f" else buffer.dtype
     data = memory.view("ddr", buffer.offset, buffer.size)
     return compiled.instruction_set.layout.unpack(data, buffer.shape, dtype or native)
+
+
+def _apply(op: FleetOp, operands: Sequence[Any]) -> Any:
+    """The VM's operator; imported where the host has something to do."""
+    from fleet.targets.bytecode.operators import apply
+
+    return apply(op, operands)
 
 
 class _Run:
@@ -217,22 +223,18 @@ class _Run:
 
     def _value(self, value: SSAValue) -> np.ndarray:
         """A value for the host, in the model's dtype."""
-        from fleet.targets.bytecode.operators import apply
-
         key = value_key(self.compiled.program, value)
         if key not in self.host:
             if key in self.on_device:
                 self.host[key] = _load(self.compiled, self.memory, key, self.compiled.plan.buffers[key].dtype)
             else:  # a constant: nothing else is needed before it was made
                 assert isinstance(value.owner, FleetOp)
-                self.host[key] = apply(value.owner, [])
+                self.host[key] = _apply(value.owner, [])
         return self.host[key]
 
     def _host(self, op: FleetOp) -> None:
-        from fleet.targets.bytecode.operators import apply
-
         start = time.perf_counter()
-        result = apply(op, [self._value(v) for v in op.operands])
+        result = _apply(op, [self._value(v) for v in op.operands])
         if op.results:
             key = value_key(self.compiled.program, op.results[0])
             self.host[key] = result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +37,7 @@ def compile_description(path: Path) -> Description:
     """Compiles and checks one file; see `fleet.isa.description.load`."""
     maps = elaborate(path)
     top = maps["registers"]
+    _check_name(top, top.inst_name)
     registers = _registers(top)
     units = _units(registers)
     return Description(
@@ -131,6 +133,19 @@ def _error(node: Node, what: str, hint: str | None = None) -> DescriptionError:
     return DescriptionError(f"{node.inst_name}: {what}", where=_where(node), hint=hint)
 
 
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+
+def _check_name(node: Node, name: str) -> None:
+    """Names become ports, structure members and constants of hardware and C, so they are plain and no keywords."""
+    from peakrdl_regblock.identifier_filter import SV_KEYWORDS
+
+    if not _NAME.fullmatch(name):
+        raise _error(node, f"name '{name}' is not lower case words joined by single underscores")
+    if name in SV_KEYWORDS:
+        raise _error(node, f"name '{name}' is a keyword of SystemVerilog")
+
+
 def _text(node: Node, prop: str) -> str:
     """A string property as one line; '' where it is not set."""
     value: Any = node.get_property(prop)
@@ -152,6 +167,7 @@ def _registers(top: AddrmapNode) -> tuple[Register, ...]:
 
 def _register(node: RegNode) -> Register:
     name = node.inst_name
+    _check_name(node, name)
     if node.is_array:
         raise _error(node, "arrays of registers are not supported", "write each register out")
     if node.get_property("regwidth") != 32:
@@ -168,6 +184,8 @@ def _register(node: RegNode) -> Register:
         raise _error(node, f"a register of role '{role}' {'needs a' if unit is None else 'has no'} fleet_unit")
     if unit is not None and not name.startswith(f"{unit}_"):
         raise _error(node, f"registers of unit '{unit}' are named '{unit}_...'")
+    if unit is not None:
+        _check_name(node, name.removeprefix(f"{unit}_"))
     fields = tuple(sorted((_field(f) for f in node.fields()), key=lambda f: f.low))
     for a, b in pairwise(fields):
         if b.low <= a.high:
@@ -215,6 +233,7 @@ def _check_access(node: RegNode, role: str) -> None:
 
 
 def _field(node: FieldNode) -> Field:
+    _check_name(node, node.inst_name)
     kind: str | None = node.get_property("fleet_kind")
     if kind not in KINDS:
         raise _error(node, f"fleet_kind is {kind!r}, expected one of {', '.join(KINDS)}")
@@ -308,6 +327,10 @@ def _instruction(node: RegNode, units: Mapping[str, Unit]) -> InstructionWord:
         raise _error(node, f"unit '{unit_name}' does not exist", f"units are {', '.join(units) or '(none)'}")
     if not 1 <= opcode <= 255:
         raise _error(node, f"opcode {opcode} is outside 1 to 255 (0 is no task)")
+    _check_name(node, node.inst_name)
+    for f in node.fields():
+        if f.inst_name == "cfg_id" and f.get_property("reset") != opcode:
+            raise _error(f, f"the word's cfg_id is {f.get_property('reset')}, fleet_opcode is {opcode}")
     unit = units[unit_name]
     optional: int = node.get_property("fleet_start_optional") or 0
     if start & optional:

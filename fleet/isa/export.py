@@ -116,7 +116,10 @@ def _project_descriptions() -> Iterator[Path]:
 
 
 def _project_folder() -> Path:
-    return Path(__file__).resolve().parents[2] / "rtl_models" / "generated"
+    """Of a checkout, else of an installed package, which carries the same files."""
+    package = Path(__file__).resolve().parents[1]
+    checkout = package.parent / "rtl_models"
+    return (checkout if checkout.is_dir() else package / "_rtl_models") / "generated"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -33,11 +33,10 @@ def sqnr_by_depth(
         any_exact = False
         for k, (text, values) in enumerate(series.items()):
             if text == beneath:
-                axes.plot(
-                    [i for i, v in enumerate(values) if v is not None and math.isfinite(v)],
-                    [v for v in values if v is not None and math.isfinite(v)],
-                    color=PALETTE[k % len(PALETTE)], linewidth=6, alpha=0.45, solid_capstyle="round", zorder=1, label=label(text, 60),
-                )  # fmt: skip
+                at = [i for i, v in enumerate(values) if v is not None and math.isfinite(v)]
+                band = [v for v in values if v is not None and math.isfinite(v)]
+                colour = PALETTE[k % len(PALETTE)]
+                axes.plot(at, band, color=colour, linewidth=6, alpha=0.45, solid_capstyle="round", zorder=1, label=label(text, 60))
                 continue
             x = [i for i, v in enumerate(values) if v is not None and not math.isnan(v)]
             y = [v for v in values if v is not None and not math.isnan(v)]
@@ -51,7 +50,9 @@ def sqnr_by_depth(
                 py = [v for v, e in zip(drawn, exact, strict=True) if e == hollow]
                 face = "none" if hollow else colour
                 axes.plot(px, py, linestyle="none", marker=marker, markersize=6, markerfacecolor=face, markeredgecolor=colour)
-            axes.plot([], [], color=colour, marker=marker, linestyle=("-", "--", ":", "-.")[k % 4], linewidth=1.2, label=label(text, 60))
+            axes.plot(
+                [], [], color=colour, marker=marker, linestyle=("-", "--", ":", "-.")[k % 4], linewidth=1.2, label=label(text, 60)
+            )
         if any_exact:
             axes.axhline(ceiling, color=INK, linewidth=0.6, linestyle=(0, (1, 3)), zorder=1)
             axes.text(1.005, ceiling, "exact", transform=axes.get_yaxis_transform(), va="center", ha="left")
@@ -61,7 +62,8 @@ def sqnr_by_depth(
         axes.set_xlabel("operation, in program order")
         name_axis(axes, operations)
         axes.grid(axis="y")
-        figure.legend(loc="outside upper left", ncols=min(len(series), 2), fontsize=8.5)
+        if series:
+            figure.legend(loc="outside upper left", ncols=min(len(series), 2), fontsize=8.5)
         worst = f"; lowest {low:.1f} dB" if finite else ""
         return to_svg(figure, name, f"Signal to quantisation noise ratio over {len(operations)} operations{worst}.")
 
@@ -104,7 +106,9 @@ def ulp_distribution(
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(thousands_formatter())
         axes.set_xlim(-0.7, len(edges) - 0.3)
-        axes.set_xticks(range(len(edges)), [_edge_text(edges, i) for i in range(len(edges))], rotation=0 if len(edges) <= 12 else 45)
+        axes.set_xticks(
+            range(len(edges)), [_edge_text(edges, i) for i in range(len(edges))], rotation=0 if len(edges) <= 12 else 45
+        )
         axes.set_xlabel(f"distance from the reference ({unit})")
         axes.set_ylabel("elements (log scale)")
         axes.grid(axis="y")

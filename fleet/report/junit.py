@@ -13,7 +13,12 @@ __all__ = ["junit"]
 def junit(result: CosimResult) -> str:
     """XML text. Failures carry the reason and the one command that makes the run again."""
     name = result.identity.case or result.identity.model
-    suites = [_engines(result), *(_comparison(c, result) for c in result.comparisons if c.kind != "info"), _task(result), _whole(result)]
+    suites = [
+        _engines(result),
+        *(_comparison(c, result) for c in result.comparisons if c.kind != "info"),
+        _task(result),
+        _whole(result),
+    ]
     suites = [s for s in suites if len(s)]
     total = sum(len(s) for s in suites)
     failures = sum(1 for s in suites for case in s if case.find("failure") is not None)
@@ -75,4 +80,6 @@ def _whole(result: CosimResult) -> ET.Element:
 
 def _clean(text: str) -> str:
     """Without the characters that XML 1.0 cannot hold."""
-    return "".join(c if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff" and not "\ud800" <= c <= "\udfff") else "?" for c in text)
+    return "".join(
+        c if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff" and not "\ud800" <= c <= "\udfff") else "?" for c in text
+    )

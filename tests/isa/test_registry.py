@@ -136,7 +136,7 @@ def test_the_hash_covers_description_semantics_and_device(installed_set: Path, i
     assert registry.description_hash(found, device) == before
 
     rdl = found.description.read_text()
-    found.description.write_text(rdl.replace("fleet_opcode = 0x21", "fleet_opcode = 0x22"))
+    found.description.write_text(rdl.replace("= 0x21;", "= 0x22;"))
     assert registry.description_hash(found, device) != before
     found.description.write_text(rdl.replace("Write the operands, write", "First write the operands, then write"))
     assert registry.description_hash(found, device) == before

@@ -33,12 +33,13 @@ _BENCH_CPP = ("memory/mapped_file", "memory/timing", "memory/port", "memory/memo
 _HEADERS = ("memory/digest.h", "bench/loop.h")
 _MAINS: dict[Flavour, str] = {"burst": "bench/burst_main.cpp", "plain": "bench/plain_main.cpp", "waves": "bench/burst_main.cpp"}
 
-_VERILATOR = (
-    "--cc --exe --prefix Vtop --top-module fleet_tb -O3 --x-assign fast --x-initial unique --no-timing --assert"
-    " --timescale 1ns/1ps -Wno-fatal --build-jobs 2"
-).split()
+_VERILATOR = [
+    "--cc", "--exe", "--prefix", "Vtop", "--top-module", "fleet_tb", "-O3", "--x-assign", "fast", "--x-initial", "unique",
+    "--no-timing", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats",
+]  # fmt: skip
 _COCOTB = ["--vpi", "--public-depth", "1"]
 _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
+_INCLUDED = {".sv", ".svh", ".v", ".vh"}
 _MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
 
@@ -97,7 +98,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     verilog.append("src/fleet_dut.sv")
     verilog += [add(f"src/{Path(name).name}", models / name) for name in _BENCH_SV]
     for i, folder in enumerate(design.include_dirs):
-        for path in sorted(p for p in folder.rglob("*") if p.suffix in {".sv", ".svh", ".v", ".vh"}):
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in _INCLUDED):
             add(f"inc{i}/{path.relative_to(folder)}", path)
     cpp = [add(f"src/{Path(name).name}.cpp", models / f"{name}.cpp") for name in _BENCH_CPP]
     cpp += [add(f"src/{Path(name).name}", models / name) for name in ("bench/stop.cpp", _MAINS[flavour])]
@@ -152,7 +153,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
     done = folder / key / "Vtop"
     if done.is_file():
         return done
-    tell = progress or (lambda fraction, words: None)
+    tell = progress or _silent
     with locked(folder / f"{key}.lock", lambda: tell(0.0, "waiting for another run that builds the same simulation")):
         if done.is_file():
             return done
@@ -180,6 +181,10 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return done
+
+
+def _silent(fraction: float, words: str) -> None:
+    """Nobody wants to know."""
 
 
 def _link(path: Path, name: str, folder: Path) -> Path:
@@ -210,7 +215,7 @@ def _compile(
         command += ["-LDFLAGS", f"-L{libs} -lcocotbvpi_verilator -lgpi"]
     top = design.dut.top
     tell(0.0, f"verilating {top}")
-    _step([*command, *verilog, *cpp], folder, environment, design, lambda done: tell(0.05, f"verilating {top}"))
+    _step([*command, *verilog, *cpp], folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
     objects = max(1, len(list((folder / "obj").glob("*.cpp"))) + len(cpp))
     tell(0.1, f"compiling {top}")
     _step(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from fleet.errors import DeviceError
 
-_AXIL_IN = "awvalid awaddr wvalid wdata wstrb bready arvalid araddr rready".split()
-_AXIL_OUT = "awready wready bvalid bresp arready rvalid rdata rresp".split()
-_HBM_OUT = "arvalid araddr arlen rready awvalid awaddr awlen wvalid wdata wstrb wlast bready".split()
-_HBM_IN = "arready rvalid rdata rresp rlast awready wready bvalid bresp".split()
-_DDR_OUT = [*_HBM_OUT, "arid", "awid"]
-_DDR_IN = [*_HBM_IN, "rid", "bid"]
-_COMMIT = "valid opcode error result_valid result".split()
+_AXIL_IN = ("awvalid", "awaddr", "wvalid", "wdata", "wstrb", "bready", "arvalid", "araddr", "rready")
+_AXIL_OUT = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")
+_HBM_OUT = ("arvalid", "araddr", "arlen", "rready", "awvalid", "awaddr", "awlen", "wvalid", "wdata", "wstrb", "wlast", "bready")
+_HBM_IN = ("arready", "rvalid", "rdata", "rresp", "rlast", "awready", "wready", "bvalid", "bresp")
+_DDR_OUT = (*_HBM_OUT, "arid", "awid")
+_DDR_IN = (*_HBM_IN, "rid", "bid")
+_COMMIT = ("valid", "opcode", "error", "result_valid", "result")
 
 _WIDTHS = {
     "axil": {"addr": 16, "data": 32, "strb": 4},

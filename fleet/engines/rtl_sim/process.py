@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import select
@@ -61,10 +62,8 @@ def _environment(folder: Path) -> dict[str, str]:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """Ends the simulation and whatever it started."""
     if process.poll() is None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()
 
 
@@ -88,11 +87,13 @@ class Simulation:
         environment = _environment(self._folder)
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
+        command = [str(executable), "--jobs", str(self._folder)]
+        command += ["+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}"]
         try:
             environment |= {"COCOTB_TEST_MODULES": WORKER_MODULE, FDS_VARIABLE: f"{request_read},{reply_write}"}
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [str(executable), "--jobs", str(self._folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}"],
+                    command,
                     cwd=self._folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                     pass_fds=(request_read, reply_write),
                     start_new_session=True,  # Ctrl-C goes to this process alone, which then ends the simulation
@@ -122,6 +123,11 @@ class Simulation:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def pid(self) -> int:
+        """The process id of the simulation."""
+        return self._process.pid
 
     def run(self, job: Job, progress: Callable[[int], None] | None = None) -> Status:
         """Runs one job and returns how it ended ("done" or, for a hang or a broken rule, raises).
@@ -156,10 +162,8 @@ class Simulation:
             return
         self._closed = True
         os.close(self._requests)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)  # the closed pipe tells the worker to leave
-        except subprocess.TimeoutExpired:
-            pass
         self._finalizer()
         atexit.unregister(self._finalizer)
         os.close(self._replies)

@@ -138,6 +138,13 @@ def _sections(blob: bytes, offset: int, count: int) -> list[tuple[int, ...]]:
 
 def read_object(blob: bytes) -> ObjectFile:
     """Reads a relocatable RISC-V object. Raises ElfError for anything else and for a truncated one."""
+    try:
+        return _read_object(blob)
+    except (struct.error, IndexError) as error:
+        raise ElfError(f"a damaged RISC-V object ({error})") from error
+
+
+def _read_object(blob: bytes) -> ObjectFile:
     header = _header(blob, _ET_REL)
     raw = _sections(blob, header[5], header[11])
     names = _cut(blob, raw[header[12]][4], raw[header[12]][5], "the section names")
@@ -229,6 +236,13 @@ def write_image(image: Image) -> bytes:
 
 def read_image(blob: bytes) -> Image:
     """Reads what `write_image` wrote. Raises ElfError for a file that is not a whole RISC-V executable."""
+    try:
+        return _read_image(blob)
+    except (struct.error, IndexError) as error:
+        raise ElfError(f"a damaged RISC-V executable ({error})") from error
+
+
+def _read_image(blob: bytes) -> Image:
     header = _header(blob, _ET_EXEC)
     entry, programs, tables, count, sections = header[3], header[4], header[5], header[9], header[11]
     raw = _sections(blob, tables, sections)

@@ -36,7 +36,7 @@ def emit_fault(b: Any, condition: Any, fault: Fault, value: Any, bound: Any) -> 
     b.position_at_end(bad)
     place = b.module.get_global(FAULT_SYMBOL)
     for i, item in enumerate((ir.Constant(word, int(fault)), value, bound)):
-        b.store(item, b.gep(place, [ir.Constant(word, i)], inbounds=True, source_etype=word))
+        b.store(item, b.gep(place, [ir.Constant(word, 0), ir.Constant(word, i)], inbounds=True))
     b.call(b.module.declare_intrinsic("llvm.trap", fnty=ir.FunctionType(ir.VoidType(), [])), [])
     b.unreachable()
     b.position_at_end(good)

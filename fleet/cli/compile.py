@@ -1,0 +1,97 @@
+"""`fleet compile`: one stage of a model's way, printed or written to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fleet.cli.model import data_options, load_model
+from fleet.errors import FleetError
+
+if TYPE_CHECKING:
+    from fleet.ir.program import Program
+
+STAGES = ("ir", "bytecode", "accel-regs", "riscv-asm")
+
+_EPILOG = """\b
+Examples:
+  fleet compile --emit bytecode examples/add_sample.py
+  fleet compile --emit ir examples/digits/model.py:forward
+  fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
+  fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
+  fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
+
+A name that ends in .fbc (bytecode) or .elf (riscv-asm) gets the file that `fleet run` or an emulator takes; any other gets text.
+"""
+
+
+def _text(stage: str, program: Program, device: str | None, group: int | None) -> str:
+    if stage == "ir":
+        return f"{program.module}\n"
+    if stage == "bytecode":
+        from fleet.targets.bytecode.convert import ByteCodeConverter
+        from fleet.targets.bytecode.listing import disassemble
+
+        module = ByteCodeConverter(program).convert()
+        return f"{module}\n\n{disassemble(module)}"
+    if stage == "riscv-asm":
+        from fleet.targets.riscv.compile import compile_riscv
+
+        return compile_riscv(program).asm()
+    from fleet.isa.registry import find_device
+    from fleet.targets.accel.compile import compile_accel
+    from fleet.targets.accel.listing import regs_listing
+
+    if device is None:
+        raise FleetError("--emit accel-regs needs a device", hint="name one with --device, for instance hbm_small")
+    instruction_set, chosen = find_device(device)
+    return regs_listing(compile_accel(program, instruction_set, chosen, {"group": group} if group else {}))
+
+
+def _binary(stage: str, program: Program, path: Path) -> bool:
+    """Writes the stage's own file format where the name asks for it; False where it does not."""
+    if stage == "bytecode" and path.suffix == ".fbc":
+        from fleet.targets.bytecode.convert import ByteCodeConverter
+
+        ByteCodeConverter(program).convert().save(path)
+        return True
+    if stage == "riscv-asm" and path.suffix == ".elf":
+        from fleet.targets.riscv.compile import compile_riscv
+
+        compile_riscv(program).save(path)
+        return True
+    return False
+
+
+@click.command(name="compile", epilog=_EPILOG)
+@click.argument("model")
+@click.option("--emit", "stage", type=click.Choice(STAGES), default="ir", show_default=True, help="What to print.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@data_options
+@click.option("--device", help="Device for accel-regs.")
+@click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+def command(
+    model: str,
+    stage: str,
+    out: Path | None,
+    weights: Path | None,
+    input_path: Path | None,
+    seed: int,
+    batch: int | None,
+    device: str | None,
+    group: str | None,
+) -> int:
+    """Compile MODEL (path.py:function, or path.py for a script) and print a stage."""
+    loaded = load_model(model, weights, input_path, seed, batch)
+    if out is not None and _binary(stage, loaded.program, out):
+        return 0
+    text = _text(stage, loaded.program, device, int(group) if group else None)
+    if out is None:
+        click.echo(text, nl=False)
+        return 0
+    temporary = out.with_name(f".{out.name}.tmp")
+    temporary.write_text(text)
+    temporary.replace(out)
+    return 0

@@ -1,0 +1,90 @@
+"""`fleet run`: one engine, no comparison."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+
+from fleet.cli.model import data_options, load_model
+from fleet.cli.progress import ProgressLine
+from fleet.errors import FleetError, SetupError
+
+_EPILOG = """\b
+Examples:
+  fleet run examples/add_sample.py
+  fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --input examples/digits/test.npz -o out.npz
+  fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --engine iss --device hbm_small
+  fleet run model.fbc --input x.npz         (a file that `fleet compile --emit bytecode -o model.fbc` wrote)
+"""
+
+
+def _bytecode(path: Path, input_path: Path | None) -> dict[str, np.ndarray]:
+    from fleet.cli.data import load_arrays
+    from fleet.targets.bytecode.module import ByteCodeModule
+    from fleet.targets.bytecode.vm import VM
+
+    inputs = load_arrays(input_path, what="input") if input_path else {}
+    return VM(ByteCodeModule.load(path)).run(inputs)
+
+
+@click.command(name="run", epilog=_EPILOG)
+@click.argument("model")
+@click.option("--engine", default="vm", show_default=True, help="vm, cpython, iss, rtl, riscv or a plug-in's.")
+@data_options
+@click.option("--device", help="Device for iss and rtl.")
+@click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles] or stall[:seed], for rtl.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
+@click.option("--json", "as_json", is_flag=True, help="Counters and output shapes as JSON instead of text.")
+def command(
+    model: str,
+    engine: str,
+    weights: Path | None,
+    input_path: Path | None,
+    seed: int,
+    batch: int | None,
+    device: str | None,
+    memory: str,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Run MODEL (path.py:function, path.py, or a .fbc bytecode file) on one engine and print its outputs."""
+    counters: dict[str, float] = {}
+    if model.endswith(".fbc"):
+        if engine != "vm":
+            raise FleetError(f"engine {engine} does not run bytecode files", where=model, hint="use --engine vm")
+        outputs = _bytecode(Path(model), input_path)
+    else:
+        from fleet.engines.base import RunOptions
+        from fleet.engines.registry import find_engine
+
+        loaded = load_model(model, weights, input_path, seed, batch)
+        chosen = find_engine(engine).engine
+        missing = chosen.available()
+        if missing:
+            raise SetupError(missing, where=f"engine {engine}")
+        if loaded.banner:
+            print(f"fleet: {loaded.banner}", file=sys.stderr)
+        with ProgressLine(engine, enabled=not as_json) as progress:
+            options = RunOptions(device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress)
+            trace = chosen.run(loaded.program, loaded.inputs, options)
+        outputs, counters = trace.outputs, trace.counters
+        if not as_json:
+            click.echo(str(trace.meta.get("stdout", "")), nl=False)
+    if out is not None:
+        temporary = out.with_name(f".{out.name}.tmp.npz")
+        np.savez(temporary, **outputs)  # pyright: ignore[reportArgumentType]
+        temporary.replace(out)
+    if as_json:
+        shapes = {name: {"shape": list(a.shape), "dtype": a.dtype.name} for name, a in outputs.items()}
+        click.echo(json.dumps({"engine": engine, "outputs": shapes, "counters": counters}, indent=1))
+        return 0
+    for name, array in outputs.items():
+        click.echo(f"{name} {array.dtype.name}{list(array.shape)}\n{np.array2string(array, threshold=64, precision=6)}")
+    for name in ("cycles", "instructions"):
+        if name in counters:
+            click.echo(f"{name} {counters[name]:,.0f}")
+    return 0

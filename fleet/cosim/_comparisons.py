@@ -1,0 +1,162 @@
+"""Which comparison asks what, with which bounds: one method a row of the table in `campaign`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
+from fleet.cosim.divergence import explain
+from fleet.cosim.local import local_device_values, local_host_values
+from fleet.cosim.result import Comparison
+from fleet.cosim.stream import Stream
+from fleet.cosim.tolerance import (
+    NUMPY_ULP,
+    FloatArithmetic,
+    GroupArithmetic,
+    Values,
+    cumulative_bounds,
+    group_arithmetic,
+    local_bounds,
+)
+from fleet.engines.trace import Trace
+from fleet.errors import FleetError
+from fleet.ir.dialect import op_id
+from fleet.ir.program import Program
+
+__all__ = ["Session"]
+
+Compared = tuple[Comparison, dict[str, np.ndarray]]
+
+
+@dataclass
+class Session:
+    """The golden and the stream that comparisons share. folder: where engines left their files."""
+
+    program: Program
+    inputs: Mapping[str, np.ndarray]
+    golden: Trace
+    waivers: Mapping[str, Mapping[str, str]]
+    folder: Path
+    stream: Stream | None = field(default=None)
+
+    def against_source(self, reference: Trace, golden: Trace) -> Compared:
+        """The golden against an engine that runs the user's source."""
+        question = "Is the golden what NumPy computes?"
+        return self._float(f"{golden.engine}-vs-{reference.engine}", question, reference, golden, missing_is_failure=False)
+
+    def against_golden(self, golden: Trace, other: Trace) -> Compared:
+        """An engine that computes in the program's own dtypes."""
+        question = f"Does {other.engine} compute what the golden computes, within float rounding?"
+        return self._float(f"{other.engine}-vs-{golden.engine}", question, golden, other, missing_is_failure=True)
+
+    def _float(self, name: str, question: str, reference: Trace, other: Trace, *, missing_is_failure: bool) -> Compared:
+        spec = ValueComparison(
+            name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=missing_is_failure
+        )
+        side = FloatArithmetic(_stated_ulps(reference if reference is not self.golden else other))
+        try:
+            bounds = cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side)
+        except FleetError as error:
+            return _impossible(spec, reference, other, str(error)), {}
+        spec = replace(spec, bounds=bounds)
+        a, b = (_with_outputs(t, self.program) for t in (reference, other))
+        return compare_values(spec, a, b, self.program, same_program=True)
+
+    def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
+        """What the weights cost, as the device stores them."""
+        assert self.stream is not None
+        name = f"{rounded.engine}-vs-{golden.engine}"
+        local = local_host_values(self.program, self.stream.rounded.weights, golden, self.inputs, frozenset())
+        question = "What does storing the weights as the device does cost? (quantisation error)"
+        spec = ValueComparison(name, "info", question, local=local, waivers=self._waived(name))
+        return compare_values(spec, golden, rounded, self.program, same_program=False)
+
+    def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
+        """What the device's arithmetic costs: held against the derived bound, on the same weights."""
+        assert self.stream is not None
+        name = f"{iss.engine}-vs-{rounded.engine}"
+        question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
+        spec = ValueComparison(name, "bound", question, waivers=self._waived(name), inner=self.stream.inner)
+        try:
+            side = self._device_side()
+            values = Values(self.stream.rounded, self.inputs, rounded.tensors)
+            spec = replace(
+                spec,
+                bounds=cumulative_bounds(values, side),
+                local_bounds=local_bounds(values, side),
+                local=local_device_values(self.stream, rounded, self.inputs),
+                ulp_dtype=self._stored(side),
+            )
+        except FleetError as error:
+            return _impossible(spec, rounded, iss, str(error)), {}
+        return compare_values(spec, rounded, iss, self.stream.rounded, same_program=False)
+
+    def total(self, golden: Trace, iss: Trace) -> Compared:
+        """Both causes together."""
+        assert self.stream is not None
+        name = f"{iss.engine}-vs-{golden.engine}"
+        question = "How far is the device from the model? (quantisation and arithmetic error together)"
+        spec = ValueComparison(name, "info", question, waivers=self._waived(name), inner=self.stream.inner)
+        try:
+            local = local_device_values(self.stream, golden, self.inputs)
+            spec = replace(spec, local=local, ulp_dtype=self._stored(self._device_side()))
+        except FleetError as error:
+            return _impossible(spec, golden, iss, str(error)), {}
+        return compare_values(spec, golden, iss, self.program, same_program=False)
+
+    def bits(self, iss: Trace, other: Trace) -> Compared:
+        """Hardware against functional model."""
+        assert self.stream is not None
+        comparison = compare_bits(f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures)
+        if comparison.divergence is not None and comparison.divergence.seq is not None:
+            evidence = self.stream.evidence(self.folder / other.engine)
+            comparison = replace(comparison, divergence=explain(comparison.divergence, iss, other, evidence))
+        return comparison, {}
+
+    def _device_side(self) -> GroupArithmetic:
+        assert self.stream is not None
+        compiled = self.stream.compiled
+        return group_arithmetic(
+            self.stream.rounded, self.stream.groups, compiled.instruction_set, compiled.device, compiled.options
+        )
+
+    def _stored(self, side: GroupArithmetic) -> dict[str, np.dtype]:
+        """Operations that device memory holds in a dtype of its own."""
+        found: dict[str, np.dtype] = {}
+        for op in self.program.operations():
+            store = side.arithmetic(op).store
+            if store is not None:
+                found[op_id(op)] = store
+        return found
+
+    def _waived(self, comparison: str) -> Mapping[str, str]:
+        return self.waivers.get(comparison, {})
+
+
+def _stated_ulps(trace: Trace) -> Mapping[str, float]:
+    """ULPs that an engine states for its functions under `meta["function_ulp"]`, NumPy's where it states none."""
+    stated: Any = trace.meta.get("function_ulp")
+    if not isinstance(stated, Mapping):
+        return dict(NUMPY_ULP)
+    return {**NUMPY_ULP, **{str(k): float(v) for k, v in cast("Mapping[Any, Any]", stated).items()}}
+
+
+def _with_outputs(trace: Trace, program: Program) -> Trace:
+    """The trace with its outputs as tensors of the operations that made them, where it kept no such tensor."""
+    tensors = dict(trace.tensors)
+    for name, value in zip(program.outputs, program.returned(), strict=True):
+        owner = value.owner
+        if name in trace.outputs and getattr(owner, "properties", None) and "id" in owner.properties:  # pyright: ignore[reportAttributeAccessIssue]
+            tensors.setdefault(op_id(cast("Any", owner)), trace.outputs[name])
+    return replace(trace, tensors=tensors)
+
+
+def _impossible(spec: ValueComparison, reference: Trace, other: Trace, why: str) -> Comparison:
+    """A comparison that could not be made: a failure that says why."""
+    kind: Literal["bound", "info"] = "bound" if spec.kind == "bound" else "info"
+    return Comparison(spec.name, kind, reference.engine, other.engine, spec.question, "fail", (why,), 0, 0)

@@ -1,0 +1,338 @@
+"""A co-simulation: the golden first, then one engine after the other, each compared as soon as both sides are there.
+
+What is compared with what:
+  vm-vs-cpython     bound   the golden against NumPy itself (every engine that runs the source); classes must agree
+  <float>-vs-vm     bound   riscv and every other engine off the accelerator; classes must agree
+  vm-rounded-vs-vm  info    what the device's weights cost: the quantisation error
+  iss-vs-vm-rounded bound   what the device's arithmetic costs
+  iss-vs-vm         info    both together
+  rtl-vs-iss        bits    every bit of every destination at every commit (every other engine on the accelerator)
+An engine that was asked for and did not run, a comparison that compared nothing, a flip where classes must agree: failures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from fleet.cosim._comparisons import Session
+from fleet.cosim._running import Outcome, failed, run_engine
+from fleet.cosim.result import (
+    ROUNDED,
+    Comparison,
+    CosimResult,
+    DataProvenance,
+    EngineRun,
+    NotCompared,
+    RunIdentity,
+    TaskMetric,
+    Verdict,
+)
+from fleet.cosim.stream import Stream, device_figures, open_stream
+from fleet.cosim.tasks import METRICS, check_labels, class_output, task_metric
+from fleet.engines.base import Engine, Progress, RunOptions
+from fleet.engines.trace import Trace
+from fleet.errors import FleetError, ModelError
+from fleet.ir.program import Program
+
+__all__ = ["CosimOptions", "cosim"]
+
+
+@dataclass(frozen=True)
+class CosimOptions:
+    """How a co-simulation is made.
+
+    Attributes:
+        model: as the user gave it, for the record; case: its case's name, None by hand.
+        device, memory, seed: as `RunOptions`.
+        metric: "accuracy" or None. Labels without a metric mean accuracy.
+        data: provenance of inputs and labels.
+        date: ISO 8601; command: one line that makes the same run again.
+        waivers: comparison name -> operation id -> text; turns a failing row into a pass that says so.
+        workdir: where engines leave images, logs and waves (a folder an engine); a temporary one when None.
+        progress: called with (engine, fraction, words).
+        on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
+        engines: name -> engine, instead of the registered ones (tests).
+    """
+
+    model: str
+    data: DataProvenance
+    device: str | None = None
+    memory: str = "ideal"
+    seed: int = 0
+    metric: str | None = None
+    case: str | None = None
+    date: str = ""
+    command: str = ""
+    waivers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    workdir: Path | None = None
+    progress: Callable[[str, float, str], None] | None = None
+    on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
+    on_comparison: Callable[[Comparison], None] | None = None
+    engines: Mapping[str, Engine] | None = None
+
+
+def cosim(
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    labels: np.ndarray | None,
+    engines: Sequence[str],
+    options: CosimOptions,
+) -> CosimResult:
+    """Runs, compares, decides.
+
+    Args:
+        program: the model with its weights.
+        inputs: every input by name, of its shape and dtype.
+        labels: one integer an input row, or None.
+        engines: names of registered engines; the golden (vm) and, for the accelerator, the functional model run too,
+            whether named or not.
+        options: see `CosimOptions`.
+
+    Returns:
+        The whole outcome; an engine that fails does not lose what the others gave.
+
+    Raises:
+        FleetError: for what makes the whole run senseless (an unknown engine, labels that do not fit, no device).
+    """
+    known = _known_engines(options)
+    if unknown := [e for e in engines if e not in known]:
+        raise FleetError(f"no engine '{unknown[0]}'", where="--engines", hint=f"choose among {', '.join(sorted(known))}")
+    if not engines:
+        raise FleetError("no engine was named", where="--engines", hint=f"choose among {', '.join(sorted(known))}")
+    accelerated = [e for e in dict.fromkeys(engines) if known[e].target == "accel"]
+    if accelerated and options.device is None:
+        raise FleetError(f"engine '{accelerated[0]}' needs a device", where="--device", hint="name one, for example hbm_small")
+    if options.metric not in {None, *METRICS}:
+        raise FleetError(f"no metric '{options.metric}'", where="--metric", hint=f"choose among {', '.join(METRICS)}")
+    if labels is not None:
+        check_labels(program, labels)
+    if options.metric and class_output(program) is None:
+        raise ModelError("the model returns no argmax, so it has no accuracy", where=program.source_name, hint="leave --metric out")
+    with tempfile.TemporaryDirectory(prefix="fleet-cosim-", ignore_cleanup_errors=True) as temporary:
+        folder = options.workdir or Path(temporary)
+        return _Run(program, inputs, labels, tuple(dict.fromkeys(engines)), options, known, folder).run()
+
+
+def _known_engines(options: CosimOptions) -> Mapping[str, Engine]:
+    if options.engines is not None:
+        return options.engines
+    from fleet.engines.registry import engines as registered
+
+    return {name: info.engine for name, info in registered().items()}
+
+
+class _Run:
+    """One co-simulation under way."""
+
+    def __init__(
+        self,
+        program: Program,
+        inputs: Mapping[str, np.ndarray],
+        labels: np.ndarray | None,
+        asked: tuple[str, ...],
+        options: CosimOptions,
+        known: Mapping[str, Engine],
+        folder: Path,
+    ) -> None:
+        self.program, self.inputs, self.labels, self.asked = program, inputs, labels, asked
+        self.options, self.known, self.folder = options, known, folder
+        self.outcomes: dict[str, Outcome] = {}
+        self.comparisons: list[Comparison] = []
+        self.tasks: list[TaskMetric] = []
+        self.arrays: dict[str, np.ndarray] = {}
+        self.stream: Stream | None = None
+        self.session: Session | None = None
+
+    def run(self) -> CosimResult:
+        """Golden, oracles, rounded golden, functional model, the rest; comparisons in between."""
+        self._engine("vm", "vm" in self.asked)
+        golden = self._trace("vm")
+        self.session = Session(self.program, self.inputs, golden, self.options.waivers, self.folder) if golden else None
+        source = [e for e in self.asked if self.known[e].target == "source"]
+        accelerated = [e for e in self.asked if self.known[e].target == "accel"]
+        others = [e for e in self.asked if e != "vm" and e not in source and e not in accelerated]
+        for name in source:
+            self._engine(name, True)
+            self._compare("vm", name, lambda s, ref, other: s.against_source(ref, other))
+        if accelerated:
+            self._accelerator(accelerated)
+        for name in others:
+            self._engine(name, True)
+            self._compare(name, "vm", lambda s, ref, other: s.against_golden(ref, other))
+        for name in accelerated:
+            if name != "iss":
+                self._engine(name, True)
+                self._compare(name, "iss", lambda s, ref, other: s.bits(ref, other))
+        return self._result()
+
+    def _accelerator(self, accelerated: Sequence[str]) -> None:
+        """Compile, rounded golden, functional model."""
+        assert self.options.device is not None
+        try:
+            self.stream = open_stream(self.program, self.options.device)
+        except FleetError as error:
+            for name in accelerated:
+                self._finished(failed(name, True, str(error)))
+            return
+        if self.session is not None:
+            self.session.stream = self.stream
+        self._engine(ROUNDED, False)
+        self._compare(ROUNDED, "vm", lambda s, ref, other: s.quantisation(ref, other))
+        self._engine("iss", "iss" in self.asked)
+        self._compare("iss", ROUNDED, lambda s, ref, other: s.arithmetic(ref, other))
+        self._compare("iss", "vm", lambda s, ref, other: s.total(ref, other))
+
+    def _engine(self, name: str, required: bool) -> None:
+        """Runs an engine once and tells the caller."""
+        if name in self.outcomes:
+            return
+        kind = "vm" if name == ROUNDED else name
+        if kind not in self.known:
+            self._finished(failed(name, required, f"engine '{kind}' is not installed"))
+            return
+        program = self.stream.rounded if name == ROUNDED and self.stream else self.program
+        accepted = {program.hash}
+        if self.known[kind].target == "accel" and self.stream is not None:
+            accepted.add(self.stream.rounded.hash)
+        report = self.options.progress
+        tell: Progress | None = None if report is None else partial(report, name)
+        run_options = RunOptions(
+            device=self.options.device if self.known[kind].target == "accel" else None,
+            memory=self.options.memory,
+            seed=self.options.seed,
+            keep_tensors=True,
+            workdir=self.folder / name,
+            progress=tell,
+        )
+        (self.folder / name).mkdir(parents=True, exist_ok=True)
+        golden = self._trace("vm")
+        outcome = run_engine(self.known[kind], name, required, program, self.inputs, run_options, frozenset(accepted), golden)
+        if outcome.trace is not None:
+            outcome = Outcome(outcome.run, replace(outcome.trace, engine=name))
+        self._finished(outcome)
+
+    def _finished(self, outcome: Outcome) -> None:
+        name = outcome.run.name
+        if name in self.outcomes:
+            return
+        self.outcomes[name] = outcome
+        golden, task = self._trace("vm"), None
+        if golden is not None and outcome.trace is not None:
+            must = name not in {"vm", ROUNDED} and self.known[name].target != "accel"
+            task = task_metric(self.program, golden, outcome.trace, name, self.labels, must_agree=must)
+        if task is not None:
+            self.tasks.append(task)
+            self._keep_flipped(task)
+        if self.options.on_engine is not None:
+            self.options.on_engine(outcome.run, task)
+
+    def _keep_flipped(self, task: TaskMetric) -> None:
+        """The flipped samples' inputs, for the report's pictures."""
+        if not task.flips or not self.program.inputs:
+            return
+        rows = np.asarray(self.inputs[self.program.inputs[0].name])
+        if rows.ndim and rows.shape[0] == task.samples:
+            self.arrays[f"inputs/flipped/{task.engine}"] = rows[[f.index for f in task.flips]]
+
+    def _trace(self, name: str) -> Trace | None:
+        outcome = self.outcomes.get(name)
+        return outcome.trace if outcome else None
+
+    def _compare(
+        self, other: str, reference: str, how: Callable[[Session, Trace, Trace], tuple[Comparison, dict[str, np.ndarray]]]
+    ) -> None:
+        a, b = self._trace(reference), self._trace(other)
+        if self.session is None or a is None or b is None:
+            return
+        comparison, arrays = how(self.session, a, b)
+        self.comparisons.append(comparison)
+        self.arrays |= arrays
+        if self.options.on_comparison is not None:
+            self.options.on_comparison(comparison)
+
+    def _result(self) -> CosimResult:
+        runs = [o.run for o in self.outcomes.values()]
+        runs += [EngineRun(name, "not asked", False) for name in sorted(self.known) if name not in self.outcomes]
+        missing = [
+            NotCompared(run.name, "not asked for" if run.status == "not asked" else f"did not run: {run.error}")
+            for run in runs
+            if run.status != "ran"
+        ]
+        verdict, reasons = self._verdict(runs)
+        divergence = next((c.divergence for c in self.comparisons if c.kind == "bits" and c.divergence), None)
+        divergence = divergence or next((c.divergence for c in self.comparisons if c.divergence), None)
+        missing += [n for c in self.comparisons for n in c.not_compared if "inside the device group" not in n.why]
+        return CosimResult(
+            self._identity(), self.options.data, tuple(runs), tuple(self.comparisons), tuple(self.tasks),
+            tuple(dict.fromkeys(missing)), verdict, tuple(reasons), divergence, self.arrays,
+        )  # fmt: skip
+
+    def _verdict(self, runs: Sequence[EngineRun]) -> tuple[Verdict, list[str]]:
+        reasons = [f"{run.name} did not run: {run.error}" for run in runs if run.status == "failed"]
+        reasons += [f"{c.name}: {reason}" for c in self.comparisons if c.verdict != "pass" for reason in c.reasons]
+        for task in self.tasks:
+            if task.must_agree and task.flips:
+                reasons.append(f"{task.engine}: {len(task.flips)} of {task.samples} predicted classes are not the golden's")
+        if self.options.metric and not self.tasks:
+            reasons.append(f"metric {self.options.metric}: no engine gave a predicted class")
+        involved = {side for c in self.comparisons for side in (c.reference, c.other)}
+        ran = [run.name for run in runs if run.status == "ran"]
+        if self.comparisons:
+            reasons += [f"{name} ran but was compared with nothing" for name in self.asked if name in ran and name not in involved]
+        if reasons:
+            return "fail", reasons
+        if not self.comparisons:
+            return "nothing compared", [f"only {', '.join(ran)} ran: name at least two engines"]
+        return "pass", []
+
+    def _identity(self) -> RunIdentity:
+        o = self.options
+        traces = [outcome.trace for outcome in self.outcomes.values() if outcome.trace is not None]
+        described = next((t.description_hash for t in traces if t.description_hash), None)
+        rtl_hash = next((str(t.meta["rtl_hash"]) for t in traces if "rtl_hash" in t.meta), None)
+        return RunIdentity(
+            model=o.model,
+            case=o.case,
+            source_hash=hashlib.sha256(self.program.source.encode()).hexdigest(),
+            weights_hash=_arrays_hash(self.program.weights),
+            inputs_hash=_arrays_hash(self.inputs),
+            program_hash=self.program.hash,
+            rounded_program_hash=self.stream.rounded.hash if self.stream else None,
+            description_hash=described,
+            rtl_hash=rtl_hash,
+            device=device_figures(o.device) if o.device and self.stream is not None else None,
+            tools=_tools(traces),
+            memory=o.memory,
+            seed=o.seed,
+            date=o.date,
+            command=o.command,
+        )
+
+
+def _arrays_hash(arrays: Mapping[str, np.ndarray]) -> str:
+    h = hashlib.sha256()
+    for name in sorted(arrays):
+        a = np.ascontiguousarray(arrays[name])
+        h.update(f"{name}:{a.dtype.str}:{a.shape};".encode())
+        h.update(a.tobytes())
+    return h.hexdigest()
+
+
+def _tools(traces: Sequence[Trace]) -> dict[str, str]:
+    """Versions: what runs here, and what the engines state under `meta["tools"]`."""
+    from fleet import __version__
+
+    tools = {"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__}
+    for trace in traces:
+        stated = trace.meta.get("tools")
+        if isinstance(stated, Mapping):
+            tools |= {str(k): str(v) for k, v in stated.items()}
+    return tools

@@ -1,0 +1,138 @@
+"""The compiled stream as comparisons need it: groups, figures of every call, where an element stands in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.cosim.compare import CallFigures
+from fleet.cosim.divergence import Evidence
+from fleet.cosim.result import DeviceFigures
+from fleet.errors import FleetError
+from fleet.ir.program import Program
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.memory import MappedMemory
+
+if TYPE_CHECKING:
+    from fleet.targets.accel.program import AccelProgram
+
+__all__ = ["Stream", "device_figures", "open_stream"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An `AccelProgram` and what can be read off it."""
+
+    compiled: AccelProgram
+
+    @property
+    def rounded(self) -> Program:
+        """The program with the weights as the device stores them."""
+        return self.compiled.rounded
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """All instructions in order."""
+        return tuple(self.compiled.calls)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Operation ids of every device group."""
+        return tuple(g.ops for g in self.compiled.groups)
+
+    @cached_property
+    def inner(self) -> dict[str, str]:
+        """Operations whose value never stands in memory, and why that is."""
+        return {
+            op: f"inside the device group of {g.ops[-1]}: its value never leaves the unit"
+            for g in self.compiled.groups
+            for op in g.ops
+            if op not in g.results
+        }
+
+    @cached_property
+    def figures(self) -> tuple[CallFigures, ...]:
+        """What the instructions' classes say of each call."""
+        return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call) for call in self.calls)
+
+    def evidence(self, folder: Path | None) -> Evidence:
+        """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
+        memory = None
+        if folder is not None and folder.is_dir():
+            images = sorted(folder.rglob("ddr.bin"), key=lambda p: p.stat().st_mtime)
+            if images:
+                memory = MappedMemory(self.compiled.device, images[-1].parent)
+        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate)
+
+    def _locate(self, ops: tuple[str, ...], space: str, bank: int, address: int) -> tuple[int, ...] | None:
+        """Coordinates of the element at a DDR address within a tensor that the group leaves there."""
+        if space != "ddr":
+            return None
+        for op in ops:
+            buffer = self.compiled.plan.buffers.get(op)
+            if buffer is not None and buffer.offset <= address < buffer.offset + buffer.size:
+                elements = _elements_by_halfword(self.compiled.instruction_set, buffer.shape, buffer.dtype)
+                place = (address - buffer.offset) // 2
+                if elements is None or place >= elements.size or elements[place] < 0:
+                    return None
+                return tuple(int(i) for i in np.unravel_index(int(elements[place]), buffer.shape))
+        return None
+
+
+def open_stream(program: Program, device: str) -> Stream:
+    """Compiles for a device (cached by content). Raises FleetError like the compiler."""
+    from fleet.isa.registry import find_device
+    from fleet.targets.accel.compile import compile_accel
+
+    instruction_set, chip = find_device(device)
+    return Stream(compile_accel(program, instruction_set, chip, {}))
+
+
+def device_figures(name: str) -> DeviceFigures:
+    """Clock, sizes and limits of a device. Raises FleetError for an unknown name."""
+    from fleet.isa.registry import find_device
+
+    instruction_set, device = find_device(name)
+    limits = {k: float(v) for k, v in device.limits.items()}
+    return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
+
+
+def _figures(instruction_set: InstructionSet, device: Device, call: Call) -> CallFigures:
+    unit = instruction_set.instructions[call.instruction]
+    useful, issued = unit.macs(device, call.fields)
+    least: dict[str, int] = {}
+    for kind, ranges in (("read", unit.reads(device, call.fields)), ("write", unit.writes(device, call.fields))):
+        for r in ranges:
+            least[f"{r.space}_{kind}"] = least.get(f"{r.space}_{kind}", 0) + r.size
+    macs: tuple[int | None, int | None] = (useful, issued) if issued else (None, None)
+    return CallFigures(*macs, int(unit.cost(device, call.fields)), least)
+
+
+def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
+    """For every 16-bit word of a packed tensor the flat index of its element, -1 for padding; None for other layouts.
+
+    Found out by packing: the index in two digits of base 1000, each plus one, are exact in float16.
+    """
+    pack: Callable[[np.ndarray], np.ndarray] = instruction_set.layout.pack
+    if dtype.kind != "f":
+        return None
+    index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+    try:
+        digits: list[np.ndarray] = []
+        for digit in (index % 1000, index // 1000 % 1000, index // 1000000):
+            packed = np.ascontiguousarray(pack((digit + 1).astype(dtype)))
+            digits.append(packed.view("<f2").astype(np.int64))
+    except (FleetError, ValueError):
+        return None
+    low, middle, high = digits
+    return np.where(low > 0, (high - 1) * 1000000 + (middle - 1) * 1000 + low - 1, -1)
+
+
+def counters_of(counters: Mapping[str, float]) -> dict[str, float]:
+    """Counters as plain floats."""
+    return {str(k): float(v) for k, v in counters.items()}

@@ -1,0 +1,77 @@
+"""Engines that are installed: entry points of the group `fleet.engines`, loaded when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from fleet.engines.base import Engine, EngineInfo
+from fleet.errors import SetupError
+
+__all__ = ["GROUP", "engine_names", "engines", "find_engine"]
+
+GROUP = "fleet.engines"
+
+
+def _points() -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=GROUP):
+        other = found.get(point.name)
+        if other is not None and other.value != point.value:
+            raise SetupError(f"two engines are called {point.name}: {other.value} and {point.value}", hint="uninstall one")
+        found[point.name] = point
+    return found
+
+
+def engine_names() -> list[str]:
+    """Names of the installed engines, without loading any."""
+    return sorted(_points())
+
+
+def find_engine(name: str) -> EngineInfo:
+    """Loads one engine. Raises SetupError for an unknown name (listing the known ones) and for a broken plug-in."""
+    points = _points()
+    if name not in points:
+        raise SetupError(
+            f"no engine is called {name}", hint=f"engines are {', '.join(sorted(points)) or 'none (is fleet installed?)'}"
+        )
+    return _load(points[name])
+
+
+def _load(point: EntryPoint) -> EngineInfo:
+    distribution = point.dist.name if point.dist is not None else "unknown"
+    try:
+        engine: Any = point.load()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        raise SetupError(f"engine {point.name} ({point.value}, of {distribution}) cannot be loaded: {reason}") from error
+    missing = [m for m in ("name", "target", "available", "run") if not hasattr(engine, m)]
+    if missing:
+        raise SetupError(f"engine {point.name} ({point.value}, of {distribution}) lacks {', '.join(missing)}")
+    loaded: Engine = engine
+    return EngineInfo(point.name, loaded, distribution)
+
+
+class _Engines(Mapping[str, EngineInfo]):
+    """Loads an engine when it is looked up; listing the names loads none."""
+
+    def __init__(self) -> None:
+        self._known = _points()
+        self._loaded: dict[str, EngineInfo] = {}
+
+    def __getitem__(self, name: str) -> EngineInfo:
+        if name not in self._loaded:
+            self._loaded[name] = _load(self._known[name])
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._known))
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def engines() -> Mapping[str, EngineInfo]:
+    """Name -> engine, each loaded at its first look-up (SetupError there for a broken plug-in; KeyError for an unknown name)."""
+    return _Engines()

@@ -1,0 +1,205 @@
+"""The bytecode file: magic, version, checksum, a JSON header, raw little-endian arrays. Nothing in it is executed.
+
+offset  0  8 bytes   magic "FLEETBC" and a zero byte
+        8  uint32    version of the format (1)
+       12  uint32    zero
+       16  uint64    length of the payload in bytes
+       24  32 bytes  SHA-256 of the payload
+       56            payload: uint64 length of the header, the header (JSON, UTF-8), then the arrays, each at the
+                     offset from the payload's start that the header gives, aligned to 64 bytes of the file
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import mmap
+import os
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fleet.errors import ModelError
+from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule, OutputSlot
+from fleet.targets.bytecode.opcodes import OpCode, TypeCode
+
+__all__ = ["MAGIC", "VERSION", "load", "save"]
+
+MAGIC = b"FLEETBC\0"
+VERSION = 1
+_PREFIX = struct.Struct("<8sIIQ32s")
+_ALIGN = 64
+
+
+def save(module: ByteCodeModule, path: Path) -> None:
+    """Writes a bytecode file under a temporary name in the same folder, then renames it. Raises ModelError."""
+    arrays: list[np.ndarray] = []
+    header = {
+        "target": module.target,
+        "variable_size": module.variable_size,
+        "code": [int(c) for c in module.code],
+        "consts": [_constant_out(c, arrays) for c in module.consts],
+        "invokes": list(module.invokes),
+        "arguments": [[a.name, a.kind, list(a.shape), a.dtype] for a in module.arguments],
+        "outputs": [[o.name, o.slot, o.type, o.scalar] for o in module.outputs],
+        "weights": {name: _array_out(w, arrays) for name, w in module.weights.items()},
+        "program_hash": module.program_hash,
+        "arrays": [[a.dtype.name, list(a.shape)] for a in arrays],
+    }
+    text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
+    digest = hashlib.sha256()
+    size = 0
+    path = Path(path)
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        with os.fdopen(fd, "wb") as file:
+            file.write(bytes(_PREFIX.size))
+            for part in _payload(text, arrays):
+                file.write(part)
+                digest.update(part)
+                size += len(part)
+            file.seek(0)
+            file.write(_PREFIX.pack(MAGIC, VERSION, 0, size, digest.digest()))
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ModelError(f"cannot be written ({error.strerror or error})", where=str(path)) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _payload(text: bytes, arrays: list[np.ndarray]) -> list[bytes]:
+    parts = [struct.pack("<Q", len(text)), text]
+    position = 8 + len(text)
+    for array in arrays:
+        padding = _padding(position)
+        parts += [bytes(padding), array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()]
+        position += padding + len(parts[-1])
+    return parts
+
+
+def _padding(position: int) -> int:
+    """Bytes from a payload position to the next that is aligned in the file."""
+    return -(position + _PREFIX.size) % _ALIGN
+
+
+def _constant_out(value: Any, arrays: list[np.ndarray]) -> Any:
+    match value:
+        case np.ndarray():
+            return {"array": _array_out(value, arrays)}
+        case bool() | int() | str():
+            return value
+        case float():
+            return {"float": value.hex() if math.isfinite(value) else str(value)}
+        case _:
+            raise ModelError(f"a constant of type {type(value).__name__} has no place in a bytecode file")
+
+
+def _array_out(array: np.ndarray, arrays: list[np.ndarray]) -> int:
+    if array.dtype.name not in SUPPORTED_DTYPES:
+        raise ModelError(f"an array of {array.dtype} has no place in a bytecode file")
+    arrays.append(array)
+    return len(arrays) - 1
+
+
+def load(path: Path) -> ByteCodeModule:
+    """Reads a bytecode file; arrays are views of the mapped file. Raises ModelError for anything that `save` did not write."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _PREFIX.size + 8:
+                _refuse(path, f"{size} bytes are too few")
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise ModelError(f"cannot be read ({error.strerror or error})", where=str(path)) from error
+    magic, version, zero, length, digest = _PREFIX.unpack_from(data)
+    if magic != MAGIC:
+        _refuse(path, "it does not begin with the format's magic")
+    if version != VERSION or zero != 0:
+        _refuse(path, f"it has version {version}, this program reads version {VERSION}")
+    payload = data[_PREFIX.size :]
+    if length != len(payload):
+        _refuse(path, f"{len(payload)} bytes of payload, {length} were written: it is truncated or has grown")
+    if hashlib.sha256(payload).digest() != digest:
+        _refuse(path, "its checksum does not match: it was damaged or edited")
+    try:
+        return _read(payload)
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, struct.error) as error:
+        _refuse(path, f"its header is not that of a bytecode file ({type(error).__name__}: {error})")
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise ModelError(f"not a whole bytecode file: {why}", where=str(path), hint="compile the model again")
+
+
+def _read(payload: memoryview) -> ByteCodeModule:
+    (length,) = struct.unpack_from("<Q", payload)
+    if length > len(payload) - 8:
+        raise ValueError("header length")
+    header: dict[str, Any] = json.loads(bytes(payload[8 : 8 + length]))
+    arrays: list[np.ndarray] = []
+    position = 8 + length
+    for name, shape in header["arrays"]:
+        if name not in SUPPORTED_DTYPES:
+            raise ValueError(f"dtype {name}")
+        dtype = np.dtype(name).newbyteorder("<")
+        position += _padding(position)
+        count = math.prod(shape)
+        arrays.append(np.frombuffer(payload, dtype, count, position).reshape(shape).view(np.dtype(name)))
+        position += count * dtype.itemsize
+    return ByteCodeModule(
+        [_constant_in(c, arrays) for c in header["consts"]],
+        _named(header["code"]),
+        str(header["target"]),
+        int(header["variable_size"]),
+        tuple(header["invokes"]),
+        tuple(ArgumentSlot(n, k, tuple(s), d) for n, k, s, d in header["arguments"]),
+        tuple(OutputSlot(n, int(s), t, bool(p)) for n, s, t, p in header["outputs"]),
+        {name: arrays[i] for name, i in header["weights"].items()},
+        str(header["program_hash"]),
+    )
+
+
+def _constant_in(value: Any, arrays: list[np.ndarray]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    text: str = value["float"]
+    return float.fromhex(text)
+
+
+def _named(code: list[int]) -> list[int]:
+    """Opcodes and type codes as such again, so that a loaded module prints like the one that was saved."""
+    named: list[int] = []
+    position = 0
+    while position < len(code):
+        op = OpCode(code[position])
+        named.append(op)
+        position += 1
+        if op is OpCode.ldc:
+            kind = TypeCode(code[position])
+            count = 2 if kind is TypeCode.scalar else code[position + 1] + 4
+            words = code[position : position + count]
+            if kind is TypeCode.tensor:
+                words[-2] = TypeCode(words[-2])
+            named += [kind, *words[1:]]
+            position += count
+        elif op in _WITH_OPERAND:
+            named.append(code[position])
+            position += 1
+    return named
+
+
+_WITH_OPERAND = (
+    *(OpCode.invokestatic, OpCode.iload, OpCode.istore, OpCode.fload),
+    *(OpCode.fstore, OpCode.aload, OpCode.astore),
+)

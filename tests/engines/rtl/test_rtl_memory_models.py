@@ -1,0 +1,123 @@
+"""All memory models give the same bytes and digests, and the digests are those of fleet.isa.digest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loopback import DESC, HASH, Workplace, copy
+
+from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.process import Simulation, SimulationError
+from fleet.isa.digest import DDR, HBM_PORT_0, digest
+
+MODELS = ["ideal", "fixed:1", "fixed:37", "stall:0", "stall:1", "stall:123456789012345"]
+
+
+def _script() -> Script:
+    script = Script()
+    copy(script, 0x0000, 0x8_0000, 200)
+    copy(script, 0x1000, 0x9_0000, 37, mode=1, port=1)
+    copy(script, 0x2000, 0x0_4000, 64, mode=2, port=0)
+    script.read(DESC)
+    return script
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_same_bytes_and_digests(simulation: Simulation, place: Workplace, model: str) -> None:
+    out = place.run(simulation, _script(), memory=model)
+    expected, hbm = place.ddr.copy(), place.hbm[0].copy()
+    expected[0x8_0000 : 0x8_0000 + 200 * 64] = place.ddr[: 200 * 64]
+    expected[0x9_0000 : 0x9_0000 + 37 * 64] = place.hbm[1][0x1000 : 0x1000 + 37 * 64]
+    hbm[0x4000 : 0x4000 + 64 * 64] = place.ddr[0x2000 : 0x2000 + 64 * 64]
+    np.testing.assert_array_equal(out.ddr, expected)
+    np.testing.assert_array_equal(out.hbm[0], hbm)
+    np.testing.assert_array_equal(out.hbm[1], place.hbm[1])
+    assert [r.digest for r in out.records] == [
+        digest(DDR, 0x8_0000, place.ddr[: 200 * 64]),
+        digest(DDR, 0x9_0000, place.hbm[1][0x1000 : 0x1000 + 37 * 64]),
+        digest(HBM_PORT_0, 0x4000, place.ddr[0x2000 : 0x2000 + 64 * 64]),
+    ]
+    assert [r.bytes_written for r in out.records] == [200 * 64, 37 * 64, 64 * 64]
+    words = place.ddr.view(np.uint32)
+    assert out.results[0] == out.records[0].result == int(words[: 200 * 16 : 16].sum(dtype=np.uint32))
+    assert out.results[-1] == HASH
+    traffic = out.status.traffic
+    assert traffic["ddr.read_bytes"] == 264 * 64
+    assert traffic["ddr.write_bytes"] == 237 * 64
+    assert traffic["hbm.1.read_bytes"] == 37 * 64
+    assert traffic["hbm.0.write_bytes"] == 64 * 64
+
+
+def test_cycles_belong_to_classes_and_to_the_clock(simulation: Simulation, place: Workplace) -> None:
+    out = place.run(simulation, _script(), memory="stall:3")
+    for record in out.records:
+        assert sum(record.cycles.values()) == record.end - record.start > 0
+    assert [r.end for r in out.records] == sorted(r.end for r in out.records)
+    assert out.records[-1].end < out.status.cycles
+
+
+def test_cycle_counts_are_a_function_of_the_seed(simulation: Simulation, place: Workplace) -> None:
+    first, again, other = (place.run(simulation, _script(), memory=f"stall:{seed}") for seed in (11, 11, 12))
+    assert [r.end for r in first.records] == [r.end for r in again.records]
+    assert first.status.cycles == again.status.cycles
+    assert first.status.cycles != other.status.cycles
+    ideal, fixed = (place.run(simulation, _script(), memory=m) for m in ("ideal", "fixed:20"))
+    assert ideal.status.cycles < fixed.status.cycles
+
+
+@pytest.mark.parametrize("model", ["ideal", "stall:4"])
+def test_strobes(simulation: Simulation, place: Workplace, model: str) -> None:
+    strobe = 0x8000_0000_0F0F_00F1
+    script = Script()
+    copy(script, 0, 0x8_0000, 3, strobe=strobe)
+    copy(script, 0, 0x4000, 2, mode=2, port=1, strobe=strobe)
+    out = place.run(simulation, script, memory=model)
+    lanes = np.array([i for i in range(64) if strobe >> i & 1])
+    total, hbm_total = 0, 0
+    expected = place.ddr.copy()
+    for beat in range(3):
+        for lane in lanes:
+            expected[0x8_0000 + beat * 64 + lane] = place.ddr[beat * 64 + lane]
+            total += digest(DDR, 0x8_0000 + beat * 64 + int(lane), place.ddr[[beat * 64 + lane]])
+            if beat < 2:
+                hbm_total += digest(HBM_PORT_0 + 1, 0x4000 + beat * 64 + int(lane), place.ddr[[beat * 64 + lane]])
+    np.testing.assert_array_equal(out.ddr, expected)
+    assert [(r.digest, r.bytes_written) for r in out.records] == [
+        (total % 2**64, 3 * len(lanes)),
+        (hbm_total % 2**64, 2 * len(lanes)),
+    ]
+
+
+def test_out_of_range_is_an_error_response(simulation: Simulation, place: Workplace) -> None:
+    script = Script()
+    copy(script, 0, 1 << 20, 4)  # write behind the end of DDR
+    copy(script, 1 << 20, 0x8_0000, 4)  # read behind it
+    copy(script, 0, 1 << 18, 4, mode=2)  # write behind the end of an HBM image
+    out = place.run(simulation, script)
+    assert [r.error for r in out.records] == [6, 6, 6]
+    assert [r.bytes_written for r in out.records] == [0, 4 * 64, 0]
+
+
+def test_a_port_without_an_image(simulation: Simulation, place: Workplace) -> None:
+    script = Script()
+    copy(script, 0, 0x8_0000, 4, mode=1, port=1)
+    copy(script, 0, 0x0, 4, mode=2, port=1)
+    job = place.job(script)
+    out = place.run(simulation, script, hbm={0: job.hbm[0]})
+    assert [r.error for r in out.records] == [0, 6], "reads give 0, writes are errors"
+    assert not out.ddr[0x8_0000 : 0x8_0000 + 256].any()
+
+
+@pytest.mark.parametrize("model", ["idle", "fixed", "fixed:0", "fixed:70000", "stall:", "stall:-1", "stall:x"])
+def test_unknown_models_are_refused(simulation: Simulation, place: Workplace, model: str) -> None:
+    with pytest.raises(SimulationError, match="expected ideal, fixed:<cycles 1 to 65535> or stall:<seed>"):
+        place.run(simulation, _script(), memory=model)
+
+
+def test_bursts_must_not_cross_4_kib(simulation: Simulation, place: Workplace) -> None:
+    script = Script()
+    copy(script, 0x40, 0x8_0000, 64)
+    with pytest.raises(
+        SimulationError, match=r"AXI violation on ddr in cycle \d+: read burst of 8 beats at 0xe40 crosses a 4 KiB boundary"
+    ):
+        place.run(simulation, script)

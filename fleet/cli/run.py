@@ -72,6 +72,8 @@ def command(
             options = RunOptions(device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress)
             trace = chosen.run(loaded.program, loaded.inputs, options)
         outputs, counters = trace.outputs, trace.counters
+        if not as_json:
+            click.echo(str(trace.meta.get("stdout", "")), nl=False)
     if out is not None:
         temporary = out.with_name(f".{out.name}.tmp.npz")
         np.savez(temporary, **outputs)  # pyright: ignore[reportArgumentType]

@@ -39,13 +39,12 @@ def run_accel(
     inputs: Mapping[str, np.ndarray],
     options: RunOptions,
     backend: Backend,
-    compile_options: Mapping[str, Any] | None = None,
 ) -> Trace:
     """Compiles (or takes from the cache) and runs; see `run_compiled`. Raises DeviceError for an unknown device."""
     if options.device is None:
         raise DeviceError("no device given", where=f"engine {backend.name}", hint="name one with --device")
     instruction_set, device = find_device(options.device)
-    return run_compiled(compile_accel(program, instruction_set, device, compile_options), inputs, options, backend)
+    return run_compiled(compile_accel(program, instruction_set, device, options.lowering), inputs, options, backend)
 
 
 def check_description(compiled: AccelProgram) -> str:

@@ -1,0 +1,86 @@
+"""Reading arrays that users bring, and making seeded random ones when they bring none."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fleet.errors import ModelError
+
+MAX_BYTES = 16 * 2**30
+"""Arrays that claim more than this are refused before they are read."""
+
+
+def _check_claims(path: Path) -> None:
+    """Refuses an archive whose headers claim absurd sizes, before anything is allocated."""
+    with zipfile.ZipFile(path) as archive:
+        claimed = sum(info.file_size for info in archive.infolist())
+    if claimed > MAX_BYTES:
+        raise ModelError(f"claims {claimed:,} bytes of arrays; at most {MAX_BYTES:,} are read", where=str(path))
+
+
+def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
+    """Reads a .npz (every array, by name) or a .npy (one array, named after the file's stem).
+
+    Args:
+        path: the file.
+        what: "weights", "input" or "labels", for messages.
+
+    Raises:
+        ModelError: the file is missing, truncated, holds Python objects, or is neither format.
+    """
+    where = str(path)
+    if not path.exists():
+        raise ModelError(f"no such {what} file", where=where, hint="check the path")
+    if path.is_dir():
+        raise ModelError(f"is a folder; the {what} file should be a .npz", where=where)
+    try:
+        if zipfile.is_zipfile(path):
+            _check_claims(path)
+            with np.load(path, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive.files}
+        with path.open("rb") as f:
+            magic = f.read(6)
+        if magic == b"\x93NUMPY":
+            return {path.stem: np.load(path, allow_pickle=False)}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        hint = "save plain numeric arrays with numpy.savez" if "pickle" in reason else "write it again; the file is damaged"
+        raise ModelError(f"cannot read the {what} ({reason})", where=where, hint=hint) from error
+    start = "is cut short or is not a .npz" if magic[:2] == b"PK" else "is not a .npz or .npy file"
+    raise ModelError(f"{start}", where=where, hint=f"save the {what} with numpy.savez")
+
+
+def load_labels(path: Path) -> np.ndarray:
+    """The one array of a labels file, 1-D integers, int64. Raises ModelError otherwise."""
+    arrays = load_arrays(path, what="labels")
+    if len(arrays) != 1:
+        raise ModelError(f"holds {len(arrays)} arrays ({', '.join(arrays)}); labels are one array", where=str(path))
+    (labels,) = arrays.values()
+    if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+        raise ModelError(f"labels are {labels.dtype}{list(labels.shape)}; expected a 1-D integer array", where=str(path))
+    return labels.astype(np.int64)
+
+
+def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """Unit Gaussian for floats, 0..9 for integers, coin flips for bool."""
+    if np.issubdtype(dtype, np.floating):
+        return rng.normal(0, 1, tuple(shape)).astype(dtype)
+    if dtype == np.bool_:
+        return rng.integers(0, 2, tuple(shape)).astype(dtype)
+    return rng.integers(0, 10, tuple(shape)).astype(dtype)
+
+
+def random_like(shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], seed: int) -> dict[str, np.ndarray]:
+    """One seeded array a name; each name has its own stream, so adding one does not change the others."""
+    made: dict[str, np.ndarray] = {}
+    for name, (shape, dtype) in shapes.items():
+        stream = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        scale = 1 / np.sqrt(shape[0]) if len(shape) == 2 and name.startswith(("w", "W")) else 1
+        array = random_array(stream, shape, dtype)
+        made[name] = (array * scale).astype(dtype) if np.issubdtype(dtype, np.floating) else array
+    return made

@@ -1,0 +1,170 @@
+"""Engine `cpython`: the user's file run by Python itself, in a subprocess. It checks the golden.
+
+The only engine that executes a model's file. Run it on files that you trust, as you would run `python model.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fleet.engines.base import RunOptions
+from fleet.engines.trace import Trace
+from fleet.errors import ModelError
+from fleet.frontend.source import SCRIPT
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
+
+__all__ = ["ENGINE", "CpythonEngine"]
+
+_CHILD = Path(__file__).with_name("_cpython_child.py")
+_MAX_PRINTED = 1 << 20
+
+
+class CpythonEngine:
+    """Runs `program.source`; tensors are the function's variables as it returns (of a script, its globals).
+
+    Args:
+        timeout_s: wall time that a run may take, start of the process included.
+    """
+
+    name = "cpython"
+    target = "source"
+
+    def __init__(self, timeout_s: float = 600.0) -> None:
+        self.timeout_s = timeout_s
+
+    def available(self) -> str | None:
+        """Where this interpreter has a name."""
+        return None if sys.executable else "the Python interpreter's path is unknown"
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """See `Engine.run`. What the file prints stands in `meta["stdout"]`.
+
+        Raises ModelError when the file fails (with the last line of its traceback), takes too long or returns something else
+        than the program does.
+        """
+        if not program.source:
+            raise ModelError("the program has no Python source", where="cpython", hint="leave engine cpython out")
+        variables = _variables(program)
+        with tempfile.TemporaryDirectory(prefix="fleet-cpython-") as temporary:
+            folder = Path(temporary)
+            try:
+                _write_job(folder, program, inputs, list(variables) if options.keep_tensors else [])
+            except OSError as error:
+                raise ModelError(f"cannot write the job ({error.strerror or error})", where=str(folder)) from error
+            status = self._execute(folder, program, options)
+            result = _result(folder, program, status)
+            trace = Trace("cpython", program.hash)
+            with np.load(folder / "arrays.npz", allow_pickle=False) as z:
+                found = [z[f"o{i}"] for i in range(result["outputs"])]
+                values = {n: z[f"v{i}"] for i, n in enumerate(result["variables"])}
+            printed = (folder / "stdout").read_bytes()[:_MAX_PRINTED].decode(errors="replace")
+        trace.outputs = _outputs(program, found)
+        for variable, (identity, dtype) in variables.items():
+            if variable in values:
+                trace.tensors[identity] = np.asarray(values[variable], dtype)
+        for name, value in zip(program.outputs, program.returned(), strict=True):
+            if isinstance(value.owner, FleetOp):
+                trace.tensors[op_id(value.owner)] = trace.outputs[name]
+        trace.elapsed_s = float(result["elapsed_s"])
+        trace.placement = dict.fromkeys(trace.tensors, "host")
+        trace.meta = {
+            "numpy": result["numpy"],
+            "python": platform.python_version(),
+            "seed": options.seed,
+            "dtypes": {name: str(t.dtype) for name, t in trace.tensors.items()},
+            "stdout": printed,
+        }
+        trace.complete = True
+        return trace
+
+    def _execute(self, folder: Path, program: Program, options: RunOptions) -> int:
+        command = [sys.executable, "-I", str(_CHILD), str(folder)]
+        deadline = time.monotonic() + self.timeout_s
+        with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, start_new_session=True
+            )  # fmt: skip
+            try:
+                while True:
+                    try:
+                        return process.wait(timeout=min(1.0, max(0.01, deadline - time.monotonic())))
+                    except subprocess.TimeoutExpired:
+                        if time.monotonic() >= deadline:
+                            raise ModelError(
+                                f"took longer than {self.timeout_s:g} s", where=f"cpython {program.source_name}"
+                            ) from None
+                        if options.progress is not None:
+                            options.progress(0.5, "CPython runs the file")
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+
+def _variables(program: Program) -> dict[str, tuple[str, np.dtype | None]]:
+    """Variable -> the operation whose value it holds at the end (the last one), and its dtype if it is a Python number."""
+    found: dict[str, tuple[str, np.dtype | None]] = {}
+    for op in program.operations():
+        var = op.properties.get("var")
+        if var is not None and op.results:
+            type_ = op.results[0].type
+            found[str(getattr(var, "data", ""))] = (op_id(op), None if is_tensor(type_) else numpy_dtype(type_))
+    return found
+
+
+def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray], variables: list[str]) -> None:
+    names = [a.name for a in program.arguments]
+    arrays = {f"a{i}": program.weights[n] if n in program.weights else inputs[n] for i, n in enumerate(names)}
+    np.savez(folder / "arguments.npz", **arrays)  # pyright: ignore[reportArgumentType]
+    (folder / "source.py").write_text(program.source, encoding="utf-8")
+    function = program.function.sym_name.data
+    job = {
+        "name": program.source_name,
+        "folder": str(Path(program.source_name).absolute().parent),
+        "function": None if function == SCRIPT else function,
+        "arguments": names,
+        "variables": variables,
+    }
+    (folder / "job.json").write_text(json.dumps(job))
+
+
+def _result(folder: Path, program: Program, status: int) -> dict[str, Any]:
+    where = f"cpython {program.source_name}"
+    try:
+        result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    except (OSError, ValueError):
+        tail = (folder / "stderr").read_text(errors="replace").strip().splitlines()
+        ended = f"signal {-status}" if status < 0 else f"status {status}"
+        raise ModelError(
+            f"the process ended with {ended} and left no result{': ' + tail[-1] if tail else ''}", where=where
+        ) from None
+    if "error" in result:
+        line = f":{result['line']}" if result.get("line") else ""
+        raise ModelError(f"running the file fails: {result['error']}", where=f"cpython {program.source_name}{line}")
+    return result
+
+
+def _outputs(program: Program, found: list[np.ndarray]) -> dict[str, np.ndarray]:
+    if len(found) != len(program.outputs) and program.function.sym_name.data != SCRIPT:
+        raise ModelError(f"the file returned {len(found)} values, the program has {len(program.outputs)}", where="cpython")
+    types = [v.type for v in program.returned()]
+    return {
+        name: a if is_tensor(t) else np.asarray(a, numpy_dtype(t)) for name, a, t in zip(program.outputs, found, types, strict=True)
+    }
+
+
+ENGINE = CpythonEngine()

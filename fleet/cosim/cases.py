@@ -29,7 +29,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -96,7 +95,8 @@ class Case:
         made: list[CaseRun] = []
         for m in self.matrices:
             devices: Sequence[str | None] = m["devices"] or (None,)
-            for device, memory, seed in product(devices, m["memories"], m["seeds"]):
+            memories, seeds = cast("Sequence[str]", m["memories"]), cast("Sequence[int]", m["seeds"])
+            for device, memory, seed in ((d, m_, s) for d in devices for m_ in memories for s in seeds):
                 run_id = f"{device}-{memory}-{seed}" if device else f"host-{seed}"
                 made.append(CaseRun(self, run_id, m["engines"], device, memory, seed, m["samples"], m["tier"]))
         ids = [run.id for run in made]
@@ -230,7 +230,7 @@ def _strings(table: Mapping[str, Any], key: str, where: str, label: str, default
     items = cast("list[Any]", value) if isinstance(value, list) else [None]
     if not items or not all(isinstance(v, str) and v for v in items) or len(set(items)) != len(items):
         raise ModelError(f"{label}{key}: expected a list of different names, got {value!r}", where=where)
-    return tuple(items)
+    return tuple(str(v) for v in items)
 
 
 def find_cases(folder: Path) -> tuple[Case, ...]:

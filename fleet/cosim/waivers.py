@@ -72,7 +72,8 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
         expires = values["expires"]
         if not isinstance(expires, datetime.date) or isinstance(expires, datetime.datetime):
             raise ModelError(f"{label}.expires: expected a date like 2026-01-31, got {expires!r}", where=where)
-        found.append(Waiver(**{**values, "where": f"{where}, {label}"}))
+        texts = [str(values[key]) for key in _KEYS[:-1]]
+        found.append(Waiver(*texts, expires=expires, where=f"{where}, {label}"))
     return tuple(found)
 
 

@@ -60,6 +60,7 @@ class CosimOptions:
         workdir: where engines leave images, logs and waves (a folder an engine); a temporary one when None.
         progress: called with (engine, fraction, words).
         on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
+        on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
         lowering: options of the accelerator's compile, as `RunOptions`.
     """
@@ -78,6 +79,7 @@ class CosimOptions:
     progress: Callable[[str, float, str], None] | None = None
     on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
     on_comparison: Callable[[Comparison], None] | None = None
+    on_trace: Callable[[str, Trace], None] | None = None
     engines: Mapping[str, Engine] | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -235,6 +237,8 @@ class _Run:
         if task is not None:
             self.tasks.append(task)
             self._keep_flipped(task)
+        if self.options.on_trace is not None and outcome.trace is not None:
+            self.options.on_trace(name, outcome.trace)
         if self.options.on_engine is not None:
             self.options.on_engine(outcome.run, task)
 

@@ -113,7 +113,7 @@ def _load(
         function = module.functions[function_name]
         module.check_function(function)
         arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs)
-    bound = {a.name: np.ascontiguousarray(weights[a.name]) for a in arguments if a.kind == "weight"}
+    bound = {a.name: np.asarray(weights[a.name], order="C") for a in arguments if a.kind == "weight"}
     check_finite(spec, bound)
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
     for argument, value in zip(arguments, block.args, strict=True):

@@ -57,7 +57,7 @@ def _load(point: EntryPoint) -> EngineInfo:
     return EngineInfo(point.name, loaded, distribution)
 
 
-class _Engines(Mapping[str, EngineInfo]):
+class _Engines(Mapping[str, "EngineInfo"]):
     """Loads an engine when it is looked up; listing the names loads none."""
 
     def __init__(self) -> None:

@@ -18,6 +18,7 @@ from fleet.frontend._arguments import bound_arguments, check_finite, declared
 from fleet.frontend._builder import Builder
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Evaluator, Frame, Poisoned, TooManyErrors, assigned_names, final_values
+from fleet.frontend._inlining import bind_defaults
 from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
 from fleet.frontend._returns import returned_values
 from fleet.frontend._values import Tensor
@@ -144,7 +145,7 @@ def _evaluate(
         body = function.body
     try:
         if function_name is not None:
-            evaluator.bind_defaults(module.functions[function_name], frame)
+            bind_defaults(evaluator, module.functions[function_name], frame)
         statement, value = evaluator.run(body, frame)
         if function_name is not None and not evaluator.errors:
             outputs, values = returned_values(evaluator, module.functions[function_name], statement, value)

@@ -13,6 +13,7 @@ from fleet.cosim.result import EngineRun
 from fleet.engines.base import Engine, RunOptions
 from fleet.engines.trace import CYCLE_CLASSES, Trace
 from fleet.errors import FleetError
+from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
 __all__ = ["Outcome", "failed", "run_engine"]
@@ -78,9 +79,13 @@ def _implausible(trace: Trace, engine: str, program: Program, accepted: frozense
     if trace.program_hash not in accepted:
         known = ", ".join(sorted(h[:16] for h in accepted))
         return f"ran program {trace.program_hash[:16]}, asked for was {known}"
-    missing = [name for name in program.outputs if name not in trace.outputs]
-    if missing:
-        return f"gave no output '{missing[0]}'"
+    for name, value in zip(program.outputs, program.returned(), strict=True):
+        if name not in trace.outputs:
+            return f"gave no output '{name}'"
+        op = value.owner
+        kept = trace.tensors.get(op_id(op)) if isinstance(op, FleetOp) else None
+        if kept is not None and not _same_values(np.asarray(trace.outputs[name]), np.asarray(kept)):
+            return f"output '{name}' is not the value that its operation left"
     for commit in trace.commits:
         if commit.cycles and commit.start is not None and commit.end is not None:
             total, clocked = sum(commit.cycles.values()), commit.end - commit.start
@@ -88,6 +93,12 @@ def _implausible(trace: Trace, engine: str, program: Program, accepted: frozense
             if total != clocked or unknown:
                 return f"commit {commit.seq}: cycle classes {dict(commit.cycles)} do not sum to its {clocked} cycles"
     return None
+
+
+def _same_values(output: np.ndarray, tensor: np.ndarray) -> bool:
+    """Equal, where the output may have been widened from the engine's own dtype."""
+    floats = output.dtype.kind == "f" and tensor.dtype.kind == "f"
+    return output.shape == tensor.shape and np.array_equal(output, tensor.astype(output.dtype), equal_nan=floats)
 
 
 def _row(trace: Trace, name: str, required: bool, golden: Trace | None) -> EngineRun:

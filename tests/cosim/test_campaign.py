@@ -1,0 +1,203 @@
+"""The orchestration with engines made up for the test: no engine of the project takes part."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from ir_builder import Net, evaluate, shuffled_sum
+
+from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.engines.trace import Trace
+from fleet.errors import DeviceError, FleetError, ModelError
+from fleet.ir import dialect as d
+
+
+@dataclass
+class Fake:
+    """An engine that evaluates the program and then does what `spoil` says."""
+
+    name: str
+    target: str = "bytecode"
+    add_up: object = None
+    spoil: object = None
+    missing: str | None = None
+    ran: list = field(default_factory=list)
+
+    def available(self):
+        return self.missing
+
+    def run(self, program, inputs, options):
+        self.ran.append(options)
+        tensors = evaluate(program, dict(inputs), *([self.add_up] if self.add_up else []))
+        outputs = {"logits": tensors["logits"], "digit": tensors["digit"]}
+        trace = Trace(self.name, program.hash, outputs=outputs, tensors=tensors, complete=True, counters={"instructions": 5.0})
+        return self.spoil(trace) if self.spoil else trace
+
+
+def model():
+    rng = np.random.default_rng(1)
+    weights = {"w": rng.normal(size=(16, 10)).astype(np.float32)}
+    net = Net({"x": ((30, 16), "input"), "w": ((16, 10), "weight")}, weights)
+    logits = net.call(d.MaximumOp, net.matmul(net["x"], net["w"], "product"), net.number(0), name="logits")
+    program = net.program(logits=logits, digit=net.argmax(logits, 1, "digit"))
+    inputs = {"x": rng.normal(size=(30, 16)).astype(np.float32)}
+    return program, inputs, evaluate(program, inputs)["digit"]
+
+
+def run(engines, asked=("vm", "riscv"), labels=True, **more) -> CosimResult:
+    program, inputs, digits = model()
+    options = CosimOptions(
+        "m.py:f", DataProvenance("real", 30, "x.npz", "y.npz", None), engines={e.name: e for e in engines}, **more
+    )
+    return cosim(program, inputs, digits if labels else None, asked, options)
+
+
+VM = Fake("vm")
+RISCV = Fake("riscv", "riscv", shuffled_sum(np.random.default_rng(0)))
+
+
+def test_two_engines_agree():
+    seen = []
+    result = run(
+        [VM, RISCV],
+        metric="accuracy",
+        date="2025-01-01",
+        command="fleet cosim",
+        on_engine=lambda r, t: seen.append((r.name, t.value)),
+    )
+    assert result.verdict == "pass"
+    assert result.reasons == ()
+    assert [c.name for c in result.comparisons] == ["riscv-vs-vm"]
+    assert result.comparison("riscv-vs-vm").elements == 30 * 21
+    assert seen == [("vm", 1.0), ("riscv", 1.0)]
+    task = result.task("riscv")
+    assert (task.correct, task.agreement, task.flips) == (30, 1.0, ())
+    assert 0.85 < task.low < 1.0 == task.high
+    assert result.identity.tools["numpy"] == np.__version__
+    again = CosimResult.from_json(result.to_json())
+    assert again.to_json() == result.to_json()
+
+
+def test_the_golden_runs_whether_named_or_not():
+    result = run([VM, RISCV], ("riscv",))
+    assert result.verdict == "pass"
+    assert result.engine("vm").required is False
+
+
+def test_an_engine_that_fails_loses_nothing_of_the_others():
+    def broken(_trace):
+        raise DeviceError("too small", where="chip")
+
+    result = run([VM, RISCV, Fake("other", "x", spoil=broken)], ("vm", "other", "riscv"))
+    assert result.verdict == "fail"
+    assert result.engine("other").status == "failed"
+    assert result.reasons == ("other did not run: chip: too small",)
+    assert result.comparison("riscv-vs-vm").verdict == "pass"
+    bug = run([VM, Fake("riscv", "riscv", spoil=lambda _t: 1 / 0)])
+    assert "internal error, a bug of fleet: ZeroDivisionError" in bug.reasons[0]
+    absent = run([VM, Fake("riscv", "riscv", missing="no emulator; pip install fleet[riscv]")])
+    assert absent.reasons == ("riscv did not run: no emulator; pip install fleet[riscv]",)
+    assert absent.not_compared[0].what == "riscv"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda t: replace(t, complete=False), "not complete"),
+        (lambda t: replace(t, program_hash="0" * 64), "ran program 0000000000000000"),
+        (lambda t: replace(t, engine="vm"), "a trace of engine 'vm'"),
+        (lambda t: replace(t, outputs={}), "no output 'logits'"),
+        (lambda t: replace(t, tensors={}), "kept no value"),
+    ],
+)
+def test_an_engine_that_silently_does_not_run_is_found(spoil, says):
+    result = run([VM, Fake("riscv", "riscv", spoil=spoil)])
+    assert result.verdict == "fail"
+    assert any(says in r for r in result.reasons), result.reasons
+
+
+def test_a_wrong_value_is_named():
+    def spoil(trace):
+        trace.tensors["product"] = trace.tensors["product"].copy()
+        trace.tensors["product"][7, 3] += np.float32(0.01)
+        return trace
+
+    result = run([VM, Fake("riscv", "riscv", spoil=spoil)])
+    assert result.verdict == "fail"
+    assert result.divergence.ops == ("product",)
+    assert "element [7, 3]" in result.divergence.what
+
+
+def test_a_flip_must_not_be():
+    def spoil(trace):
+        flipped = trace.outputs["digit"].copy()
+        flipped[4] = (flipped[4] + 1) % 10
+        trace.outputs["digit"] = trace.tensors["digit"] = flipped
+        return trace
+
+    result = run([VM, Fake("riscv", "riscv", spoil=spoil)])
+    assert "riscv: 1 of 30 predicted classes are not the golden's" in result.reasons
+    (flip,) = result.task("riscv").flips
+    assert (flip.index, flip.golden, flip.label) == (4, flip.label, flip.golden)
+    assert result.arrays["inputs/flipped/riscv"].shape == (1, 16)
+    assert result.task("riscv").lost == pytest.approx(1 / 30)
+
+
+def test_the_source_oracle_is_compared_by_outputs_where_it_kept_nothing_else():
+    def only_outputs(trace):
+        trace.tensors.clear()
+        return trace
+
+    result = run([VM, Fake("cpython", "source", spoil=only_outputs)], ("vm", "cpython"))
+    comparison = result.comparison("vm-vs-cpython")
+    assert (comparison.verdict, comparison.reference, comparison.elements) == ("pass", "cpython", 30 * 11)
+    assert comparison.not_compared[0].what == "product"
+
+    def swapped(trace):
+        trace.outputs["logits"] = -trace.outputs["logits"]
+        return trace
+
+    bad = run([VM, Fake("riscv", "riscv", spoil=swapped)])
+    assert bad.reasons == ("riscv did not run: output 'logits' is not the value that its operation left",)
+
+    def swapped_everywhere(trace):
+        trace.outputs["logits"] = trace.tensors["logits"] = -trace.outputs["logits"]
+        return trace
+
+    bad = run([Fake("vm", spoil=swapped_everywhere), Fake("cpython", "source", spoil=only_outputs)], ("vm", "cpython"))
+    assert bad.divergence.ops == ("logits",)
+
+
+def test_one_engine_alone_compares_nothing():
+    result = run([VM], ("vm",))
+    assert result.verdict == "nothing compared"
+    assert "name at least two engines" in result.reasons[0]
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(FleetError, match="no engine 'spike'"):
+        run([VM], ("spike",))
+    with pytest.raises(FleetError, match="needs a device"):
+        run([VM, Fake("iss", "accel")], ("iss",))
+    with pytest.raises(FleetError, match="no metric 'speed'"):
+        run([VM], ("vm",), metric="speed")
+    program, inputs, digits = model()
+    options = CosimOptions("m", DataProvenance("real", 30, None, None, None), engines={"vm": VM})
+    with pytest.raises(ModelError, match=r"labels are float64 \[30\], the model predicts \[30\] classes"):
+        cosim(program, inputs, digits.astype(float), ["vm"], options)
+
+
+def test_an_interruption_ends_the_run():
+    def interrupted(_trace):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run([VM, Fake("riscv", "riscv", spoil=interrupted)])
+
+
+def test_every_engine_gets_a_folder_of_its_own(tmp_path):
+    vm, riscv = Fake("vm"), Fake("riscv", "riscv")
+    run([vm, riscv], workdir=tmp_path, seed=5, memory="stall")
+    assert riscv.ran[0].workdir == tmp_path / "riscv"
+    assert (riscv.ran[0].seed, riscv.ran[0].memory, riscv.ran[0].device) == (5, "stall", None)

@@ -80,7 +80,9 @@ def _halves(rng: np.random.Generator, shape: tuple[int, ...], data: str) -> np.n
         values = rng.integers(0, 65536, shape, dtype=np.uint16)
         return np.where(rng.random(shape) < 0.999, values & 0xBBFF, values).astype(np.uint16)
     if data == "special":
-        odd = rng.choice(np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16), shape)
+        odd = rng.choice(
+            np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16), shape
+        )
         values = np.where(rng.random(shape) < 0.003, odd, values).astype(np.uint16)
     return values
 
@@ -110,7 +112,9 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
 
     source = feature(in_surfaces, c.data)
     if c.chin % 32:  # lanes beyond CHin hold the worst
-        memory.view("ddr", source, in_surfaces * rows * 64).view(np.uint16).reshape(in_surfaces, rows, 32)[-1, :, c.chin % 32 :] = 0x7E01
+        memory.view("ddr", source, in_surfaces * rows * 64).view(np.uint16).reshape(in_surfaces, rows, 32)[-1, :, c.chin % 32 :] = (
+            0x7E01
+        )
     residual = feature(out_surfaces, "special") if c.residual else None
     bn = None
     if c.bn:
@@ -164,7 +168,9 @@ class Runner:
         self.memory = MappedMemory(self.device, folder)
         self.simulation = Simulation(build(design_of(self.set, self.device)), folder / "simulation", seed=seed)
 
-    def play(self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000) -> tuple[Status, list[CommitRecord], list[int]]:
+    def play(
+        self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000
+    ) -> tuple[Status, list[CommitRecord], list[int]]:
         """Runs a script on the memory as it stands; a failed assertion of the RTL raises."""
         f = self.folder
         script.save(f / "script.bin")

@@ -144,7 +144,8 @@ def test_start_while_busy_is_refused_and_disturbs_nothing(small: Runner, fields:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("mvm_wt_addr", 0x0FF00000), ("mvm_in_addr", 0xF0000000), ("mvm_out_addr", 0xF0000000), ("mvm_bn_addr", 0xF0000000)]
+    ("name", "value"),
+    [("mvm_wt_addr", 0x0FF00000), ("mvm_in_addr", 0xF0000000), ("mvm_out_addr", 0xF0000000), ("mvm_bn_addr", 0xF0000000)],
 )
 def test_a_bus_error_ends_the_instruction_with_its_cause(small: Runner, fields: dict[str, int], name: str, value: int) -> None:
     script = Script()

@@ -16,6 +16,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE, IssBackend, execute_calls
 from fleet.engines.trace import Trace
 from fleet.errors import DeviceError
+from fleet.frontend.source import load
 from fleet.ir import dialect as d
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, Memory, Write
@@ -198,3 +199,48 @@ def test_a_write_outside_its_destination_is_named(tmp_path: Path) -> None:
     end = call.fields["mvm_out_addr"] + 128
     with pytest.raises(DeviceError, match=rf"instruction 0 \(mvm, y\): writes bytes \[.*, {end + 1:#x}\) of ddr outside"):
         list(execute_calls(replace(SET, instructions={"mvm": Stray}), SMALL, memory, [call], 0))
+
+
+SOURCE = """
+import numpy as np
+
+def forward(x: "float32[4, 64]", w: "float32[64, 40]", b: "float32[40]"):
+    h = np.maximum(x @ w + b, 0)
+    s = np.tanh(h * 2)
+    t = s @ s.T
+    return h, t, np.argmax(h, axis=0)
+"""
+
+
+def test_host_operations_between_and_behind_the_device(tmp_path: Path) -> None:
+    """What the device lacks runs on the host with the VM's operators, and the counters say what share that is."""
+    (tmp_path / "m.py").write_text(SOURCE)
+    weights, x = {"w": rand(0, 64, 40), "b": rand(1, 40)}, rand(2, 4, 64)
+    program = load(f"{tmp_path / 'm.py'}:forward", weights, {"x": x})
+    trace = run(program, x)
+    h, t, first = (trace.outputs[name] for name in program.outputs)
+    w = compile_accel(program, SET, SMALL).rounded.weights
+    want = np.maximum(x.astype(np.float16).astype(np.float64) @ w["w"] + w["b"], 0)
+    assert np.abs(h - want).max() <= 2**-10 * np.abs(want).max()
+    s = np.tanh(h * np.float32(2))
+    assert t.dtype == np.float32
+    assert np.allclose(t, s @ s.T, rtol=1e-6)
+    assert np.array_equal(first, np.argmax(h, axis=0))
+    assert trace.counters["host_macs"] == 4 * 4 * 40
+    assert trace.counters["host_share"] == 4 * 4 * 40 / (4 * 4 * 40 + 4 * 64 * 40)
+    assert "host" in trace.placement.values()
+    assert len(trace.meta["host_steps"]) == trace.counters["host_ops"]
+
+
+def test_device_after_host(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(
+        "import numpy as np\n\n"
+        'def forward(x: "float32[4, 64]", w: "float32[64, 40]"):\n'
+        "    return np.tanh(x) @ w\n"
+    )  # fmt: skip
+    x = rand(2, 4, 64)
+    program = load(f"{tmp_path / 'm.py'}:forward", {"w": rand(0, 64, 40)}, {"x": x})
+    (y,) = run(program, x).outputs.values()
+    w = compile_accel(program, SET, SMALL).rounded.weights["w"]
+    want = np.tanh(x).astype(np.float16).astype(np.float64) @ w
+    assert np.abs(y - want).max() <= 2**-10 * np.abs(want).max()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from riscv_models import Maker, model, run
+from riscv_models import Body, Maker, model, run
 
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE, run_image
@@ -75,15 +75,38 @@ def single_steps(program: RiscvProgram, inputs: dict[str, np.ndarray]) -> Counte
     return found
 
 
-def test_counts_equal_single_stepping() -> None:
-    program = compiled()
+def many(m: Maker, x: Any, w: Any) -> list[Any]:
+    """Over 4 KiB of code, so that instructions cross pages, with loops, branches and divisions of all kinds."""
+    h = m("matmul", x, w)
+    found = [m(name, h) for name in ("exp", "tanh", "abs", "neg", "log", "sqrt")]
+    total = m("concat", *found, axis=0)
+    whole = m("cast", m("maximum", h, m.constant(0.0, tensor_type((), "float32"))), dtype="int64")
+    rows = m("argmax", m("transpose", h, permutation=[1, 0]), axis=1)
+    powers = [m("pow", found[0], h), m("pow", whole, whole), m("gather", h, rows)]
+    wide = m("cast", h, dtype="float64")
+    doubles = [
+        m("exp", wide),
+        m("pow", m("abs", wide), wide),
+        m("div", wide, m("tanh", wide)),
+        m("matmul", x, m("cast", w, dtype="float64")),
+    ]
+    return [m("var", total, axes=[0], keepdims=True), m("mean", whole, axes=[0, 1], keepdims=False), *powers, *doubles]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("body", [layer, many])
+def test_counts_equal_single_stepping(body: Body) -> None:
+    program = compile_riscv(model(ARRAYS, body, weights=["w"]))
     inputs = {"x": ARRAYS["x"]}
     trace = run_image(program, program.elf, inputs)
     steps = single_steps(program, inputs)
     assert trace.counters["instructions"] == steps.total() > 1000
     for operation in program.operations:
-        assert trace.counters[f"instructions.{operation.id}"] == steps[operation.symbol] > 0
+        count = trace.counters[f"instructions.{operation.id}"]
+        assert count == steps[operation.symbol] > 0
+        assert count <= operation.work, "the estimate that limits a run is an upper bound"
     assert trace.counters["instructions"] == steps["fleet_main"] + sum(steps[o.symbol] for o in program.operations)
+    assert body is layer or len(program.image.segments[0].data) > 4096
 
 
 def test_runs_repeat_in_bits_and_counts() -> None:
@@ -139,7 +162,7 @@ def test_outputs_may_be_arguments_and_prints_are_kept() -> None:
     x = np.arange(3, dtype=np.int64)
     trace = run({"x": x}, body)
     np.testing.assert_array_equal(trace.outputs["out0"], x)
-    assert trace.meta["printed"] == ["[0 1 2] [0 2 4]", "6"]
+    assert trace.meta["stdout"] == "[0 1 2] [0 2 4]\n6\n"
     assert "print.1" not in trace.tensors
 
 

@@ -161,6 +161,6 @@ def _work(op: FleetOp, used: Sequence[Buffer]) -> int:
     """Upper estimate of instructions: a constant an element or multiply-add."""
     size = [max(1, buffer.nbytes // buffer.dtype.itemsize) for buffer in used]
     if isinstance(op, dialect.MatmulOp):
-        return 200 + size[0] * used[1].shape[-1] * 8 + size[2] * 4 * (1 + size[0] // max(1, size[2]))
+        return 200 + size[0] * (16 + 8 * used[1].shape[-1]) + 4 * size[2]
     rows = sum(size) if isinstance(op, dialect.ConcatOp | ReduceOp | dialect.ArgmaxOp) else size[0]
     return 200 + rows * COST.get(type(op), 24 if isinstance(op, ReduceOp | dialect.ArgmaxOp) else 12)

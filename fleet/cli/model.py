@@ -8,10 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from fleet.cosim.model import RANDOM_BANNER, LoadedModel, load_model
-
-__all__ = ["RANDOM_BANNER", "LoadedModel", "data_options", "load_model"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class CosimOptions:
         on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
         on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
+        lowering: options of the accelerator's compile, as `RunOptions`.
     """
 
     model: str
@@ -79,6 +81,7 @@ class CosimOptions:
     on_comparison: Callable[[Comparison], None] | None = None
     on_trace: Callable[[str, Trace], None] | None = None
     engines: Mapping[str, Engine] | None = None
+    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def cosim(
@@ -179,7 +182,7 @@ class _Run:
         """Compile, rounded golden, functional model."""
         assert self.options.device is not None
         try:
-            self.stream = open_stream(self.program, self.options.device)
+            self.stream = open_stream(self.program, self.options.device, self.options.lowering)
         except FleetError as error:
             for name in accelerated:
                 self._finished(failed(name, True, str(error)))
@@ -213,6 +216,7 @@ class _Run:
             keep_tensors=True,
             workdir=self.folder / name,
             progress=tell,
+            lowering=self.options.lowering,
         )
         (self.folder / name).mkdir(parents=True, exist_ok=True)
         golden = self._trace("vm")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class RunOptions:
         keep_tensors: whether per-operation tensors are kept in the trace (outputs always are).
         workdir: where the engine may leave files (images, logs, waves); a temporary folder when None.
         progress: see `Progress`.
+        lowering: options of the accelerator's compile ("group", "clip", "rounding"; JSON values), see
+            `fleet.targets.accel.compile.compile_accel`. The rounded golden must be made with the same.
     """
 
     device: str | None = None
@@ -35,6 +37,7 @@ class RunOptions:
     keep_tensors: bool = True
     workdir: Path | None = None
     progress: Progress | None = None
+    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Engine(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +51,8 @@ def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]
         "unchanged": [c for c in differences if not c.changed and c.after is not None],
         "not_compared": _cut(all_not_compared(result)),
         "accuracy": _accuracy(result),
-        "flips": [_flips(result, task) for task in result.tasks],
+        "flips": _all_flips(result),
+        "agreeing": [task for task in result.tasks if not task.flips],
         "performance": _performance(result),
         "bits": [_bits(c) for c in result.comparisons if c.kind == "bits"],
         "host": _host(result),
@@ -81,7 +81,7 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
     series = {text: values for text, values in series.items() if any(v is not None for v in values)}
     depth = Markup(sqnr_by_depth([r.op for r in drawn], series, "sqnr", _BOTH)) if series else None
     for i, comparison in enumerate(c for c in result.comparisons if c.kind == "bound"):
-        worst = worst_operation(comparison)
+        worst = worst_operation(comparison, with_ulps=True)
         if worst is None or worst.bound is None or not worst.cumulative.ulp_counts:
             continue
         edges, counts = accuracy.histogram(worst.cumulative, worst.bound.ulp_median)
@@ -117,6 +117,15 @@ def _operations(comparison: Comparison) -> dict[str, Any]:
 def _special(row: OperationRow) -> bool:
     a, b = row.reference_counts, row.other_counts
     return any((a.saturated, a.nan, a.inf, a.subnormal, b.saturated, b.nan, b.inf, b.subnormal))
+
+
+def _all_flips(result: CosimResult) -> list[dict[str, Any]]:
+    """One entry a set of flips; engines that flip the same samples to the same classes share it."""
+    groups: dict[Any, list[TaskMetric]] = {}
+    for task in result.tasks:
+        if task.flips:
+            groups.setdefault((task.flips, task.must_agree, task.lost, task.lost_low, task.lost_high), []).append(task)
+    return [_flips(result, tasks[0]) | {"engines": [t.engine for t in tasks]} for tasks in groups.values()]
 
 
 def _flips(result: CosimResult, task: TaskMetric) -> dict[str, Any]:
@@ -191,8 +200,11 @@ def _utilisation(costs: Sequence[performance.OperationCost]) -> Markup:
         "padding": [100 * (c.padding or 0.0) for c in costs],
         "nothing issued": [100 * (c.idle or 0.0) for c in costs],
     }
+    ends = [f"{100 * (c.useful or 0.0):.3g} %" for c in costs]
     text = "Share of the array's multiply-accumulate slots: useful, padding, nothing issued."
-    return Markup(stacked_bars([c.op for c in costs], parts, "% of the array's MAC slots", "utilisation", text))
+    return Markup(
+        stacked_bars([c.op for c in costs], parts, "% of the array's MAC slots", "utilisation", text, ends, "nothing issued")
+    )
 
 
 def _roofline(
@@ -203,12 +215,10 @@ def _roofline(
     suffix = "_bytes_per_cycle"
     bandwidths = {k.removesuffix(suffix).upper(): v for k, v in device.limits.items() if k.endswith(suffix) and v > 0}
     keep = {c.op for c in costly}
-    nothing = math.nan
     points = [
-        RooflinePoint(c.op, float(c.macs or 0), float(c.cycles or 0), float(c.least_bytes or 0))
+        RooflinePoint(i + 1, float(c.macs or 0), float(c.cycles or 0), {m.upper(): float(n) for m, n in c.least_bytes.items()})
+        for i, c in enumerate(costs)
         if c.op in keep
-        else RooflinePoint(c.op, nothing, nothing, nothing)
-        for c in costs
     ]
     return Markup(roofline(points, device.limits.get("macs_per_cycle", 1.0), bandwidths))
 

@@ -34,7 +34,9 @@ def _environment() -> Environment:
         shape=_text.shape,
         title_of=engine_title,
     )
-    made.globals.update(interval=_text.interval, symbols=_text.SYMBOLS, absent=_text.ABSENT)
+    shared: dict[str, Any] = {"interval": _text.interval, "symbols": _text.SYMBOLS, "absent": _text.ABSENT}
+    for name, value in shared.items():
+        made.globals[name] = value
     return made
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -64,13 +64,13 @@ _DECIMALS = re.compile(r"(\.\d{2})\d+")
 
 
 @contextmanager
-def canvas(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
+def canvas(width: float, height: float) -> Generator[tuple[Figure, Axes]]:
     """A figure of `width` x `height` inches with one set of axes, under the project's style (never pyplot: no global state)."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as MplFigure
 
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(_RC):  # pyright: ignore[reportArgumentType]  # its keys are a Literal of all names
         figure = MplFigure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         yield figure, figure.add_subplot()
@@ -113,14 +113,14 @@ def label(name: str, length: int = LABEL_LENGTH) -> str:
 
 
 def thousands(value: float) -> str:
-    """A number for an axis or a bar: 1,234, 1.2 M; never more than five characters of digits."""
+    """A number for an axis or a bar: 1,234, 1.2 M; three significant digits from 10,000 on."""
     if not math.isfinite(value):
         return str(value)
-    for limit, suffix in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")):
-        if abs(value) >= limit:
-            scaled = value / (1e3 if suffix == " k" else limit)
-            return f"{scaled:,.3g}{suffix}" if scaled < 1000 else f"{scaled:,.0f}{suffix}"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3g}"
+    if abs(value) >= 1e4:
+        rounded = float(f"{value:.3g}")
+        limit, suffix = next((x for x in ((1e12, " T"), (1e9, " G"), (1e6, " M")) if abs(rounded) >= x[0]), (1e3, " k"))
+        return f"{rounded / limit:,g}{suffix}"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:,.3g}"
 
 
 def thousands_formatter() -> Formatter:

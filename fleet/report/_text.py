@@ -66,6 +66,8 @@ def duration(seconds: float | None) -> str:
     """Wall time: 3 ms, 1.24 s, 2 min 03 s."""
     if seconds is None:
         return ABSENT
+    if seconds < 1e-3:
+        return f"{1e6 * seconds:.3g} µs"
     if seconds < 1:
         return f"{1000 * seconds:.3g} ms"
     if seconds < 100:
@@ -80,9 +82,11 @@ def times(ratio: float | None) -> str:
     return "same" if ratio == 1 else f"x{ratio:.3g}"
 
 
-def short(digest: str | None, length: int = 12) -> str:
-    """The head of a hash."""
-    return digest[:length] if digest else ABSENT
+def short(value: str | None, length: int = 16) -> str:
+    """The head of a SHA-256 in hex; any other text as it is."""
+    if not value:
+        return ABSENT
+    return value[:length] + "…" if len(value) == 64 and set(value) <= set("0123456789abcdef") else value
 
 
 def shape(sizes: Sequence[int]) -> str:

@@ -33,11 +33,10 @@ def sqnr_by_depth(
         any_exact = False
         for k, (text, values) in enumerate(series.items()):
             if text == beneath:
-                axes.plot(
-                    [i for i, v in enumerate(values) if v is not None and math.isfinite(v)],
-                    [v for v in values if v is not None and math.isfinite(v)],
-                    color=PALETTE[k % len(PALETTE)], linewidth=6, alpha=0.45, solid_capstyle="round", zorder=1, label=label(text, 60),
-                )  # fmt: skip
+                at = [i for i, v in enumerate(values) if v is not None and math.isfinite(v)]
+                band = [v for v in values if v is not None and math.isfinite(v)]
+                colour = PALETTE[k % len(PALETTE)]
+                axes.plot(at, band, color=colour, linewidth=6, alpha=0.45, solid_capstyle="round", zorder=1, label=label(text, 60))
                 continue
             x = [i for i, v in enumerate(values) if v is not None and not math.isnan(v)]
             y = [v for v in values if v is not None and not math.isnan(v)]
@@ -63,7 +62,8 @@ def sqnr_by_depth(
         axes.set_xlabel("operation, in program order")
         name_axis(axes, operations)
         axes.grid(axis="y")
-        figure.legend(loc="outside upper left", ncols=min(len(series), 2), fontsize=8.5)
+        if series:
+            figure.legend(loc="outside upper left", ncols=min(len(series), 2), fontsize=8.5)
         worst = f"; lowest {low:.1f} dB" if finite else ""
         return to_svg(figure, name, f"Signal to quantisation noise ratio over {len(operations)} operations{worst}.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -49,7 +50,7 @@ class HeadRow:
     def to_json(self) -> dict[str, Any]:
         """JSON values; infinities and NaN as strings, as in the result."""
         table = asdict(self)
-        return {k: str(v) if isinstance(v, float) and v != v or v in {float("inf"), float("-inf")} else v for k, v in table.items()}
+        return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in table.items()}
 
 
 def headline(result: CosimResult) -> tuple[HeadRow, ...]:
@@ -59,12 +60,15 @@ def headline(result: CosimResult) -> tuple[HeadRow, ...]:
 
 def engine_title(name: str) -> str:
     """How an engine is called in a page."""
-    return "vm, weights as stored" if name == ROUNDED else name
+    return "vm (weights as stored)" if name == ROUNDED else name
 
 
-def worst_operation(comparison: Comparison) -> OperationRow | None:
-    """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none."""
-    bounded = [row for row in comparison.operations if row.bound is not None]
+def worst_operation(comparison: Comparison, with_ulps: bool = False) -> OperationRow | None:
+    """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none.
+
+    with_ulps: only among operations whose values are floats, so that they have ULPs (an argmax has none).
+    """
+    bounded = [r for r in comparison.operations if r.bound is not None and (r.cumulative.ulp_dtype or not with_ulps)]
     if bounded:
         return max(bounded, key=lambda row: row.bound.worst_ratio if row.bound else 0.0)
     rows = [row for row in comparison.operations if row.cumulative.sqnr_db == row.cumulative.sqnr_db]

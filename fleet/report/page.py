@@ -89,7 +89,7 @@ def report_json(result: CosimResult, previous: CosimResult | None = None) -> dic
                 "macs_issued": c.macs_issued,
                 "useful": c.useful,
                 "padding": c.padding,
-                "least_bytes": c.least_bytes,
+                "least_bytes": dict(c.least_bytes),
             }
             for c in performance.operation_costs(result)
         ],

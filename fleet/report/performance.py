@@ -31,7 +31,7 @@ class OperationCost:
         cycles: sum of `classes`, None without a clock; classes: class -> cycles.
         macs, macs_issued: useful, and with padding; None where the unit has none.
         model_cycles: of the functional cost model, None without one.
-        least_bytes: what its operands hold, over all memories; None when unknown.
+        least_bytes: memory ("hbm") -> bytes that its operands hold there; empty when unknown.
         peak: MACs a cycle of the array, None when unknown.
     """
 
@@ -44,7 +44,7 @@ class OperationCost:
     macs: int | None
     macs_issued: int | None
     model_cycles: int | None
-    least_bytes: int | None
+    least_bytes: Mapping[str, int]
     peak: float | None
 
     @property
@@ -129,9 +129,21 @@ def _cost(op: str, rows: Sequence[CommitRow], peak: float | None) -> OperationCo
         macs=_sum([row.macs for row in rows]),
         macs_issued=_sum([row.macs_issued for row in rows]),
         model_cycles=_sum([row.model_cycles for row in rows]),
-        least_bytes=_sum([sum(row.least_bytes.values()) if row.least_bytes else None for row in rows]),
+        least_bytes=_least(rows),
         peak=peak,
     )
+
+
+def _least(rows: Sequence[CommitRow]) -> Mapping[str, int]:
+    """Bytes by memory, reads and writes together; empty when a commit does not tell."""
+    if not all(row.least_bytes for row in rows):
+        return {}
+    found: dict[str, int] = {}
+    for row in rows:
+        for key, size in row.least_bytes.items():
+            memory = key.rsplit("_", 1)[0]
+            found[memory] = found.get(memory, 0) + size
+    return found
 
 
 def traffic(result: CosimResult) -> tuple[Traffic, ...]:

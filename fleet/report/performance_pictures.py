@@ -6,23 +6,45 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fleet.report._style import HATCHES, INK, PALETTE, canvas, label, plain_formatter, thousands, thousands_formatter, to_svg
+from fleet.report._style import (
+    HATCHES,
+    INK,
+    MARKERS,
+    PALETTE,
+    canvas,
+    label,
+    plain_formatter,
+    thousands,
+    thousands_formatter,
+    to_svg,
+)
 from fleet.report.accuracy_pictures import name_axis
 
 __all__ = ["RooflinePoint", "bars", "port_balance", "roofline", "stacked_bars"]
 
 
 class RooflinePoint(NamedTuple):
-    """One point of a roofline: `macs` useful multiply-accumulates done in `cycles` with `bytes` moved."""
+    """One point of a roofline: `macs` useful multiply-accumulates done in `cycles`.
 
-    name: str
+    bytes: memory -> bytes moved; the point stands over those of the memory that takes longest for its share.
+    """
+
+    number: int
     macs: float
     cycles: float
-    bytes: float
+    bytes: Mapping[str, float]
 
 
-def stacked_bars(rows: Sequence[str], parts: Mapping[str, Sequence[float]], axis: str, name: str, description: str) -> str:
-    """One horizontal bar a row, made of the parts; the row's total stands at its end.
+def stacked_bars(
+    rows: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    axis: str,
+    name: str,
+    description: str,
+    ends: Sequence[str] | None = None,
+    hollow: str = "",
+) -> str:
+    """One horizontal bar a row, made of the parts; `ends` or else the row's total stands at its end.
 
     Args:
         rows: names from top to bottom.
@@ -30,6 +52,8 @@ def stacked_bars(rows: Sequence[str], parts: Mapping[str, Sequence[float]], axis
         axis: text of the value axis, with its unit.
         name: prefix of the ids in the page.
         description: for readers who cannot see it.
+        ends: one text a row.
+        hollow: the part that is drawn without a colour (nothing happened).
     """
     height = 1.15 + 0.3 * len(rows)
     with canvas(8.2, max(height, 1.9)) as (figure, axes):
@@ -41,8 +65,8 @@ def stacked_bars(rows: Sequence[str], parts: Mapping[str, Sequence[float]], axis
                 values,
                 left=left,
                 height=0.68,
-                color=PALETTE[k % len(PALETTE)],
-                hatch=HATCHES[k % len(HATCHES)],
+                color="none" if text == hollow else PALETTE[k % len(PALETTE)],
+                hatch="" if text == hollow else HATCHES[k % len(HATCHES)],
                 edgecolor=INK,
                 linewidth=0.5,
                 label=label(text, 40),
@@ -50,7 +74,7 @@ def stacked_bars(rows: Sequence[str], parts: Mapping[str, Sequence[float]], axis
             left = [a + b for a, b in zip(left, values, strict=True)]
         longest = max(left, default=0.0) or 1.0
         for i, total in enumerate(left):
-            axes.text(total + 0.01 * longest, i, thousands(total), va="center", ha="left", fontsize=8.5)
+            axes.text(total + 0.01 * longest, i, ends[i] if ends else thousands(total), va="center", ha="left", fontsize=8.5)
         axes.set_xlim(0, longest * 1.12)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_yticks(y, [label(r) for r in rows])
@@ -99,46 +123,60 @@ def port_balance(bytes_by_port: Sequence[float], name: str = "ports") -> str:
 def roofline(points: Sequence[RooflinePoint], peak: float, bandwidths: Mapping[str, float], name: str = "roofline") -> str:
     """Useful MACs a cycle against MACs a byte, under the machine's limits.
 
+    Every point is drawn against the one memory that limits it (bytes / bandwidth is largest there), in that memory's colour
+    and mark, so that its distance from that memory's line is meaningful.
+
     Args:
-        points: at most a few dozen; numbered from 1 in their order (a table beside the picture names them).
+        points: at most a few dozen; their numbers stand beside them (a table beside the picture names them).
         peak: MACs a cycle that the array can do.
-        bandwidths: name of a memory -> bytes a cycle.
+        bandwidths: memory -> bytes a cycle.
         name: prefix of the ids in the page.
     """
-    usable = [
-        (i + 1, p.macs / p.bytes, p.macs / p.cycles) for i, p in enumerate(points) if p.macs > 0 and p.cycles > 0 and p.bytes > 0
-    ]
-    ridges = [peak / b for b in bandwidths.values() if b > 0]
-    xs = [x for _, x, _ in usable] + ridges
+    placed = {memory: _placed(points, memory, bandwidths) for memory in bandwidths}
+    everywhere = [p for found in placed.values() for p in found]
+    xs = [x for _, x, _ in everywhere] + [peak / b for b in bandwidths.values()]
     low, high = (min(xs) / 4, max(xs) * 4) if xs else (0.1, 100.0)
-    bottom = min([y for _, _, y in usable] + [low * b for b in bandwidths.values()] + [peak / 4]) / 2
+    bottom = min([y for _, _, y in everywhere] + [low * b for b in bandwidths.values()] + [peak / 4]) / 2
     with canvas(8.2, 4.2) as (figure, axes):
         for k, (text, bandwidth) in enumerate(bandwidths.items()):
-            style = ("-", "--", ":", "-.")[k % 4]
-            ridge = min(max(peak / bandwidth, low), high)
+            ridge = peak / bandwidth
             axes.plot(
-                [low, ridge, high],
-                [low * bandwidth, min(ridge * bandwidth, peak), peak],
+                [low, ridge],
+                [low * bandwidth, peak],
                 color=PALETTE[k % len(PALETTE)],
-                linestyle=style,
+                linestyle=("-", "--", ":", "-.")[k % 4],
+                marker=MARKERS[k % len(MARKERS)],
+                markevery=[],
                 linewidth=1.8,
                 label=f"{label(text, 40)}: {bandwidth:,.0f} bytes/cycle",
             )
-        axes.axhline(peak, color=INK, linewidth=1.0, label=f"array: {peak:,.0f} MAC/cycle")
-        for text, x, y in _merged(usable, low, high, bottom, peak * 2):
-            axes.plot([x], [y], marker="o", markersize=7, color=PALETTE[5], markeredgecolor=INK, markeredgewidth=0.6)
-            axes.annotate(text, (x, y), xytext=(7, -3), textcoords="offset points", fontsize=8.5, va="top")
+            for number, x, y in _merged(placed[text], low, high, bottom, peak * 2):
+                axes.plot(
+                    [x], [y], marker=MARKERS[k % len(MARKERS)], markersize=7, color=PALETTE[k % len(PALETTE)], markeredgecolor=INK
+                )
+                axes.annotate(number, (x, y), xytext=(7, -3), textcoords="offset points", fontsize=8.5, va="top")
+        axes.axhline(peak, color=INK, linewidth=1.4, label=f"array: {peak:,.0f} MAC/cycle")
         axes.set_xscale("log", base=10)
         axes.set_yscale("log", base=10)
         axes.set_xlim(low, high)
         axes.set_ylim(bottom, peak * 2)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(plain_formatter())
-        axes.set_xlabel("useful MACs per byte moved")
+        axes.set_xlabel("useful MACs per byte of the memory that limits it")
         axes.set_ylabel("useful MACs per cycle")
         axes.grid()
-        figure.legend(loc="outside upper left", ncols=2, fontsize=8.5)
-        return to_svg(figure, name, f"Roofline with {len(usable)} operations under a peak of {peak:,.0f} MACs per cycle.")
+        figure.legend(loc="outside upper left", ncols=3, fontsize=8.5)
+        return to_svg(figure, name, f"Roofline with {len(everywhere)} operations under a peak of {peak:,.0f} MACs per cycle.")
+
+
+def _placed(points: Sequence[RooflinePoint], memory: str, bandwidths: Mapping[str, float]) -> list[tuple[int, float, float]]:
+    """(number, MACs a byte, MACs a cycle) of the points that `memory` limits."""
+    found: list[tuple[int, float, float]] = []
+    for point in points:
+        time = {m: point.bytes.get(m, 0.0) / b for m, b in bandwidths.items()}
+        if point.macs > 0 and point.cycles > 0 and time[memory] > 0 and memory == max(time, key=lambda m: time[m]):
+            found.append((point.number, point.macs / point.bytes[memory], point.macs / point.cycles))
+    return found
 
 
 def _merged(

@@ -20,17 +20,12 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
     if result.data.banner:
         lines += [f"> **{m(result.data.banner)}**", ""]
     lines += [*_limited([f"- {m(reason)}" for reason in result.reasons]), ""]
-    lines += [
-        "| engine | accuracy | 95 % interval | = golden | check | cycles | instructions | time |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    lines[-2] = lines[-2].replace("95 %", f"{100 * result.tasks[0].confidence:.0f} %" if result.tasks else "95 %")
+    metric = m(result.tasks[0].metric) if result.tasks else "task figure"
+    level = f"{100 * result.tasks[0].confidence:.4g} % " if result.tasks else ""
+    lines += [f"| engine | {metric} | {level}interval | = golden | check | cycles | instructions | time |", "|" + "---|" * 8]
     for row in headline(result):
-        check = (
-            f"{_text.SYMBOLS.get(row.check_verdict, '')} {m(row.check)}".strip()
-            if row.status == "ran"
-            else m(row.error or row.status)
-        )
+        symbol = _text.SYMBOLS[row.check_verdict] + ": " if row.check_verdict in {"pass", "fail"} else ""
+        check = symbol + m(row.check) if row.status == "ran" else "✘ " + m(row.error or row.status)
         cells = [
             m(row.title),
             _text.percent(row.accuracy),

@@ -229,7 +229,9 @@ def passing() -> CosimResult:
         verdict="pass",
         reasons=("5 comparisons made, none failed",),
         divergence=None,
-        arrays={f"inputs/flipped/{e}": rng.integers(0, 17, (k, 64)).astype(np.float32) for e, k in ((ROUNDED, 2), ("iss", 3), ("rtl", 3))},
+        arrays={
+            f"inputs/flipped/{e}": rng.random((k, 64), np.float32) for e, k in ((ROUNDED, 2), ("iss", 3), ("rtl", 3))
+        },
     )  # fmt: skip
 
 
@@ -320,14 +322,18 @@ def hostile() -> CosimResult:
             EngineRun(bad, "failed", error=bad),
         ),
         comparisons=(
-            Comparison(f"{bad}-vs-vm", "bound", "vm", bad, bad, "fail", (bad,), 40, 0, operations, (), None, (NotCompared(bad, bad),)),
+            Comparison(
+                f"{bad}-vs-vm", "bound", "vm", bad, bad, "fail", (bad,), 40, 0, operations, (), None, (NotCompared(bad, bad),)
+            ),
             Comparison("rtl-vs-iss", "bits", "iss", "rtl", bad, "pass", (), 40, 40, (), done),
         ),
         data=DataProvenance("random", 3, bad, bad, bad),
         tasks=(),
         verdict="fail",
         reasons=(bad,),
-        divergence=Divergence(bad, 1, bad, (bad,), bad, (ElementDifference(bad, 0, 1, None, bad, bad),), 1, ((4, 5),), {bad: 1}, (bad,)),
+        divergence=Divergence(
+            bad, 1, bad, (bad,), bad, (ElementDifference(bad, 0, 1, None, bad, bad),), 1, ((4, 5),), {bad: 1}, (bad,)
+        ),
         arrays={},
     )
 
@@ -342,7 +348,9 @@ def large(operations: int = 1500) -> CosimResult:
     return replace(
         good,
         comparisons=(
-            Comparison("vm-rounded-vs-vm", "info", "vm", ROUNDED, "", "pass", (), 10, 0, rows(rng, "info", 1e-2, 40.0, names, False)),
+            Comparison(
+                "vm-rounded-vs-vm", "info", "vm", ROUNDED, "", "pass", (), 10, 0, rows(rng, "info", 1e-2, 40.0, names, False)
+            ),
             Comparison("iss-vs-vm-rounded", "bound", ROUNDED, "iss", "", "pass", (), 10, 0, rows(rng, "bound", 1e-4, 70.0, names)),
             replace(bits, commits=commits(rng, operations)),
         ),

@@ -69,9 +69,7 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
     pictures: list[tuple[str, Markup]] = []
     drawn = accuracy.thinned(rows, DEPTH_POINTS)
     series = {
-        "quantisation: weights as stored against golden": [
-            r.quantisation.cumulative.sqnr_db if r.quantisation else None for r in drawn
-        ],
+        "quantisation: weights as stored against golden": [accuracy.sqnr(r.quantisation) for r in drawn],
         "arithmetic, from the inputs on": [accuracy.sqnr(r.arithmetic) for r in drawn],
         "arithmetic, this operation alone": [accuracy.sqnr(r.arithmetic, "local") for r in drawn],
         _BOTH: [accuracy.sqnr(r.total) for r in drawn],

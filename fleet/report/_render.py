@@ -36,7 +36,8 @@ def _environment() -> Environment:
         shape=_text.shape,
         title_of=engine_title,
     )
-    made.tests["of_floats"] = has_ulps
+    tests: dict[str, Any] = {"of_floats": has_ulps}
+    made.tests.update(tests)
     shared: dict[str, Any] = {"interval": _text.interval, "symbols": _text.SYMBOLS, "absent": _text.ABSENT}
     for name, value in shared.items():
         made.globals[name] = value

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fleet.cli.model import data_options, load_model
+from fleet.cli.model import data_options
+from fleet.cosim.model import load_model
 from fleet.errors import FleetError
 
 if TYPE_CHECKING:

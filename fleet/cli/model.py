@@ -1,40 +1,14 @@
-"""From the command line's file names to a program with data: shared by cosim, compile and run."""
+"""The options by which commands name a model and its data; reading them is `fleet.cosim.model`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import numpy as np
-
-from fleet.cli.data import load_arrays, random_like
-from fleet.errors import ModelError
-from fleet.ir.program import Program
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions) mean nothing"
-
-
-@dataclass(frozen=True)
-class LoadedModel:
-    """A program with the data of one run.
-
-    inputs: every input by name; random: names of arguments that were drawn, not given; banner: what to tell a reader first.
-    """
-
-    spec: str
-    program: Program
-    inputs: Mapping[str, np.ndarray]
-    random: tuple[str, ...]
-
-    @property
-    def banner(self) -> str | None:
-        """`RANDOM_BANNER` where data were drawn, else None."""
-        return f"{RANDOM_BANNER} (drawn: {', '.join(self.random)})" if self.random else None
 
 
 def data_options(function: _F) -> _F:
@@ -51,50 +25,3 @@ def data_options(function: _F) -> _F:
     ):
         function = option(function)
     return function
-
-
-def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[str, np.ndarray]:
-    """Only the first rows of inputs whose leading dimension is named in the signature."""
-    from fleet.frontend.source import signature
-
-    named = {a.name for a in signature(spec) if a.dims and isinstance(a.dims[0], str)}
-    return {name: array[:batch] if name in named else array for name, array in inputs.items()}
-
-
-def load_model(spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None) -> LoadedModel:
-    """Reads the model, its weights and inputs; draws what is not given.
-
-    Without `weights`, every argument but the first is taken to be a weight and drawn; without `input_path` the other
-    arguments are drawn. Raises FleetError for anything that does not fit.
-    """
-    from fleet.frontend.source import load, sample_inputs, signature
-
-    arguments = signature(spec)
-    drawn: list[str] = []
-    bound = load_arrays(weights, what="weights") if weights else {}
-    inputs = load_arrays(input_path, what="input") if input_path else {}
-    known = {a.name for a in arguments}
-    for path, arrays in ((weights, bound), (input_path, inputs)):
-        if path and not known & arrays.keys():
-            names = ", ".join(sorted(arrays)) or "nothing"
-            raise ModelError(f"holds {names}; the model's arguments are {', '.join(a.name for a in arguments)}", where=str(path))
-    if not weights:
-        shapes = {
-            a.name: (tuple(a.dims), a.dtype)
-            for a in arguments[1:]
-            if a.name not in inputs
-            and not a.optional
-            and a.dtype is not None
-            and a.dims
-            and all(isinstance(d, int) for d in a.dims)
-        }
-        bound = random_like(shapes, seed)  # pyright: ignore[reportArgumentType]
-        drawn += bound
-    given = {name: array for name, array in inputs.items() if name in known}
-    if given and batch:
-        given = _first_rows(given, spec, batch)
-    if not given:
-        given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
-        drawn = [*given, *drawn]
-    program = load(spec, bound, given, seed=seed)
-    return LoadedModel(spec, program, {a.name: np.ascontiguousarray(given[a.name]) for a in program.inputs}, tuple(drawn))

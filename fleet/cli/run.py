@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from fleet.cli.model import data_options, load_model
+from fleet.cli.model import data_options
 from fleet.cli.progress import ProgressLine
+from fleet.cosim.model import load_model
 from fleet.errors import FleetError, SetupError
 
 _EPILOG = """\b
@@ -23,7 +24,7 @@ Examples:
 
 
 def _bytecode(path: Path, input_path: Path | None) -> dict[str, np.ndarray]:
-    from fleet.cli.data import load_arrays
+    from fleet.cosim.data import load_arrays
     from fleet.targets.bytecode.module import ByteCodeModule
     from fleet.targets.bytecode.vm import VM
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,9 @@ class CosimOptions:
         workdir: where engines leave images, logs and waves (a folder an engine); a temporary one when None.
         progress: called with (engine, fraction, words).
         on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
+        on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
+        lowering: options of the accelerator's compile, as `RunOptions`.
     """
 
     model: str
@@ -76,7 +79,9 @@ class CosimOptions:
     progress: Callable[[str, float, str], None] | None = None
     on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
     on_comparison: Callable[[Comparison], None] | None = None
+    on_trace: Callable[[str, Trace], None] | None = None
     engines: Mapping[str, Engine] | None = None
+    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def cosim(
@@ -177,7 +182,7 @@ class _Run:
         """Compile, rounded golden, functional model."""
         assert self.options.device is not None
         try:
-            self.stream = open_stream(self.program, self.options.device)
+            self.stream = open_stream(self.program, self.options.device, self.options.lowering)
         except FleetError as error:
             for name in accelerated:
                 self._finished(failed(name, True, str(error)))
@@ -211,6 +216,7 @@ class _Run:
             keep_tensors=True,
             workdir=self.folder / name,
             progress=tell,
+            lowering=self.options.lowering,
         )
         (self.folder / name).mkdir(parents=True, exist_ok=True)
         golden = self._trace("vm")
@@ -231,6 +237,8 @@ class _Run:
         if task is not None:
             self.tasks.append(task)
             self._keep_flipped(task)
+        if self.options.on_trace is not None and outcome.trace is not None:
+            self.options.on_trace(name, outcome.trace)
         if self.options.on_engine is not None:
             self.options.on_engine(outcome.run, task)
 

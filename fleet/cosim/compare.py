@@ -254,7 +254,7 @@ def _row(
     name = op_id(op)
     a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
     basis = Basis(
-        op, index, other.placement.get(name, reference.placement.get(name, "")),
+        op, index, other.placement.get(name, "") if other.device is not None else "",
         bound=spec.bounds.get(name), local_bound=spec.local_bounds.get(name),
         classes_must_agree=spec.classes_must_agree, ulp_dtype=spec.ulp_dtype.get(name),
     )  # fmt: skip

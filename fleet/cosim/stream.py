@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,13 +84,13 @@ class Stream:
         return None
 
 
-def open_stream(program: Program, device: str) -> Stream:
+def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> Stream:
     """Compiles for a device (cached by content). Raises FleetError like the compiler."""
     from fleet.isa.registry import find_device
     from fleet.targets.accel.compile import compile_accel
 
     instruction_set, chip = find_device(device)
-    return Stream(compile_accel(program, instruction_set, chip, {}))
+    return Stream(compile_accel(program, instruction_set, chip, lowering))
 
 
 def device_figures(name: str) -> DeviceFigures:

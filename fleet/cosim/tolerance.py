@@ -116,6 +116,10 @@ class FloatArithmetic:
     def rule(self, op: FleetOp) -> str:
         """dtype and length."""
         dtype = _result_dtype(op)
+        if isinstance(op, d.ArgmaxOp):
+            return "the margin between the two largest decides"
+        if dtype.kind != "f":
+            return "exact"
         if isinstance(op, d.MatmulOp):
             return f"gamma_{shape_of(op.lhs.type)[-1]} of {dtype.name}, any order, both sides"
         return f"unit roundoff of {dtype.name}, both sides"
@@ -171,7 +175,7 @@ class GroupArithmetic:
     def rule(self, op: FleetOp) -> str:
         """What the instruction set states."""
         group = self.groups.get(op_id(op))
-        if group is None:
+        if group is None or isinstance(op, d.ArgmaxOp):
             return self.host.rule(op)
         steps = ", ".join(f"{n} roundings in {name}" for name, n in group.roundings.items())
         return f"{group.internal.name} inside{', ' + steps if steps else ''}, {group.store.name} in memory"

@@ -24,7 +24,7 @@ from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
@@ -151,6 +151,7 @@ class _Run:
         self.on_device: set[str] = set()
         self.tensors: dict[str, np.ndarray] = {}
         self.host_seconds = 0.0
+        self.printed: list[str] = []
         self.saturated = 0
         self.memory: MappedMemory
 
@@ -233,8 +234,12 @@ class _Run:
         return self.host[key]
 
     def _host(self, op: FleetOp) -> None:
+        operands = [self._value(v) for v in op.operands]
+        if isinstance(op, PrintOp):
+            self.printed.append(" ".join(str(v) for v in operands) + "\n")
+            return
         start = time.perf_counter()
-        result = _apply(op, [self._value(v) for v in op.operands])
+        result = _apply(op, operands)
         if op.results:
             key = value_key(self.compiled.program, op.results[0])
             self.host[key] = result
@@ -253,6 +258,7 @@ class _Run:
             "numpy": np.__version__,
             "host_steps": [op_id(s.op) for s in c.steps if isinstance(s, HostStep)],
             "host_seconds": self.host_seconds,
+            "stdout": "".join(self.printed),
             "inputs_saturated": self.saturated,
             "groups": [{"ops": list(g.ops), "calls": len(g.calls), "results": list(g.results)} for g in c.groups],
             "memory_used": dict(c.plan.used),

@@ -70,7 +70,7 @@ def run_image(
 
     Returns:
         A complete trace: tensors of all operations, outputs, counters (see the module), meta with "emulator", "compiler",
-        "image_hash", "code_bytes", and "printed": the text of the program's `print`s, a line each.
+        "image_hash", "code_bytes", and "stdout": the text of the program's `print`s.
 
     Raises:
         ModelError: an input is missing or has another shape or dtype; a bad index or exponent in the data.
@@ -99,7 +99,7 @@ def run_image(
         trace.counters["instructions"] = execution.instructions
         for operation in compiled.operations:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
-        trace.meta = _meta(compiled, machine, image) | {"printed": _printed(machine, program, compiled.plan)}
+        trace.meta = _meta(compiled, machine, image) | {"stdout": _printed(machine, program, compiled.plan)}
         trace.complete = True
         return trace
     finally:
@@ -156,7 +156,7 @@ def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -
     )
 
 
-def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> list[str]:
+def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
     """What the program's `print`s show, in order: as Python prints the arrays."""
     arguments = dict(zip(program.function.body.block.args, program.arguments, strict=True))
     lines: list[str] = []
@@ -172,8 +172,8 @@ def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> list[str]
                 name = next(argument.name for given, argument in arguments.items() if given is value)
                 buffer = plan.weights.get(name) or plan.inputs[name]
             words.append(str(_fetch(machine, buffer)[()]))
-        lines.append(" ".join(words))
-    return lines
+        lines.append(" ".join(words) + "\n")
+    return "".join(lines)
 
 
 def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Any]:

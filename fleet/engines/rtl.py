@@ -141,7 +141,7 @@ class RtlBackend:
                 where=self._device.name,
                 hint="generate the hardware's register block again",
             )
-        commits = self._check(calls, first_seq, records, reads, results)
+        commits = self._check(calls, first_seq, records, reads, results, status)
         self._count(status, records)
         self._base += status.cycles
         return commits
@@ -248,6 +248,7 @@ class RtlBackend:
         records: Sequence[CommitRecord],
         reads: Sequence[_Reads],
         results: Sequence[int],
+        job: Status,
     ) -> list[Commit]:
         commits: list[Commit] = []
         for index, (call, read) in enumerate(zip(calls, reads, strict=True)):
@@ -262,7 +263,9 @@ class RtlBackend:
             status = results[read.status]
             if record.error or status & self._interrupt.error:
                 cause = record.error or (results[read.cause] if read.cause is not None else 0)
-                raise SimulationError(f"the hardware refused the instruction with error cause {cause}", where=where)
+                raise SimulationError(
+                    f"the hardware refused the instruction with error cause {cause}", where=where, hint=job.refusal or None
+                )
             if not status & self._interrupt.done:
                 raise SimulationError(f"interrupt status is {status:#x}: the interrupt was not that of completion", where=where)
             if record.result is not None and read.result is not None and record.result != results[read.result]:

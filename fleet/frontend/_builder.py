@@ -153,7 +153,7 @@ class Builder:
                 counters[kind] += 1
             taken.add(identity)
             at = op.properties["at"]
-            holds = variable in final and variable in last and final[variable] is last[variable].results[0]
+            holds = last.get(variable) is op and final.get(variable) is op.results[0]
             op.describe(id=identity, var=variable if depth == 0 and variable and holds else None)
             op.properties["at"] = at
             if variable and op.results and _HINT.match(variable):

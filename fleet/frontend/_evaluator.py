@@ -271,6 +271,9 @@ class Evaluator:
             return self._numbers(node, lhs, rhs)
         if type(node.op) not in _BINARY:
             self.source.fail(node, f"the operator of {_kind(node.op)} is not supported on arrays", "operators are + - * / ** @")
+        if isinstance(node.op, ast.Pow) and _squares_bool(lhs, rhs):
+            squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8)) if isinstance(lhs, Tensor) else lhs
+            return self.builder.elementwise(node, "mul", [squared, squared])
         return self.builder.elementwise(node, _BINARY[type(node.op)], [lhs, rhs])
 
     def _numbers(self, node: ast.BinOp, lhs: Number, rhs: Number) -> Number:
@@ -397,6 +400,12 @@ class Evaluator:
         """`value` as a static integer or tuple of them."""
         parts: tuple[Value, ...] = value if isinstance(value, tuple) else (value,)
         return tuple(self.integer(node, v, what) for v in parts)
+
+
+def _squares_bool(lhs: Tensor | Number, rhs: Tensor | Number) -> bool:
+    """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
+    two = isinstance(rhs, Number) and type(rhs.value) is int and rhs.value == 2
+    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and len(lhs.shape) > 0
 
 
 class TooManyErrors(Exception):

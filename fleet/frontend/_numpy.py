@@ -39,7 +39,7 @@ _UFUNCS_1 = {"exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh", "abs": 
 def _ufunc(op: str, operands: tuple[str, ...]) -> _Signature:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         values = [ev.operand(node, args[p]) for p in operands]
-        if all(isinstance(v, Number) for v in values) and op in ("add", "sub", "mul", "div", "pow", "neg", "abs"):
+        if all(isinstance(v, Number) for v in values):
             values[0] = ev.array(node, values[0])  # NumPy's functions give NumPy scalars, unlike Python's operators
         return ev.builder.elementwise(node, op, values)
 
@@ -150,7 +150,8 @@ def matmul(ev: Evaluator, node: ast.AST, lhs: Tensor | Number, rhs: Tensor | Num
         ev.source.fail(node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
     if len(lhs.shape) > 1 and len(rhs.shape) > 1:
         return ev.builder.tensor(node, "matmul", [lhs.ssa, rhs.ssa])
-    if lhs.shape[-1] != rhs.shape[max(len(rhs.shape) - 2, 0)]:
+    inner: int = lhs.shape[len(lhs.shape) - 1]
+    if inner != rhs.shape[max(len(rhs.shape) - 2, 0)]:
         ev.source.fail(node, f"matmul of shapes {lhs.shape} and {rhs.shape}: the inner dimensions must be equal")
     a = lhs.ssa if len(lhs.shape) > 1 else ev.builder.emit(node, "reshape", [lhs.ssa], shape=[1, *lhs.shape])
     b = rhs.ssa if len(rhs.shape) > 1 else ev.builder.emit(node, "reshape", [rhs.ssa], shape=[*rhs.shape, 1])

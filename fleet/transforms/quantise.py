@@ -23,6 +23,9 @@ _FACTORS: Mapping[str, tuple[float, ...]] = {
     "mse": (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6),
 }
 
+_COLUMNS = 64
+"""Columns at a time: bounds the memory, and blocks stay in the caches."""
+
 
 @dataclass(frozen=True)
 class QuantiseOptions:
@@ -79,16 +82,29 @@ def quantise(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOp
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(weight))[0])
         raise ModelError(f"{weight[at]} at {list(at)}, expected finite numbers", where=f"weight '{name}'")
     inputs, outputs = weight.shape
+    largest = float(np.abs(weight).max(initial=0))
+    if largest / levels > 65504:
+        raise ModelError(
+            f"a weight of magnitude {largest:g} needs a scale beyond FP16 (65504)",
+            where=f"weight '{name}'",
+            hint="rescale the model's weights",
+        )
+    codes = np.zeros((inputs, outputs), np.int8)
+    scales = np.zeros((-(-inputs // group), outputs), np.float16)
+    for first in range(0, outputs, _COLUMNS):
+        block = slice(first, min(first + _COLUMNS, outputs))
+        codes[:, block], scales[:, block] = _quantise_columns(weight[:, block], group, levels, options)
+    return Quantised(codes, scales, group)
+
+
+def _quantise_columns(
+    weight: np.ndarray, group: int, levels: int, options: QuantiseOptions
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    inputs, outputs = weight.shape
     groups = -(-inputs // group)
     w = np.zeros((groups, group, outputs), np.float64)
     w.reshape(groups * group, outputs)[:inputs] = weight
     absmax = np.abs(w).max(axis=1, keepdims=True)
-    if absmax.max(initial=0) / levels > 65504:
-        raise ModelError(
-            f"a weight of magnitude {absmax.max():g} needs a scale beyond FP16 (65504)",
-            where=f"weight '{name}'",
-            hint="rescale the model's weights",
-        )
     best_error = np.full((groups, 1, outputs), np.inf)
     best_scale = np.zeros((groups, 1, outputs), np.float16)
     best_codes = np.zeros(w.shape, np.int8)
@@ -96,13 +112,13 @@ def quantise(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOp
         scale = _fp16(absmax * (factor / levels), options.rounding)
         wide = scale.astype(np.float64)
         codes = np.clip(np.rint(w / np.where(wide == 0, 1, wide)), -levels, levels)
-        codes[np.broadcast_to(wide == 0, codes.shape)] = 0
+        codes *= wide != 0
         error = np.square(codes * wide - w).sum(axis=1, keepdims=True)
         better = error < best_error
         best_error = np.where(better, error, best_error)
         best_scale = np.where(better, scale, best_scale)
         np.copyto(best_codes, codes.astype(np.int8), where=better)
-    return Quantised(best_codes.reshape(groups * group, outputs)[:inputs], best_scale[:, 0], group)
+    return best_codes.reshape(groups * group, outputs)[:inputs], best_scale[:, 0]
 
 
 def _fp16(v: npt.NDArray[np.float64], rounding: str) -> npt.NDArray[np.float16]:

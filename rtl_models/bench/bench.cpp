@@ -99,8 +99,8 @@ void Bench::finish(double seconds) {
                 if (c == '\n') c = ' ';
             }
             const char* const name = state_ == State::Done ? "done" : state_ == State::Hang ? "hang" : "error";
-            std::fprintf(f, "status=%s\nmessage=%s\ncycles=%" PRIu64 "\ncommits=%" PRIu64 "\nscript=%" PRIu64 "\nseconds=%.9f\n", name,
-                         text.c_str(), cycle_, commits_, position_, seconds);
+            std::fprintf(f, "status=%s\nmessage=%s\nrefusal=%s\ncycles=%" PRIu64 "\ncommits=%" PRIu64 "\nscript=%" PRIu64 "\nseconds=%.9f\n", name,
+                         text.c_str(), memory.refusal().c_str(), cycle_, commits_, position_, seconds);
             for (uint32_t p = 0; p <= memory.hbm_ports(); ++p) {
                 const Port& port = memory.port(p);
                 const std::string key = p == memory.hbm_ports() ? "ddr" : "hbm." + std::to_string(p);

@@ -18,6 +18,8 @@ class Bench {
     /// Loads a job: maps its files, creates results and trace. An error ends the job at once (`over()`).
     void start(const std::string& job_file);
     bool running() const { return state_ == State::Running; }
+    /// Whether a job was ever started (in the slow mode there is none).
+    bool has_job() const { return state_ != State::Idle; }
     /// Ends the job with an error from outside the model (an assertion, a signal). The first end counts.
     void fail(const std::string& message) { end(State::Error, message); }
     /// Writes the status file and lets go of all files. `seconds`: wall time of the clock loop.

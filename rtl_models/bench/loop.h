@@ -25,6 +25,12 @@ class Loop {
     static constexpr int kResetCycles = 8;
 
     Loop(Vtop& top, VerilatedContext& context) : top_(top), context_(context), parent_(getppid()) {
+        // Power-on state is random (--x-initial unique), but nothing outside the design may be: reset from the start.
+        top_.clk_i = top_.rst_ni = top_.slow_i = 0;
+        top_.s_axil_awvalid = top_.s_axil_wvalid = top_.s_axil_bready = top_.s_axil_arvalid = top_.s_axil_rready = 0;
+        top_.s_axil_awaddr = top_.s_axil_araddr = 0;
+        top_.s_axil_wdata = top_.s_axil_wstrb = 0;
+        top_.job_i = top_.burst_i = top_.burst_state_i = 0;
 #if VM_TRACE
         context_.traceEverOn(true);
         top_.trace(&waves_, 99);
@@ -34,10 +40,15 @@ class Loop {
     /// Loads the job and resets the design.
     void start(const std::string& job_file) {
         seconds_ = 0;
+        top_.slow_i = 0;
+        top_.clk_i = 0;
+        top_.rst_ni = 1;
+        step();
+        top_.rst_ni = 0;  // an edge, which asynchronous resets need, and not together with the clock's
+        step();
+        cycle();  // the first one tells the memories how many ports the design has
         Bench::instance().start(job_file);
         if (Bench::instance().running()) open_waves();
-        top_.slow_i = 0;
-        top_.rst_ni = 0;
         for (int i = 0; i < kResetCycles; ++i) cycle();
         top_.rst_ni = 1;
         job_cycle_ = 0;

@@ -7,9 +7,10 @@
 void vl_stop(const char* filename, int line, const char* hierarchy) VL_MT_UNSAFE {
     (void)hierarchy;  // empty in current versions; the log has the scope
     const std::string where = std::string(filename != nullptr ? filename : "?") + ":" + std::to_string(line);
-    if (fleet::Bench::instance().running()) {
-        fleet::Bench::instance().fail("an assertion of the design failed at " + where + " near cycle " +
-                                      std::to_string(fleet::Bench::instance().cycle()) + "; the log has its text");
+    fleet::Bench& bench = fleet::Bench::instance();
+    if (bench.has_job()) {  // only the first failure of a job is kept
+        bench.fail("an assertion of the design failed at " + where + " after cycle " + std::to_string(bench.cycle()) +
+                   "; the log has its text");
     } else {
         Verilated::threadContextp()->gotError(true);
         Verilated::threadContextp()->gotFinish(true);

@@ -70,12 +70,15 @@ module hbm0923_mvm_check
         || (mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr[5:0] != '0)) first_error = ErrUnaligned;
     if (operands_i.chin == '0 || operands_i.chin > MaxIn || last == '0 || last > TgroupCh || ch_in_padded != operands_i.chin
         || operands_i.win == '0 || operands_i.win > MaxToken || operands_i.wout != operands_i.win
-        || operands_i.win_dup != operands_i.win) first_error = ErrBadSize;
+        || operands_i.win_dup != operands_i.win || operands_i.chout_last == '0
+        || operands_i.chout_last > operands_i.chout_slice
+        || (operands_i.splits_m1 != '0 && operands_i.chout_slice % Tout != '0)) first_error = ErrBadSize;
     if (operands_i.hin != MvmHinValue || operands_i.hout != MvmHoutValue || operands_i.bank_step != Log2BankStep
         || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip != '0
         || {operands_i.zero19, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
-        || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3) first_error = ErrUnsupported;
-    if (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb]) first_error = ErrUnsupported;
+        || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3
+        || (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb])
+        || (!mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr != operands_i.splits_m1)) first_error = ErrUnsupported;
     if (bad_mode != '0) first_error = ErrIllegalMode;
   end
 
@@ -156,7 +159,7 @@ module hbm0923_mvm_check
         end
         4'd2: begin
           plan_q.ch_out <= ch_out[19:0];
-          if (error_q == ErrNone && (ch_out == '0 || ch_out > 64'(MaxOut))) error_q <= ErrBadSize;
+          if (error_q == ErrNone && (ch_out == '0 || ch_out >= 64'(MaxOut))) error_q <= ErrBadSize;
           a_q <= words;
           b_q <= 32'(plan_q.tokens);
         end
@@ -175,7 +178,8 @@ module hbm0923_mvm_check
         4'd5: begin
           out_end_q <= (|product[63:40]) ? '1 : 41'(plan_q.out_addr) + {1'b0, product[39:0]} + row_bytes;
           // Surfaces that overlap would write bytes twice.
-          if (error_q == ErrNone && a_q != '0 && 41'(plan_q.out_surface) < row_bytes) error_q <= ErrBadSize;
+          if (error_q == ErrNone && ((a_q != '0 && 41'(plan_q.out_surface) < row_bytes)
+              || (plan_q.surfaces_in != 16'd1 && 41'(plan_q.in_surface) < row_bytes))) error_q <= ErrBadSize;
           a_q <= 32'(plan_q.surfaces_in);
           b_q <= 32'(plan_q.tokens);
         end

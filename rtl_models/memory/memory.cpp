@@ -16,9 +16,9 @@ void Memory::configure(uint32_t hbm_ports) {
     for (uint32_t p = 0; p < hbm_ports; ++p) {
         ports_.push_back(std::make_unique<Port>(
             PortGeometry{"hbm port " + std::to_string(p), 32, static_cast<uint64_t>(p) * kHbmWindow, kHbmWindow, kSpaceHbmPort0 + p},
-            digest_, problem_));
+            digest_, problem_, refusal_));
     }
-    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, problem_));
+    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, problem_, refusal_));
     inputs.assign(hbm_ports + 1, PortInput{});
     hbm_data.assign(hbm_ports * 32u, 0);
     hbm_strobe.assign(hbm_ports * 4u, 0);
@@ -54,6 +54,7 @@ void Memory::reset() {
     for (auto& port : ports_) port->reset();
     digest_ = DigestSum();
     problem_.clear();
+    refusal_.clear();
     masks = Masks{};
     busy = 0;
 }

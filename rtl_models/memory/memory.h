@@ -30,6 +30,8 @@ class Memory {
     DigestSum& digest() { return digest_; }
     /// First violation of the AXI protocol since reset; empty when there was none.
     const std::string& problem() const { return problem_; }
+    /// First access since reset that was answered with an error; empty when there was none.
+    const std::string& refusal() const { return refusal_; }
     /// Outstanding transactions of all ports, for a hang's message.
     std::string describe() const;
 
@@ -50,6 +52,7 @@ class Memory {
     std::vector<std::unique_ptr<Port>> ports_;
     DigestSum digest_;
     std::string problem_;
+    std::string refusal_;
 };
 
 }  // namespace fleet

@@ -47,6 +47,13 @@ void Port::violation(uint64_t cycle, const std::string& text) {
     problem_ = "AXI violation on " + geometry_.name + " in cycle " + std::to_string(cycle) + ": " + text;
 }
 
+void Port::refuse(uint64_t cycle, const char* what, uint64_t address) {
+    if (!refusal_.empty()) return;
+    refusal_ = geometry_.name + " answered the " + what + " at " + hex(address) + " with SLVERR in cycle " + std::to_string(cycle) +
+               (file_.is_open() ? ": the memory is at " + hex(geometry_.base) + " to " + hex(geometry_.base + file_.size() - 1)
+                                : ": no image is mapped there");
+}
+
 bool Port::in_file(uint64_t address) const {
     return address >= geometry_.base && address - geometry_.base < geometry_.window &&
            address - geometry_.base + geometry_.beat_bytes <= file_.size();
@@ -95,6 +102,7 @@ void Port::take_beat(uint64_t cycle, const PortInput& in) {
         write_bytes += count;
     } else {
         burst.error = true;
+        refuse(cycle, "write", address);
     }
     if (last) {
         burst.ready_at = cycle + timing_->write_latency(burst.address, burst.beats);
@@ -131,6 +139,7 @@ void Port::present_beat(uint64_t cycle) {
         std::memset(rdata, 0, geometry_.beat_bytes);
     }
     rerror = !mapped && !(in_window && !file_.is_open());  // a port without an image reads as 0
+    if (rerror) refuse(cycle, "read", address);
     rid = burst.id;
     rlast = ++burst.done == burst.beats;
     rvalid = true;

@@ -32,8 +32,9 @@ struct PortInput {
 
 class Port {
   public:
-    Port(PortGeometry geometry, DigestSum& digest, std::string& problem)
-        : geometry_(std::move(geometry)), digest_(digest), problem_(problem) {}
+    /// `problem` gets the first violation of the protocol, `refusal` the first access that was answered with an error.
+    Port(PortGeometry geometry, DigestSum& digest, std::string& problem, std::string& refusal)
+        : geometry_(std::move(geometry)), digest_(digest), problem_(problem), refusal_(refusal) {}
 
     /// Maps `path` (empty: nothing is mapped, reads give 0 and writes are errors). Returns what is wrong.
     std::string load(const std::string& path);
@@ -78,11 +79,13 @@ class Port {
     void present_beat(uint64_t cycle);
     void present_response(uint64_t cycle);
     int choose(const std::vector<Burst>& queue, uint64_t cycle);
+    void refuse(uint64_t cycle, const char* what, uint64_t address);
     void violation(uint64_t cycle, const std::string& text);
 
     PortGeometry geometry_;
     DigestSum& digest_;
     std::string& problem_;
+    std::string& refusal_;
     MappedFile file_;
     std::unique_ptr<Timing> timing_ = TimingModel().port(0);
     std::vector<Burst> reads_, writes_, responses_;

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -55,9 +54,6 @@ for name in names:
 """
 
 ImportFrom = Callable[[Path], None]
-
-ENGINES = ("fleet.engines.registry", "fleet.engines.iss", "fleet.engines.rtl", "fleet.targets.accel.compile")
-needs_engines = pytest.mark.skipif(any(find_spec(m) is None for m in ENGINES), reason="engines iss and rtl are not here yet")
 
 
 @pytest.fixture
@@ -156,7 +152,6 @@ def check_outputs(trace: dict, arrays: dict[str, np.ndarray]) -> None:
     assert sum(c[4] for c in trace["commits"]) == 2 * 38 * 64
 
 
-@needs_engines
 def test_end_to_end(installed_set: Path, tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     traces = run(installed_set, tmp_path, arrays, "iss", "rtl")
     for trace in traces.values():
@@ -170,7 +165,6 @@ def test_end_to_end(installed_set: Path, tmp_path: Path, arrays: dict[str, np.nd
     assert all(abs((end - start) - total) <= 1 for start, end, total in rtl["cycles"])
 
 
-@needs_engines
 def test_a_wrong_adder_is_found(installed_set: Path, tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     top = installed_set / "vector_add" / "rtl" / "vector_add_top.sv"
     text = top.read_text()

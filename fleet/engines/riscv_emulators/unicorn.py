@@ -136,7 +136,12 @@ class UnicornEmulator:
         self._memory.clear()
 
     def _map(self, address: int, size: int, rights: int) -> None:
-        memory = mmap.mmap(-1, size)
+        try:
+            memory = mmap.mmap(-1, size)
+        except OSError as error:
+            raise EmulationError(
+                f"cannot allocate {size >> 20} MiB ({error.strerror})", where="unicorn", hint="use a smaller batch"
+            ) from error
         pointer = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
         try:
             self._machine.mem_map_ptr(address, size, rights, pointer)

@@ -120,6 +120,7 @@ class Status:
 
     Attributes:
         status: "done", "hang" or "error"; message: one line, empty when done.
+        refusal: the first memory access that was answered with an error, in words; empty when there was none.
         cycles: clock cycles since reset; commits: records in the trace; script: records of the script that were begun.
         seconds: wall time of the clock loop.
         traffic: "ddr.read_bytes", "hbm.3.write_bytes", "hbm.3.read_bursts", ... -> number.
@@ -127,6 +128,7 @@ class Status:
 
     status: str
     message: str
+    refusal: str
     cycles: int
     commits: int
     script: int
@@ -141,6 +143,7 @@ class Status:
             return cls(
                 status=pairs.pop("status"),
                 message=pairs.pop("message"),
+                refusal=pairs.pop("refusal"),
                 cycles=int(pairs.pop("cycles")),
                 commits=int(pairs.pop("commits")),
                 script=int(pairs.pop("script")),

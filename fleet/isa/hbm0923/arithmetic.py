@@ -16,8 +16,8 @@ F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
 NAN16 = np.uint16(0x7E00)
-_BLOCK_BYTES = 1 << 22
-"""Group sums held at a time: small enough for the caches."""
+_BLOCK_BYTES = 1 << 20
+"""Group sums held at a time: small enough for the second cache."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,10 @@ class Weights:
 
 
 def group_products(x: F64, weights: Weights, first: int, last: int) -> F32:
-    """p = binary32 of the group sums, zeros +0.
+    """p = binary32 of the group sums.
+
+    A zero may come as -0 (a sum of negative zeros), where docs/arithmetic.md says +0: nothing can see it, since the
+    product with a scale is a zero or NaN either way, and acc, which never is -0, absorbs a zero of any sign.
 
     Args:
         x: [groups, tokens, Tblk], FP16 values; lanes at or beyond CHin must be +0.
@@ -45,9 +48,8 @@ def group_products(x: F64, weights: Weights, first: int, last: int) -> F32:
     xs, codes = x[first:last], weights.codes[first:last]
     finite = np.isfinite(xs)
     if finite.all():
-        # + 0.0 turns -0, which a sum of negative zeros gives, into +0.
-        return np.matmul(xs, codes).astype(np.float32) + np.float32(0)
-    p = np.matmul(np.where(finite, xs, 0.0), codes).astype(np.float32) + np.float32(0)
+        return np.matmul(xs, codes).astype(np.float32)
+    p = np.matmul(np.where(finite, xs, 0.0), codes).astype(np.float32)
     infinite = np.where(np.isinf(xs), np.sign(np.where(np.isnan(xs), 0.0, xs)), 0.0)
     count = np.abs(infinite).sum(axis=2, keepdims=True)
     hits = np.matmul(np.abs(infinite), (codes != 0).astype(np.float64))

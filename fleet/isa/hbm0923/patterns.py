@@ -15,7 +15,7 @@ from fleet.ir.types import shape_of
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.legality import TBLKS
 from fleet.isa.hbm0923.matching import Chain, find_chain
-from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div
+from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.weights import pack_bn, pack_weights
 from fleet.isa.lowering import EmitContext, Match
 
@@ -65,7 +65,7 @@ class MvmPattern:
         group: int = match.data["group"]
         device = context.device
         chin, chout = shape_of(chain.matmul.rhs.type)
-        _check_size(device, chain, chin)
+        _check_size(device, chain, chin, chout, group)
         codes, scales = context.quantised(chain.weight, group=group, levels=LEVELS)
         _record_weight(context, chain.weight, codes, scales, group)
         ports = pack_weights(device, codes, scales, group)
@@ -104,7 +104,8 @@ class MvmPattern:
             context.emit(Call(name, fields, ops, (first, first + count)))
 
 
-def _check_size(device: Device, chain: Chain, chin: int) -> None:
+def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int) -> None:
+    """Before anything is quantised, which takes its time for a matrix that is too large."""
     words, depth = ceil_div(chin, device.parameters["Tin"]), device.parameters
     for name in ("WtDepth", "DatDepth"):
         if words > depth[name]:
@@ -113,6 +114,13 @@ def _check_size(device: Device, chain: Chain, chin: int) -> None:
                 where=f"{device.name}, operation {op_id(chain.matmul)}",
                 hint="use a larger device",
             )
+    needed = ceil_div(chout, depth["Tout"]) * channel_bytes(device, chin, group)
+    if needed > device.memory["hbm"]:
+        raise DeviceError(
+            f"weight '{chain.weight}' needs {needed:,} bytes of hbm a port; the device has {device.memory['hbm']:,} a port",
+            where=f"{device.name}, operation {op_id(chain.matmul)}",
+            hint="use a device with more memory",
+        )
 
 
 def _tile(whole: Operands, first: int, count: int) -> Operands:

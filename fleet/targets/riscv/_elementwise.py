@@ -34,7 +34,7 @@ COST: dict[type[FleetOp], int] = {
     dialect.ExpOp: 100,
     dialect.LogOp: 100,
     dialect.TanhOp: 150,
-    dialect.PowOp: 400,
+    dialect.PowOp: 800,
     dialect.DivOp: 12,
     dialect.SqrtOp: 12,
 }

@@ -30,12 +30,12 @@ from fleet.targets.riscv._kernel import (
     fold as fold_loop,
 )
 
-_TILES = {1: (1, 16), 2: (2, 8), 3: (3, 5)}
-"""Rows and columns of a tile by the number of rows of the left operand; otherwise `_TILE`.
+_FLOAT_TILES = {1: (1, 16), 2: (2, 8), 3: (3, 5), 4: (4, 4)}
+_INTEGER_TILES = {1: (1, 8), 2: (2, 4)}
+"""Rows and columns of a tile by the number of rows of the left operand; the last entry for more rows.
 
-rows * columns accumulators plus rows + 1 operands fit the 32 float registers.
+rows * columns accumulators plus rows + 1 operands fit the 32 float registers, or what pointers leave of 31 integer ones.
 """
-_TILE = (4, 4)
 _PACK_ROWS = 8
 """From so many rows on, copying the columns costs less than walking them with a stride."""
 
@@ -52,13 +52,14 @@ class _Shape:
         return self.rows >= _PACK_ROWS
 
 
-def _shape(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> _Shape:
-    return _Shape(lhs[-2], lhs[-1], rhs[-1], _TILES.get(lhs[-2], _TILE))
+def _shape(lhs: tuple[int, ...], rhs: tuple[int, ...], dtype: np.dtype) -> _Shape:
+    tiles = _FLOAT_TILES if is_float(dtype) else _INTEGER_TILES
+    return _Shape(lhs[-2], lhs[-1], rhs[-1], tiles[min(max(1, lhs[-2]), len(tiles))])
 
 
 def workspace(lhs: tuple[int, ...], rhs: tuple[int, ...], dtype: np.dtype) -> int:
     """Bytes of scratch that the product of these shapes needs."""
-    shape = _shape(lhs, rhs)
+    shape = _shape(lhs, rhs, dtype)
     return shape.depth * shape.tile[1] * dtype.itemsize if shape.packed else 0
 
 
@@ -73,7 +74,7 @@ def emit_matmul(b: Builder, out: Array, lhs: Array, rhs: Array, scratch: Value) 
 class _Product:
     def __init__(self, b: Builder, out: Array, lhs: Array, rhs: Array, scratch: Value) -> None:
         self.b, self.out, self.lhs, self.rhs = b, out, lhs, rhs
-        self.shape = _shape(lhs.shape, rhs.shape)
+        self.shape = _shape(lhs.shape, rhs.shape, out.dtype)
         self.columns = Array(scratch, out.dtype, (self.shape.depth * self.shape.tile[1],))
 
     def emit(self) -> None:

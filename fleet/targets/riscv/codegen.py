@@ -26,9 +26,11 @@ from fleet.targets.riscv._elementwise import COST, emit_binary, emit_unary
 from fleet.targets.riscv._kernel import I64, POINTER, Array, Builder, Value
 from fleet.targets.riscv._matmul import emit_matmul, workspace
 from fleet.targets.riscv.faults import FAULT_SYMBOL
-from fleet.targets.riscv.plan import Buffer, MemoryPlan, identity, make_plan, refuse, symbol_part
+from fleet.targets.riscv.plan import Buffer, MemoryPlan, dtype_of, identity, make_plan, refuse, symbol_part
 
 TRIPLE = "riscv64-unknown-elf"
+DATA_LAYOUT = "e-m:e-p:64:64-i64:64-i128:128-n32:64-S128"
+"""LLVM's own for this target; without it in the text, 64-bit loads are taken for aligned to 4 bytes and split."""
 ENTRY = "fleet_main"
 _SCRATCH = "fleet_scratch"
 
@@ -69,6 +71,7 @@ def generate(program: Program) -> Module:
     plan, buffers = make_plan(program, scratch)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
+    module.data_layout = DATA_LAYOUT
     fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
     fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
     main = _function(module, ENTRY, 0)
@@ -114,7 +117,8 @@ def _workspace(op: FleetOp) -> int:
     lead = np.broadcast_shapes(lhs[:-2], rhs[:-2]) if _broadcasts(lhs[:-2], rhs[:-2]) else None
     if min(len(lhs), len(rhs)) < 2 or lhs[-1] != rhs[-2] or lead is None or out != (*lead, lhs[-2], rhs[-1]):
         raise refuse(op, f"shapes {lhs} @ {rhs} into {out}; expected [..., M, K] @ [..., K, N] of rank 2 or more")
-    return workspace(lhs, rhs, np.dtype(np.float64))
+    dtype = dtype_of(op.result.type)
+    return workspace(lhs, rhs, dtype) if dtype else 0  # an unknown dtype is refused by the plan
 
 
 def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
@@ -157,6 +161,6 @@ def _work(op: FleetOp, used: Sequence[Buffer]) -> int:
     """Upper estimate of instructions: a constant an element or multiply-add."""
     size = [max(1, buffer.nbytes // buffer.dtype.itemsize) for buffer in used]
     if isinstance(op, dialect.MatmulOp):
-        return 200 + size[0] * used[1].shape[-1] * 8 + size[2] * 4 * (1 + size[0] // max(1, size[2]))
+        return 200 + size[0] * (16 + 8 * used[1].shape[-1]) + 4 * size[2]
     rows = sum(size) if isinstance(op, dialect.ConcatOp | ReduceOp | dialect.ArgmaxOp) else size[0]
     return 200 + rows * COST.get(type(op), 24 if isinstance(op, ReduceOp | dialect.ArgmaxOp) else 12)

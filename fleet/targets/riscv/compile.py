@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fleet.errors import FleetError
+from fleet.errors import FleetError, SetupError
 from fleet.ir.program import Program
 from fleet.targets.riscv.elf import Image, Symbol, read_object, write_image
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE, MemoryPlan
@@ -114,18 +114,20 @@ def tools() -> str:
 
 
 def _optimised(llvm_ir: str) -> tuple[Any, Any]:
+    import llvmlite
     import llvmlite.binding as llvm
 
-    from fleet.targets.riscv.codegen import TRIPLE
+    from fleet.targets.riscv.codegen import DATA_LAYOUT, TRIPLE
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
         cpu=CPU, features=FEATURES, opt=3, reloc="static", codemodel="medium", abiname=ABI
     )
+    if str(machine.target_data) != DATA_LAYOUT:
+        raise SetupError(f"llvmlite {llvmlite.__version__} lays data out as {machine.target_data}; expected {DATA_LAYOUT}")
     module = llvm.parse_assembly(llvm_ir)
     module.verify()
-    module.data_layout = str(machine.target_data)
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(module, passes)
     return module, machine

@@ -96,6 +96,8 @@ def test_out_of_range_is_an_error_response(simulation: Simulation, place: Workpl
     out = place.run(simulation, script)
     assert [r.error for r in out.records] == [6, 6, 6]
     assert [r.bytes_written for r in out.records] == [0, 4 * 64, 0]
+    assert out.status.refusal.startswith("ddr answered the write at 0x100000 with SLVERR in cycle ")
+    assert out.status.refusal.endswith(": the memory is at 0x0 to 0xfffff")
 
 
 def test_a_port_without_an_image(simulation: Simulation, place: Workplace) -> None:

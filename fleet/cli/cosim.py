@@ -1,0 +1,201 @@
+"""`fleet cosim`: run a model on several engines, compare, report."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fleet.cli.model import data_options
+from fleet.cli.progress import ProgressLine
+from fleet.errors import FleetError, ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fleet.cosim.model import LoadedModel
+    from fleet.cosim.result import CosimResult
+
+_EPILOG = """\b
+Examples:
+  fleet cosim examples/digits/model.py:forward --weights examples/digits/weights.npz \\
+      --input examples/digits/test.npz --labels examples/digits/labels.npz \\
+      --metric accuracy --engines cpython,vm,iss,rtl,riscv --device hbm_small --report reports/digits
+  fleet cosim model.py:forward --engines vm,riscv                  (no data given: seeded random arrays)
+  fleet cosim model.py:forward --weights w.npz --input x.npz --engines iss,rtl --device hbm0923 --memory stall:7
+
+Exit codes: 0 everything that was asked for ran, was compared and agreed; 1 something did not; 2 bad input.
+"""
+
+
+def _engines(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise FleetError("no engine was named", where="--engines", hint="for instance --engines vm,iss,rtl,riscv")
+    return names
+
+
+def _labels(path: Path | None, loaded: LoadedModel, batch: int | None) -> np.ndarray | None:
+    if path is None:
+        return None
+    from fleet.cosim.data import load_labels
+
+    labels = load_labels(path)
+    if loaded.random:
+        raise ModelError(f"labels were given, but {', '.join(loaded.random)} were not", where=str(path), hint="give --input too")
+    return labels[:batch] if batch else labels
+
+
+def _previous(folder: Path | None) -> CosimResult | None:
+    """The result that is about to be replaced, for "what changed"; None when there is none that can be read."""
+    from fleet.cosim.result import CosimResult
+
+    if folder is None or not (folder / "result.json").exists():
+        return None
+    try:
+        return CosimResult.load(folder)
+    except FleetError as error:
+        print(f"fleet: the result that is there cannot be compared with: {error}", file=sys.stderr)
+        return None
+
+
+class _Watch:
+    """Prints rows as they come, and progress between them."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self._engine = ""
+        self._line: ProgressLine | None = None
+
+    def progress(self, engine: str, fraction: float, words: str) -> None:
+        if self.quiet:
+            return
+        if engine != self._engine or self._line is None:
+            self.done()
+            self._engine, self._line = engine, ProgressLine(engine)
+        self._line(fraction, words)
+
+    def done(self) -> None:
+        if self._line is not None:
+            self._line.__exit__(None, None, None)
+            self._line = None
+
+    def engine(self, run: Any, task: Any) -> None:
+        self.done()
+        if not self.quiet:
+            from fleet.cli.table import print_engine
+
+            print_engine(run, task)
+            sys.stdout.flush()
+
+    def comparison(self, comparison: Any) -> None:
+        self.done()
+        if not self.quiet:
+            from fleet.cli.table import print_comparison
+
+            print_comparison(comparison)
+            sys.stdout.flush()
+
+
+def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[str, str]:
+    """Writes result and report into `folder`; returns what was written by name. Earlier files are replaced only by whole ones."""
+    from fleet.report.page import write_report
+
+    stored = result.save(folder)
+    files = write_report(result, folder, since)
+    return {
+        "page": str(files.html), "report": str(files.json), "junit": str(files.junit), "summary": str(files.summary),
+        "result": str(stored),
+    }  # fmt: skip
+
+
+@click.command(name="cosim", epilog=_EPILOG)
+@click.argument("model")
+@data_options
+@click.option("--labels", type=click.Path(path_type=Path), help="One integer a row (.npz with one array).")
+@click.option("--metric", type=click.Choice(["accuracy"]), help="The task's own figure; labels alone mean accuracy.")
+@click.option(
+    "--engines", default="vm,riscv", show_default=True, help="Comma-separated: vm, iss, rtl, riscv, cpython, or a plug-in's."
+)
+@click.option("--device", help="Device for iss and rtl (hbm_small, hbm0923, or a plug-in's; see fleet devices).")
+@click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles] or stall[:seed]; never changes a result.")
+@click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+@click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write the report here.")
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path),
+    help="An earlier report's folder: say what changed since (default: the one replaced).",
+)
+@click.option("--json", "machine", is_flag=True, help="Verdict and figures as JSON on standard output, nothing else.")
+def command(
+    model: str,
+    weights: Path | None,
+    input_path: Path | None,
+    seed: int,
+    batch: int | None,
+    labels: Path | None,
+    metric: str | None,
+    engines: str,
+    device: str | None,
+    memory: str,
+    group: str | None,
+    folder: Path | None,
+    since: Path | None,
+    machine: bool,
+) -> int:
+    """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
+    from fleet.cosim.campaign import CosimOptions, cosim
+    from fleet.cosim.model import load_model
+    from fleet.cosim.result import CosimResult, DataProvenance
+
+    names = _engines(engines)
+    loaded = load_model(model, weights, input_path, seed, batch)
+    truth = _labels(labels, loaded, batch)
+    before = CosimResult.load(since) if since else _previous(folder)
+    samples = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
+    if not machine:
+        _announce(loaded, samples, names, device, memory, seed)
+    watch = _Watch(machine)
+    provenance = DataProvenance(
+        "random" if loaded.random else "real", samples, str(input_path) if input_path else None,
+        str(labels) if labels else None, loaded.banner,
+    )  # fmt: skip
+    options = CosimOptions(
+        model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
+        progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
+        lowering={"group": int(group)} if group else {},
+    )  # fmt: skip
+    result = cosim(loaded.program, loaded.inputs, truth, names, options)
+    watch.done()
+    files = store(result, folder, before) if folder else {}
+    return finish(result, files, machine)
+
+
+def finish(result: CosimResult, files: dict[str, str], machine: bool) -> int:
+    """Prints the outcome; 0 when it passed, else 1."""
+    from fleet.cli.table import as_json, print_verdict
+
+    if machine:
+        click.echo(json.dumps(as_json(result, files), indent=1))
+    else:
+        print_verdict(result)
+        if "page" in files:
+            click.echo(f"report: {files['page']}")
+    return 0 if result.verdict == "pass" else 1
+
+
+def _announce(loaded: LoadedModel, samples: int, names: list[str], device: str | None, memory: str, seed: int) -> None:
+    from fleet.cli.table import print_head
+
+    if loaded.banner:
+        click.secho(f"NOTE: {loaded.banner}", fg="yellow", bold=True)
+    place = f", device {device}, memory {memory}" if device else ""
+    operations = sum(1 for _ in loaded.program.operations())
+    click.echo(f"{loaded.spec}: {operations} operations, {samples} rows; engines {', '.join(names)}{place}, seed {seed}")
+    print_head()

@@ -1,0 +1,142 @@
+"""What a person reads while engines finish and at the end: rows as they come, then the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from fleet.cosim.result import Comparison, CosimResult, EngineRun, TaskMetric
+
+_HEAD = ("engine", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
+_WIDTHS = (11, 17, 15, 10, 12, 14, 9)
+_COLOURS = {"pass": "green", "fail": "red", "nothing compared": "red"}
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(cells, _WIDTHS, strict=True)))
+
+
+def print_head() -> None:
+    """The heading of the rows that `print_engine` prints."""
+    click.secho(_line(_HEAD), bold=True)
+
+
+def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
+    """One row, as soon as an engine has finished."""
+    if run.status == "failed":
+        click.echo(f"{run.name:11} {click.style('FAILED', fg='red', bold=True)} {run.error}")
+        return
+    accuracy = interval = agreement = "-"
+    if task is not None:
+        agreement = f"{100 * task.agreement:.1f} %"
+        if task.value is not None and task.correct is not None and task.low is not None and task.high is not None:
+            accuracy = f"{task.correct}/{task.samples} {100 * task.value:.2f} %"
+            interval = f"{100 * task.low:.1f}..{100 * task.high:.1f} %"
+    instructions = run.counters.get("instructions")
+    cells = (
+        run.name,
+        accuracy,
+        interval,
+        agreement,
+        "-" if run.cycles is None else f"{run.cycles:,}",
+        "-" if instructions is None else f"{instructions:,.0f}",
+        f"{run.elapsed_s:.3f}",
+    )
+    click.echo(_line(cells))
+
+
+def _extent(comparison: Comparison) -> str:
+    if comparison.kind == "bits":
+        return f"{len(comparison.commits)} instruction commits, {comparison.bytes:,} bytes, every bit"
+    rows = comparison.operations
+    text = f"{len(rows)} operations, {comparison.elements:,} elements"
+    ratios = [r.bound.worst_ratio for r in rows if r.bound is not None and math.isfinite(r.bound.worst_ratio)]
+    if comparison.kind == "bound":
+        return f"{text}, worst error / derived bound {max(ratios):.2g}" if ratios else text
+    sqnr = [r.cumulative.sqnr_db for r in rows if math.isfinite(r.cumulative.sqnr_db)]
+    return f"{text}, lowest SQNR {min(sqnr):.1f} dB" if sqnr else text
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """One line: verdict, what was compared, how far apart; then the reasons of a failure."""
+    verdict = "measured" if comparison.kind == "info" and comparison.verdict == "pass" else comparison.verdict
+    styled = click.style(f"{verdict.upper():9}", fg=_COLOURS.get(verdict), bold=True)
+    click.echo(f"  {styled} {comparison.name}: {_extent(comparison)}")
+    if comparison.verdict != "pass":
+        for reason in comparison.reasons[:5]:
+            click.echo(f"            {reason}")
+
+
+def print_verdict(result: CosimResult) -> None:
+    """The tables again, together, then verdict, reasons, what was not compared."""
+    click.echo()
+    print_head()
+    for run in result.engines:
+        if run.status != "not asked":
+            print_engine(run, result.task(run.name))
+    _print_loss(result)
+    for line in divergence_lines(result):
+        click.echo(line)
+    click.secho(f"verdict: {result.verdict.upper()}", fg=_COLOURS[result.verdict], bold=True)
+    for reason in result.reasons:
+        click.echo(f"  {reason}")
+
+
+def _print_loss(result: CosimResult) -> None:
+    for name in ("iss", "rtl"):
+        task = result.task(name)
+        if task is not None and task.lost is not None and task.lost_low is not None and task.lost_high is not None:
+            click.echo(
+                f"lost on the device ({name}): {100 * task.lost:.2f} points of accuracy, "
+                f"{100 * task.confidence:.0f} % interval {100 * task.lost_low:.2f} to {100 * task.lost_high:.2f}; "
+                f"{len(task.flips)} predictions differ from the golden's"
+            )
+            return
+
+
+def divergence_lines(result: CosimResult) -> list[str]:
+    """The first divergence: operation -> instruction -> address -> values; empty when there is none."""
+    found = result.divergence
+    if found is None:
+        return []
+    place = f"instruction {found.seq} {found.instruction}, " if found.instruction is not None else ""
+    lines = [f"first divergence ({found.comparison}): {place}operations {', '.join(found.ops)}", f"  {found.what}"]
+    for d in found.differences[:3]:
+        element = f"element {list(d.element)} at " if d.element is not None else ""
+        bank = f" port {d.bank}" if d.space == "hbm" else ""
+        lines.append(f"  {element}{d.space}{bank} {d.address:#x}: expected {d.expected}, found {d.found}")
+    if found.total_differences:
+        lines.append(f"  {found.total_differences:,} elements differ there")
+    return lines
+
+
+def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
+    """For machines: verdict, figures by engine, comparisons, where the files are."""
+
+    def number(value: float | None) -> float | None:
+        return value if value is None or math.isfinite(value) else None
+
+    engines: dict[str, Any] = {}
+    for run in result.engines:
+        task = result.task(run.name)
+        engines[run.name] = {
+            "status": run.status, "error": run.error, "seconds": run.elapsed_s, "cycles": run.cycles,
+            "instructions": run.counters.get("instructions"), "accuracy": task and task.value,
+            "agreement": task and task.agreement,
+        }  # fmt: skip
+    comparisons = [
+        {
+            "name": c.name, "kind": c.kind, "verdict": c.verdict, "reasons": list(c.reasons), "elements": c.elements,
+            "bytes": c.bytes,
+            "worst_ratio": max((number(r.bound.worst_ratio) or 0.0 for r in c.operations if r.bound is not None), default=None),
+        }
+        for c in result.comparisons
+    ]  # fmt: skip
+    return {
+        "verdict": result.verdict, "reasons": list(result.reasons), "random_data": result.data.kind == "random",
+        "engines": engines, "comparisons": comparisons, "divergence": divergence_lines(result),
+        "not_compared": [{"what": n.what, "why": n.why} for n in result.not_compared], "files": files,
+    }  # fmt: skip

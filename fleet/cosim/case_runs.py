@@ -1,0 +1,239 @@
+"""Running a case: read, co-simulate, hold against the stored golden and the waivers."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.cases import Case, CaseRun
+from fleet.cosim.golden import Golden, GoldenChange, Provenance, capture, changes, check, load_golden, store_golden
+from fleet.cosim.model import LoadedModel, load_model
+from fleet.cosim.result import Comparison, CosimResult, DataProvenance, EngineRun, TaskMetric
+from fleet.cosim.waivers import load_waivers, waivers_of
+from fleet.engines.base import Engine
+from fleet.engines.trace import Trace
+from fleet.errors import ComparisonFailure, FleetError, ModelError
+from fleet.ir.dialect import op_id
+from fleet.ir.types import shape_of
+
+__all__ = ["CaseOptions", "GoldenUpdate", "golden_folder", "prepare_golden", "run_case", "waivers_file"]
+
+
+@dataclass(frozen=True)
+class CaseOptions:
+    """How cases are run.
+
+    Attributes:
+        today: against which waivers expire; date: ISO 8601, for the record.
+        goldens: folder of all goldens; None: found from the case's place (`golden_folder`).
+        waivers: the file; None: found from the case's place (`waivers_file`).
+        workdir, progress, on_engine, on_comparison, engines: as in `CosimOptions`.
+    """
+
+    today: datetime.date
+    date: str
+    goldens: Path | None = None
+    waivers: Path | None = None
+    workdir: Path | None = None
+    progress: Callable[[str, float, str], None] | None = None
+    on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
+    on_comparison: Callable[[Comparison], None] | None = None
+    engines: Mapping[str, Engine] | None = None
+
+
+def golden_folder(case: Case, goldens: Path | None = None) -> Path:
+    """Where the case's golden lies: `golden/<case>` beside the first folder above that has one, or is a project's root."""
+    if goldens is None:
+        above = [p for p in case.path.absolute().parents if (p / "golden").is_dir() or (p / "pyproject.toml").exists()]
+        goldens = (above[0] if above else case.path.parent) / "golden"
+        if goldens.is_relative_to(Path.cwd()):
+            goldens = goldens.relative_to(Path.cwd())
+    return goldens / case.name
+
+
+def waivers_file(case: Case) -> Path:
+    """waivers.toml beside the case, else in the folder above (which need not exist)."""
+    here = case.path.parent / "waivers.toml"
+    return here if here.exists() else case.path.parent.parent / "waivers.toml"
+
+
+def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
+    """One run of a case, its golden and waivers included. Never passes without its golden where the case demands one.
+
+    Raises:
+        FleetError: files that are missing or do not fit, a bad waiver.
+    """
+    from fleet.cosim.data import load_labels
+
+    case = run.case
+    loaded = _load(run)
+    labels = load_labels(case.labels) if case.labels is not None else None
+    rows = _rows(loaded)
+    if labels is not None and run.samples is not None:
+        labels = labels[:rows]
+    operations = [op_id(op) for op in loaded.program.operations()]
+    waivers = load_waivers(options.waivers or waivers_file(case))
+    traces: dict[str, Trace] = {}
+    result = cosim(
+        loaded.program,
+        loaded.inputs,
+        labels,
+        run.engines,
+        CosimOptions(
+            model=case.model,
+            data=_provenance(case, loaded, rows),
+            device=run.device,
+            memory=run.memory,
+            seed=run.seed,
+            metric=case.metric,
+            case=run.name,
+            date=options.date,
+            command=run.replay(),
+            waivers=waivers_of(waivers, case.name, operations, options.today),
+            workdir=options.workdir,
+            progress=options.progress,
+            on_engine=options.on_engine,
+            on_comparison=options.on_comparison,
+            on_trace=lambda name, trace: traces.update({name: trace}),
+            engines=options.engines,
+        ),
+    )
+    if not case.golden:
+        return result
+    return _with_golden(result, run, loaded, rows, traces, golden_folder(case, options.goldens), options)
+
+
+def _with_golden(
+    result: CosimResult, run: CaseRun, loaded: LoadedModel, rows: int, traces: Mapping[str, Trace], folder: Path,
+    options: CaseOptions,
+) -> CosimResult:  # fmt: skip
+    try:
+        golden = load_golden(folder)
+        if "vm" not in traces:
+            raise ComparisonFailure(
+                "the golden engine did not run, so the stored golden was compared with nothing", where=str(folder)
+            )
+        hashes = (result.identity.source_hash, result.identity.weights_hash)
+        models = {run.device: traces["iss"]} if run.device and "iss" in traces else {}
+        comparison = check(golden, loaded.program, loaded.inputs, rows, hashes, traces["vm"], models)
+    except FleetError as error:
+        question = "Is this still what it was when somebody looked at it?"
+        comparison = Comparison("vm-vs-golden", "bound", "golden", "vm", question, "fail", (str(error),), 0, 0)
+    if options.on_comparison is not None:
+        options.on_comparison(comparison)
+    reasons = tuple(f"{comparison.name}: {r}" for r in comparison.reasons if comparison.verdict != "pass")
+    if result.verdict == "nothing compared" and comparison.verdict == "pass":
+        return replace(result, comparisons=(*result.comparisons, comparison), verdict="pass", reasons=())
+    return replace(
+        result,
+        comparisons=(*result.comparisons, comparison),
+        verdict="fail" if reasons else result.verdict,
+        reasons=(*result.reasons, *reasons),
+        divergence=result.divergence or comparison.divergence,
+    )
+
+
+def _load(run: CaseRun) -> LoadedModel:
+    """The case's program and data; missing files say how to make them."""
+    case = run.case
+    hint = f"make it with `{case.make}`" if case.make else "check the path in the case"
+    for key, path in (("weights", case.weights), ("input", case.input), ("labels", case.labels)):
+        if path is not None and not path.exists():
+            raise ModelError(f"{key}: no such file {path}", where=str(case.path), hint=hint)
+    return load_model(case.model, case.weights, case.input, run.seed, run.samples)
+
+
+def _rows(loaded: LoadedModel) -> int:
+    """Rows of the batch: the leading dimension of the first input, 1 for a model without one."""
+    shapes = [a.shape for a in loaded.program.inputs]
+    return shapes[0][0] if shapes and shapes[0] else 1
+
+
+def _provenance(case: Case, loaded: LoadedModel, rows: int) -> DataProvenance:
+    first = loaded.program.inputs[0].shape if loaded.program.inputs else ()
+    side = int(round(np.sqrt(first[1]))) if len(first) == 2 else 0
+    returned = [shape_of(v.type) for v in loaded.program.returned()]
+    picture = (side, side) if side > 1 and side * side == first[1] and case.labels is not None and returned else None
+    inputs, labels = (None if p is None else str(p) for p in (case.input, case.labels))
+    return DataProvenance("random" if loaded.random else "real", rows, inputs, labels, loaded.banner, picture)
+
+
+@dataclass(frozen=True)
+class GoldenUpdate:
+    """What an update would do: show `changes` first, then `write`. unchanged: nothing would change but the provenance."""
+
+    case: Case
+    folder: Path
+    changes: tuple[GoldenChange, ...]
+    provenance: Provenance
+    arrays: Mapping[str, np.ndarray] = field(repr=False)
+    problem: str | None = None
+    """Why the golden that is there cannot be read, None when it can or there is none."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether every stored array stays as it is."""
+        return not self.changes and self.problem is None
+
+    def write(self) -> None:
+        """Replaces the golden; whole or not at all."""
+        store_golden(self.folder, self.provenance, self.arrays)
+
+
+def prepare_golden(case: Case, reason: str, options: CaseOptions) -> GoldenUpdate:
+    """Runs the golden and the functional model for every slice and device of the case and compares with what is stored.
+
+    Raises:
+        FleetError: no reason, files missing, or an engine that did not run.
+    """
+    if not reason.strip():
+        raise FleetError("a golden needs a reason", where=str(case.path), hint='give one with --reason "..."')
+    arrays: dict[str, np.ndarray] = {}
+    descriptions: dict[str, str] = {}
+    tools: dict[str, str] = {}
+    hashes: tuple[str, str, str] | None = None
+    done: set[tuple[int | None, str | None]] = set()
+    for run in case.runs:
+        if (run.samples, run.device) in done:
+            continue
+        done.add((run.samples, run.device))
+        loaded = _load(run)
+        rows = _rows(loaded)
+        traces: dict[str, Trace] = {}
+        wanted = ("vm", "iss") if run.device else ("vm",)
+        chosen = CosimOptions(
+            case.model, _provenance(case, loaded, rows), run.device, "ideal", run.seed, engines=options.engines,
+            workdir=options.workdir, progress=options.progress, on_trace=lambda name, trace: traces.update({name: trace}),
+        )  # fmt: skip
+        result = cosim(loaded.program, loaded.inputs, None, wanted, chosen)
+        if result.verdict == "fail":
+            raise ComparisonFailure(f"no golden of a run that fails: {result.reasons[0]}", where=run.name)
+        identity = result.identity
+        hashes = hashes or (identity.source_hash, identity.weights_hash, identity.inputs_hash)
+        tools |= identity.tools
+        if run.device and identity.description_hash:
+            descriptions[run.device] = identity.description_hash
+        arrays |= capture(loaded.program, rows, traces["vm"], {run.device: traces["iss"]} if run.device else {})
+    assert hashes is not None
+    folder = golden_folder(case, options.goldens)
+    old: Golden | None = None
+    problem: str | None = None
+    try:
+        old = load_golden(folder)
+    except ComparisonFailure as error:
+        problem = str(error)
+    provenance = Provenance(case.name, reason, options.date, *hashes, case.runs[0].seed, tools, descriptions)
+    return GoldenUpdate(case, folder, changes(old, arrays), provenance, arrays, problem)
+
+
+def result_folder(root: Path, run: CaseRun) -> Path:
+    """Where a campaign stores a run's result: `root/<case>/<id>`, safe as a path."""
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in run.id)
+    tag = hashlib.sha256(run.id.encode()).hexdigest()[:6] if safe != run.id else ""
+    return root / run.case.name / (f"{safe}-{tag}" if tag else safe)

@@ -1,0 +1,193 @@
+"""What is refused, where exactly, and that nothing of a model's file is ever run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers_source import program_of
+
+from fleet.errors import ModelError, SourceError
+from fleet.frontend.source import load, sample_inputs, signature
+
+HEAD = 'import numpy as np\n\ndef forward(x: "float32[N, 4]", w: "float32[4, 3]"):\n'
+X = np.zeros((2, 4), np.float32)
+W = np.zeros((4, 3), np.float32)
+
+
+def refused(folder, body: str) -> str:
+    text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(SourceError) as caught:
+        program_of(folder, text, weights={"w": W}, x=X)
+    return str(caught.value).replace(str(folder / "model.py"), "model.py")
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "says"),
+    [
+        ("return x @ x", "4:12", "matmul of shapes (2, 4) and (2, 4): the inner dimensions 4 and 2 must be equal"),
+        ("return x + w", "4:12", "add of shapes (2, 4) and (4, 3), which do not broadcast"),
+        ("return x + hidden", "4:16", "`hidden` is not defined"),
+        ("return np.sqroot(x)", "4:12", "did you mean numpy.sqrt?"),
+        ("y = x\nfor i in range(3):\n    y = y + 1\nreturn y", "5:5", "`for` is not supported"),
+        ("if x.sum() > 0:\n    return x\nreturn x", "4:5", "`if` is not supported"),
+        ("return [v for v in x]", "4:12", "a list comprehension is not supported"),
+        ("return x < 0", "4:12", "a comparison is not supported"),
+        ("x += 1\nreturn x", "4:5", "write x = x + (...)"),
+        ("x[0] = 1\nreturn x", "4:5", "assignment to a part of an array"),
+        ("return x[:, ::2]", "4:19", "a slice with a step"),
+        ("return x[7]", "4:14", "index 7 is out of bounds for dimension 0 of size 2"),
+        ("return np.sum(x, axis=5)", "4:12", "axis 5 is out of bounds"),
+        ("return np.sum(x, where=x)", "4:28", "with `where=` is not supported"),
+        ("return np.random.randn(3)", "4:12", "numpy.random is not supported"),
+        ("return open('/etc/passwd')", "4:12", "the builtin `open` is not supported"),
+        ("return np.int8(3) + 300", "4:25", "Python integer 300 out of bounds for int8"),
+        ("return 10 ** 10 ** 10", "4:12", "needs more than 64 bits"),
+        ("return 1 / 0", "4:12", "division by zero"),
+        ("return np.zeros((1000000, 1000000))", "4:12", "at most 2^31 elements"),
+        ("h = h + x\nreturn h", "4:9", "`h` is used before it is assigned"),
+        ("a, b = 1, 2, 3\nreturn x", "4:5", "2 targets for 3 values"),
+        ("y = x @ w", "3:1", "`forward` returns nothing"),
+        ("return {'y': x}", "4:12", "a dict is not supported"),
+        ("return x.view()", "4:12", "no supported attribute `view`"),
+        ("é = x; return é + ö", "4:23", "`ö` is not defined"),
+        ("return " + "-(" * 60 + "y" + ")" * 60, "4:132", "`y` is not defined"),
+    ],
+)
+def test_a_refusal_names_place_and_reason(tmp_path, body: str, place: str, says: str) -> None:
+    message = refused(tmp_path, body)
+    assert message.startswith(f"model.py:{place}: ")
+    assert says in message
+
+
+def test_the_caret_stands_below_the_fault(tmp_path) -> None:
+    lines = refused(tmp_path, "return x + hidden").splitlines()
+    assert lines[1] == "        return x + hidden"
+    assert lines[2].index("^") == lines[1].index("hidden")
+
+
+def test_several_errors_are_collected_without_their_consequences(tmp_path) -> None:
+    message = refused(tmp_path, "a = x + one\nb = a * 2\nc = np.exp(b)\nd = np.three(x)\nreturn c + d")
+    assert [p in message for p in ("`one`", "numpy.three", "model.py:5", "model.py:6")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('def forward(x: "f32[2, 4]":\n    return x\n', ":1:27"),
+        ("x = (\n", ":1"),
+        ("a\0b", ""),
+        ("x = " + "(" * 5000 + ")" * 5000, ""),
+        ("x = " + "-" * 20000 + "1", ""),
+        ("x = 1" + " + 1" * 20000, ""),
+    ],
+)
+def test_what_is_not_python_is_one_clear_line(tmp_path, text: str, place: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        program_of(tmp_path, text, None)
+    assert f"model.py{place}" in str(caught.value)
+
+
+def test_deep_recursion_and_exponential_inlining_end(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fleet.frontend._builder.MAX_OPERATIONS", 2000)
+    loop = "def f(a):\n    return g(a)\ndef g(a):\n    return f(a)\ndef forward(x: 'f32[2, 4]'):\n    return f(x)\n"
+    with pytest.raises(SourceError, match=r"`f` calls itself \(f -> g -> f\)"):
+        program_of(tmp_path, loop, x=X)
+    doubling = "def f0(a):\n    return a + a\n" + "".join(f"def f{i}(a):\n    return f{i - 1}(f{i - 1}(a))\n" for i in range(1, 31))
+    with pytest.raises(SourceError, match="more than 2000 operations"):
+        program_of(tmp_path, doubling + "def forward(x: 'f32[2, 4]'):\n    return f30(x)\n", x=X)
+    chain = "def f0(a):\n    return a\n" + "".join(f"def f{i}(a):\n    return f{i - 1}(a)\n" for i in range(1, 100))
+    with pytest.raises(SourceError, match="nested deeper"):
+        program_of(tmp_path, chain + "def forward(x: 'f32[2, 4]'):\n    return f99(x)\n", x=X)
+
+
+def test_a_model_file_runs_no_code(tmp_path) -> None:
+    witness = tmp_path / "written"
+    write = f"open({str(witness)!r}, 'w').write('x')"
+    text = (
+        f"import os\n{write}\nG = {write}\nclass C:\n    {write}\ndef deco(f):\n    {write}\n    return f\n"
+        f"def forward(x: 'f32[2, 4]', y={write}):\n    return x\n"
+    )
+    arrays = {"x": X, "y": X}
+    assert [d.name for d in signature(_written(tmp_path, text))] == ["x", "y"]
+    load(_written(tmp_path, text), {}, arrays)
+    for call in (
+        f"return {write}",
+        "return G",
+        "return os.system('true')",
+        "return C()",
+        "return __import__('os')",
+        "return eval('x')",
+    ):
+        with pytest.raises(SourceError):
+            load(_written(tmp_path, text.replace("return x\n", f"{call}\n")), {}, arrays)
+    with pytest.raises(SourceError, match="is decorated"):
+        load(_written(tmp_path, text.replace("def forward", "@deco\ndef forward")), {}, arrays)
+    with pytest.raises(SourceError):
+        load(str(tmp_path / "model.py"), {}, {})  # as a script: its statements are refused, not run
+    assert not witness.exists()
+
+
+def _written(folder, text: str) -> str:
+    (folder / "model.py").write_text(text)
+    return f"{folder / 'model.py'}:forward"
+
+
+@pytest.mark.parametrize(
+    ("weights", "inputs", "says"),
+    [
+        ({}, {"x": X}, "no weight or input for w (float32[4, 3])"),
+        ({}, {}, "no weight or input for x (float32[N, 4]), w (float32[4, 3])"),
+        (
+            {"w": W},
+            {"x": X[:, :3]},
+            'argument "x" is declared float32[N, 4], the given array has shape (2, 3): dimension 1 must be 4, found 3',
+        ),
+        ({"w": W}, {"x": X[0]}, "(rank 2), the given array has shape (4,) (rank 1)"),
+        ({"w": W}, {"x": X.astype(float)}, 'argument "x" is declared float32[N, 4], the given array is float64'),
+        ({"w": W.astype("c8")}, {"x": X}, 'argument "w" has dtype <c8'),
+        ({"w": W.astype(">f4")}, {"x": X}, 'argument "w" has dtype >f4'),
+        ({"w": W + np.float32(np.inf)}, {"x": X}, 'weight "w" has 12 values that are NaN or infinite, the first at (0, 0)'),
+        ({"w": W, "x": X}, {"x": X}, '"x" is both a weight and an input'),
+    ],
+)
+def test_arrays_that_do_not_fit(tmp_path, weights, inputs, says: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        program_of(tmp_path, HEAD + "    return x @ w\n", weights=weights, **inputs)
+    assert says in str(caught.value)
+
+
+def test_named_dimensions_agree_over_arguments(tmp_path) -> None:
+    text = 'def forward(x: "f32[N, M]", y: "f32[M, N]"):\n    return x @ y\n'
+    assert program_of(tmp_path, text, x=X, y=X.T.copy()).symbols == {"N": 2, "M": 4}
+    with pytest.raises(ModelError, match='M is 4 by dimension 1 of "x", but 2 by dimension 0 of "y"'):
+        program_of(tmp_path, text, x=X, y=X)
+
+
+def test_missing_files_and_functions(tmp_path) -> None:
+    with pytest.raises(SourceError, match="cannot be read"):
+        load(str(tmp_path / "absent.py:f"), {}, {})
+    with pytest.raises(SourceError, match="cannot be read"):
+        load(f"{tmp_path}:f", {}, {})
+    with pytest.raises(SourceError, match="no function `other` at the top level; its functions: forward"):
+        program_of(tmp_path, HEAD + "    return x\n", "other")
+
+
+def test_signature_and_seeded_inputs(tmp_path) -> None:
+    spec = _written(
+        tmp_path,
+        """import numpy as np
+import numpy.typing as npt
+
+def forward(x: "f32[N, 4]", w: "float32[4, M]", n: "int64[M]", a: npt.NDArray[np.float16], b: "f16", c: np.ndarray, e=1e-5):
+    return x
+""",
+    )
+    declared = signature(spec)
+    assert [str(d) for d in declared] == ["float32[N, 4]", "float32[4, M]", "int64[M]", "float16", "float16", "any", "any"]
+    assert [d.optional for d in declared] == [False] * 6 + [True]
+    given = {"w": np.zeros((4, 7), np.float32), **dict.fromkeys("abc", X)}
+    drawn = sample_inputs(spec, given, batch=5, seed=3)
+    assert {n: (a.shape, a.dtype.name) for n, a in drawn.items()} == {"x": ((5, 4), "float32"), "n": ((7,), "int64")}
+    assert all((a == b).all() for a, b in zip(drawn.values(), sample_inputs(spec, given, batch=5, seed=3).values(), strict=True))
+    with pytest.raises(SourceError, match='no data for "c"'):
+        sample_inputs(spec, {"w": given["w"], "a": X, "b": X})

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
-from fleet.engines.trace import CYCLE_CLASSES
+from fleet.cosim.result import CYCLE_CLASSES
 from fleet.report import accuracy, images, performance
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.changes import changes, compared_with

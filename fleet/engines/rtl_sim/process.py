@@ -45,6 +45,8 @@ def _environment(folder: Path) -> dict[str, str]:
     environment = dict(os.environ)
     libs = str(cocotb_tools.config.libs_dir)
     environment |= {
+        # No assertion rewriting: for it cocotb would load every pytest plug-in of the environment into the simulation.
+        "COCOTB_REWRITE_ASSERTION_FILES": "",
         "GPI_USERS": f"{library};{cocotb_tools.config.pygpi_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),

@@ -27,7 +27,7 @@ Examples:
       --input examples/digits/test.npz --labels examples/digits/labels.npz \\
       --metric accuracy --engines cpython,vm,iss,rtl,riscv --device hbm_small --report reports/digits
   fleet cosim model.py:forward --engines vm,riscv                  (no data given: seeded random arrays)
-  fleet cosim model.py:forward --weights w.npz --input x.npz --engines iss,rtl --device hbm0923 --memory stall:7
+  fleet cosim model.py:forward --weights w.npz --input x.npz --engines iss,rtl --device hbm_small --memory stall:7
 
 Exit codes: 0 everything that was asked for ran, was compared and agreed; 1 something did not; 2 bad input.
 """
@@ -122,7 +122,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
 @click.option(
     "--engines", default="vm,riscv", show_default=True, help="Comma-separated: vm, iss, rtl, riscv, cpython, or a plug-in's."
 )
-@click.option("--device", help="Device for iss and rtl (hbm_small, hbm0923, or a plug-in's; see fleet devices).")
+@click.option("--device", help="Device for iss and rtl (hbm_small, or another; `fleet devices` lists them).")
 @click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles] or stall[:seed]; never changes a result.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write the report here.")

@@ -48,7 +48,7 @@ module hbm0923_mvm_check
     ch_in   = ((tgroups - 32'd1) << TgW) + last;
     words   = (ch_in + (Tin - 1)) / Tin;
     ch_in_padded = (ch_in + 32'd31) & ~32'd31;
-    unique case (operands_i.tblk)
+    case (operands_i.tblk)
       {13'd5, 19'd32}:  group = 2'd0;
       {13'd6, 19'd64}:  group = 2'd1;
       {13'd7, 19'd128}: group = 2'd2;
@@ -128,7 +128,7 @@ module hbm0923_mvm_check
       if (start_i) step_q <= 4'd1;
       else if (step_q != 4'd0) step_q <= (step_q == 4'd9) ? 4'd0 : step_q + 4'd1;
 
-      unique case (step_q)
+      case (step_q)
         4'd1: begin
           error_q            <= first_error;
           plan_q.bn          <= mode_i[MvmStartBnLsb];

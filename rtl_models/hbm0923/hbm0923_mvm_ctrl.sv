@@ -83,7 +83,7 @@ module hbm0923_mvm_ctrl
 
   always_comb begin
     state_d = state_q;
-    unique case (state_q)
+    case (state_q)
       StIdle:   if (start_i) state_d = StCheck;
       StCheck:  if (check_done_i) state_d = (check_error_i == ErrNone) ? StRun : StCommit;
       StRun:    if (!first_q && !running_i) state_d = argmax ? StFlush : StDrain;
@@ -144,7 +144,7 @@ module hbm0923_mvm_ctrl
   logic [31:0]      total_q, last_total_q;
   always_comb begin
     class_d = class_q;
-    unique case (state_q)
+    case (state_q)
       StIdle: begin
         class_d        = '0;
         class_d[Issue] = StartLatency + 32'(start_i);

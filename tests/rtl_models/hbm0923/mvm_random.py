@@ -1,4 +1,4 @@
-"""Random MVM instructions, run by the RTL in the bench (plain C++ main) and by the functional model, compared in every byte.
+"""Random MVM instructions, run by the RTL in the bench and by the functional model, compared in every byte.
 
 Also a program: `python mvm_random.py DEVICE COUNT SEED [MEMORY]`, which prints each case and stops at the first that differs.
 """
@@ -6,7 +6,6 @@ Also a program: `python mvm_random.py DEVICE COUNT SEED [MEMORY]`, which prints 
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
+from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.digest import digest
@@ -80,7 +80,9 @@ def _halves(rng: np.random.Generator, shape: tuple[int, ...], data: str) -> np.n
         values = rng.integers(0, 65536, shape, dtype=np.uint16)
         return np.where(rng.random(shape) < 0.999, values & 0xBBFF, values).astype(np.uint16)
     if data == "special":
-        odd = rng.choice(np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16), shape)
+        odd = rng.choice(
+            np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16), shape
+        )
         values = np.where(rng.random(shape) < 0.003, odd, values).astype(np.uint16)
     return values
 
@@ -110,7 +112,9 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
 
     source = feature(in_surfaces, c.data)
     if c.chin % 32:  # lanes beyond CHin hold the worst
-        memory.view("ddr", source, in_surfaces * rows * 64).view(np.uint16).reshape(in_surfaces, rows, 32)[-1, :, c.chin % 32 :] = 0x7E01
+        memory.view("ddr", source, in_surfaces * rows * 64).view(np.uint16).reshape(in_surfaces, rows, 32)[-1, :, c.chin % 32 :] = (
+            0x7E01
+        )
     residual = feature(out_surfaces, "special") if c.residual else None
     bn = None
     if c.bn:
@@ -155,26 +159,28 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
 
 
 class Runner:
-    """A device's executable and a folder for its memory and jobs."""
+    """A running simulation of a device, and a folder for its memory and jobs. `seed`: of the power-on state."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, seed: int = 1) -> None:
         self.set: InstructionSet
         self.set, self.device = find_device(name)
-        self.executable = build(design_of(self.set, self.device), "plain")
         self.folder = folder
         self.memory = MappedMemory(self.device, folder)
+        self.simulation = Simulation(build(design_of(self.set, self.device)), folder / "simulation", seed=seed)
 
-    def play(self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000) -> tuple[Status, list[CommitRecord], list[int]]:
-        """Runs a script on the memory as it stands. The log of a failed assertion is part of the error."""
+    def play(
+        self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000
+    ) -> tuple[Status, list[CommitRecord], list[int]]:
+        """Runs a script on the memory as it stands; a failed assertion of the RTL raises."""
         f = self.folder
         script.save(f / "script.bin")
         hbm = {p: f / f"hbm_{p}.bin" for p in range(self.device.parameters["HbmPorts"])}
         job = Job(f / "ddr.bin", f / "script.bin", f / "results.bin", f / "trace.bin", f / "status", hbm, memory, max_cycles)
-        job.save(f / "job")
-        (f / "status").unlink(missing_ok=True)
-        run = subprocess.run([self.executable, str(f / "job")], capture_output=True, text=True, timeout=600, check=False)
-        assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
-        return Status.load(f / "status"), read_records(f / "trace.bin"), read_results(f / "results.bin")
+        status = self.simulation.run(job)
+        return status, read_records(f / "trace.bin"), read_results(f / "results.bin")
+
+    def close(self) -> None:
+        self.simulation.close()
 
 
 def start(script: Script, fields: dict[str, int]) -> None:
@@ -250,6 +256,7 @@ def main() -> None:
             cases = [random_case(runner.device, rng) for _ in range(6)]
             status, records = compare(runner, cases, s, memory.replace("SEED", str(s)))
             print(s, status.cycles, f"{status.cycles / status.seconds / 1e3:.0f} k cycles/s", [r.end - r.start for r in records])
+        runner.close()
     finally:
         shutil.rmtree(folder)
 

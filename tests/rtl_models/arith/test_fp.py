@@ -1,0 +1,38 @@
+"""fp_pkg against the host's IEEE arithmetic: FP16 exhaustively, binary32 on special and random pairs (fp_main.cpp)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fleet.engines.rtl_sim.tools import find_toolchain
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parents[2] / "rtl_models" / "arith" / "fp_pkg.sv"
+
+
+def build(folder: Path, package: Path) -> Path:
+    """The driver around a copy of the package."""
+    tools = find_toolchain()
+    command = [str(tools.verilator), "--cc", "--exe", "-O3", "-Wall", "--top-module", "fp_probe", "-Mdir", str(folder / "obj")]
+    command += ["-CFLAGS", "-O1 -ffp-contract=off", str(package), str(HERE / "fp_probe.sv"), str(HERE / "fp_main.cpp")]
+    subprocess.run([*command, "--build"], check=True, capture_output=True)
+    return folder / "obj" / "Vfp_probe"
+
+
+def test_functions_equal_the_host(tmp_path: Path) -> None:
+    run = subprocess.run([build(tmp_path, PACKAGE), "400000", "3"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    assert "0 mistakes" in run.stdout
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("low == 64'h8000_0000 && kept[0]", "low == 64'h8000_0000 && !kept[0]")])
+def test_the_driver_finds_a_wrong_rounding(tmp_path: Path, right: str, wrong: str) -> None:
+    text = PACKAGE.read_text()
+    assert right in text
+    broken = tmp_path / "fp_pkg.sv"
+    broken.write_text(text.replace(right, wrong))
+    run = subprocess.run([build(tmp_path, broken), "1000", "3"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1

@@ -14,7 +14,7 @@ setup: ## install everything (once)
 	@scripts/setup
 
 demo: setup ## the main job: one real model, five ways, one report
-	@$(RUN)python -m fleet.cli.demo
+	@$(RUN)python examples/digits/demo.py
 
 test: lint quick sim ## lint, unit tests and the quick regression
 

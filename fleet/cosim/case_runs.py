@@ -20,9 +20,8 @@ from fleet.engines.base import Engine
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir.dialect import op_id
-from fleet.ir.types import shape_of
 
-__all__ = ["CaseOptions", "GoldenUpdate", "golden_folder", "prepare_golden", "run_case", "waivers_file"]
+__all__ = ["CaseOptions", "GoldenUpdate", "golden_folder", "prepare_golden", "result_folder", "run_case", "waivers_file"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
             progress=options.progress,
             on_engine=options.on_engine,
             on_comparison=options.on_comparison,
-            on_trace=lambda name, trace: traces.update({name: trace}),
+            on_trace=traces.__setitem__,
             engines=options.engines,
         ),
     )
@@ -156,12 +155,8 @@ def _rows(loaded: LoadedModel) -> int:
 
 
 def _provenance(case: Case, loaded: LoadedModel, rows: int) -> DataProvenance:
-    first = loaded.program.inputs[0].shape if loaded.program.inputs else ()
-    side = int(round(np.sqrt(first[1]))) if len(first) == 2 else 0
-    returned = [shape_of(v.type) for v in loaded.program.returned()]
-    picture = (side, side) if side > 1 and side * side == first[1] and case.labels is not None and returned else None
     inputs, labels = (None if p is None else str(p) for p in (case.input, case.labels))
-    return DataProvenance("random" if loaded.random else "real", rows, inputs, labels, loaded.banner, picture)
+    return DataProvenance("random" if loaded.random else "real", rows, inputs, labels, loaded.banner, case.image)
 
 
 @dataclass(frozen=True)
@@ -209,7 +204,7 @@ def prepare_golden(case: Case, reason: str, options: CaseOptions) -> GoldenUpdat
         wanted = ("vm", "iss") if run.device else ("vm",)
         chosen = CosimOptions(
             case.model, _provenance(case, loaded, rows), run.device, "ideal", run.seed, engines=options.engines,
-            workdir=options.workdir, progress=options.progress, on_trace=lambda name, trace: traces.update({name: trace}),
+            workdir=options.workdir, progress=options.progress, on_trace=traces.__setitem__,
         )  # fmt: skip
         result = cosim(loaded.program, loaded.inputs, None, wanted, chosen)
         if result.verdict == "fail":

@@ -6,6 +6,7 @@
     input = "../../examples/digits/test.npz"     # without it: seeded random data, and labels are refused
     labels = "../../examples/digits/labels.npz"
     metric = "accuracy"
+    image = [8, 8]                               # height and width, where an input row is a picture (reports show it)
     make = "python examples/digits/train.py"     # how to make files that are not in the repository (shown, never run)
     golden = true                                # whether a stored golden is demanded (default true)
     engines = ["vm", "iss", "rtl"]               # the keys from here on are defaults for all runs
@@ -43,7 +44,7 @@ TIERS: tuple[str, ...] = ("quick", "nightly")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _MATRIX = ("engines", "devices", "memories", "seeds", "samples", "tier")
-_TOP = ("name", "model", "weights", "input", "labels", "metric", "make", "golden", "runs", *_MATRIX)
+_TOP = ("name", "model", "weights", "input", "labels", "metric", "image", "make", "golden", "runs", *_MATRIX)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Case:
     input: Path | None
     labels: Path | None
     metric: str | None
+    image: tuple[int, ...] | None
     make: str | None
     golden: bool
     matrices: tuple[Mapping[str, Any], ...]
@@ -161,6 +163,7 @@ def parse_case(text: str, path: Path) -> Case:
         input=files["input"],
         labels=files["labels"],
         metric=metric,
+        image=_image(table, where),
         make=_string(table, "make", where),
         golden=golden,
         matrices=tuple(matrices),
@@ -186,6 +189,19 @@ def _string(table: Mapping[str, Any], key: str, where: str) -> str | None:
 def _path(table: Mapping[str, Any], key: str, case: Path) -> Path | None:
     value = _string(table, key, str(case))
     return None if value is None else Path(_normal(case.parent / value))
+
+
+def _image(table: Mapping[str, Any], where: str) -> tuple[int, ...] | None:
+    value: Any = table.get("image")
+    if value is None:
+        return None
+    if (
+        not isinstance(value, list)
+        or len(cast("list[Any]", value)) != 2
+        or not all(type(n) is int and n > 0 for n in cast("list[Any]", value))
+    ):
+        raise ModelError(f"image: expected [height, width], got {value!r}", where=where)
+    return tuple(int(n) for n in cast("list[Any]", value))
 
 
 def _model(spec: str, case: Path) -> str:

@@ -29,7 +29,8 @@ def main(folder: Path) -> None:
     except BaseException as error:
         places = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == job["name"]]
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (places[-1] if places else None)
-        last = traceback.format_exception_only(error)[-1].strip()
+        lines = traceback.format_exception_only(error)[-1].strip().splitlines()
+        last = lines[0] if lines else type(error).__name__
         result = {"error": last, "line": line}
     temporary = folder / "result.json.tmp"
     temporary.write_text(json.dumps(result))

@@ -80,7 +80,6 @@ class CpythonEngine:
             if isinstance(value.owner, FleetOp):
                 trace.tensors[op_id(value.owner)] = trace.outputs[name]
         trace.elapsed_s = float(result["elapsed_s"])
-        trace.placement = dict.fromkeys(trace.tensors, "host")
         trace.meta = {
             "numpy": result["numpy"],
             "python": platform.python_version(),

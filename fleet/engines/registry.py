@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fleet.engines.base import Engine, EngineInfo
 from fleet.errors import SetupError
+
+if TYPE_CHECKING:  # listing the names must not import the IR
+    from fleet.engines.base import Engine, EngineInfo
 
 __all__ = ["GROUP", "engine_names", "engines", "find_engine"]
 
@@ -40,6 +42,8 @@ def find_engine(name: str) -> EngineInfo:
 
 
 def _load(point: EntryPoint) -> EngineInfo:
+    from fleet.engines.base import EngineInfo
+
     distribution = point.dist.name if point.dist is not None else "unknown"
     try:
         engine: Any = point.load()
@@ -53,7 +57,7 @@ def _load(point: EntryPoint) -> EngineInfo:
     return EngineInfo(point.name, loaded, distribution)
 
 
-class _Engines(Mapping[str, EngineInfo]):
+class _Engines(Mapping[str, "EngineInfo"]):
     """Loads an engine when it is looked up; listing the names loads none."""
 
     def __init__(self) -> None:

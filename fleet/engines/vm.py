@@ -40,7 +40,6 @@ class VmEngine:
         if options.progress is not None:
             options.progress(1.0, f"{len(bytecode.invokes)} operations")
         trace = Trace("vm", bytecode.program_hash, outputs, tensors, elapsed_s=elapsed)
-        trace.placement = dict.fromkeys(tensors, "host")
         trace.counters = {"operations": float(len(bytecode.invokes))}
         trace.meta = {
             "numpy": np.__version__,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend._evaluator import defaults
+from fleet.frontend._inlining import defaults
 from fleet.frontend._module import Module
 from fleet.ir.program import Argument
 from fleet.ir.types import SUPPORTED_DTYPES

@@ -14,14 +14,14 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend import _indexing, _numpy
+from fleet.frontend import _indexing, _inlining, _numpy
 from fleet.frontend._builder import Builder
 from fleet.frontend._errors import Source
 from fleet.frontend._module import Module
 from fleet.frontend._values import Function, Library, Method, Number, Poison, Tensor, Value, words
+from fleet.frontend._words import kind
 
 MAX_DEPTH = 200
-MAX_CALL_DEPTH = 32
 MAX_ERRORS = 20
 
 _BINARY: Mapping[type[ast.operator], str] = {
@@ -70,7 +70,7 @@ class Evaluator:
         self.builder = builder
         self.errors: list[SourceError] = []
         self._seen: set[str] = set()
-        self._calls: list[str] = []
+        self.calls: list[str] = []
         self._depth = 0
         self._globals_in_work: list[str] = []
         self._globals: dict[str, Value] = {}
@@ -133,7 +133,7 @@ class Evaluator:
                 hint = f"write {target.id} = {target.id} {sign} (...)"
                 self.source.fail(node, f"`{sign}=` changes an array in place, which is not supported", hint)
             case _:
-                self.source.fail(node, f"{_kind(node)} is not supported", f"supported statements are {_STATEMENTS}")
+                self.source.fail(node, f"{kind(node)} is not supported", f"supported statements are {_STATEMENTS}")
 
     def _assign(self, target: ast.expr, value: Value) -> None:
         match target:
@@ -201,7 +201,7 @@ class Evaluator:
             case ast.Tuple() | ast.List():
                 return tuple(self.expression(e) for e in node.elts)
             case _:
-                return self.source.fail(node, f"{_kind(node)} is not supported", f"supported expressions are {_EXPRESSIONS}")
+                return self.source.fail(node, f"{kind(node)} is not supported", f"supported expressions are {_EXPRESSIONS}")
 
     def _constant(self, node: ast.Constant) -> Value:
         if isinstance(node.value, bool | int | float):
@@ -243,13 +243,12 @@ class Evaluator:
         if name in self._globals_in_work:
             self.source.fail(node, f"global `{name}` is defined by itself")
         if name not in self._globals:
-            outer, self.frame = self.frame, Frame("<module>", 1, frozenset())
             self._globals_in_work.append(name)
             try:
-                self._globals[name] = self.expression(assigned)
+                with self.at_module_level():
+                    self._globals[name] = self.expression(assigned)
             finally:
                 self._globals_in_work.pop()
-                self.frame = outer
         return self._globals[name]
 
     def operand(self, node: ast.expr, value: Value) -> Tensor | Number:
@@ -270,7 +269,7 @@ class Evaluator:
         if isinstance(lhs, Number) and isinstance(rhs, Number):
             return self._numbers(node, lhs, rhs)
         if type(node.op) not in _BINARY:
-            self.source.fail(node, f"the operator of {_kind(node.op)} is not supported on arrays", "operators are + - * / ** @")
+            self.source.fail(node, f"the operator of {kind(node.op)} is not supported on arrays", "operators are + - * / ** @")
         if isinstance(node.op, ast.Pow) and _squares_bool(lhs, rhs):
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8)) if isinstance(lhs, Tensor) else lhs
             return self.builder.elementwise(node, "mul", [squared, squared])
@@ -281,7 +280,7 @@ class Evaluator:
         name = _BINARY.get(type(node.op))
         calculate = _PYTHON[name] if name else _STATIC.get(type(node.op))
         if calculate is None:
-            self.source.fail(node, f"the operator of {_kind(node.op)} is not supported", "operators are + - * / // % ** @")
+            self.source.fail(node, f"the operator of {kind(node.op)} is not supported", "operators are + - * / // % ** @")
         if name == "pow" and isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and b > 64:
             self.source.fail(node, f"{a} ** {b} needs more than 64 bits")
         try:
@@ -297,7 +296,7 @@ class Evaluator:
         if isinstance(node.op, ast.UAdd) and not (isinstance(value, Number) and isinstance(value.value, bool)):
             return value
         if not isinstance(node.op, ast.USub):
-            self.source.fail(node, f"{_kind(node.op)} is not supported", "the unary operators are - and +")
+            self.source.fail(node, f"{kind(node.op)} is not supported", "the unary operators are - and +")
         if isinstance(value, Tensor):
             return self.builder.elementwise(node, "neg", [value])
         if isinstance(node.operand, ast.Constant):
@@ -317,66 +316,23 @@ class Evaluator:
     def _call(self, node: ast.Call) -> Value:
         function = self.expression(node.func)
         if isinstance(function, np.dtype | Library | Method):
-            arguments = [self.expression(a) for a in self._plain(node.args)]
-            keywords: dict[str, Value] = {}
-            for k in node.keywords:
-                if k.arg is None:
-                    self.source.fail(k.value, "** arguments are not supported", "write them out")
-                keywords[k.arg] = self.expression(k.value)
+            arguments = [self.expression(a) for a in _inlining.plain(self, node.args)]
+            keywords = {_inlining.keyword(self, k): self.expression(k.value) for k in node.keywords}
             return _numpy.call(self, node, function, arguments, keywords)
         if isinstance(function, Function):
-            return self._inline(node, function.node)
+            return _inlining.inline(self, node, function.node)
         return self.source.fail(node.func, f"{words(function)} cannot be called")
 
-    def _plain(self, args: Sequence[ast.expr]) -> Sequence[ast.expr]:
-        for a in args:
-            if isinstance(a, ast.Starred):
-                self.source.fail(a, "* arguments are not supported", "write them out")
-        return args
+    def new_frame(self, callee: ast.FunctionDef) -> Frame:
+        """An empty frame for a call out of the present one."""
+        return Frame(callee.name, self.frame.depth + 1, assigned_names(callee.body))
 
-    def _inline(self, node: ast.Call, callee: ast.FunctionDef) -> Value:
-        if callee.name in self._calls:
-            chain = " -> ".join([*self._calls, callee.name])
-            self.source.fail(node, f"`{callee.name}` calls itself ({chain})", "recursion is not supported")
-        if len(self._calls) >= MAX_CALL_DEPTH:
-            self.source.fail(node, f"calls nested deeper than {MAX_CALL_DEPTH}")
-        self.module.check_function(callee)
-        frame = Frame(callee.name, self.frame.depth + 1, assigned_names(callee.body))
-        self._bind_parameters(node, callee, frame)
-        self._calls.append(callee.name)
-        try:
-            return self.run(callee.body, frame)[1]
-        finally:
-            self._calls.pop()
-
-    def _bind_parameters(self, node: ast.Call, callee: ast.FunctionDef, frame: Frame) -> None:
-        spec = callee.args
-        positional = [*spec.posonlyargs, *spec.args]
-        by_keyword = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
-        if len(node.args) > len(positional):
-            self.source.fail(node, f"`{callee.name}` takes {len(positional)} positional arguments, {len(node.args)} are given")
-        for parameter, a in zip(positional, self._plain(node.args), strict=False):
-            frame.variables[parameter.arg] = self.expression(a)
-        for k in node.keywords:
-            if k.arg is None:
-                self.source.fail(k.value, "** arguments are not supported", "write them out")
-            if k.arg not in by_keyword:
-                self.source.fail(k.value, f"`{callee.name}` has no argument `{k.arg}`", f"it has {', '.join(sorted(by_keyword))}")
-            if k.arg in frame.variables:
-                self.source.fail(k.value, f"`{callee.name}` gets `{k.arg}` twice")
-            frame.variables[k.arg] = self.expression(k.value)
-        self.bind_defaults(callee, frame)
-        missing = [a.arg for a in (*positional, *spec.kwonlyargs) if a.arg not in frame.variables]
-        if missing:
-            self.source.fail(node, f"`{callee.name}` is called without {', '.join(missing)}")
-
-    def bind_defaults(self, callee: ast.FunctionDef, frame: Frame) -> None:
-        """Gives parameters without a value their default, evaluated among the module's names."""
+    @contextmanager
+    def at_module_level(self) -> Generator[None]:
+        """Expressions in it see the module's names only."""
         outer, self.frame = self.frame, self.script or Frame("<module>", 1, frozenset())
         try:
-            for name, default in defaults(callee).items():
-                if name not in frame.variables:
-                    frame.variables[name] = self.expression(default)
+            yield
         finally:
             self.frame = outer
 
@@ -412,14 +368,6 @@ class TooManyErrors(Exception):
     """Enough has been said."""
 
 
-def defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Parameter name -> the expression of its default."""
-    spec = function.args
-    positional = [*spec.posonlyargs, *spec.args]
-    found = {a.arg: d for a, d in zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True)}
-    return found | {a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}
-
-
 def assigned_names(body: Sequence[ast.stmt]) -> frozenset[str]:
     """Names that a function body assigns: they are local in all of it."""
     return frozenset(
@@ -439,38 +387,3 @@ def final_values(frame: Frame) -> dict[str, SSAValue]:
             elif len(value.constants) == 1:
                 found[name] = next(iter(value.constants.values()))
     return found
-
-
-_KINDS: Mapping[str, str] = {
-    "If": "`if`",
-    "For": "`for`",
-    "While": "`while`",
-    "With": "`with`",
-    "Try": "`try`",
-    "FunctionDef": "a function inside a function",
-    "ClassDef": "a class",
-    "Import": "an import inside a function",
-    "ImportFrom": "an import inside a function",
-    "Delete": "`del`",
-    "Raise": "`raise`",
-    "Assert": "`assert`",
-    "Global": "`global`",
-    "Nonlocal": "`nonlocal`",
-    "Lambda": "`lambda`",
-    "IfExp": "a conditional expression",
-    "Dict": "a dict",
-    "Set": "a set",
-    "ListComp": "a list comprehension",
-    "GeneratorExp": "a generator expression",
-    "Compare": "a comparison",
-    "BoolOp": "`and` / `or`",
-    "JoinedStr": "an f-string",
-    "Await": "`await`",
-    "Starred": "a starred expression",
-    "NamedExpr": "`:=`",
-}
-
-
-def _kind(node: ast.AST) -> str:
-    name = type(node).__name__
-    return _KINDS.get(name, f"`{name}`")

@@ -18,6 +18,7 @@ from fleet.frontend._arguments import bound_arguments, check_finite, declared
 from fleet.frontend._builder import Builder
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Evaluator, Frame, Poisoned, TooManyErrors, assigned_names, final_values
+from fleet.frontend._inlining import bind_defaults
 from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
 from fleet.frontend._returns import returned_values
 from fleet.frontend._values import Tensor
@@ -113,7 +114,7 @@ def _load(
         function = module.functions[function_name]
         module.check_function(function)
         arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs)
-    bound = {a.name: np.ascontiguousarray(weights[a.name]) for a in arguments if a.kind == "weight"}
+    bound = {a.name: np.asarray(weights[a.name], order="C") for a in arguments if a.kind == "weight"}
     check_finite(spec, bound)
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
     for argument, value in zip(arguments, block.args, strict=True):
@@ -144,7 +145,7 @@ def _evaluate(
         body = function.body
     try:
         if function_name is not None:
-            evaluator.bind_defaults(module.functions[function_name], frame)
+            bind_defaults(evaluator, module.functions[function_name], frame)
         statement, value = evaluator.run(body, frame)
         if function_name is not None and not evaluator.errors:
             outputs, values = returned_values(evaluator, module.functions[function_name], statement, value)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
 
-from fleet.cosim.result import CommitRow, Comparison, CosimResult, OperationRow, TaskMetric
-from fleet.engines.trace import CYCLE_CLASSES
+from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
+from fleet.cosim.result import CYCLE_CLASSES
 from fleet.report import accuracy, images, performance
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.changes import changes, compared_with
@@ -69,19 +69,15 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
     pictures: list[tuple[str, Markup]] = []
     drawn = accuracy.thinned(rows, DEPTH_POINTS)
     series = {
-        "quantisation: weights as stored against golden": [
-            r.quantisation.cumulative.sqnr_db if r.quantisation else None for r in drawn
-        ],
-        "arithmetic, from the inputs on": [r.arithmetic.cumulative.sqnr_db if r.arithmetic else None for r in drawn],
-        "arithmetic, this operation alone": [
-            r.arithmetic.local.sqnr_db if r.arithmetic and r.arithmetic.local else None for r in drawn
-        ],
-        _BOTH: [r.total.cumulative.sqnr_db if r.total else None for r in drawn],
+        "quantisation: weights as stored against golden": [accuracy.sqnr(r.quantisation) for r in drawn],
+        "arithmetic, from the inputs on": [accuracy.sqnr(r.arithmetic) for r in drawn],
+        "arithmetic, this operation alone": [accuracy.sqnr(r.arithmetic, "local") for r in drawn],
+        _BOTH: [accuracy.sqnr(r.total) for r in drawn],
     }
     series = {text: values for text, values in series.items() if any(v is not None for v in values)}
     depth = Markup(sqnr_by_depth([r.op for r in drawn], series, "sqnr", _BOTH)) if series else None
     for i, comparison in enumerate(c for c in result.comparisons if c.kind == "bound"):
-        worst = worst_operation(comparison, with_ulps=True)
+        worst = worst_operation(replace(comparison, operations=tuple(r for r in comparison.operations if accuracy.has_ulps(r))))
         if worst is None or worst.bound is None or not worst.cumulative.ulp_counts:
             continue
         edges, counts = accuracy.histogram(worst.cumulative, worst.bound.ulp_median)
@@ -125,7 +121,21 @@ def _all_flips(result: CosimResult) -> list[dict[str, Any]]:
     for task in result.tasks:
         if task.flips:
             groups.setdefault((task.flips, task.must_agree, task.lost, task.lost_low, task.lost_high), []).append(task)
-    return [_flips(result, tasks[0]) | {"engines": [t.engine for t in tasks]} for tasks in groups.values()]
+    return [
+        _flips(result, tasks[0]) | {"engines": [t.engine for t in tasks], "short": _short(result, tasks)}
+        for tasks in groups.values()
+    ]
+
+
+def _short(result: CosimResult, tasks: Sequence[TaskMetric]) -> str:
+    """What these engines are called together, in one word where it goes."""
+    if len(tasks) == 1:
+        return engine_title(tasks[0].engine)
+    return "device" if any(_on_device(result.engine(t.engine)) for t in tasks) else "these"
+
+
+def _on_device(engine: EngineRun | None) -> bool:
+    return engine is not None and ("host_macs" in engine.counters or "device" in engine.placement.values())
 
 
 def _flips(result: CosimResult, task: TaskMetric) -> dict[str, Any]:
@@ -186,7 +196,7 @@ def _costly(costs: Sequence[performance.OperationCost], most: int = PICTURE_ROWS
 
 
 def _cycles(costs: Sequence[performance.OperationCost]) -> Markup:
-    known = [c for c in CYCLE_CLASSES if any(cost.classes.get(c) for cost in costs)]
+    known = list(CYCLE_CLASSES)  # all of them, so that a class has the same colour on every page
     known += sorted({c for cost in costs for c in cost.classes} - set(CYCLE_CLASSES))
     parts = {name.replace("_", " "): [float(cost.classes.get(name, 0)) for cost in costs] for name in known}
     longest = max(costs, key=lambda c: c.cycles or 0)
@@ -244,19 +254,23 @@ def _around(rows: Sequence[CommitRow], wrong: Sequence[int]) -> Sequence[CommitR
 
 
 def _host(result: CosimResult) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
+    """One entry a way to split the model between device and host; engines that split it alike share it."""
+    groups: dict[tuple[tuple[str, str], ...], list[EngineRun]] = {}
     for engine in result.engines:
-        if engine.status != "ran" or not engine.placement:
-            continue
-        host = [op for op, place in engine.placement.items() if place == "host"]
-        macs, host_macs = engine.counters.get("macs"), engine.counters.get("host_macs")
+        if engine.status == "ran" and _on_device(engine):
+            groups.setdefault(tuple(engine.placement.items()), []).append(engine)
+    made: list[dict[str, Any]] = []
+    for placement, engines in groups.items():
+        host = [op for op, place in placement if place == "host"]
+        counters = engines[0].counters
+        macs, host_macs = counters.get("macs"), counters.get("host_macs")
         share = host_macs / (macs + host_macs) if macs is not None and host_macs is not None and macs + host_macs else None
-        rows = {row.op: row for c in result.comparisons if c.other == engine.name for row in c.operations}
+        rows = {row.op: row for c in result.comparisons for row in c.operations}
         made.append(
             {
-                "engine": engine,
+                "engines": [e.name for e in engines],
                 "ops": _cut([(op, rows.get(op)) for op in host], 40),
-                "all": len(engine.placement),
+                "all": len(placement),
                 "share": share,
                 "macs": macs,
                 "host_macs": host_macs,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.report import _text
+from fleet.report.accuracy import has_ulps
 from fleet.report.headline import engine_title
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def _environment() -> Environment:
         number=_text.number,
         decibel=_text.decibel,
         n=_text.count,
+        counter=_text.counter,
         percent=_text.percent,
         points=_text.signed_percent,
         duration=_text.duration,
@@ -34,6 +36,8 @@ def _environment() -> Environment:
         shape=_text.shape,
         title_of=engine_title,
     )
+    tests: dict[str, Any] = {"of_floats": has_ulps}
+    made.tests.update(tests)
     shared: dict[str, Any] = {"interval": _text.interval, "symbols": _text.SYMBOLS, "absent": _text.ABSENT}
     for name, value in shared.items():
         made.globals[name] = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-__all__ = ["count", "duration", "interval", "markdown", "number", "percent", "shape", "short", "signed_percent", "times"]
+__all__ = ["count", "counter", "duration", "interval", "markdown", "number", "percent", "shape", "short", "signed_percent", "times"]
 
 ABSENT = "–"
 """Stands for "there is no such figure"; never for zero."""
@@ -40,6 +40,11 @@ def decibel(value: float | None) -> str:
 def count(value: float | None) -> str:
     """A count with separators; never rounded."""
     return ABSENT if value is None else f"{value:,.0f}"
+
+
+def counter(value: float) -> str:
+    """A counter: whole ones with separators, others with four significant digits."""
+    return count(value) if float(value).is_integer() else number(value, 4)
 
 
 def percent(value: float | None, digits: int = 2) -> str:

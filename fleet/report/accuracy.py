@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from fleet.cosim.result import ROUNDED, Comparison, CosimResult, ErrorStats, OperationRow
 
-__all__ = ["Causes", "ErrorByCause", "causes", "histogram", "selected", "thinned"]
+__all__ = ["Causes", "ErrorByCause", "causes", "has_ulps", "histogram", "selected", "sqnr", "thinned"]
 
 T = TypeVar("T")
 
@@ -24,12 +24,16 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorByCause:
-    """One operation under both causes. Each part: the row of that comparison, None where it has none."""
+    """One operation under both causes. Each part: the row of that comparison, None where it has none.
+
+    place: where the accelerator ran it, "device" or "host"; "" where unknown.
+    """
 
     op: str
     quantisation: OperationRow | None
     arithmetic: OperationRow | None
     total: OperationRow | None
+    place: str
 
     @property
     def any(self) -> OperationRow:
@@ -50,7 +54,24 @@ def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
     found = Causes(quantisation, arithmetic, total)
     tables = [{row.op: row for row in c.operations} if c else {} for c in found]
     order = sorted({op: row.index for table in tables for op, row in table.items()}.items(), key=lambda item: item[1])
-    return found, tuple(ErrorByCause(op, *(table.get(op) for table in tables)) for op, _ in order)
+    engine = result.engine(arithmetic.other) if arithmetic else None
+    placement = engine.placement if engine else {}
+    return found, tuple(
+        ErrorByCause(op, tables[0].get(op), tables[1].get(op), tables[2].get(op), placement.get(op, "")) for op, _ in order
+    )
+
+
+def sqnr(row: OperationRow | None, part: str = "cumulative") -> float | None:
+    """SQNR in dB of the row's "cumulative" or "local" figures; None without them and for indices, of which it says nothing."""
+    if row is None or not has_ulps(row):
+        return None
+    stats = row.cumulative if part == "cumulative" else row.local
+    return stats.sqnr_db if stats is not None else None
+
+
+def has_ulps(row: OperationRow) -> bool:
+    """Whether its values are floats: an index or a boolean has neither ULPs nor a noise ratio."""
+    return row.reference_dtype.startswith(("float", "bfloat")) and bool(row.cumulative.ulp_dtype)
 
 
 def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...]:

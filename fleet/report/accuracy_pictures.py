@@ -80,7 +80,7 @@ def ulp_distribution(
     Args:
         edges: the buckets' upper edges in `unit`, ascending; the first bucket holds exactly 0 when its edge is 0.
         counts: legend text -> elements a bucket (as many as `edges`).
-        bound: the derived bound in the same unit; None where no bound applies.
+        bound: the derived bound in the same unit (the median over the elements); None where no bound applies.
         unit: of the x axis.
         name: prefix of the ids in the page.
     """
@@ -101,7 +101,7 @@ def ulp_distribution(
             )
         if bound is not None and math.isfinite(bound):
             place = _bucket_position(edges, bound)
-            axes.axvline(place, color=PALETTE[5], linewidth=1.8, linestyle="--", label=f"derived bound: {bound:,.4g}")
+            axes.axvline(place, color=PALETTE[5], linewidth=1.8, linestyle="--", label=f"derived bound (median): {bound:,.4g}")
         axes.set_yscale("symlog", linthresh=1)
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(thousands_formatter())

@@ -8,7 +8,12 @@ from typing import Any
 
 from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, NotCompared, OperationRow
 
-__all__ = ["HeadRow", "all_not_compared", "engine_title", "headline", "worst_operation"]
+__all__ = ["GOLDEN", "HeadRow", "all_not_compared", "engine_title", "headline", "worst_operation"]
+
+GOLDEN = "vm"
+"""The engine whose result the others' task figures are measured against."""
+
+_NAMES = 12
 
 
 @dataclass(frozen=True)
@@ -18,7 +23,7 @@ class HeadRow:
     Attributes:
         engine, title: its name, and how a reader sees it; status, error: as in `EngineRun`.
         accuracy, low, high: fraction with its Wilson interval; None without labels.
-        lost, lost_low, lost_high: golden's accuracy minus this one's, with the paired interval.
+        lost, lost_low, lost_high: golden's accuracy minus this one's, with the paired interval; None for the golden itself.
         agreement: fraction of samples with the golden's class; None without a task.
         check: what it was held to and with what outcome, in words; check_verdict: "pass", "fail", "info" or "".
         ratio: largest error / derived bound, None without a bound; ratio_op: the operation where it stands.
@@ -63,12 +68,9 @@ def engine_title(name: str) -> str:
     return "vm (weights as stored)" if name == ROUNDED else name
 
 
-def worst_operation(comparison: Comparison, with_ulps: bool = False) -> OperationRow | None:
-    """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none.
-
-    with_ulps: only among operations whose values are floats, so that they have ULPs (an argmax has none).
-    """
-    bounded = [r for r in comparison.operations if r.bound is not None and (r.cumulative.ulp_dtype or not with_ulps)]
+def worst_operation(comparison: Comparison) -> OperationRow | None:
+    """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none."""
+    bounded = [row for row in comparison.operations if row.bound is not None]
     if bounded:
         return max(bounded, key=lambda row: row.bound.worst_ratio if row.bound else 0.0)
     rows = [row for row in comparison.operations if row.cumulative.sqnr_db == row.cumulative.sqnr_db]
@@ -76,15 +78,25 @@ def worst_operation(comparison: Comparison, with_ulps: bool = False) -> Operatio
 
 
 def all_not_compared(result: CosimResult) -> tuple[NotCompared, ...]:
-    """The run's own list and those of its comparisons, each line once."""
-    found = list(result.not_compared)
+    """What was not compared, by comparison; things with one reason stand in one line, nothing is said twice."""
+    within = {(n.what, n.why) for c in result.comparisons for n in c.not_compared}
+    found = [n for n in result.not_compared if (n.what, n.why) not in within]
+    gaps: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for comparison in result.comparisons:
-        found += [NotCompared(f"{comparison.name}: {n.what}", n.why) for n in comparison.not_compared]
+        by_reason: dict[str, list[str]] = {}
+        for n in comparison.not_compared:
+            by_reason.setdefault(n.why, []).append(n.what)
+        for why, what in by_reason.items():
+            gaps.setdefault((tuple(what), why), []).append(comparison.name)
+    for (what, why), comparisons in gaps.items():
+        names = ", ".join(what[:_NAMES]) + (f" and {len(what) - _NAMES} more" if len(what) > _NAMES else "")
+        found.append(NotCompared(f"{', '.join(comparisons)}: {names}", why))
     return tuple(dict.fromkeys(found))
 
 
 def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
     task = result.task(engine.name)
+    lossy = task if task and engine.name != GOLDEN else None
     mine = [c for c in result.comparisons if c.other == engine.name]
     mine.sort(key=lambda c: ("bits", "bound", "info").index(c.kind))
     worst = next((w for c in mine if c.kind == "bound" and (w := worst_operation(c)) and w.bound), None)
@@ -99,9 +111,9 @@ def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
         accuracy=task.value if task else None,
         low=task.low if task else None,
         high=task.high if task else None,
-        lost=task.lost if task else None,
-        lost_low=task.lost_low if task else None,
-        lost_high=task.lost_high if task else None,
+        lost=lossy.lost if lossy else None,
+        lost_low=lossy.lost_low if lossy else None,
+        lost_high=lossy.lost_high if lossy else None,
         agreement=task.agreement if task else None,
         check=check,
         check_verdict=verdict,

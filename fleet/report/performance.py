@@ -174,7 +174,7 @@ def traffic(result: CosimResult) -> tuple[Traffic, ...]:
 
 
 def port_bytes(result: CosimResult) -> tuple[float, ...]:
-    """Bytes read by each HBM port of the clocked engine, in port order; empty when it did not count."""
+    """Bytes moved by each HBM port of the clocked engine, in port order; empty when it did not count."""
     engine = clocked(result)
     prefix = "hbm_port_bytes."
     found = {

@@ -62,7 +62,7 @@ def stacked_bars(
         for k, (text, values) in enumerate(parts.items()):
             axes.barh(
                 y,
-                values,
+                [v or math.nan for v in values],  # a bar of no width would still draw its outline
                 left=left,
                 height=0.68,
                 color="none" if text == hollow else PALETTE[k % len(PALETTE)],
@@ -102,7 +102,7 @@ def bars(names: Sequence[str], values: Sequence[float], axis: str, name: str, de
 
 
 def port_balance(bytes_by_port: Sequence[float], name: str = "ports") -> str:
-    """Bytes read by every HBM port, with the mean as a line."""
+    """Bytes moved by every HBM port, with the mean as a line."""
     count = len(bytes_by_port)
     with canvas(8.2, 2.6) as (figure, axes):
         mean = sum(bytes_by_port) / count if count else 0.0
@@ -112,12 +112,12 @@ def port_balance(bytes_by_port: Sequence[float], name: str = "ports") -> str:
         axes.set_xlim(-0.7, count - 0.3)
         name_axis(axes, [str(i) for i in range(count)])
         axes.set_xlabel("HBM port")
-        axes.set_ylabel("bytes read")
+        axes.set_ylabel("bytes moved")
         axes.yaxis.set_major_formatter(thousands_formatter())
         axes.grid(axis="y")
         figure.legend(loc="outside upper left", fontsize=8.5)
         spread = (max(bytes_by_port) / mean) if mean else 1.0
-        return to_svg(figure, name, f"Bytes read by each of {count} HBM ports; the busiest reads {spread:.2f} times the mean.")
+        return to_svg(figure, name, f"Bytes moved by each of {count} HBM ports; the busiest moves {spread:.2f} times the mean.")
 
 
 def roofline(points: Sequence[RooflinePoint], peak: float, bandwidths: Mapping[str, float], name: str = "roofline") -> str:

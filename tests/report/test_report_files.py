@@ -29,7 +29,7 @@ def test_interrupted_rendering_leaves_the_old_report(tmp_path: Path, monkeypatch
     write_report(synthetic.empty(), tmp_path)
     old = contents(tmp_path)
 
-    def interrupt(*args: object) -> str:
+    def interrupt(*_: object) -> str:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(page_module, "junit", interrupt)
@@ -44,7 +44,7 @@ def test_full_disk_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.Mon
     old = contents(tmp_path)
     calls = 0
 
-    def full(fd: int) -> None:
+    def full(_: int) -> None:
         nonlocal calls
         calls += 1
         if calls > after:
@@ -57,7 +57,7 @@ def test_full_disk_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_interrupted_write_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(fd: int) -> None:
+    def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_files.os, "fsync", interrupt)

@@ -14,7 +14,7 @@ from html_check import Page
 from fleet.report import images
 from fleet.report._style import label, thousands
 from fleet.report._text import percent
-from fleet.report.accuracy import histogram, selected, thinned
+from fleet.report.accuracy import histogram, selected, sqnr, thinned
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
 
@@ -138,6 +138,18 @@ def test_failing_operations_survive_the_cut() -> None:
     assert len(kept) == 10
     assert rows[5] in kept
     assert [r.index for r in kept] == sorted(r.index for r in kept)
+
+
+def test_indices_have_no_noise_ratio() -> None:
+    import synthetic_results as synthetic
+
+    comparison = synthetic.passing().comparison("iss-vs-vm-rounded")
+    assert comparison is not None
+    by_op = {row.op: row for row in comparison.operations}
+    assert sqnr(by_op["argmax.9"]) is None
+    assert sqnr(by_op["h1"]) == by_op["h1"].cumulative.sqnr_db
+    assert sqnr(by_op["h1"], "local") == math.inf
+    assert sqnr(None) is None
 
 
 def test_thinned_keeps_both_ends() -> None:

@@ -183,6 +183,12 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
     return done
 
 
+def wave_suffix(executable: Path) -> str:
+    """ ".fst" or ".vcd": what an executable of flavour "waves" writes."""
+    options: list[str] = json.loads((executable.parent / "info.json").read_text())["options"]
+    return ".fst" if "--trace-fst" in options else ".vcd"
+
+
 def _silent(fraction: float, words: str) -> None:
     """Nobody wants to know."""
 
@@ -204,8 +210,14 @@ def _compile(
     environment = dict(os.environ)
     for name in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL"):
         environment.pop(name, None)
-    tool_root = _link(tools.verilator.resolve().parent.parent, "verilator", folder)
-    verilator = tool_root / "bin" / tools.verilator.resolve().name if tool_root.parent == folder else tools.verilator
+    verilator = tools.verilator
+    program = tools.verilator.resolve()
+    if not is_plain(program):
+        # The generated makefile names the tool's own folder.
+        root = _link(program.parent.parent, "verilator", folder)
+        verilator = root / "bin" / program.name
+        environment["VERILATOR_ROOT"] = str(root / "share" / "verilator" if (root / "share" / "verilator").is_dir() else root)
+        environment["VERILATOR_BIN"] = str(root / "bin" / "verilator_bin")
     if tools.ccache:
         environment["OBJCACHE"] = "ccache"
     command = [str(verilator), *options, "-Mdir", "obj", *(f"-Iinc{i}" for i in range(len(design.include_dirs)))]

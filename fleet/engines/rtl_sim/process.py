@@ -12,9 +12,10 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from xml.etree import ElementTree
 
 from fleet.engines.rtl_sim.job import Job, Status
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
@@ -44,6 +45,8 @@ def _environment(folder: Path) -> dict[str, str]:
     environment = dict(os.environ)
     libs = str(cocotb_tools.config.libs_dir)
     environment |= {
+        # No assertion rewriting: for it cocotb would load every pytest plug-in of the environment into the simulation.
+        "COCOTB_REWRITE_ASSERTION_FILES": "",
         "GPI_USERS": f"{library};{cocotb_tools.config.pygpi_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
@@ -54,7 +57,16 @@ def _environment(folder: Path) -> dict[str, str]:
         "COCOTB_ANSI_OUTPUT": "0",
         "TOPLEVEL_LANG": "verilog",
     }
-    for name in ("COCOTB_TEST_FILTER", "COCOTB_TESTCASE", "COCOTB_RANDOM_SEED", "PYTEST_CURRENT_TEST"):
+    # cocotb uses pytest to explain assertions; the plug-ins of the environment have no business in there.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    for name in (
+        "PYTEST_ADDOPTS",
+        "PYTEST_PLUGINS",
+        "COCOTB_TEST_FILTER",
+        "COCOTB_TESTCASE",
+        "COCOTB_RANDOM_SEED",
+        "PYTEST_CURRENT_TEST",
+    ):
         environment.pop(name, None)
     return environment
 
@@ -65,6 +77,16 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _command(executable: Path, folder: Path, seed: int) -> list[str]:
+    return [str(executable), "--jobs", str(folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}"]
+
+
+def _tail(log: Path) -> str | None:
+    """The log's last lines that say something (cocotb ends with a table)."""
+    lines = [line.rstrip() for line in log.read_text(errors="replace").splitlines()]
+    return "\n".join([line for line in lines if line and "**" not in line and not line.startswith("- :0:")][-_LOG_LINES:]) or None
 
 
 class Simulation:
@@ -87,13 +109,11 @@ class Simulation:
         environment = _environment(self._folder)
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
-        command = [str(executable), "--jobs", str(self._folder)]
-        command += ["+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}"]
         try:
             environment |= {"COCOTB_TEST_MODULES": WORKER_MODULE, FDS_VARIABLE: f"{request_read},{reply_write}"}
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    command,
+                    _command(executable, self._folder, seed),
                     cwd=self._folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                     pass_fds=(request_read, reply_write),
                     start_new_session=True,  # Ctrl-C goes to this process alone, which then ends the simulation
@@ -193,5 +213,56 @@ class Simulation:
             code = None
         if code is not None:
             what += f" ({signal.Signals(-code).name})" if code < 0 else f" (exit code {code})"
-        lines = [line for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
-        return SimulationError(what, where=str(self.log), detail="\n".join(lines[-_LOG_LINES:]) or None)
+        return SimulationError(what, where=str(self.log), detail=_tail(self.log))
+
+
+def run_cocotb_tests(
+    executable: Path,
+    module: str,
+    folder: Path,
+    *,
+    paths: Sequence[Path] = (),
+    environment: Mapping[str, str] | None = None,
+    seed: int = 1,
+    timeout: float = 600,
+) -> dict[str, str | None]:
+    """Runs the cocotb tests of a module in the simulator, clocked by cocotb: for benches that look at signals.
+
+    Args:
+        executable: from `build`, flavour "burst" or "waves".
+        module: Python module with `@cocotb.test()` functions; paths: folders in which it is looked for first.
+        folder: for log and results.
+        environment: further variables for the module; seed: of power-on state and Python's random numbers.
+
+    Returns:
+        Test name -> None when it passed, else its message; every test that ran, at least one.
+    Raises SimulationError when the simulation crashed, ran too long or ran no test.
+    """
+    folder = folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    results, log = folder / "cocotb_results.xml", folder / "simulation.log"
+    results.unlink(missing_ok=True)
+    variables = _environment(folder) | {"COCOTB_TEST_MODULES": module, "COCOTB_RANDOM_SEED": str(seed)} | dict(environment or {})
+    variables["PYTHONPATH"] = os.pathsep.join([*map(str, paths), variables["PYTHONPATH"]])
+    with log.open("wb") as f:
+        process = subprocess.Popen(
+            _command(executable, folder, seed), cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            process.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise SimulationError(f"the tests of {module} took more than {timeout:g} s", where=str(log)) from None
+        finally:
+            _kill(process)
+    try:
+        cases = list(ElementTree.parse(results).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError) as error:
+        raise SimulationError(f"the simulation left no results ({error})", where=str(log), detail=_tail(log)) from error
+    if not cases:
+        raise SimulationError(f"no cocotb test in {module}", where=str(log), detail=_tail(log))
+    outcome: dict[str, str | None] = {}
+    for case in cases:
+        bad = next((part for part in case if part.tag in {"failure", "error", "skipped"}), None)
+        outcome[case.get("name", "?")] = None if bad is None else bad.get("error_msg") or bad.get("message") or bad.tag
+    return outcome

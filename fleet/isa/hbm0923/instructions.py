@@ -34,17 +34,17 @@ def _feature(memory: Memory, base: int, surfaces: int, stride: int, tokens: int)
 
 
 def _grouped(x: np.ndarray, o: Operands) -> F64:
-    """[groups, tokens, Tblk] float64, +0 in the lanes at or beyond CHin."""
+    """[groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
     lanes = np.zeros((o.tokens, o.groups * o.tblk), np.float64)
     lanes[:, : o.chin] = x[:, : o.chin]
-    return np.ascontiguousarray(lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 0, 2))
+    return lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 2, 0)
 
 
 def _bn(memory: Memory, o: Operands) -> tuple[F32, F32] | None:
     if o.bn is None:
         return None
     halves = np.asarray(memory.view("ddr", o.bn, bn_bytes(o.chout))).view("<f2").reshape(-1, 2)[: o.chout].astype(np.float32)
-    return halves[:, 1], halves[:, 0]
+    return halves[:, 1:], halves[:, :1]
 
 
 class MvmInstruction(Instruction):
@@ -61,8 +61,8 @@ class MvmInstruction(Instruction):
         residual = None
         if o.residual is not None:
             pixels = _feature(memory, o.residual, o.out_surfaces, o.out_surface, o.tokens)
-            residual = pixels[:, : o.chout].astype(np.float32)
-        y = epilogue(acc, _bn(memory, o), residual, mul=o.mul, relu=o.relu)
+            residual = pixels[:, : o.chout].T.astype(np.float32)
+        y = np.ascontiguousarray(epilogue(acc, _bn(memory, o), residual, mul=o.mul, relu=o.relu).T)
         writes = _feature_writes(y, o)
         if o.argmax is not None:
             indices = np.argmax(y.view(np.float16), axis=1).astype("<u4")

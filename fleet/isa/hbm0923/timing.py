@@ -1,18 +1,26 @@
 """Cycles of an MVM instruction with ideal memory, from the device's parameters.
 
-The model is a pipeline of three streams that overlap: activations from DDR into the data buffer, weights from HBM into
-the port FIFOs and the weight buffer, and the array. With
+The model is a pipeline of streams that overlap: activations from DDR into the data buffer, weights from HBM into the port
+FIFOs and the weight buffer, the array, and the output to DDR. With
 
     words   = ceil(CHin / Tin)           array words of a token
     blocks  = ceil(CHout / Tout)         channels that a port delivers
     beats   = channel bytes / 32         cycles in which a port delivers one channel
-    issue   = ceil(Tin * 4 / 256)        cycles between two words of the array (a port's beat holds 64 codes)
-    load    = W * ceil(CHin / 32)        cycles in which DDR delivers the activations
-    ahead   = min(load, PortFifoDepth + words * issue)   weight beats fetched while activations load
+    width   = ceil(Tin * 4 / 256)        beats of a word (a port's beat holds 64 codes)
+    issue   = max(width, Tin / Tblk)     cycles between two words of the array, which adds one group's product a cycle
+    load    = W * ceil(CHin / 32)        cycles in which DDR delivers the activations, surface by surface
+    early   = min(words * issue, load/2) words of the first token that the array takes while the last surface arrives
+    ahead   = min(load, PortFifoDepth + words * width)   weight beats fetched while activations load
 
-the array is busy `load + blocks * W * words * issue` cycles at the earliest, weights have arrived after
-`load - ahead + blocks * beats`, DDR has read everything (BN words, residual) after `load + bn + residual`; the latest of
-the three, plus constants for the start, latencies, the array's depth and the write-back of the last block, is the cost.
+the streams end, counted from the first request, at
+
+    array     load - early + blocks * W * words * issue
+    weights   load - ahead + blocks * beats
+    reads     load + BN words / 16 + residual pixels
+    output    load - early + blocks * W * 2              a pixel (or a part of it, Tout lanes) is written in two cycles
+
+and the latest of them, plus a cycle a token for argmax, plus constants, is the cost. Compared with the RTL in
+tests/isa/hbm0923/test_timing.py.
 """
 
 from __future__ import annotations
@@ -25,18 +33,18 @@ from fleet.isa.hbm0923.ranges import bn_bytes
 
 
 class Constants(NamedTuple):
-    """Cycles that do not depend on sizes.
+    """Cycles that do not depend on sizes, as the RTL has them with ideal memory.
 
     start: from the start write to the first read request (latch, check).
-    memory: read latency of an ideal memory.
-    array: from the last word's issue to its FP16 result.
-    write: latency of the last write's response, and the commit.
+    array: from the last word's issue to its FP16 result, first read latency included.
+    write: the last write's response, and the commit.
+    pixel: cycles of one write to DDR (address, then data).
     """
 
-    start: int = 4
-    memory: int = 4
-    array: int = 24
-    write: int = 6
+    start: int = 14
+    array: int = 17
+    write: int = 4
+    pixel: int = 2
 
 
 CONSTANTS = Constants()
@@ -47,15 +55,18 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     p = device.parameters
     words, blocks = ceil_div(o.chin, p["Tin"]), ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
-    issue = ceil_div(p["Tin"] * 4, 8 * BEAT_BYTES)
+    width = ceil_div(p["Tin"] * 4, 8 * BEAT_BYTES)
+    issue = max(width, ceil_div(p["Tin"], o.tblk))
     load = o.tokens * o.in_surfaces
-    ahead = min(load, p["PortFifoDepth"] + words * issue, blocks * beats)
-    compute = load + blocks * o.tokens * words * issue
-    weights = load - ahead + blocks * beats
-    ddr = load
-    ddr += ceil_div(bn_bytes(o.chout), PIXEL_BYTES) if o.bn is not None else 0
-    ddr += o.tokens * o.out_surfaces if o.residual is not None else 0
-    return sum(constants) + max(compute, weights, ddr) + o.tokens
+    early = min(words * issue, load // 2)
+    array = load - early + blocks * o.tokens * words * issue
+    weights = load - min(load, p["PortFifoDepth"] + words * width, blocks * beats) + blocks * beats
+    reads = load
+    reads += ceil_div(bn_bytes(o.chout), PIXEL_BYTES) if o.bn is not None else 0
+    reads += o.tokens * o.out_surfaces if o.residual is not None else 0
+    output = load - early + blocks * o.tokens * constants.pixel
+    tail = o.tokens if o.argmax is not None else 0
+    return constants.start + constants.array + constants.write + max(array, weights, reads, output) + tail
 
 
 def mvm_macs(device: Device, o: Operands) -> tuple[int, int]:

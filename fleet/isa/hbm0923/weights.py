@@ -66,20 +66,20 @@ def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chou
     per_port = ceil_div(chout, tout)
     channels = ports.reshape(tout, per_port, size).transpose(1, 0, 2).reshape(per_port * tout, size)[:chout]
     groups = ceil_div(chin, group)
-    codes = np.zeros((groups * group, chout), np.float64)
-    scales = np.zeros((groups, 1, chout), np.float32)
+    codes = np.zeros((chout, groups * group), np.float64)
+    scales = np.zeros((groups, chout, 1), np.float32)
     at = 0
     for first in range(0, chin, tgroup):
         n = min(tgroup, chin - first)
         g0, g1 = first // group, ceil_div(first + n, group)
         raw = np.ascontiguousarray(channels[:, at : at + 2 * (g1 - g0)])
-        scales[g0:g1, 0] = raw.view("<f2").astype(np.float32).T
+        scales[g0:g1, :, 0] = raw.view("<f2").astype(np.float32).T
         at += BEAT_BYTES * ceil_div(raw.shape[1], BEAT_BYTES)
         width = ceil_div(n, tin) * tin // 2
         pairs = _PAIRS[channels[:, at : at + width]].reshape(chout, 2 * width)
-        codes[first : first + n] = pairs[:, :n].T
+        codes[:, first : first + n] = pairs[:, :n]
         at += BEAT_BYTES * ceil_div(width, BEAT_BYTES)
-    return Weights(codes.reshape(groups, group, chout), scales)
+    return Weights(np.ascontiguousarray(codes.reshape(chout, groups, group).transpose(1, 0, 2)), scales)
 
 
 @dataclass(frozen=True)

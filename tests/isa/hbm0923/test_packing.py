@@ -59,9 +59,10 @@ def test_weights_round_trip(name: str, chin: int, chout: int, group: int, seed: 
     device = make_device(name)
     codes, scales = random_weights(seed, chin, chout, group)
     back = unpack_weights(device, np.stack(pack_weights(device, codes, scales, group)), chin, chout, group)
-    assert np.array_equal(back.codes.reshape(-1, chout)[:chin], codes)
-    assert not back.codes.reshape(-1, chout)[chin:].any()
-    assert np.array_equal(back.scales[:, 0].astype(np.float16).view(np.uint16), scales.view(np.uint16))
+    lanes = back.codes.transpose(0, 2, 1).reshape(-1, chout)
+    assert np.array_equal(lanes[:chin], codes)
+    assert not lanes[chin:].any()
+    assert np.array_equal(back.scales[:, :, 0].astype(np.float16).view(np.uint16), scales.view(np.uint16))
 
 
 def test_unpacked_once_as_long_as_memory_is_the_same() -> None:

@@ -1,0 +1,183 @@
+"""A run of instructions as one job of the simulation, and the check that the hardware executed exactly these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
+from fleet.engines.rtl_sim.process import SimulationError
+from fleet.engines.rtl_sim.records import CommitRecord, read_records
+from fleet.engines.trace import Commit
+from fleet.errors import DeviceError, FleetError
+from fleet.isa.codec import interrupt, register_writes
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.description import load
+from fleet.isa.memory import MappedMemory
+from fleet.isa.registry import description_hash
+
+_PATIENCE = 64  # a call may take so many times its own cost estimate, and _GRACE cycles, before it counts as hung
+_GRACE = 1_000_000
+_START_SLACK = 16  # cycles that may pass between the bus's write of the start register and the unit's start
+
+
+class _Reads(NamedTuple):
+    """Positions of one call's READs in the job's results."""
+
+    status: int
+    cause: int | None
+    result: int | None
+
+
+class Segment:
+    """Calls that run as one job.
+
+    The script reads the description's hash, enables the interrupts, and for each call writes its registers, waits for the
+    interrupt, reads interrupt status, error cause and result register, and clears the interrupt.
+    """
+
+    def __init__(self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], first_seq: int = 0) -> None:
+        """Raises DeviceError or CodecError for a call that the description does not know."""
+        self.calls, self.first_seq = calls, first_seq
+        self._set, self._device = instruction_set, device
+        self._description = load(instruction_set.description)
+        self._interrupt = interrupt(self._description)
+        self._hash = description_hash(instruction_set, device)[:8]
+        self._script, self._reads, self._budget = Script(), list[_Reads](), _GRACE
+        self._make_script()
+
+    @property
+    def expected_cycles(self) -> int:
+        """What the instructions' own cost models say, ideal memory."""
+        return sum(self._cost(call) for call in self.calls)
+
+    def job(
+        self, stem: Path, memory: MappedMemory, model: str, waves: Path | None = None, window: tuple[int, int] | None = None
+    ) -> Job:
+        """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed."""
+        self._script.save(stem.with_suffix(".script"))
+        job = Job(
+            ddr=memory.paths["ddr", 0].absolute(),
+            hbm={bank: path.absolute() for (space, bank), path in memory.paths.items() if space == "hbm"},
+            script=stem.with_suffix(".script"),
+            results=stem.with_suffix(".results"),
+            trace=stem.with_suffix(".commits"),
+            status=stem.with_suffix(".status"),
+            memory=model,
+            max_cycles=self._budget,
+            waves=waves,
+            window=window,
+        )
+        job.trace.unlink(missing_ok=True)
+        return job
+
+    def name(self, index: int) -> str:
+        """How messages call a call: "rtl, instruction 3 (mvm_bn for h1)"."""
+        call = self.calls[index]
+        return f"rtl, instruction {self.first_seq + index} ({call.instruction}" + (f" for {call.ops[-1]})" if call.ops else ")")
+
+    def failed(self, job: Job, failure: FleetError) -> SimulationError:
+        """The failure of the job, with the instruction that was running."""
+        done = len(read_records(job.trace)) if job.trace.exists() else 0
+        return SimulationError(
+            failure.what, where=self.name(min(done, len(self.calls) - 1)), hint=failure.where, detail=failure.detail
+        )
+
+    def check(self, job: Job, status: Status, base: int) -> tuple[list[Commit], list[CommitRecord]]:
+        """One commit a call, and the records.
+
+        base: cycles of the run before this job.
+        Raises SimulationError for a foreign description hash, a missing, extra, foreign or refused commit, one that wrote
+        nothing, a result register that disagrees with its commit, and cycles that do not sum up.
+        """
+        results, records = read_results(job.results), read_records(job.trace)
+        if len(results) != self._script.reads:
+            raise SimulationError(f"{len(results)} of {self._script.reads} register reads came back", where=str(job.results))
+        if results[0] != int(self._hash, 16):
+            raise SimulationError(
+                f"the hardware carries description hash {results[0]:08x}, the stream was made for {self._hash}",
+                where=self._device.name,
+                hint="generate the hardware's register block again",
+            )
+        if status.commits != len(records):
+            raise SimulationError(f"the trace holds {len(records)} of {status.commits} commits", where=str(job.trace))
+        commits = [self._commit(i, records, results, status, base) for i in range(len(self.calls))]
+        if len(records) > len(self.calls):
+            raise SimulationError(
+                f"the hardware committed {len(records)} instructions, {len(self.calls)} were started",
+                where=f"after {self.name(len(self.calls) - 1)}",
+            )
+        return commits, records
+
+    def _cost(self, call: Call) -> int:
+        return self._set.instructions[call.instruction].cost(self._device, call.fields)
+
+    def _make_script(self) -> None:
+        d, irq, script = self._description, self._interrupt, self._script
+        both = irq.done | irq.error
+        hash_register = d.with_role("description_hash")
+        if not hash_register:
+            raise DeviceError("the description has no register with the role description_hash", where=str(d.path))
+        script.read(hash_register[0].address)
+        script.write(irq.status_address, both)
+        script.write(irq.enable_address, both)
+        for call in self.calls:
+            writes = register_writes(d, call)
+            for address, value in writes[:-1]:
+                script.write(address, value)
+            script.write(*writes[-1], start=True)
+            limit = min(_PATIENCE * self._cost(call) + _GRACE, (1 << 32) - 1)
+            self._budget += limit
+            script.wait_irq(limit)
+            result = d.units[d.instructions[call.instruction].unit].result
+            self._reads.append(
+                _Reads(
+                    status=script.read(irq.status_address),
+                    cause=None if irq.cause_address is None else script.read(irq.cause_address),
+                    result=None if result is None else script.read(result.address),
+                )
+            )
+            script.write(irq.status_address, both)
+
+    def _commit(self, index: int, records: Sequence[CommitRecord], results: Sequence[int], job: Status, base: int) -> Commit:
+        call, read, where = self.calls[index], self._reads[index], self.name(index)
+        if index >= len(records):
+            raise SimulationError(f"the hardware committed {len(records)} of {len(self.calls)} instructions", where=where)
+        record = records[index]
+        opcode = self._description.instructions[call.instruction].opcode
+        if record.opcode != opcode:
+            raise SimulationError(f"the commit carries opcode {record.opcode:#x}, expected {opcode:#x}", where=where)
+        status = results[read.status]
+        if record.error or status & self._interrupt.error:
+            cause = record.error or (results[read.cause] if read.cause is not None else 0)
+            raise SimulationError(
+                f"the hardware refused the instruction with error cause {cause}", where=where, hint=job.refusal or None
+            )
+        if not status & self._interrupt.done:
+            raise SimulationError(f"interrupt status is {status:#x}: the interrupt was not that of completion", where=where)
+        if record.result is not None and read.result is not None and record.result != results[read.result]:
+            raise SimulationError(
+                f"the result register reads {results[read.result]:#x}, the commit says {record.result:#x}", where=where
+            )
+        written = self._set.instructions[call.instruction].writes(self._device, call.fields)
+        if written and (record.bytes_written == 0 or record.digest == 0):
+            raise SimulationError("the instruction committed without having written anything", where=where)
+        counted = sum(record.cycles.values())
+        measured = record.end - record.start
+        if not 0 <= measured - counted <= _START_SLACK:
+            raise SimulationError(
+                f"the classes of cycles sum to {counted}, from start to commit the bench measured {measured}", where=where
+            )
+        return Commit(
+            seq=self.first_seq + index,
+            instruction=call.instruction,
+            ops=tuple(call.ops),
+            digest=record.digest,
+            bytes_written=record.bytes_written,
+            result=record.result,
+            start=base + record.end - counted,
+            end=base + record.end,
+            cycles=record.cycles,
+            token_range=call.token_range,
+        )

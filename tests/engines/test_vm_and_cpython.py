@@ -1,0 +1,173 @@
+"""Engines vm and cpython on the same program; what the subprocess may and may not do; the registry."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from fleet.engines.base import RunOptions
+from fleet.engines.cpython import ENGINE as CPYTHON
+from fleet.engines.cpython import CpythonEngine
+from fleet.engines.registry import engine_names, engines, find_engine
+from fleet.engines.trace import Trace
+from fleet.engines.vm import ENGINE as VM_ENGINE
+from fleet.errors import ModelError, SetupError
+from fleet.frontend.source import load
+
+TEXT = """import numpy as np
+
+def act(v):
+    t = np.tanh(v)
+    return t * 2
+
+def forward(x: "f32[N, 4]", w: "f32[4, 3]", /, b: "f32[3]", *, eps=1e-3):
+    h = act(x @ w + b)
+    n = h.shape[0] * 2
+    h = h / (np.sum(h * h, axis=1, keepdims=True) + eps)
+    alias = h
+    print(n, h.dtype) if False else print(n)
+    return h, np.argmax(h, axis=1), n
+"""
+TEXT = TEXT.replace("print(n, h.dtype) if False else print(n)", "print(n)")
+
+
+@pytest.fixture
+def case(tmp_path):
+    (tmp_path / "m.py").write_text(TEXT)
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.standard_normal((4, 3)).astype(np.float32), "b": rng.standard_normal(3).astype(np.float32)}
+    inputs = {"x": rng.standard_normal((5, 4)).astype(np.float32)}
+    return load(f"{tmp_path / 'm.py'}:forward", weights, inputs), inputs
+
+
+def changed(program, text: str):
+    from dataclasses import replace
+
+    return replace(program, source=text)
+
+
+def test_vm_and_cpython_agree_bit_for_bit(case, tmp_path) -> None:
+    program, inputs = case
+    vm, cpython = (e.run(program, inputs, RunOptions()) for e in (VM_ENGINE, CPYTHON))
+    assert vm.complete
+    assert cpython.complete
+    assert vm.program_hash == cpython.program_hash == program.hash
+    assert list(vm.outputs) == list(cpython.outputs) == ["h", "out1", "n"]
+    for name, value in vm.outputs.items():
+        assert value.dtype == cpython.outputs[name].dtype
+        np.testing.assert_array_equal(value, cpython.outputs[name])
+    assert set(cpython.tensors) == {"h.1", "argmax.0", "n"} & set(vm.tensors)  # not the first h, nor t of the inner function
+    for name, value in cpython.tensors.items():
+        assert value.dtype == vm.tensors[name].dtype
+        np.testing.assert_array_equal(value, vm.tensors[name])
+    assert vm.meta["stdout"] == cpython.meta["stdout"] == "10\n"
+    for trace in (vm, cpython):
+        trace.save(tmp_path / "t.npz")
+        assert Trace.load(tmp_path / "t.npz").meta == trace.meta
+
+
+def test_tensors_are_optional(case) -> None:
+    program, inputs = case
+    assert not VM_ENGINE.run(program, inputs, RunOptions(keep_tensors=False)).tensors
+    assert len(VM_ENGINE.run(program, inputs, RunOptions()).tensors) > 5
+
+
+def test_the_vm_does_not_touch_the_terminal(case, capfd) -> None:
+    program, inputs = case
+    VM_ENGINE.run(program, inputs, RunOptions())
+    CPYTHON.run(program, inputs, RunOptions())
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("raise ValueError('too\\nbad')", r"m\.py:12: running the file fails: ValueError: too$"),
+        ("import os; os._exit(3)", "ended with status 3 and left no result"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "ended with signal 11"),
+        ("raise SystemExit('bye')", "SystemExit: bye"),
+        ("return 1", "returned 1 values, the program has 3"),
+        ("return object(), 1, 2", "returned value 0 is no array of numbers"),
+        ("input()", "EOFError"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_file_that_fails_is_one_clear_line(case, statement: str, says: str) -> None:
+    program, inputs = case
+    with pytest.raises(ModelError, match=says) as caught:
+        CPYTHON.run(changed(program, TEXT.replace("print(n)", statement)), inputs, RunOptions())
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_file_that_hangs_is_ended_with_its_children(case, tmp_path) -> None:
+    program, inputs = case
+    pids = tmp_path / "pid"
+    hang = f"import subprocess; p = subprocess.Popen(['sleep', '60']); open({str(pids)!r}, 'w').write(str(p.pid)); p.wait()"
+    start = time.monotonic()
+    with pytest.raises(ModelError, match="took longer than 2 s"):
+        CpythonEngine(timeout_s=2).run(changed(program, TEXT.replace("print(n)", hang)), inputs, RunOptions())
+    assert time.monotonic() - start < 20
+    deadline = time.monotonic() + 10
+    while _alive(int(pids.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(int(pids.read_text()))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_scripts_leave_their_globals(tmp_path) -> None:
+    (tmp_path / "s.py").write_text("import numpy as np\na = 3\nb = a + 40\nc = np.sqrt(b) * 2\nprint(b, c)\n")
+    program = load(str(tmp_path / "s.py"), {}, {})
+    vm, cpython = (e.run(program, {}, RunOptions()) for e in (VM_ENGINE, CPYTHON))
+    assert {n: (v.dtype.name, v.item()) for n, v in cpython.tensors.items() if n in "bc"} == {
+        "b": ("int32", 43), "c": ("float64", np.sqrt(43) * 2)
+    }  # fmt: skip
+    assert vm.tensors["c"] == cpython.tensors["c"]
+    assert vm.meta["stdout"] == cpython.meta["stdout"]
+
+
+def test_the_main_guard_of_a_model_is_not_run(case) -> None:
+    program, inputs = case
+    guarded = changed(program, TEXT + "\nif __name__ == '__main__':\n    raise RuntimeError('run as a script')\n")
+    assert CPYTHON.run(guarded, inputs, RunOptions()).complete
+
+
+def test_the_registry_lists_without_loading() -> None:
+    assert {"vm", "cpython"} <= set(engine_names())
+    assert engines()["vm"].engine is VM_ENGINE
+    assert find_engine("cpython").engine.name == "cpython"
+    with pytest.raises(SetupError, match=r"no engine is called nope; engines are .*vm"):
+        find_engine("nope")
+
+
+def test_a_broken_plug_in_is_a_clear_message(tmp_path, monkeypatch) -> None:
+    info = tmp_path / "other-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fleet.engines]\nbroken = other_engine:ENGINE\nhollow = os:path\n")
+    (tmp_path / "other_engine.py").write_text("import a_module_that_is_not_there\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = engine_names()
+    assert {"broken", "hollow", "vm"} <= set(names)
+    assert engines()["vm"].engine is VM_ENGINE
+    with pytest.raises(SetupError, match=r"engine broken \(other_engine:ENGINE, of other\) cannot be loaded: ModuleNotFoundError"):
+        find_engine("broken")
+    with pytest.raises(SetupError, match=r"engine hollow .* lacks name"):
+        find_engine("hollow")
+    sys.modules.pop("other_engine", None)
+
+
+def test_the_child_gets_no_input_and_its_own_folder(case) -> None:
+    program, inputs = case
+    text = TEXT.replace("print(n)", "import os, sys; print(sys.stdin.read() == '', os.getcwd() != " + repr(os.getcwd()) + ")")
+    assert CPYTHON.run(changed(program, text), inputs, RunOptions()).meta["stdout"] == "True True\n"

@@ -57,7 +57,16 @@ def _environment(folder: Path) -> dict[str, str]:
         "COCOTB_ANSI_OUTPUT": "0",
         "TOPLEVEL_LANG": "verilog",
     }
-    for name in ("COCOTB_TEST_FILTER", "COCOTB_TESTCASE", "COCOTB_RANDOM_SEED", "PYTEST_CURRENT_TEST"):
+    # cocotb uses pytest to explain assertions; the plug-ins of the environment have no business in there.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    for name in (
+        "PYTEST_ADDOPTS",
+        "PYTEST_PLUGINS",
+        "COCOTB_TEST_FILTER",
+        "COCOTB_TESTCASE",
+        "COCOTB_RANDOM_SEED",
+        "PYTEST_CURRENT_TEST",
+    ):
         environment.pop(name, None)
     return environment
 

@@ -97,6 +97,7 @@ def test_everything_agrees():
     assert 0 < arithmetic["h"].bound.worst_ratio <= 1
     assert arithmetic["y"].local_bound.bound_max < arithmetic["y"].bound.bound_max
     assert {n.what for n in result.comparison("iss-vs-vm-rounded").not_compared} == {"p1", "a1"}
+    assert len(result.identity.rtl_hash) == 64
     quantised = {row.op: row for row in result.comparison("vm-rounded-vs-vm").operations}
     assert 5 < quantised["p1"].local.sqnr_db < 60
     assert result.identity.device.name == DEVICE

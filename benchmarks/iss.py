@@ -3,6 +3,8 @@
 Times one instruction through `execute_calls` (legality, semantics, bounds of the writes, digest, apply), the weights
 having been unpacked by the first call, whose time stands apart. The last columns are the bound that the project sets
 itself against an RTL simulation of 100 M MAC/s: 20 times as fast at 1 token, 80 times at 64.
+
+On a machine that is busy, set OPENBLAS_NUM_THREADS=1: the threads of OpenBLAS spin while they wait for each other.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.hookimpl(optionalhook=True)  # the plugin brings the hook
 def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> None:
     from fleet.report.campaign import CampaignEntry, write_campaign
 

@@ -30,7 +30,9 @@ A name that ends in .fbc (bytecode) or .elf (riscv-asm) gets the file that `flee
 
 def _text(stage: str, program: Program, device: str | None, group: int | None) -> str:
     if stage == "ir":
-        return f"{program.module}\n"
+        from fleet.ir.text import print_ir
+
+        return print_ir(program.module)
     if stage == "bytecode":
         from fleet.targets.bytecode.convert import ByteCodeConverter
         from fleet.targets.bytecode.listing import disassemble

@@ -64,7 +64,7 @@ def _previous(folder: Path | None) -> CosimResult | None:
         return None
 
 
-class _Watch:
+class Watch:
     """Prints rows as they come, and progress between them."""
 
     def __init__(self, quiet: bool) -> None:
@@ -73,6 +73,7 @@ class _Watch:
         self._line: ProgressLine | None = None
 
     def progress(self, engine: str, fraction: float, words: str) -> None:
+        """`CosimOptions.progress`."""
         if self.quiet:
             return
         if engine != self._engine or self._line is None:
@@ -81,11 +82,13 @@ class _Watch:
         self._line(fraction, words)
 
     def done(self) -> None:
+        """Takes the progress off the terminal."""
         if self._line is not None:
             self._line.__exit__(None, None, None)
             self._line = None
 
     def engine(self, run: Any, task: Any) -> None:
+        """`CosimOptions.on_engine`."""
         self.done()
         if not self.quiet:
             from fleet.cli.table import print_engine
@@ -94,6 +97,7 @@ class _Watch:
             sys.stdout.flush()
 
     def comparison(self, comparison: Any) -> None:
+        """`CosimOptions.on_comparison`."""
         self.done()
         if not self.quiet:
             from fleet.cli.table import print_comparison
@@ -160,7 +164,7 @@ def command(
     samples = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
     if not machine:
         _announce(loaded, samples, names, device, memory, seed)
-    watch = _Watch(machine)
+    watch = Watch(machine)
     provenance = DataProvenance(
         "random" if loaded.random else "real", samples, str(input_path) if input_path else None,
         str(labels) if labels else None, loaded.banner,

@@ -20,6 +20,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     # name -> module, one line for the overview (the command's own help is in its module)
     "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
     "compile": ("fleet.cli.compile", "Compile a model and print a stage (ir, bytecode, accel-regs, riscv-asm)."),
+    "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
     "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
     "case": ("fleet.cli.case", "Add or run a case of the regression."),
     "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),

@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
-from fleet.engines.trace import CYCLE_CLASSES
 from fleet.report import accuracy, images, performance
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.changes import changes, compared_with
@@ -56,7 +55,7 @@ def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]
         "performance": _performance(result),
         "bits": [_bits(c) for c in result.comparisons if c.kind == "bits"],
         "host": _host(result),
-        "classes": CYCLE_CLASSES,
+        "classes": performance.cycle_classes(performance.operation_costs(result)),
     }
 
 
@@ -196,8 +195,7 @@ def _costly(costs: Sequence[performance.OperationCost], most: int = PICTURE_ROWS
 
 
 def _cycles(costs: Sequence[performance.OperationCost]) -> Markup:
-    known = list(CYCLE_CLASSES)  # all of them, so that a class has the same colour on every page
-    known += sorted({c for cost in costs for c in cost.classes} - set(CYCLE_CLASSES))
+    known = performance.cycle_classes(costs)
     parts = {name.replace("_", " "): [float(cost.classes.get(name, 0)) for cost in costs] for name in known}
     longest = max(costs, key=lambda c: c.cycles or 0)
     text = f"Cycles by operation and class; most in {longest.op} with {longest.cycles:,}."

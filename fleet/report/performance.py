@@ -11,7 +11,17 @@ from dataclasses import dataclass
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun
 
-__all__ = ["OperationCost", "Traffic", "clocked", "commits_of", "instruction_counts", "operation_costs", "port_bytes", "traffic"]
+__all__ = [
+    "OperationCost",
+    "Traffic",
+    "clocked",
+    "commits_of",
+    "cycle_classes",
+    "instruction_counts",
+    "operation_costs",
+    "port_bytes",
+    "traffic",
+]
 
 _TRAFFIC: Mapping[str, str] = {
     "hbm_read_bytes": "HBM, read",
@@ -112,6 +122,11 @@ def operation_costs(result: CosimResult) -> tuple[OperationCost, ...]:
     device = result.identity.device
     peak = device.limits.get("macs_per_cycle") if device else None
     return tuple(_cost(op, rows, peak) for op, rows in groups.items())
+
+
+def cycle_classes(costs: Sequence[OperationCost]) -> tuple[str, ...]:
+    """The classes in the order in which the hardware's counters stand in the result, empty ones too: their colours depend on it."""
+    return tuple(dict.fromkeys(name for cost in costs for name in cost.classes))
 
 
 def _cost(op: str, rows: Sequence[CommitRow], peak: float | None) -> OperationCost:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,11 +20,7 @@ from fleet.isa.memory import MappedMemory
 
 ROOT = Path(__file__).parent.parent.parent
 
-MODEL = """\
-def forward(a: "int32[N, 20]", b: "int32[N, 20]", w: "int32[N, 20]"):
-    total = a + b
-    return total + w, total
-"""
+MODEL = ROOT / "tests" / "fixtures" / "one_instruction_set" / "model.py"
 
 # Runs in a process of its own, as a user's would: the set is on the import path and nowhere else.
 RUN = """\
@@ -130,7 +127,7 @@ def arrays() -> dict[str, np.ndarray]:
 
 
 def run(installed: Path, folder: Path, arrays: dict[str, np.ndarray], *names: str) -> dict[str, dict]:
-    (folder / "model.py").write_text(MODEL)
+    shutil.copy(MODEL, folder / "model.py")
     np.savez(folder / "data.npz", **arrays)
     path = os.pathsep.join([str(installed), str(ROOT)])
     command = [sys.executable, "-c", RUN, folder / "model.py", folder / "data.npz", "vector_tiny", folder / "work", *names]

@@ -42,11 +42,6 @@ def write_ranges(o: Operands) -> list[Range]:
     return ranges
 
 
-def hull(ranges: list[Range]) -> tuple[int, int]:
-    """First byte and the one behind the last of ranges in one space."""
-    return min(r.offset for r in ranges), max(r.offset + r.size for r in ranges)
-
-
 def feature_hull(base: int, surfaces: int, stride: int, tokens: int) -> tuple[int, int]:
     """The hull of a feature tensor's ranges, without listing them."""
     return base, base + (surfaces - 1) * stride + tokens * PIXEL_BYTES

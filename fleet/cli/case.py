@@ -1,0 +1,118 @@
+"""`fleet case`: cases of the regression, one by one."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fleet.cli.model import data_options
+from fleet.errors import ModelError
+
+if TYPE_CHECKING:
+    from fleet.cosim.case_runs import CaseOptions
+
+CASES = Path("sim/cases")
+
+
+def find_case(case: str) -> Path:
+    """The file that CASE names: a path, or the name of a file under sim/cases. Raises ModelError when there is none."""
+    for path in (Path(case), CASES / case, CASES / f"{case}.toml"):
+        if path.is_file():
+            return path
+    names = ", ".join(sorted(p.stem for p in CASES.glob("*.toml"))) or "none"
+    raise ModelError("no such case", where=case, hint=f"give a path or one of {CASES}: {names}")
+
+
+def case_options(watch: Any) -> CaseOptions:
+    """Options of a run by hand, now."""
+    from fleet.cosim.case_runs import CaseOptions
+
+    now = datetime.datetime.now(datetime.UTC)
+    return CaseOptions(
+        now.date(),
+        now.isoformat(timespec="seconds"),
+        progress=watch.progress,
+        on_engine=watch.engine,
+        on_comparison=watch.comparison,
+    )
+
+
+@click.group(name="case")
+def command() -> None:
+    """Cases: TOML files that say what to run (model, data, engines, devices, memories, seeds)."""
+
+
+@command.command(
+    name="add",
+    epilog="\b\nExample:\n  fleet case add mine model.py:forward --weights w.npz --input x.npz --labels y.npz "
+    "--metric accuracy --engines vm,iss,rtl --devices hbm_small\n  fleet golden update mine --reason 'first golden'",
+)
+@click.argument("name")
+@click.argument("model")
+@data_options
+@click.option("--labels", type=click.Path(path_type=Path))
+@click.option("--metric", type=click.Choice(["accuracy"]))
+@click.option("--engines", default="vm,iss,rtl", show_default=True, help="Comma-separated.")
+@click.option("--devices", default="hbm_small", show_default=True, help="Comma-separated; empty for none.")
+@click.option("--memories", default="ideal", show_default=True, help="Comma-separated: ideal, fixed, stall.")
+@click.option("--tier", type=click.Choice(["quick", "nightly"]), default="quick", show_default=True)
+@click.option("--dir", "folder", type=click.Path(path_type=Path), default=CASES, show_default=True, help="Where the case goes.")
+def add(
+    name: str, model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, labels: Path | None,
+    metric: str | None, engines: str, devices: str, memories: str, tier: str, folder: Path,
+) -> int:  # fmt: skip
+    """Write a new case NAME for MODEL (path.py:function). The model and its data must load."""
+    from fleet.cosim.cases import add_case
+    from fleet.cosim.model import load_model
+
+    load_model(model, weights, input_path, seed, batch)
+
+    def words(text: str) -> list[str]:
+        return [w.strip() for w in text.split(",") if w.strip()]
+
+    keys: dict[str, Any] = {
+        "name": name, "model": model, "weights": weights and str(weights), "input": input_path and str(input_path),
+        "labels": labels and str(labels), "metric": metric, "engines": words(engines), "devices": words(devices),
+        "memories": words(memories), "seeds": [seed], "samples": batch, "tier": tier,
+    }  # fmt: skip
+    case = add_case(folder / f"{name}.toml", {k: v for k, v in keys.items() if v is not None})
+    click.echo(f"wrote {case.path}: {len(case.runs)} runs")
+    click.echo(f'next: fleet golden update {name} --reason "..." && fleet case run {name}')
+    return 0
+
+
+@command.command(name="run", epilog="\b\nExample:\n  fleet case run digits --only hbm_small-ideal-0 --report reports/digits")
+@click.argument("case")
+@click.option("--only", help="The id of one run (the regression prints it); default: every quick run.")
+@click.option("--nightly", is_flag=True, help="The nightly runs too.")
+@click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write each run's report under here.")
+def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
+    """Run CASE (a file, or the name of one under sim/cases), its stored golden and waivers included."""
+    from fleet.cli.cosim import Watch, store
+    from fleet.cli.table import print_head, print_verdict
+    from fleet.cosim.case_runs import result_folder, run_case
+    from fleet.cosim.cases import load_case, select
+
+    found = load_case(find_case(case))
+    runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]
+    if not runs:
+        raise ModelError("has no quick run", where=str(found.path), hint="add --nightly, or name one with --only")
+    worst = 0
+    for one in runs:
+        watch = Watch(quiet=False)
+        click.secho(f"\n{one.name}: engines {', '.join(one.engines)}", bold=True)
+        print_head()
+        result = run_case(one, case_options(watch))
+        watch.done()
+        print_verdict(result)
+        if folder is not None:
+            files = store(result, folder if only else result_folder(folder, one), None)
+            click.echo(f"report: {files['page']}")
+        if result.verdict != "pass":
+            worst = 1
+            print(f"fleet: {one.name} failed; again: {one.replay()}", file=sys.stderr)
+    return worst

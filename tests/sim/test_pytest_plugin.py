@@ -1,0 +1,114 @@
+"""The plugin in pytest processes of its own, on a little project of its own; engines of the project run (vm, cpython)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODEL = """
+import numpy as np
+
+def forward(x: "float32[N, 4]", w: "float32[4, 3]"):
+    y = np.maximum(x @ w, 0)
+    return y, np.argmax(y, axis=-1)
+"""
+CASE = """
+name = "tiny"
+model = "../../model.py:forward"
+weights = "../../w.npz"
+input = "../../x.npz"
+golden = false
+engines = ["vm", "cpython"]
+make = "python make.py"
+[[runs]]
+[[runs]]
+seeds = [5]
+tier = "nightly"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    (tmp_path / "model.py").write_text(MODEL)
+    np.savez(tmp_path / "w.npz", w=rng.normal(size=(4, 3)).astype(np.float32))
+    np.savez(tmp_path / "x.npz", x=rng.normal(size=(5, 4)).astype(np.float32))
+    (tmp_path / "sim" / "cases").mkdir(parents=True)
+    (tmp_path / "sim" / "cases" / "tiny.toml").write_text(CASE)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess:
+    from importlib.metadata import entry_points
+
+    known = any(e.value == "fleet.cosim.pytest_plugin" for e in entry_points(group="pytest11"))
+    plugin = [] if known else ["-p", "fleet.cosim.pytest_plugin"]
+    import os
+
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=environment, timeout=120)
+
+
+def test_quick_runs_are_collected_run_and_stored(project: Path):
+    done = run(project, "sim", "-q")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed, 1 deselected" in done.stdout
+    assert (project / "reports/sim/tiny/host-0/result.json").exists()
+    assert "2 passed" in run(project, "sim", "-q", "--nightly", "--fleet-report", "out", "-n", "2").stdout
+    assert (project / "out/tiny/host-5/result.json").exists()
+
+
+def test_a_failure_prints_one_command_that_replays_it(project: Path):
+    (project / "w.npz").unlink()
+    done = run(project, "sim")
+    assert done.returncode == 1
+    assert "weights: no such file w.npz; make it with `python make.py`" in done.stdout
+    assert "replay: fleet case run sim/cases/tiny.toml --only host-0" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_demanded_golden_that_is_missing_fails(project: Path):
+    case = project / "sim/cases/tiny.toml"
+    case.write_text(case.read_text().replace("golden = false", "golden = true"))
+    done = run(project, "sim")
+    assert done.returncode == 1
+    assert "there is no golden" in done.stdout
+    assert "replay: fleet case run sim/cases/tiny.toml --only host-0" in done.stdout
+
+
+def test_no_case_where_cases_are_asked_for_is_an_error(project: Path):
+    (project / "sim/cases/tiny.toml").unlink()
+    done = run(project, "sim")
+    assert done.returncode not in {0, 5}
+    assert "no case was found in sim: nothing would be compared" in done.stdout + done.stderr
+
+
+def test_a_bad_case_is_a_line_of_the_collection(project: Path):
+    case = project / "sim/cases/tiny.toml"
+    case.write_text(case.read_text() + "tiers = 3\n")
+    done = run(project, "sim")
+    assert done.returncode == 2
+    assert "tiers: no such key" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_an_expired_waiver_fails(project: Path):
+    (project / "sim/waivers.toml").write_text(
+        '[[waiver]]\ncase="tiny"\ncomparison="vm-vs-cpython"\nop="y"\nowner="ada"\nreason="r"\nexpires=2001-01-01\n'
+    )
+    done = run(project, "sim")
+    assert done.returncode == 1
+    assert "expired on 2001-01-01" in done.stdout
+
+
+def test_the_plugin_is_inert_elsewhere(project: Path):
+    (project / "test_x.py").write_text(
+        "import sys\ndef test_x():\n    assert not any(m.startswith('fleet.isa') for m in sys.modules)\n"
+    )
+    (project / "other.toml").write_text("x = 1")
+    assert "1 passed" in run(project, "test_x.py").stdout

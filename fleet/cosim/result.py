@@ -19,11 +19,9 @@ import numpy as np
 
 from fleet.cosim._codec import decode, encode
 from fleet.cosim._files import load_pair, save_pair
-from fleet.engines.trace import CYCLE_CLASSES
 from fleet.errors import ModelError
 
 __all__ = [
-    "CYCLE_CLASSES",
     "ROUNDED",
     "SCHEMA",
     "BoundStats",

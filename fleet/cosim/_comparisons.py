@@ -128,8 +128,12 @@ class Session:
         """Hardware against functional model."""
         assert self.stream is not None
         comparison = compare_bits(f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures)
+        evidence = self.stream.evidence(self.folder / other.engine)
+        if evidence.damage:
+            # Even where no result shows it: what lies in memory is part of what was asked to be run.
+            reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
+            comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
         if comparison.divergence is not None and comparison.divergence.seq is not None:
-            evidence = self.stream.evidence(self.folder / other.engine)
             comparison = replace(comparison, divergence=explain(comparison.divergence, iss, other, evidence))
         return comparison, {}
 

@@ -33,6 +33,7 @@ class Evidence:
 
     calls: the instructions in commit order; memory: the other engine's memory as its run left it.
     locate: see `Locate`; inputs: operation ids of a commit -> text lines about what it computed from.
+    damage: constants that are not in that memory as they were loaded, a line each.
     """
 
     instruction_set: InstructionSet
@@ -41,6 +42,7 @@ class Evidence:
     memory: Memory | None = None
     locate: Locate | None = None
     inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    damage: tuple[str, ...] = ()
 
 
 def writes_digest(writes: Sequence[Write]) -> int:
@@ -79,6 +81,8 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
         return divergence
     if writes_digest(writes) != expected_commit.digest:
         note = "its inputs were overwritten later, so the bytes cannot be shown"
+        if evidence.damage:
+            note = f"memory does not hold what was loaded: {'; '.join(evidence.damage)}"
         return replace(divergence, what=f"{divergence.what}; {note}")
     if writes_digest([replace(w, data=f) for w, f in zip(writes, found, strict=True)]) != found_commit.digest:
         note = "what memory holds now is not what it wrote: bytes outside the destination, or overwritten later"

@@ -1,6 +1,6 @@
 """The harness can go red: every fault is planted alone, the real command runs, and must fail and name the place.
 
-The table of all faults is printed at the end of the session and written to <--fleet-report>/faults/faults.json.
+The table of all faults is printed at the end and written to <--fleet-report>/faults/faults.json.
 """
 
 from __future__ import annotations

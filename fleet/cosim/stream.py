@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.cosim.compare import CallFigures
-from fleet.cosim.divergence import Evidence
+from fleet.cosim.divergence import Evidence, Operands
 from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
 from fleet.ir.program import Program
@@ -49,7 +49,7 @@ class Stream:
     def inner(self) -> dict[str, str]:
         """Operations whose value never stands in memory, and why that is."""
         return {
-            op: f"inside the device group of {g.ops[-1]}: its value never leaves the unit"
+            op: "fused on the device: its value never leaves the unit, its error shows in the value that its group leaves"
             for g in self.compiled.groups
             for op in g.ops
             if op not in g.results
@@ -60,14 +60,14 @@ class Stream:
         """What the instructions' classes say of each call."""
         return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call) for call in self.calls)
 
-    def evidence(self, folder: Path | None) -> Evidence:
+    def evidence(self, folder: Path | None, operands: Operands | None = None) -> Evidence:
         """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
         memory = None
         if folder is not None and folder.is_dir():
             images = sorted(folder.rglob("ddr.bin"), key=lambda p: p.stat().st_mtime)
             if images:
                 memory = MappedMemory(self.compiled.device, images[-1].parent)
-        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate)
+        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands)
 
     def _locate(self, ops: tuple[str, ...], space: str, bank: int, address: int) -> tuple[int, ...] | None:
         """Coordinates of the element at a DDR address within a tensor that the group leaves there."""

@@ -201,3 +201,13 @@ def test_every_engine_gets_a_folder_of_its_own(tmp_path):
     run([vm, riscv], workdir=tmp_path, seed=5, memory="stall")
     assert riscv.ran[0].workdir == tmp_path / "riscv"
     assert (riscv.ran[0].seed, riscv.ran[0].memory, riscv.ran[0].device) == (5, "stall", None)
+
+
+def test_a_comparisons_gaps_are_its_own_and_not_said_again_for_the_run():
+    def less(trace):
+        return replace(trace, tensors={k: v for k, v in trace.tensors.items() if k != "product"})
+
+    result = run([VM, Fake("cpython", "source", spoil=less), RISCV], ("vm", "cpython"))
+    comparison = result.comparison("vm-vs-cpython")
+    assert [n.what for n in comparison.not_compared] == ["product"]
+    assert [n.what for n in result.not_compared] == ["riscv"]

@@ -49,7 +49,10 @@ def _tool(name: str, needed_by: str, package: str) -> Finding:
 
 def verilator_version(program: str) -> tuple[int, int] | None:
     """(major, minor) that the program reports, None when it does not run."""
-    match = re.match(r"Verilator (\d+)\.(\d+)", _version_of([program, "--version"]))
+    # Verilator's perl wrapper cannot start from a path with blanks; its binary can, and `rtl` builds through a link.
+    binary = Path(program).resolve().with_name("verilator_bin")
+    words = [_version_of([p, "--version"]) for p in (program, str(binary) if binary.is_file() else program)]
+    match = next((m for m in (re.match(r"Verilator (\d+)\.(\d+)", w) for w in words) if m), None)
     return (int(match[1]), int(match[2])) if match else None
 
 

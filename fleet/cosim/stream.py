@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.cosim.compare import CallFigures
-from fleet.cosim.divergence import Evidence
+from fleet.cosim.divergence import Evidence, Operands
 from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
 from fleet.ir.program import Program
@@ -51,7 +51,7 @@ class Stream:
     def inner(self) -> dict[str, str]:
         """Operations whose value never stands in memory, and why that is."""
         return {
-            op: f"inside the device group of {g.ops[-1]}: its value never leaves the unit"
+            op: "fused on the device: its value never leaves the unit, its error shows in the value that its group leaves"
             for g in self.compiled.groups
             for op in g.ops
             if op not in g.results
@@ -62,7 +62,7 @@ class Stream:
         """What the instructions' classes say of each call."""
         return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call) for call in self.calls)
 
-    def evidence(self, folder: Path | None) -> Evidence:
+    def evidence(self, folder: Path | None, operands: Operands | None = None) -> Evidence:
         """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
         memory = None
         if folder is not None and folder.is_dir():
@@ -70,7 +70,7 @@ class Stream:
             if images:
                 memory = MappedMemory(self.compiled.device, images[-1].parent)
         damage = tuple(self._damage(memory)) if memory is not None else ()
-        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, damage=damage)
+        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands, damage)
 
     def _damage(self, memory: MappedMemory) -> Iterator[str]:
         """Constants of the plan that `memory` does not hold, each with its first wrong byte."""

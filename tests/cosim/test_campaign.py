@@ -220,3 +220,13 @@ def test_an_engine_that_was_passed_over_is_found(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(campaign._Run, "_engine", lambda s, name, required: name != "other" and original(s, name, required))
     result = run([VM, RISCV, Fake("other", "x")], ("vm", "riscv", "other"))
     assert (result.verdict, result.reasons) == ("fail", ("other was asked for and did not run",))
+
+
+def test_a_comparisons_gaps_are_its_own_and_not_said_again_for_the_run():
+    def less(trace):
+        return replace(trace, tensors={k: v for k, v in trace.tensors.items() if k != "product"})
+
+    result = run([VM, Fake("cpython", "source", spoil=less), RISCV], ("vm", "cpython"))
+    comparison = result.comparison("vm-vs-cpython")
+    assert [n.what for n in comparison.not_compared] == ["product"]
+    assert [n.what for n in result.not_compared] == ["riscv"]

@@ -123,7 +123,8 @@ module fleet_bench
 
   always_ff @(posedge clk_i) begin
     if (rst_ni && commit_valid) begin
-      fleet_bench_commit(cycle_q, 32'(commit_opcode), 32'(commit_error), 32'(commit_result_valid), commit_result, commit_cycles);
+      fleet_bench_commit(cycle_q, 32'(commit_opcode), 32'(commit_error), 32'(commit_result_valid), commit_result,
+                         192'(commit_cycles));
     end
   end
 

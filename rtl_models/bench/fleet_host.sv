@@ -63,7 +63,7 @@ module fleet_host (
       data_q     <= '0;
     end else begin
       progress_q <= 1'b0;
-      unique case (state_q)
+      case (state_q)
         StFetch: begin
           automatic int unsigned op, data;
           automatic shortint unsigned address;
@@ -72,7 +72,7 @@ module fleet_host (
           data_q     <= data;
           limited_q  <= data != 0;
           progress_q <= 1'b1;
-          unique case (op)
+          case (op)
             OpWrite:   state_q <= StWrite;
             OpRead:    state_q <= StRead;
             OpWaitIrq: state_q <= StWaitIrq;

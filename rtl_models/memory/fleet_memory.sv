@@ -62,16 +62,20 @@ module fleet_memory #(
   output logic [3:0]                 ddr_bid_o,
   output logic [1:0]                 ddr_bresp_o
 );
+  // Packed vectors as the DPI passes them: port 0 lowest.
+  typedef bit [HbmPorts*33-1:0] address_vec_t;
+  typedef bit [HbmPorts*8-1:0] len_vec_t;
+  typedef bit [HbmPorts*256-1:0] data_vec_t;
+  typedef bit [HbmPorts*32-1:0] strobe_vec_t;
+
   // Masks over ports: bit p is HBM port p, bit HbmPorts is DDR.
   import "DPI-C" function void fleet_memory_reset(input int unsigned hbm_ports);
   import "DPI-C" function void fleet_memory_hbm_requests(
-    input bit [HbmPorts*33-1:0] araddr, input bit [HbmPorts*8-1:0] arlen,
-    input bit [HbmPorts*33-1:0] awaddr, input bit [HbmPorts*8-1:0] awlen);
+    input address_vec_t araddr, input len_vec_t arlen, input address_vec_t awaddr, input len_vec_t awlen);
   import "DPI-C" function void fleet_memory_ddr_requests(
     input longint unsigned araddr, input int unsigned arlen, input int unsigned arid,
     input longint unsigned awaddr, input int unsigned awlen, input int unsigned awid);
-  import "DPI-C" function void fleet_memory_hbm_wdata(
-    input bit [HbmPorts*256-1:0] data, input bit [HbmPorts*32-1:0] strobe);
+  import "DPI-C" function void fleet_memory_hbm_wdata(input data_vec_t data, input strobe_vec_t strobe);
   import "DPI-C" function void fleet_memory_ddr_wdata(input bit [511:0] data, input bit [63:0] strobe);
   import "DPI-C" function int unsigned fleet_memory_cycle(
     input longint unsigned cycle,
@@ -81,7 +85,7 @@ module fleet_memory #(
     output longint unsigned arready, output longint unsigned rvalid, output longint unsigned rlast,
     output longint unsigned rerror, output longint unsigned awready, output longint unsigned wready,
     output longint unsigned bvalid, output longint unsigned berror, output int unsigned ddr_ids);
-  import "DPI-C" function void fleet_memory_hbm_rdata(output bit [HbmPorts*256-1:0] data);
+  import "DPI-C" function void fleet_memory_hbm_rdata(output data_vec_t data);
   import "DPI-C" function void fleet_memory_ddr_rdata(output bit [511:0] data);
 
   // Bits of fleet_memory_cycle's value.
@@ -116,7 +120,7 @@ module fleet_memory #(
   } state_t;
 
   state_t                     state_q;
-  logic [HbmPorts-1:0][255:0] hbm_rdata_q;
+  data_vec_t                  hbm_rdata_q;
   logic [511:0]               ddr_rdata_q;
 
   logic hbm_request, ddr_request, active;
@@ -131,14 +135,17 @@ module fleet_memory #(
     end else if (active) begin
       automatic longint unsigned arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;
       automatic int unsigned ddr_ids, flags;
-      automatic bit [HbmPorts*256-1:0] hbm_data;
+      automatic data_vec_t hbm_data;
       automatic bit [511:0] ddr_data;
-      if (hbm_request) fleet_memory_hbm_requests(hbm_araddr_i, hbm_arlen_i, hbm_awaddr_i, hbm_awlen_i);
+      if (hbm_request) begin
+        fleet_memory_hbm_requests(address_vec_t'(hbm_araddr_i), len_vec_t'(hbm_arlen_i), address_vec_t'(hbm_awaddr_i),
+                                  len_vec_t'(hbm_awlen_i));
+      end
       if (ddr_request) begin
         fleet_memory_ddr_requests(64'(ddr_araddr_i), 32'(ddr_arlen_i), 32'(ddr_arid_i), 64'(ddr_awaddr_i), 32'(ddr_awlen_i),
                                   32'(ddr_awid_i));
       end
-      if (|(hbm_wvalid_i & hbm_wready_o)) fleet_memory_hbm_wdata(hbm_wdata_i, hbm_wstrb_i);
+      if (|(hbm_wvalid_i & hbm_wready_o)) fleet_memory_hbm_wdata(data_vec_t'(hbm_wdata_i), strobe_vec_t'(hbm_wstrb_i));
       if (ddr_wvalid_i && ddr_wready_o) fleet_memory_ddr_wdata(ddr_wdata_i, ddr_wstrb_i);
       flags = fleet_memory_cycle(
           cycle_i, mask(ddr_arvalid_i, hbm_arvalid_i), mask(ddr_rready_i, hbm_rready_i), mask(ddr_awvalid_i, hbm_awvalid_i),
@@ -168,8 +175,8 @@ module fleet_memory #(
   assign hbm_awready_o = state_q.awready[HbmPorts-1:0];
   assign hbm_wready_o  = state_q.wready[HbmPorts-1:0];
   assign hbm_bvalid_o  = state_q.bvalid[HbmPorts-1:0];
-  assign hbm_rdata_o   = hbm_rdata_q;
   for (genvar p = 0; p < HbmPorts; p++) begin : gen_resp
+    assign hbm_rdata_o[p] = hbm_rdata_q[256*p+:256];
     assign hbm_rresp_o[p] = state_q.rerror[p] ? RespSlvErr : RespOkay;
     assign hbm_bresp_o[p] = state_q.berror[p] ? RespSlvErr : RespOkay;
   end

@@ -71,6 +71,11 @@ def design_of(instruction_set: InstructionSet, device: Device) -> Design:
     return Design(Dut(rtl.top, dict(rtl.parameters(device)), desc_hash), tuple(rtl.sources), tuple(rtl.include_dirs))
 
 
+def _copy_name(path: Path) -> str:
+    """Name of a source's copy in the build folder; make cannot stand blanks in it."""
+    return "src/" + re.sub(r"[^A-Za-z0-9_.-]", "_", path.name)
+
+
 def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], list[str], list[str]]:
     """All input files as (name in the build folder, content), then the Verilog and the C++ names in compile order."""
     models = rtl_models()
@@ -91,7 +96,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     files |= generated
     verilog = ["src/fleet_dut_pkg.sv"]
     for path in design.sources:
-        name = add(f"src/{path.name}", path)
+        name = add(_copy_name(path), path)
         if name in verilog:
             raise DeviceError(f"the source {path.name} is listed twice", where=str(path))
         verilog.append(name)
@@ -164,10 +169,15 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
                 (temporary / name).parent.mkdir(parents=True, exist_ok=True)
                 (temporary / name).write_bytes(content)
             _compile(design, temporary, verilog, cpp, options, tools, tell)
-            (temporary / "info.json").write_text(
-                json.dumps({"top": design.dut.top, "parameters": dict(design.dut.parameters), "flavour": flavour, "options": options,
-                            "verilator": tools.verilator_version, "compiler": tools.compiler_version}, indent=2)
-            )  # fmt: skip
+            info = {
+                "top": design.dut.top,
+                "parameters": dict(design.dut.parameters),
+                "flavour": flavour,
+                "options": options,
+                "verilator": tools.verilator_version,
+                "compiler": tools.compiler_version,
+            }
+            (temporary / "info.json").write_text(json.dumps(info, indent=2))
             shutil.move(temporary / "obj" / "Vtop", temporary / "Vtop")
             shutil.rmtree(temporary / "obj")
             os.replace(temporary, folder / key)
@@ -271,6 +281,7 @@ def _step(command: list[str], folder: Path, environment: dict[str, str], design:
             raise _failure(f.read(), folder, design)
 
 
+_SHOWN_ERRORS = 5
 _ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
 
 
@@ -281,18 +292,19 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
         return SetupError(
             "the disk is full: the simulation cannot be built", where=str(folder.parent), hint="free room or set FLEET_CACHE"
         )
-    places = {f"src/{path.name}": str(path) for path in design.sources}
+    places = {_copy_name(path): str(path) for path in design.sources}
 
     def readable(line: str) -> str:
-        return re.sub(r"(?:\.\./)?src/[\w.]+", lambda m: places.get(m[0].removeprefix("../"), m[0]), line)
+        line = re.sub(r"^%Error(-[A-Z]+)?: ", "", line.strip())
+        return re.sub(r"(?:\.\./)?(src/[\w.-]+)", lambda m: places.get(m[1], m[1]), line)
 
-    key = [readable(line) for line in lines[:5]]
+    first = [readable(line) for line in lines[:_SHOWN_ERRORS]]
     log = folder.parent / f"{_final_key(folder)}.failed.log"
     return BuildError(
-        f"the simulation does not compile: {key[0] if key else 'no message'}",
+        f"the simulation does not compile: {first[0] if first else 'no message'}",
         where=design.dut.top,
         hint=f"the whole log is in {log}",
-        detail="\n".join(key[1:]) or None,
+        detail="\n".join(first[1:]) or None,
     )
 
 

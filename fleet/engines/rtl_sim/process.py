@@ -45,8 +45,6 @@ def _environment(folder: Path) -> dict[str, str]:
     environment = dict(os.environ)
     libs = str(cocotb_tools.config.libs_dir)
     environment |= {
-        # No assertion rewriting: for it cocotb would load every pytest plug-in of the environment into the simulation.
-        "COCOTB_REWRITE_ASSERTION_FILES": "",
         "GPI_USERS": f"{library};{cocotb_tools.config.pygpi_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
@@ -110,7 +108,12 @@ class Simulation:
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
         try:
-            environment |= {"COCOTB_TEST_MODULES": WORKER_MODULE, FDS_VARIABLE: f"{request_read},{reply_write}"}
+            # The worker asserts nothing: pytest, which cocotb uses to explain assertions, need not be loaded.
+            environment |= {
+                "COCOTB_REWRITE_ASSERTION_FILES": "",
+                "COCOTB_TEST_MODULES": WORKER_MODULE,
+                FDS_VARIABLE: f"{request_read},{reply_write}",
+            }
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
                     _command(executable, self._folder, seed),
@@ -246,8 +249,8 @@ def run_cocotb_tests(
     variables["PYTHONPATH"] = os.pathsep.join([*map(str, paths), variables["PYTHONPATH"]])
     with log.open("wb") as f:
         process = subprocess.Popen(
-            _command(executable, folder, seed), cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT,
-            start_new_session=True,
+            _command(executable, folder, seed),
+            cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
             process.wait(timeout=timeout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -28,14 +29,16 @@ def _fault(mode: int) -> Script:
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [
-        (FOREVER, r"nothing moved for 2000 cycles at script record 21 \(WAIT_IRQ\), cycle \d+, 1 commits; no memory transaction is outstanding"),
-        (NO_READY, r"nothing moved for 2000 cycles at script record 21 \(WAIT_IRQ\), cycle \d+, 1 commits; ddr: 2 reads queued, first 0x0, rvalid waits for rready"),
+        (FOREVER, "no memory transaction is outstanding"),
+        (NO_READY, "ddr: 2 reads queued, first 0x0, rvalid waits for rready"),
     ],
-)  # fmt: skip
+)
 def test_a_hang_says_where(simulation: Simulation, place: Workplace, mode: int, expected: str) -> None:
     job = place.job(_fault(mode), quiet_cycles=2000)
-    with pytest.raises(SimulationError, match=expected):
+    with pytest.raises(SimulationError) as caught:
         simulation.run(job)
+    place_and_time = r"nothing moved for 2000 cycles at script record 21 \(WAIT_IRQ\), cycle \d+, 1 commits; "
+    assert re.search(place_and_time + re.escape(expected), str(caught.value))
     assert len(read_records(job.trace)) == 1, "what was committed before the hang stands in the trace"
     place.run(simulation, _fault(0))
 
@@ -116,7 +119,7 @@ def test_many_commits_grow_the_trace(simulation: Simulation, place: Workplace) -
     assert len({r.digest for r in out.records}) == 1
 
 
-def test_bad_jobs(simulation: Simulation, place: Workplace, tmp_path: Path) -> None:
+def test_bad_jobs(simulation: Simulation, place: Workplace) -> None:
     script = _fault(0)
     job = place.job(script)
     job.ddr.write_bytes(b"x" * 100)

@@ -96,11 +96,13 @@ def test_the_wrapper_has_the_ports_of_the_readme() -> None:
     text = generate(Dut("some_top", {"Tin": 64, "HbmPorts": 8}, 0xAB))["fleet_dut.sv"]
     p = "[fleet_dut_pkg::HbmPorts-1:0]"
     for line in (
-        "input logic clk_i", "input logic [15:0] s_axil_awaddr_i", "input logic [3:0] s_axil_wstrb_i", "output logic [1:0] s_axil_rresp_o",
+        "input logic clk_i", "input logic [15:0] s_axil_awaddr_i", "input logic [3:0] s_axil_wstrb_i",
+        "output logic [1:0] s_axil_rresp_o",
         f"output logic {p} hbm_arvalid_o", f"output logic {p}[32:0] hbm_araddr_o", f"output logic {p}[7:0] hbm_arlen_o",
         f"input logic {p}[255:0] hbm_rdata_i", f"input logic {p}[1:0] hbm_rresp_i", f"output logic {p} hbm_rready_o",
         f"output logic {p}[31:0] hbm_wstrb_o", f"output logic {p} hbm_bready_o", f"input logic {p} hbm_bvalid_i",
-        "output logic [3:0] ddr_arid_o", "input logic [3:0] ddr_rid_i", "input logic [511:0] ddr_rdata_i", "input logic ddr_rvalid_i",
+        "output logic [3:0] ddr_arid_o", "input logic [3:0] ddr_rid_i", "input logic [511:0] ddr_rdata_i",
+        "input logic ddr_rvalid_i",
         "output logic [63:0] ddr_wstrb_o", "input logic [3:0] ddr_bid_i", "output logic [15:0] commit_opcode_o",
         "output logic commit_result_valid_o", "output logic [31:0] commit_result_o", "output logic [5:0][31:0] commit_cycles_o",
     ):  # fmt: skip

@@ -1,0 +1,50 @@
+"""The bench around a design is clean for two independent readers: Verilator and slang."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fleet.engines.rtl_sim.dut import Dut, generate
+from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
+
+LOOPBACK = Path(__file__).parents[2] / "fixtures" / "loopback_top.sv"
+BENCH = ("memory/fleet_memory.sv", "bench/fleet_host.sv", "bench/fleet_bench.sv", "bench/fleet_tb.sv")
+
+
+def _files(folder: Path, ports: int) -> list[str]:
+    for name, text in generate(Dut("loopback_top", {"HbmPorts": ports}, 1)).items():
+        (folder / name).write_text(text)
+    bench = [str(rtl_models() / name) for name in BENCH]
+    return [str(folder / "fleet_dut_pkg.sv"), *bench, str(LOOPBACK), str(folder / "fleet_dut.sv")]
+
+
+@pytest.mark.parametrize("ports", [1, 2, 32])
+def test_verilator_finds_nothing(tmp_path: Path, ports: int) -> None:
+    command = [
+        str(find_toolchain().verilator),
+        "--lint-only",
+        "-Wall",
+        "--assert",
+        "--timescale",
+        "1ns/1ps",
+        "--top-module",
+        "fleet_tb",
+    ]
+    run = subprocess.run([*command, *_files(tmp_path, ports)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-4000:]
+
+
+@pytest.mark.parametrize("ports", [1, 2, 32])
+def test_slang_finds_nothing(tmp_path: Path, ports: int) -> None:
+    pyslang = pytest.importorskip("pyslang")
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    options = "-Wextra -Wconversion -Wno-unused -Werror --top fleet_tb --timescale 1ns/1ps"
+    assert driver.parseCommandLine(f"slang {options} " + " ".join(_files(tmp_path, ports)))
+    assert driver.processOptions()
+    assert driver.parseAllSources()
+    driver.reportCompilation(driver.createCompilation(), True)
+    assert driver.reportDiagnostics(True)

@@ -16,6 +16,7 @@ import hashlib
 import platform
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,7 @@ from fleet.cosim.result import (
     TaskMetric,
     Verdict,
 )
-from fleet.cosim.stream import Stream, device_figures, open_stream
+from fleet.cosim.stream import Stream, device_figures, hardware_hash, open_stream
 from fleet.cosim.tasks import METRICS, check_labels, class_output, task_metric
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Trace
@@ -305,7 +306,10 @@ class _Run:
         o = self.options
         traces = [outcome.trace for outcome in self.outcomes.values() if outcome.trace is not None]
         described = next((t.description_hash for t in traces if t.description_hash), None)
-        rtl_hash = next((str(t.meta["rtl_hash"]) for t in traces if "rtl_hash" in t.meta), None)
+        hardware = [t for t in traces if t.engine in self.known and t.engine != "iss" and self.known[t.engine].target == "accel"]
+        rtl_hash = None
+        if hardware and self.stream is not None:
+            rtl_hash = hardware_hash(self.stream.compiled.instruction_set, self.stream.compiled.device)
         return RunIdentity(
             model=o.model,
             case=o.case,
@@ -335,7 +339,7 @@ def _arrays_hash(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _tools(traces: Sequence[Trace]) -> dict[str, str]:
-    """Versions: what runs here, and what the engines state under `meta["tools"]`."""
+    """Versions: what runs here, and what the engines state under `meta` ("tools": table; "emulator", "compiler": text)."""
     from fleet import __version__
 
     tools = {"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__}
@@ -343,4 +347,13 @@ def _tools(traces: Sequence[Trace]) -> dict[str, str]:
         stated = trace.meta.get("tools")
         if isinstance(stated, Mapping):
             tools |= {str(k): str(v) for k, v in stated.items()}
+        for key in ("emulator", "compiler"):
+            if isinstance(trace.meta.get(key), str):
+                tools[f"{trace.engine} {key}"] = trace.meta[key]
+        if trace.engine == "rtl":
+            from fleet.engines.rtl_sim.tools import find_toolchain
+
+            with suppress(FleetError):
+                found = find_toolchain()
+                tools |= {"verilator": found.verilator_version, "C++ compiler": found.compiler_version}
     return tools

@@ -93,7 +93,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
             metric=case.metric,
             case=run.name,
             date=options.date,
-            command=run.replay(),
+            command=run.replay(Path.cwd()),
             waivers=waivers_of(waivers, case.name, operations, options.today),
             workdir=options.workdir,
             progress=options.progress,

@@ -39,7 +39,7 @@ class ValueComparison:
     Attributes:
         name: "<other>-vs-<reference>"; kind: "bound" or "info"; question: in words.
         bounds, local_bounds: operation id -> bound (kind "bound").
-        local: operation id -> the other side's value on the reference's own inputs, where it was measured.
+        local: operation id -> (reference, other) of the operation alone, both on the same operands, where it was measured.
         classes_must_agree: argmax must be equal without exception (one arithmetic on both sides).
         ulp_dtype: dtype in which ULPs are counted, by operation id ("float16" where the device stores float16).
         waivers: operation id -> text of the waiver.
@@ -52,7 +52,7 @@ class ValueComparison:
     question: str
     bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     local_bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
-    local: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    local: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict[str, tuple[np.ndarray, np.ndarray]])
     classes_must_agree: bool = False
     ulp_dtype: Mapping[str, np.dtype] = field(default_factory=dict[str, np.dtype])
     waivers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -258,8 +258,7 @@ def _row(
         bound=spec.bounds.get(name), local_bound=spec.local_bounds.get(name),
         classes_must_agree=spec.classes_must_agree, ulp_dtype=spec.ulp_dtype.get(name),
     )  # fmt: skip
-    local = spec.local.get(name)
-    row = operation_row(basis, a, b, local=None if local is None else np.asarray(local), kind=spec.kind)
+    row = operation_row(basis, a, b, local=spec.local.get(name), kind=spec.kind)
     if row.verdict == "fail" and name in spec.waivers:
         row = replace(row, verdict="pass", waiver=spec.waivers[name])
     if a.shape == b.shape and a.size:

@@ -14,7 +14,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 
-__all__ = ["local_device_values", "local_host_values"]
+__all__ = ["local_device_values", "local_host_values", "pairs"]
 
 
 def local_host_values(
@@ -49,3 +49,8 @@ def local_device_values(stream: Stream, golden: Trace, inputs: Mapping[str, np.n
     grouped = frozenset(op for group in stream.groups for op in group)
     host = local_host_values(stream.rounded, stream.rounded.weights, golden, inputs, grouped)
     return host | run_groups_locally(stream.compiled, golden.tensors, inputs)
+
+
+def pairs(references: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """(reference, other) for the operations that both have."""
+    return {op: (np.asarray(references[op]), np.asarray(other)) for op, other in others.items() if op in references}

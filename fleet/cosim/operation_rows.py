@@ -29,16 +29,22 @@ class Basis:
     ulp_dtype: np.dtype | None = None
 
 
-def operation_row(basis: Basis, reference: Array, other: Array, *, local: Array | None = None, kind: str) -> OperationRow:
-    """The row, its verdict included. kind: "bound" demands a bound that holds; "info" demands nothing but the shape."""
+def operation_row(
+    basis: Basis, reference: Array, other: Array, *, local: tuple[Array, Array] | None = None, kind: str
+) -> OperationRow:
+    """The row, its verdict included.
+
+    local: (reference, other) of the operation alone on the same operands. kind: "bound" demands a bound that holds; "info"
+    demands nothing but the shape.
+    """
     op = basis.op
     reasons: list[str] = []
     shape = tuple(int(n) for n in reference.shape)
     if reference.shape != other.shape:
         reasons.append(f"shape {list(other.shape)} instead of {list(shape)}")
         reference, other, local = np.zeros(0, reference.dtype), np.zeros(0, other.dtype), None
-    elif local is not None and local.shape != reference.shape:
-        reasons.append(f"local run: shape {list(local.shape)} instead of {list(reference.shape)}")
+    elif local is not None and local[1].shape != shape:
+        reasons.append(f"local run: shape {list(local[1].shape)} instead of {list(shape)}")
         local = None
     bound = local_bound = worst = local_worst = None
     required = kind == "bound" and not reasons
@@ -51,11 +57,9 @@ def operation_row(basis: Basis, reference: Array, other: Array, *, local: Array 
         worst = _worst(reference, other, basis.bound)
         if local is not None:
             if required and basis.local_bound is not None:
-                local_bound = bound_stats(basis, basis.local_bound, reference, local)
-                reasons += _violations(
-                    local_bound, "on the reference's own inputs: ", int(reference.size), isinstance(op, d.ArgmaxOp)
-                )
-            local_worst = _worst(reference, local, basis.local_bound)
+                local_bound = bound_stats(basis, basis.local_bound, *local)
+                reasons += _violations(local_bound, "alone, on the same inputs: ", int(reference.size), isinstance(op, d.ArgmaxOp))
+            local_worst = _worst(*local, basis.local_bound)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
     return OperationRow(
         op=op_id(op),
@@ -68,7 +72,7 @@ def operation_row(basis: Basis, reference: Array, other: Array, *, local: Array 
         reference_dtype=reference.dtype.name,
         other_dtype=other.dtype.name,
         cumulative=error_stats(reference, other, basis.ulp_dtype),
-        local=None if local is None else error_stats(reference, local, basis.ulp_dtype),
+        local=None if local is None else error_stats(*local, basis.ulp_dtype),
         bound=bound,
         local_bound=local_bound,
         worst=worst,

@@ -19,11 +19,9 @@ import numpy as np
 
 from fleet.cosim._codec import decode, encode
 from fleet.cosim._files import load_pair, save_pair
-from fleet.engines.trace import CYCLE_CLASSES
 from fleet.errors import ModelError
 
 __all__ = [
-    "CYCLE_CLASSES",
     "ROUNDED",
     "SCHEMA",
     "BoundStats",
@@ -231,8 +229,9 @@ class OperationRow:
         op: operation id; name: of the operation ("matmul"); var, at: of the source, "" where unknown.
         index: position in program order, from 0 (the x axis of pictures against depth).
         place: "device" or "host" on the accelerator, "" elsewhere.
-        cumulative: error from the model's inputs to here; local: the operation (or its group) on the reference's own
-            inputs, None where it was not measured. bound and local_bound likewise; None for kind "info" and "bits".
+        cumulative: error from the model's inputs to here. local: the operation (or its group) alone, both sides on the same
+            inputs (the reference's own; off the accelerator the other side's), None where it was not measured.
+        bound, local_bound: likewise; None for kind "info" and "bits".
         reference_counts, other_counts: special values of both sides.
         verdict: "pass", "fail", or "info" where nothing is required; reason: one clause, "" when it passes.
         waiver: "owner: reason (until date)" when a waiver turned a failure into a pass, else None.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +23,7 @@ from fleet.isa.memory import MappedMemory
 if TYPE_CHECKING:
     from fleet.targets.accel.program import AccelProgram
 
-__all__ = ["Stream", "device_figures", "open_stream"]
+__all__ = ["Stream", "device_figures", "hardware_hash", "open_stream"]
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,18 @@ def device_figures(name: str) -> DeviceFigures:
     return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
 
 
+def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:
+    """SHA-256 (hex) over the hardware's sources, top and parameters; None for a set without hardware."""
+    rtl = instruction_set.rtl
+    if rtl is None:
+        return None
+    h = hashlib.sha256(json.dumps([rtl.top, sorted(rtl.parameters(device).items())]).encode())
+    for path in rtl.sources:
+        h.update(f"\n{path.name} {path.stat().st_size}\n".encode())
+        h.update(path.read_bytes())
+    return h.hexdigest()
+
+
 def _figures(instruction_set: InstructionSet, device: Device, call: Call) -> CallFigures:
     unit = instruction_set.instructions[call.instruction]
     useful, issued = unit.macs(device, call.fields)
@@ -131,8 +145,3 @@ def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...
         return None
     low, middle, high = digits
     return np.where(low > 0, (high - 1) * 1000000 + (middle - 1) * 1000 + low - 1, -1)
-
-
-def counters_of(counters: Mapping[str, float]) -> dict[str, float]:
-    """Counters as plain floats."""
-    return {str(k): float(v) for k, v in counters.items()}

@@ -157,7 +157,7 @@ class InstructionSet:
         devices: name -> device.
         cases: folder of the set's own cases; may be empty.
         sources: Python files whose text is part of the hash (semantics, legality, tables).
-        hash: SHA-256 (hex) of canonical description + sources; `hash_for(device)` adds the device file.
+            `fleet.isa.registry.description_hash` is over canonical description, these and the device's values.
     """
 
     name: str

@@ -134,6 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         jobs = [(options.file, options.output or options.file.parent)]
     try:
+        if not jobs:
+            raise ComparisonFailure("no descriptions (*/*.rdl)", where=str(Path(__file__).parent), hint="name a file")
         for path, folder in jobs:
             if options.check:
                 check(path, folder)

@@ -172,7 +172,8 @@ def _performance(result: CosimResult) -> dict[str, Any]:
         made["cycles"] = _cycles(costly)
     if known := [c for c in costly if c.useful is not None and c.padding is not None]:
         made["utilisation"] = _utilisation(known)
-    if device and any(c.least_bytes for c in costly):
+    # A device without multipliers (macs_per_cycle = 0) has no roofline.
+    if device and device.limits.get("macs_per_cycle", 0) > 0 and any(c.least_bytes for c in costly):
         made["roofline"] = _roofline(result, costs, costly)
     if ports := performance.port_bytes(result):
         made["ports"] = Markup(port_balance(ports))

@@ -9,6 +9,7 @@ hbm0923/hbm0923_hbm_port.sv
 hbm0923/hbm0923_wt_buffer.sv
 hbm0923/hbm0923_ddr_reader.sv
 hbm0923/hbm0923_ddr_arbiter.sv
+hbm0923/hbm0923_mvm_reads.sv
 hbm0923/hbm0923_dat_buffer.sv
 hbm0923/hbm0923_mvm_issue.sv
 hbm0923/hbm0923_mvm_array.sv

@@ -104,7 +104,8 @@ module hbm0923_hbm_port
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) pop_i |-> valid_o);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> left_q == 32'd0);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) used_q + free_q <= (Aw + 1)'(Depth));

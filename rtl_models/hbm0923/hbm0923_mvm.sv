@@ -79,7 +79,6 @@ module hbm0923_mvm
   localparam int unsigned OutDepth   = 32;
   localparam int unsigned BnDepth    = 32;
   localparam int unsigned ResDepth   = 64;
-  localparam logic [3:0] IdDat = 4'd0, IdBn = 4'd1, IdRes = 4'd2;
 
   // ---- control
   logic          check, check_done, run, flush, flushing, suppress, bus_error_q, running, draining;
@@ -205,79 +204,32 @@ module hbm0923_mvm
   );
 
   // ---- reads from DDR
-  logic    [2:0] ar_valid, ar_ready;
-  ddr_ar_t [2:0] ar;
-  logic          dat_valid, bn_valid, res_valid, linear;
-  logic [1:0]    bn_pop, res_pop;
-  assign dat_valid    = ddr_rvalid_i && ddr_rid_i == IdDat;
-  assign bn_valid     = ddr_rvalid_i && ddr_rid_i == IdBn;
-  assign res_valid    = ddr_rvalid_i && ddr_rid_i == IdRes;
-  assign ddr_rready_o = 1'b1;
-  // Surfaces that follow each other without a gap are one run: a single token needs few bursts.
-  assign linear = plan.in_surface == {10'd0, plan.tokens, 6'd0};
+  logic       dat_valid, bn_valid, res_valid;
+  logic [1:0] bn_pop, res_pop;
 
-  hbm0923_ddr_reader #(
-    .Depth(256), .MaxBurst(DdrBurst)
-  ) u_dat_reader (
+  hbm0923_mvm_reads #(
+    .Tout(Tout),
+    .BnDepth(BnDepth),
+    .ResDepth(ResDepth)
+  ) u_reads (
     .clk_i,
     .rst_ni,
-    .start_i  (run),
-    .addr_i   (plan.in_addr),
-    .stride_i (plan.in_surface),
-    .beats_i  (linear ? in_beats : 32'(plan.tokens)),
-    .runs_i   (linear ? 20'd1 : 20'(plan.surfaces_in)),
-    .repeats_i(6'd1),
-    .valid_o  (ar_valid[0]),
-    .ar_o     (ar[0]),
-    .ready_i  (ar_ready[0]),
-    .pop_i    ({1'b0, dat_valid})
-  );
-
-  hbm0923_ddr_reader #(
-    .Depth(BnDepth), .MaxBurst(16)
-  ) u_bn_reader (
-    .clk_i,
-    .rst_ni,
-    .start_i  (run && plan.bn),
-    .addr_i   (plan.bn_addr),
-    .stride_i (32'd0),
-    .beats_i  ({11'd0, plan.surfaces_out, 1'b0}),
-    .runs_i   (20'd1),
-    .repeats_i(6'd1),
-    .valid_o  (ar_valid[1]),
-    .ar_o     (ar[1]),
-    .ready_i  (ar_ready[1]),
-    .pop_i    (bn_pop)
-  );
-
-  hbm0923_ddr_reader #(
-    .Depth(ResDepth), .MaxBurst(16)
-  ) u_res_reader (
-    .clk_i,
-    .rst_ni,
-    .start_i  (run && plan.res),
-    .addr_i   (plan.res_addr),
-    .stride_i (plan.out_surface),
-    .beats_i  (32'(plan.tokens)),
-    .runs_i   (plan.blocks),
-    .repeats_i(6'(PixelLanes / Tout)),
-    .valid_o  (ar_valid[2]),
-    .ar_o     (ar[2]),
-    .ready_i  (ar_ready[2]),
-    .pop_i    (res_pop)
-  );
-
-  hbm0923_ddr_arbiter #(.Requesters(3)) u_arbiter (
-    .clk_i,
-    .rst_ni,
-    .valid_i  (ar_valid),
-    .ar_i     (ar),
-    .ready_o  (ar_ready),
-    .arvalid_o(ddr_arvalid_o),
-    .arready_i(ddr_arready_i),
-    .arid_o   (ddr_arid_o),
-    .araddr_o (ddr_araddr_o),
-    .arlen_o  (ddr_arlen_o)
+    .start_i    (run),
+    .plan_i     (plan),
+    .in_beats_i (in_beats),
+    .bn_pop_i   (bn_pop),
+    .res_pop_i  (res_pop),
+    .dat_valid_o(dat_valid),
+    .bn_valid_o (bn_valid),
+    .res_valid_o(res_valid),
+    .ddr_arvalid_o,
+    .ddr_arready_i,
+    .ddr_arid_o,
+    .ddr_araddr_o,
+    .ddr_arlen_o,
+    .ddr_rvalid_i,
+    .ddr_rready_o,
+    .ddr_rid_i
   );
 
   // ---- activations

@@ -106,6 +106,39 @@ def test_a_changed_description_is_found(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([str(tmp_path / "none.rdl")]) == 2
 
 
+def test_the_command_finds_an_edited_and_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rdl, out = TOY / "vector_add.rdl", tmp_path / "out"
+    command = [str(rdl), "-o", str(out), "--check"]
+    assert main(command) == 1
+    assert "vector_add.vlt: generated file is missing" in capsys.readouterr().err
+    assert not out.exists(), "a check writes nothing"
+    export(rdl, out)
+    assert main(command) == 0
+    package = out / "vector_add_pkg.sv"
+    text = package.read_text()
+    line = next(n for n, s in enumerate(text.splitlines(), 1) if "OpVadd" in s)
+    package.write_text(text.replace("OpVadd = 16'h0021", "OpVadd = 16'h0022"))
+    assert main(command) == 1
+    assert capsys.readouterr().err.startswith(f"{package}:{line}: is not what the description generates; run `python -m ")
+    assert "16'h0022" in package.read_text(), "a check writes nothing"
+
+
+def test_a_change_of_prose_alone_is_found(tmp_path: Path) -> None:
+    rdl = tmp_path / "vector_add.rdl"
+    text = (TOY / "vector_add.rdl").read_text()
+    rdl.write_text(text)
+    export(rdl, tmp_path / "out")
+    rdl.write_text(text.replace('name = "Length";', 'name = "Size";'))
+    with pytest.raises(ComparisonFailure, match=r"vector_add_pkg\.sv:\d+: is not what"):
+        check(rdl, tmp_path / "out")
+
+
+def test_nothing_to_check_is_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("fleet.isa.export._project_descriptions", lambda: iter(()))
+    assert main(["--check"]) == 1
+    assert "no descriptions" in capsys.readouterr().err
+
+
 def test_package_constants_of_the_example() -> None:
     package = generate(TOY / "vector_add.rdl")["vector_add_pkg.sv"]
     for line in (

@@ -162,6 +162,36 @@ def test_end_to_end(installed_set: Path, tmp_path: Path, arrays: dict[str, np.nd
     assert all(abs((end - start) - total) <= 1 for start, end, total in rtl["cycles"])
 
 
+def fleet_command(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(installed), str(ROOT)])
+    command = [sys.executable, "-m", "fleet.cli.main", *arguments]
+    return subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, cwd=folder, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+def test_the_command_compares_and_reports(installed_set: Path, tmp_path: Path) -> None:
+    model = f"{installed_set / 'model.py'}:forward"
+    options = ("--engines", "iss,rtl", "--device", "vector_tiny", "--memory", "stall:7", "--report", "reports/add")
+    result = fleet_command(installed_set, tmp_path, "cosim", model, *options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "PASS      rtl-vs-iss: 2 instruction commits, 1,280 bytes, every bit" in result.stdout
+    page = (tmp_path / "reports" / "add" / "index.html").read_text()
+    # The device multiplies nothing, so it has no roofline.
+    assert "vector_tiny" in page
+    assert "Roofline:" not in page
+
+
+def test_a_call_without_a_field_is_one_line(installed_set: Path, tmp_path: Path) -> None:
+    lowering = installed_set / "vector_add" / "lowering.py"
+    lowering.write_text(lowering.read_text().replace('                "vadd_start": 1,\n', ""))
+    model = f"{installed_set / 'model.py'}:forward"
+    result = fleet_command(installed_set, tmp_path, "compile", "--emit", "accel-regs", model, "--device", "vector_tiny")
+    assert result.returncode == 2
+    line = "fleet: vadd: fields: missing vadd_start; unit 'vadd' has vadd_a, vadd_b, vadd_out, vadd_beats, vadd_start\n"
+    assert result.stderr.endswith(line), result.stderr
+
+
 def test_a_wrong_adder_is_found(installed_set: Path, tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     top = installed_set / "vector_add" / "rtl" / "vector_add_top.sv"
     text = top.read_text()

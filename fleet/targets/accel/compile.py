@@ -15,7 +15,9 @@ from xdsl.ir import SSAValue
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
+from fleet.isa.codec import words_of
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.description import load
 from fleet.isa.lowering import Match
 from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
@@ -94,6 +96,7 @@ class _Context:
         self.plan = MemoryPlan(device)
         self.rounded_weights: dict[str, np.ndarray] = {}
         self._set, self._options = instruction_set, options
+        self._description = load(instruction_set.description)
         self._calls: list[Call] = []
 
     def group(self, match: Match) -> Group:
@@ -150,6 +153,8 @@ class _Context:
         cls = self._set.instructions.get(call.instruction)
         if cls is None:
             raise DeviceError(f"no instruction '{call.instruction}'", where=self._set.name)
+        # The names first: `legal` may read every field of its unit.
+        words_of(self._description, call, strict=False)
         wrong = cls.legal(self.device, call.fields)
         if wrong:
             raise DeviceError(

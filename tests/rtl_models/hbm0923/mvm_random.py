@@ -26,6 +26,8 @@ from fleet.isa.registry import find_device
 OPCODES = {"mvm": 0x08, "mvm_bn": 0x48, "mvm_bn_res": 0xC8}
 IRQ_EN, IRQ_STAT, STATUS, RESULT, ERR_CAUSE, CYCLES = 4 * 227, 4 * 228, 4 * 1, 4 * 40, 4 * 225, 4 * 230
 PAGE = 4096
+ODD_HALVES = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16)
+Played = tuple[Status, list[CommitRecord], list[int]]
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,7 @@ def _halves(rng: np.random.Generator, shape: tuple[int, ...], data: str) -> np.n
         values = rng.integers(0, 65536, shape, dtype=np.uint16)
         return np.where(rng.random(shape) < 0.999, values & 0xBBFF, values).astype(np.uint16)
     if data == "special":
-        odd = rng.choice(
-            np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16), shape
-        )
+        odd = rng.choice(ODD_HALVES, shape)
         values = np.where(rng.random(shape) < 0.003, odd, values).astype(np.uint16)
     return values
 
@@ -168,9 +168,7 @@ class Runner:
         self.memory = MappedMemory(self.device, folder)
         self.simulation = Simulation(build(design_of(self.set, self.device)), folder / "simulation", seed=seed)
 
-    def play(
-        self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000
-    ) -> tuple[Status, list[CommitRecord], list[int]]:
+    def play(self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000) -> Played:
         """Runs a script on the memory as it stands; a failed assertion of the RTL raises."""
         f = self.folder
         script.save(f / "script.bin")

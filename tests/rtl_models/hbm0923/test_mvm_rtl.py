@@ -33,7 +33,7 @@ def test_random_cases_equal_the_functional_model(small: Runner, seed: int) -> No
 
 def test_one_channel_of_the_deepest_input_fills_the_weight_buffer(small: Runner) -> None:
     deepest = small.device.parameters["Tin"] * small.device.parameters["WtDepth"]
-    compare(small, [Case(chin=deepest, chout=17, tokens=2, tblk=t, data="special") for t in (32, 128)], 3)
+    compare(small, [Case(chin=deepest, chout=17, tokens=2, tblk=t) for t in (32, 128)], 3)
 
 
 def test_weights_are_fetched_once_for_all_tokens(small: Runner) -> None:

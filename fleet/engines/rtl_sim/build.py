@@ -183,7 +183,9 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
     with locked(folder / f"{key}.lock", lambda: tell(0.0, "waiting for another run that builds the same simulation")):
         if done.is_file():
             return done
-        temporary = Path(tempfile.mkdtemp(prefix=f".{key[:8]}-", dir=folder))
+        for stale in folder.glob(f".{key}-*"):  # of a build that was killed: whoever builds this holds the lock
+            shutil.rmtree(stale, ignore_errors=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=folder))
         try:
             (temporary / "key").write_text(key)
             for name, content in files:

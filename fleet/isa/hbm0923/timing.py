@@ -3,21 +3,19 @@
 The model is a pipeline of streams that overlap: activations from DDR into the data buffer, weights from HBM into the port
 FIFOs and the weight buffer, the array, and the output to DDR. With
 
-    words   = ceil(CHin / Tin)           array words of a token
+    token   = ceil(CHin / lanes)         cycles of the array for a token and a block: beats of 64 lanes, of 32 with groups of 32
     blocks  = ceil(CHout / Tout)         channels that a port delivers
     beats   = channel bytes / 32         cycles in which a port delivers one channel
-    width   = ceil(Tin * 4 / 256)        beats of a word (a port's beat holds 64 codes)
-    issue   = max(width, Tin / Tblk)     cycles between two words of the array, which adds one group's product a cycle
     load    = W * ceil(CHin / 32)        cycles in which DDR delivers the activations, surface by surface
-    early   = min(words * issue, load/2) words of the first token that the array takes while the last surface arrives
-    ahead   = min(load, PortFifoDepth + words * width)   weight beats fetched while activations load
+    early   = min(token, load/2)         cycles of the first token that the array takes while the last surface arrives
+    ahead   = min(load, PortFifoDepth + token)   weight beats fetched while activations load
 
 the streams end, counted from the first request, at
 
-    array     load - early + blocks * W * words * issue
+    array     load - early + blocks * W * token
     weights   load - ahead + blocks * beats
     reads     load + BN words / 16 + residual pixels
-    output    load - early + blocks * W * 2              a pixel (or a part of it, Tout lanes) is written in two cycles
+    output    load - early + blocks * W                  a pixel (or a part of it, Tout lanes) is written a cycle
 
 and the latest of them, plus a cycle a token for argmax, plus constants, is the cost. Compared with the RTL in
 tests/isa/hbm0923/test_timing.py.
@@ -38,13 +36,13 @@ class Constants(NamedTuple):
     start: from the start write to the first read request (latch, check).
     array: from the last word's issue to its FP16 result, first read latency included.
     write: the last write's response, and the commit.
-    pixel: cycles of one write to DDR (address, then data).
+    pixel: cycles of one write to DDR.
     """
 
     start: int = 14
     array: int = 17
-    write: int = 4
-    pixel: int = 2
+    write: int = 3
+    pixel: int = 1
 
 
 CONSTANTS = Constants()
@@ -53,14 +51,13 @@ CONSTANTS = Constants()
 def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) -> int:
     """Cycles from start to commit."""
     p = device.parameters
-    words, blocks = ceil_div(o.chin, p["Tin"]), ceil_div(o.chout, p["Tout"])
+    blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
-    width = ceil_div(p["Tin"] * 4, 8 * BEAT_BYTES)
-    issue = max(width, ceil_div(p["Tin"], o.tblk))
+    token = ceil_div(o.chin, min(64, o.tblk))
     load = o.tokens * o.in_surfaces
-    early = min(words * issue, load // 2)
-    array = load - early + blocks * o.tokens * words * issue
-    weights = load - min(load, p["PortFifoDepth"] + words * width, blocks * beats) + blocks * beats
+    early = min(token, load // 2)
+    array = load - early + blocks * o.tokens * token
+    weights = load - min(load, p["PortFifoDepth"] + token, blocks * beats) + blocks * beats
     reads = load
     reads += ceil_div(bn_bytes(o.chout), PIXEL_BYTES) if o.bn is not None else 0
     reads += o.tokens * o.out_surfaces if o.residual is not None else 0

@@ -84,7 +84,7 @@ module hbm0923_mvm
   logic          check, check_done, run, flush, flushing, suppress, bus_error_q, running, draining;
   logic          wait_dat, wait_wt, wait_epilogue, no_room;
   logic [15:0]   check_error;
-  logic [31:0]   mode, in_beats, argmax_result;
+  logic [31:0]   mode, argmax_result;
   mvm_operands_t operands;
   mvm_plan_t     plan;
 
@@ -143,8 +143,7 @@ module hbm0923_mvm
     .operands_i(operands),
     .done_o    (check_done),
     .error_o   (check_error),
-    .plan_o    (plan),
-    .in_beats_o(in_beats)
+    .plan_o    (plan)
   );
 
   // ---- weights
@@ -216,7 +215,6 @@ module hbm0923_mvm
     .rst_ni,
     .start_i    (run),
     .plan_i     (plan),
-    .in_beats_i (in_beats),
     .bn_pop_i   (bn_pop),
     .res_pop_i  (res_pop),
     .dat_valid_o(dat_valid),
@@ -233,7 +231,8 @@ module hbm0923_mvm
   );
 
   // ---- activations
-  logic [15:0]      surfaces;
+  logic             dat_here;
+  logic [15:0]      token, beat;
   logic             issue, issue_output, issue_active;
   logic [DatAw-1:0] dat_addr;
   logic [1023:0]    dat;
@@ -245,7 +244,9 @@ module hbm0923_mvm
     .plan_i    (plan),
     .valid_i   (dat_valid),
     .data_i    (ddr_rdata_i),
-    .surfaces_o(surfaces),
+    .token_i   (token),
+    .beat_i    (beat),
+    .here_o    (dat_here),
     .read_i    (issue),
     .addr_i    (dat_addr),
     .data_o    (dat)
@@ -266,12 +267,14 @@ module hbm0923_mvm
     .start_i         (run),
     .plan_i          (plan),
     .active_o        (issue_active),
-    .surfaces_i      (surfaces),
+    .dat_here_i      (dat_here),
     .data_end_i      (data_end),
     .data_free_o     (data_free),
     .scale_free_o    (scale_free),
     .epilogue_ready_i(epilogue_operands && room),
     .block_o         (block),
+    .token_o         (token),
+    .beat_o          (beat),
     .issue_o         (issue),
     .ctrl_o          (ctrl),
     .output_o        (issue_output),

@@ -16,10 +16,11 @@ the first block ends soon after the load, whose last surface brings one token of
 
     first   = load - last chunk + (last chunk - 1) * token + 1
 
-or later, if the array still has the chunk before to do. The streams end, counted from the first request, at
+or later, if the array still has the chunk before to do or its first weights come after their scales. The streams end,
+counted from the first request, at
 
     array     first + (blocks - 1) * W * token
-    weights   blocks * beats + (W - 1) * token, later if the ring fills up during the load
+    weights   blocks * beats + (W - 1) * token, or first + (blocks - 1) * beats - ring where the ring fills up in the first block
     reads     W * pixels + all operands, a residual pixel for each of the blocks that share it
 
 and the latest of them, plus the indices of argmax, plus constants, is the cost. Compared with the RTL in
@@ -95,9 +96,11 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     last_chunk = (o.tokens - 1) % chunk + 1
     pixels = o.tokens * o.in_surfaces
     first = _first_block(o, pixels + _operands_before(o, blocks, last_chunk), token, chunk, last_chunk)
+    scales = ceil_div(ceil_div(min(o.chin, p["TgroupCh"]), o.tblk), BEAT_BYTES // 2)
+    first = max(first, scales + constants.weights + o.tokens * token)
     array = first + (blocks - 1) * o.tokens * token
     ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
-    weights = max(blocks * beats, first + (blocks - 1) * beats - ring) + (o.tokens - 1) * token + constants.weights
+    weights = max(blocks * beats + (o.tokens - 1) * token, first + (blocks - 1) * beats - ring) + constants.weights
     reads = pixels
     reads += bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0
     reads += o.tokens * blocks if o.residual is not None else 0

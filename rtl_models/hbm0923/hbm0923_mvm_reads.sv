@@ -3,6 +3,8 @@
 // Activations come in chunks of tokens, each surface by surface, so that the array starts when the first chunk is there.
 // Its outputs wait for batch norm and residual: before the last surface of the first chunk (after it, if it is one token's)
 // comes what is needed of these, and later they go first when they run low.
+// Tokens of more than 1,024 inputs come one by one, in bursts of one beat: a memory whose latency in cycles is more than
+// the bursts that it queues then delivers less than a beat a cycle.
 module hbm0923_mvm_reads
   import hbm0923_mvm_pkg::*;
 #(

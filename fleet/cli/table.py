@@ -137,6 +137,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "verdict": result.verdict, "reasons": list(result.reasons), "random_data": result.data.kind == "random",
+        "banner": result.data.banner,
         "engines": engines, "comparisons": comparisons, "divergence": divergence_lines(result),
         "not_compared": [{"what": n.what, "why": n.why} for n in result.not_compared], "files": files,
     }  # fmt: skip

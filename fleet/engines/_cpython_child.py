@@ -22,7 +22,7 @@ _KINDS = "biuf"
 
 def main(folder: Path) -> None:
     """Runs the job of a folder."""
-    job: dict[str, Any] = json.loads((folder / "job.json").read_text())
+    job: dict[str, Any] = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     try:
         outputs, variables, elapsed = _run(job, folder)
         result = _store(job, folder, outputs, variables) | {"elapsed_s": elapsed}
@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
         last = lines[0] if lines else type(error).__name__
         result = {"error": last, "line": line}
     temporary = folder / "result.json.tmp"
-    temporary.write_text(json.dumps(result))
+    temporary.write_text(json.dumps(result), encoding="utf-8")
     os.replace(temporary, folder / "result.json")
 
 

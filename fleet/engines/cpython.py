@@ -138,13 +138,13 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
         "arguments": names,
         "variables": variables,
     }
-    (folder / "job.json").write_text(json.dumps(job))
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
 
 
 def _result(folder: Path, program: Program, status: int) -> dict[str, Any]:
     where = f"cpython {program.source_name}"
     try:
-        result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+        result: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         tail = (folder / "stderr").read_text(errors="replace").strip().splitlines()
         ended = f"signal {-status}" if status < 0 else f"status {status}"

@@ -164,7 +164,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
             return done
         temporary = Path(tempfile.mkdtemp(prefix=f".{key[:8]}-", dir=folder))
         try:
-            (temporary / "key").write_text(key)
+            (temporary / "key").write_text(key, encoding="utf-8")
             for name, content in files:
                 (temporary / name).parent.mkdir(parents=True, exist_ok=True)
                 (temporary / name).write_bytes(content)
@@ -195,7 +195,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
 
 def wave_suffix(executable: Path) -> str:
     """ ".fst" or ".vcd": what an executable of flavour "waves" writes."""
-    options: list[str] = json.loads((executable.parent / "info.json").read_text())["options"]
+    options: list[str] = json.loads((executable.parent / "info.json").read_text(encoding="utf-8"))["options"]
     return ".fst" if "--trace-fst" in options else ".vcd"
 
 
@@ -309,4 +309,4 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
 
 
 def _final_key(folder: Path) -> str:
-    return (folder / "key").read_text()
+    return (folder / "key").read_text(encoding="utf-8")

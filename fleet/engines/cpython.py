@@ -1,6 +1,7 @@
-"""Engine `cpython`: the user's file run by Python itself, in a subprocess. It checks the golden.
+"""Engine `cpython`: the user's source run by Python itself, in a subprocess. It checks the golden.
 
-The only engine that executes a model's file. Run it on files that you trust, as you would run `python model.py`.
+The only engine that executes source text: the function (or script) and what it names, which the front end has read and
+which therefore only computes. Everything else of the file is left out.
 """
 
 from __future__ import annotations
@@ -133,7 +134,6 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
     function = program.function.sym_name.data
     job = {
         "name": program.source_name,
-        "folder": str(Path(program.source_name).absolute().parent),
         "function": None if function == SCRIPT else function,
         "arguments": names,
         "variables": variables,

@@ -29,7 +29,8 @@ Examples:
   fleet cosim model.py:forward --engines vm,riscv                  (no data given: seeded random arrays)
   fleet cosim model.py:forward --weights w.npz --input x.npz --engines iss,rtl --device hbm_small --memory stall:7
 
-Exit codes: 0 everything that was asked for ran, was compared and agreed; 1 something did not; 2 bad input.
+Exit codes: 0 everything that was asked for ran, was compared and agreed; 1 something did not; 2 bad input
+or a missing tool: nothing ran; 130 interrupted; 141 nobody read the output.
 """
 
 

@@ -48,13 +48,29 @@ def refused(fleet: Fleet) -> Callable[..., Ran]:
     return run
 
 
+def _dense(folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    (folder / "model.py").write_text(DENSE)
+    weights = {"w": rng.standard_normal((64, 32), np.float32) / 8, "b": rng.standard_normal(32, np.float32)}
+    np.savez(folder / "w.npz", **weights)
+    np.savez(folder / "x.npz", x=rng.standard_normal((8, 64), np.float32))
+    np.savez(folder / "y.npz", y=np.arange(8))
+
+
 @pytest.fixture
 def dense(tmp_path: Path) -> Path:
     """A folder with model.py (64 -> 32, argmax), w.npz, x.npz (8 rows), y.npz."""
-    rng = np.random.default_rng(1)
-    (tmp_path / "model.py").write_text(DENSE)
-    weights = {"w": rng.standard_normal((64, 32), np.float32) / 8, "b": rng.standard_normal(32, np.float32)}
-    np.savez(tmp_path / "w.npz", **weights)
-    np.savez(tmp_path / "x.npz", x=rng.standard_normal((8, 64), np.float32))
-    np.savez(tmp_path / "y.npz", y=np.arange(8))
+    _dense(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A good report of `dense` by vm and riscv, made once."""
+    folder = tmp_path_factory.mktemp("stored")
+    _dense(folder)
+    command = ["cosim", "model.py:forward", "--weights", "w.npz", "--input", "x.npz", "--engines", "vm,riscv", "--report", "r"]
+    subprocess.run(
+        [sys.executable, "-m", "fleet.cli.main", *command], cwd=folder, env=environment(), check=True, capture_output=True
+    )
+    return folder / "r"

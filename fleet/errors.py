@@ -44,7 +44,11 @@ class SetupError(FleetError):
     """A tool is missing or too old; the hint always names `fleet doctor`."""
 
     def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
-        super().__init__(what, where=where, hint=(hint + "; " if hint else "") + "run `fleet doctor` for the whole picture")
+        doctor = "run `fleet doctor` for the whole picture"
+        if "fleet doctor" in what:  # of a SetupError that is told again
+            super().__init__(what, where=where, hint=hint)
+        else:
+            super().__init__(what, where=where, hint=f"{hint}; {doctor}" if hint else doctor)
 
 
 class ComparisonFailure(FleetError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fleet.cli.model import data_options
+from fleet.cosim.files import write_atomically
 from fleet.cosim.model import load_model
 from fleet.errors import FleetError
 
@@ -88,13 +89,13 @@ def command(
 ) -> int:
     """Compile MODEL (path.py:function, or path.py for a script) and print a stage."""
     loaded = load_model(model, weights, input_path, seed, batch)
+    if loaded.banner:
+        click.echo(f"fleet: {loaded.banner}", err=True)
     if out is not None and _binary(stage, loaded.program, out):
         return 0
     text = _text(stage, loaded.program, device, int(group) if group else None)
     if out is None:
         click.echo(text, nl=False)
         return 0
-    temporary = out.with_name(f".{out.name}.tmp")
-    temporary.write_text(text)
-    temporary.replace(out)
+    write_atomically(out, text.encode(errors="replace"))
     return 0

@@ -29,7 +29,8 @@ Examples:
   fleet cosim model.py:forward --engines vm,riscv                  (no data given: seeded random arrays)
   fleet cosim model.py:forward --weights w.npz --input x.npz --engines iss,rtl --device hbm_small --memory stall:7
 
-Exit codes: 0 everything that was asked for ran, was compared and agreed; 1 something did not; 2 bad input.
+Exit codes: 0 everything that was asked for ran, was compared and agreed; 1 something did not; 2 bad input
+or a missing tool: nothing ran; 130 interrupted; 141 nobody read the output.
 """
 
 
@@ -108,10 +109,9 @@ class Watch:
 
 def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[str, str]:
     """Writes result and report into `folder`; returns what was written by name. Earlier files are replaced only by whole ones."""
-    from fleet.report.page import write_report
+    from fleet.report.page import store_report
 
-    stored = result.save(folder)
-    files = write_report(result, folder, since)
+    stored, files = store_report(result, folder, since)
     return {
         "page": str(files.html), "report": str(files.json), "junit": str(files.junit), "summary": str(files.summary),
         "result": str(stored),
@@ -154,7 +154,9 @@ def command(
 ) -> int:
     """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
     from fleet.cosim.campaign import CosimOptions, cosim
+    from fleet.cosim.files import check_writable
     from fleet.cosim.model import load_model
+    from fleet.cosim.request import check_ready, check_request, known_engines
     from fleet.cosim.result import CosimResult, DataProvenance
 
     names = _engines(engines)
@@ -162,8 +164,6 @@ def command(
     truth = _labels(labels, loaded, batch)
     before = CosimResult.load(since) if since else _previous(folder)
     samples = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
-    if not machine:
-        _announce(loaded, samples, names, device, memory, seed)
     watch = Watch(machine)
     provenance = DataProvenance(
         "random" if loaded.random else "real", samples, str(input_path) if input_path else None,
@@ -175,6 +175,12 @@ def command(
         progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
         lowering={"group": int(group)} if group else {},
     )  # fmt: skip
+    check_request(loaded.program, truth, names, options, known_engines(options))
+    check_ready(loaded.program, names, options)
+    if folder is not None:
+        check_writable(folder)
+    if not machine:
+        _announce(loaded, samples, names, device, memory, seed)
     result = cosim(loaded.program, loaded.inputs, truth, names, options)
     watch.done()
     files = store(result, folder, before) if folder else {}

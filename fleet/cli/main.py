@@ -5,8 +5,10 @@ Commands are loaded when they are called, so `fleet --help` stays quick.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -62,31 +64,74 @@ def fleet() -> None:
     """A co-simulation harness for deep-learning accelerators: one model, several engines, every bit accounted for."""
 
 
+INTERRUPTED, PIPE_CLOSED = 130, 141
+"""128 + the signal's number, as shells have it."""
+
+
+def _streams() -> None:
+    """Standard streams that can be written to, whatever the caller closed and whatever its terminal can show."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: no file of ours becomes somebody's output
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
 def _say(message: str) -> None:
-    sys.stdout.flush()
-    print(f"fleet: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        print(f"fleet: {message}", file=sys.stderr, flush=True)
+
+
+def _unread() -> int:
+    """Nobody reads standard output any more (`fleet ... | head`): nothing more is said, also not at the interpreter's end."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return PIPE_CLOSED
+
+
+def _usage(error: click.UsageError) -> str:
+    """One line out of click's several."""
+    text = " ".join(error.format_message().split())
+    command = error.ctx.command_path if error.ctx is not None else "fleet"
+    return f"{text.rstrip('.')}; see `{command} --help`"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code (console script: `sys.exit(main())`)."""
+    _streams()
+    ours = sys.stdout
     try:
         code = fleet.main(args=arguments, prog_name="fleet", standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except FleetError as error:
         _say(str(error))
         return error.exit_code
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         _say("interrupted; results that were already stored are untouched")
-        return 130
-    except KeyboardInterrupt:
-        _say("interrupted; results that were already stored are untouched")
-        return 130
-    except click.ClickException as error:
+        return INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
+    except click.UsageError as error:
+        _say(_usage(error))
+        return 2
+    except click.ClickException as error:
+        _say(error.format_message())
+        return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _unread()
+    except SystemExit as error:
+        if sys.stdout is not ours:  # click replaces it before it leaves because of a closed pipe
+            return _unread()
+        return error.code if isinstance(error.code, int) else 1
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         if error.errno == errno.ENOSPC:

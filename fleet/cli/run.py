@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from fleet.cli.model import data_options
 from fleet.cli.progress import ProgressLine
+from fleet.cosim.files import write_atomically
 from fleet.cosim.model import load_model
 from fleet.errors import FleetError, SetupError
 
@@ -54,6 +56,7 @@ def command(
 ) -> int:
     """Run MODEL (path.py:function, path.py, or a .fbc bytecode file) on one engine and print its outputs."""
     counters: dict[str, float] = {}
+    banner: str | None = None
     if model.endswith(".fbc"):
         if engine != "vm":
             raise FleetError(f"engine {engine} does not run bytecode files", where=model, hint="use --engine vm")
@@ -64,11 +67,14 @@ def command(
 
         loaded = load_model(model, weights, input_path, seed, batch)
         chosen = find_engine(engine).engine
+        if chosen.target == "accel" and device is None:
+            raise FleetError(f"engine '{engine}' needs a device", where="--device", hint="name one, for example hbm_small")
         missing = chosen.available()
         if missing:
             raise SetupError(missing, where=f"engine {engine}")
         if loaded.banner:
             print(f"fleet: {loaded.banner}", file=sys.stderr)
+            banner = loaded.banner
         with ProgressLine(engine, enabled=not as_json) as progress:
             options = RunOptions(device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress)
             trace = chosen.run(loaded.program, loaded.inputs, options)
@@ -76,12 +82,13 @@ def command(
         if not as_json:
             click.echo(str(trace.meta.get("stdout", "")), nl=False)
     if out is not None:
-        temporary = out.with_name(f".{out.name}.tmp.npz")
-        np.savez(temporary, **outputs)  # pyright: ignore[reportArgumentType]
-        temporary.replace(out)
+        buffer = io.BytesIO()
+        np.savez(buffer, **outputs)  # pyright: ignore[reportArgumentType]
+        write_atomically(out, buffer.getvalue())
     if as_json:
         shapes = {name: {"shape": list(a.shape), "dtype": a.dtype.name} for name, a in outputs.items()}
-        click.echo(json.dumps({"engine": engine, "outputs": shapes, "counters": counters}, indent=1))
+        table = {"engine": engine, "banner": banner, "outputs": shapes, "counters": counters}
+        click.echo(json.dumps(table, indent=1))
         return 0
     for name, array in outputs.items():
         click.echo(f"{name} {array.dtype.name}{list(array.shape)}\n{np.array2string(array, threshold=64, precision=6)}")

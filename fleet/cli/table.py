@@ -138,6 +138,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "verdict": result.verdict, "reasons": list(result.reasons), "random_data": result.data.kind == "random",
+        "banner": result.data.banner,
         "engines": engines, "comparisons": comparisons, "divergence": divergence_lines(result),
         "not_compared": [gap.to_json() for gap in gaps(result)], "files": files,
     }  # fmt: skip

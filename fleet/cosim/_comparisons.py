@@ -99,6 +99,9 @@ class Session:
         name = f"{iss.engine}-vs-{rounded.engine}"
         question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
         spec = ValueComparison(name, "bound", question, waivers=self._waived(name), inner=self.stream.inner)
+        if not self.stream.groups:
+            why = f"no operation of the model runs on {self.stream.compiled.device.name}: there is nothing of it to compare"
+            return replace(_impossible(spec, rounded, iss, why), verdict="nothing compared"), {}
         try:
             side = self._device_side()
             values = Values(self.stream.rounded, self.inputs, rounded.tensors)

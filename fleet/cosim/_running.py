@@ -12,7 +12,7 @@ import numpy as np
 from fleet.cosim.result import EngineRun
 from fleet.engines.base import Engine, RunOptions
 from fleet.engines.trace import CYCLE_CLASSES, Trace
-from fleet.errors import FleetError
+from fleet.errors import FleetError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
@@ -53,7 +53,7 @@ def run_engine(
     try:
         missing = engine.available()
         if missing is not None:
-            return failed(name, required, missing)
+            return failed(name, required, str(SetupError(missing)))
         trace = engine.run(program, inputs, options)
     except FleetError as error:
         return failed(name, required, str(error))

@@ -26,6 +26,7 @@ import numpy as np
 
 from fleet.cosim._comparisons import Session
 from fleet.cosim._running import Outcome, failed, run_engine
+from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import (
     ROUNDED,
     Comparison,
@@ -38,10 +39,10 @@ from fleet.cosim.result import (
     Verdict,
 )
 from fleet.cosim.stream import Stream, device_figures, hardware_hash, open_stream
-from fleet.cosim.tasks import METRICS, check_labels, class_output, task_metric
+from fleet.cosim.tasks import task_metric
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Trace
-from fleet.errors import FleetError, ModelError
+from fleet.errors import FleetError
 from fleet.ir.program import Program
 
 __all__ = ["CosimOptions", "cosim"]
@@ -108,31 +109,11 @@ def cosim(
     Raises:
         FleetError: for what makes the whole run senseless (an unknown engine, labels that do not fit, no device).
     """
-    known = _known_engines(options)
-    if unknown := [e for e in engines if e not in known]:
-        raise FleetError(f"no engine '{unknown[0]}'", where="--engines", hint=f"choose among {', '.join(sorted(known))}")
-    if not engines:
-        raise FleetError("no engine was named", where="--engines", hint=f"choose among {', '.join(sorted(known))}")
-    accelerated = [e for e in dict.fromkeys(engines) if known[e].target == "accel"]
-    if accelerated and options.device is None:
-        raise FleetError(f"engine '{accelerated[0]}' needs a device", where="--device", hint="name one, for example hbm_small")
-    if options.metric not in {None, *METRICS}:
-        raise FleetError(f"no metric '{options.metric}'", where="--metric", hint=f"choose among {', '.join(METRICS)}")
-    if labels is not None:
-        check_labels(program, labels)
-    if options.metric and class_output(program) is None:
-        raise ModelError("the model returns no argmax, so it has no accuracy", where=program.source_name, hint="leave --metric out")
+    known = known_engines(options)
+    check_request(program, labels, engines, options, known)
     with tempfile.TemporaryDirectory(prefix="fleet-cosim-", ignore_cleanup_errors=True) as temporary:
         folder = options.workdir or Path(temporary)
         return _Run(program, inputs, labels, tuple(dict.fromkeys(engines)), options, known, folder).run()
-
-
-def _known_engines(options: CosimOptions) -> Mapping[str, Engine]:
-    if options.engines is not None:
-        return options.engines
-    from fleet.engines.registry import engines as registered
-
-    return {name: info.engine for name, info in registered().items()}
 
 
 class _Run:

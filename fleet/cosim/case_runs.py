@@ -14,6 +14,7 @@ from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.cases import Case, CaseRun
 from fleet.cosim.golden import Golden, GoldenChange, Provenance, capture, changes, check, load_golden, store_golden
 from fleet.cosim.model import LoadedModel, load_model
+from fleet.cosim.request import check_ready, check_request, known_engines
 from fleet.cosim.result import Comparison, CosimResult, DataProvenance, EngineRun, TaskMetric
 from fleet.cosim.waivers import load_waivers, waivers_of
 from fleet.engines.base import Engine
@@ -66,7 +67,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
     """One run of a case, its golden and waivers included. Never passes without its golden where the case demands one.
 
     Raises:
-        FleetError: files that are missing or do not fit, a bad waiver.
+        FleetError: files that are missing or do not fit, a bad waiver, a missing tool, a device that cannot hold the model.
     """
     from fleet.cosim.data import load_labels
 
@@ -79,30 +80,27 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
     operations = [op_id(op) for op in loaded.program.operations()]
     waivers = load_waivers(options.waivers or waivers_file(case))
     traces: dict[str, Trace] = {}
-    result = cosim(
-        loaded.program,
-        loaded.inputs,
-        labels,
-        run.engines,
-        CosimOptions(
-            model=case.model,
-            data=_provenance(case, loaded, rows),
-            device=run.device,
-            memory=run.memory,
-            seed=run.seed,
-            metric=case.metric,
-            case=run.name,
-            date=options.date,
-            command=run.replay(Path.cwd()),
-            waivers=waivers_of(waivers, case.name, operations, options.today),
-            workdir=options.workdir,
-            progress=options.progress,
-            on_engine=options.on_engine,
-            on_comparison=options.on_comparison,
-            on_trace=traces.__setitem__,
-            engines=options.engines,
-        ),
+    chosen = CosimOptions(
+        model=case.model,
+        data=_provenance(case, loaded, rows),
+        device=run.device,
+        memory=run.memory,
+        seed=run.seed,
+        metric=case.metric,
+        case=run.name,
+        date=options.date,
+        command=run.replay(Path.cwd()),
+        waivers=waivers_of(waivers, case.name, operations, options.today),
+        workdir=options.workdir,
+        progress=options.progress,
+        on_engine=options.on_engine,
+        on_comparison=options.on_comparison,
+        on_trace=traces.__setitem__,
+        engines=options.engines,
     )
+    check_request(loaded.program, labels, run.engines, chosen, known_engines(chosen))
+    check_ready(loaded.program, run.engines, chosen)
+    result = cosim(loaded.program, loaded.inputs, labels, run.engines, chosen)
     if not case.golden:
         return result
     return _with_golden(result, run, loaded, rows, traces, golden_folder(case, options.goldens), options)

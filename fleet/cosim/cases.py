@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from fleet.cosim._files import write_atomically
+from fleet.cosim.files import write_atomically
 from fleet.cosim.tasks import METRICS
 from fleet.errors import ModelError
 

@@ -23,7 +23,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fleet.cosim._files import npz_bytes, read_npz, write_atomically
+from fleet.cosim.files import npz_bytes, read_npz, write_atomically
 from fleet.cosim.metrics import absolute_error
 from fleet.cosim.operation_rows import Basis, operation_row
 from fleet.cosim.result import Comparison, Divergence, NotCompared, OperationRow, Verdict

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.cosim.data import load_arrays, random_like
 from fleet.errors import ModelError
 from fleet.ir.program import Program
+
+if TYPE_CHECKING:
+    from fleet.symbols.dims import Declared
 
 __all__ = ["RANDOM_BANNER", "LoadedModel", "load_model"]
 
@@ -43,11 +47,20 @@ def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[st
     return {name: array[:batch] if name in named else array for name, array in inputs.items()}
 
 
+def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndarray]) -> None:
+    """Refuses weights that lack an array of fixed size: drawn at random it would look like the model's own."""
+    fixed = [a for a in arguments[1:] if not a.optional and a.dims and all(isinstance(d, int) for d in a.dims)]
+    if missing := [a for a in fixed if a.name not in weights]:
+        what = ", ".join(f"{a.name} ({a})" for a in missing)
+        raise ModelError(f"no weight for {what}", hint=f"given are {', '.join(weights)}; add it, or give it with --input")
+
+
 def load_model(spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None) -> LoadedModel:
     """Reads the model, its weights and inputs; draws what is not given.
 
     Without `weights`, every argument but the first is taken to be a weight and drawn; without `input_path` the other
-    arguments are drawn. Raises FleetError for anything that does not fit.
+    arguments are drawn (with `weights`, only those of a named dimension and the first). Raises FleetError for anything that
+    does not fit, naming the files.
     """
     from fleet.frontend.source import load, sample_inputs, signature
 
@@ -75,8 +88,18 @@ def load_model(spec: str, weights: Path | None, input_path: Path | None, seed: i
     given = {name: array for name, array in inputs.items() if name in known}
     if given and batch:
         given = _first_rows(given, spec, batch)
-    if not given:
-        given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
-        drawn = [*given, *drawn]
-    program = load(spec, bound, given, seed=seed)
+    try:
+        if not given:
+            if weights:
+                _check_complete(arguments, bound)
+            given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
+            drawn = [*given, *drawn]
+        program = load(spec, bound, given, seed=seed)
+    except ModelError as error:
+        files = [str(path) for path in (weights, input_path) if path]
+        raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error
+    for a in program.inputs:
+        if 0 in a.shape:
+            where = str(input_path) if input_path else spec
+            raise ModelError(f'input "{a.name}" is empty: shape {list(a.shape)}', where=where, hint="give at least one row")
     return LoadedModel(spec, program, {a.name: np.ascontiguousarray(given[a.name]) for a in program.inputs}, tuple(drawn))

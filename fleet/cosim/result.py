@@ -18,7 +18,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from fleet.cosim._codec import decode, encode
-from fleet.cosim._files import load_pair, save_pair
+from fleet.cosim.files import load_pair, save_pair
 from fleet.errors import ModelError
 
 __all__ = [
@@ -449,10 +449,13 @@ class CosimResult:
         table["arrays"] = {}
         return replace(decode(cls, table, where, "result"), arrays=dict(arrays or {}))
 
-    def save(self, folder: Path) -> Path:
-        """Writes `folder/result.json` and its `.npz`; returns the JSON's path. A previous result stays whole until the end."""
+    def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
+        """Writes `folder/result.json` and its `.npz`; returns the JSON's path. A previous result stays whole until the end.
+
+        beside: path -> text of files (a report's) that replace theirs together with the JSON, or not at all.
+        """
         table = self.to_json()
-        return save_pair(folder, "result.json", {"schema": table.pop("schema")}, table, self.arrays)
+        return save_pair(folder, "result.json", {"schema": table.pop("schema")}, table, self.arrays, beside)
 
     @classmethod
     def load(cls, path: Path) -> CosimResult:

@@ -62,8 +62,8 @@ def _through_movement(value: SSAValue) -> object:
     return owner
 
 
-def check_labels(program: Program, labels: np.ndarray) -> None:
-    """ModelError unless there is one integer label a predicted class."""
+def check_labels(program: Program, labels: np.ndarray, where: str = "labels") -> None:
+    """ModelError unless there is one integer label, of a class that the model knows, a predicted class. where: their file."""
     output = class_output(program)
     if output is None:
         raise ModelError(
@@ -72,7 +72,13 @@ def check_labels(program: Program, labels: np.ndarray) -> None:
     value = program.returned()[program.outputs.index(output[0])]
     if labels.shape != shape_of(value.type) or labels.dtype.kind not in "iu":
         what = f"labels are {labels.dtype.name} {list(labels.shape)}, the model predicts {list(shape_of(value.type))} classes"
-        raise ModelError(what, where="labels", hint="give one integer label an input row")
+        raise ModelError(what, where=where, hint="give one integer label an input row")
+    op = _through_movement(value)
+    assert isinstance(op, d.ArgmaxOp)
+    classes = shape_of(op.operand.type)[op.axis.value.data]
+    if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < classes:
+        what = f"labels reach from {labels.min()} to {labels.max()}, the model's classes from 0 to {classes - 1}"
+        raise ModelError(what, where=where, hint="give the classes' numbers")
 
 
 def task_metric(

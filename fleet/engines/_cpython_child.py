@@ -1,4 +1,4 @@
-"""Runs a model's file as Python does: the child process of engine `cpython`. It imports nothing of fleet.
+"""Runs a model as Python does: the child process of engine `cpython`. It imports nothing of fleet.
 
 Called as `python _cpython_child.py FOLDER`. FOLDER/job.json says what to run; FOLDER/arguments.npz holds the arguments.
 It writes FOLDER/arrays.npz and, last, FOLDER/result.json (or an error in its place).
@@ -6,6 +6,7 @@ It writes FOLDER/arrays.npz and, last, FOLDER/result.json (or an error in its pl
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import sys
@@ -22,7 +23,7 @@ _KINDS = "biuf"
 
 def main(folder: Path) -> None:
     """Runs the job of a folder."""
-    job: dict[str, Any] = json.loads((folder / "job.json").read_text())
+    job: dict[str, Any] = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     try:
         outputs, variables, elapsed = _run(job, folder)
         result = _store(job, folder, outputs, variables) | {"elapsed_s": elapsed}
@@ -33,19 +34,19 @@ def main(folder: Path) -> None:
         last = lines[0] if lines else type(error).__name__
         result = {"error": last, "line": line}
     temporary = folder / "result.json.tmp"
-    temporary.write_text(json.dumps(result))
+    temporary.write_text(json.dumps(result), encoding="utf-8")
     os.replace(temporary, folder / "result.json")
 
 
 def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], float]:
-    code = compile((folder / "source.py").read_text(encoding="utf-8"), job["name"], "exec", dont_inherit=True)
+    tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job["name"])
+    code = compile(_needed(tree, job["function"]), job["name"], "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
         arguments = {name: z[f"a{i}"] for i, name in enumerate(job["arguments"])}
-    sys.path.insert(0, job["folder"])
     script = job["function"] is None
     namespace: dict[str, Any] = {"__name__": "__main__" if script else "__fleet_model__", "__file__": job["name"]}
     start = time.perf_counter()
-    exec(code, namespace)  # the only place in fleet that runs a user's file, and only where `cpython` is asked for
+    exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
     if script:
         return [], namespace, time.perf_counter() - start
     function = namespace[job["function"]]
@@ -66,6 +67,62 @@ def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], 
         sys.setprofile(None)
     elapsed = time.perf_counter() - start
     return list(value) if isinstance(value, tuple | list) else [value], variables, elapsed
+
+
+def _needed(tree: ast.Module, function: str | None) -> ast.Module:
+    """What a model needs of its file: NumPy, the function (or the script's statements), and what they name, transitively.
+
+    The front end has read all of that, and it knows nothing that touches files or starts programs. Everything else of the
+    file (other imports, other statements) may do anything, so it is left out: a model's file can run no code of its own.
+    """
+    bound: dict[str, list[ast.stmt]] = {}
+    kept: set[int] = set()
+    work: list[ast.stmt] = []
+    for s in tree.body:
+        if isinstance(s, ast.FunctionDef):
+            bound.setdefault(s.name, []).append(s)
+        elif isinstance(s, ast.Import | ast.ImportFrom):
+            if _is_numpy(s):
+                kept.add(id(s))
+        elif function is None:
+            work.append(s)
+        elif isinstance(s, ast.Assign | ast.AnnAssign):
+            for target in s.targets if isinstance(s, ast.Assign) else [s.target]:
+                if isinstance(target, ast.Name):
+                    bound.setdefault(target.id, []).append(s)
+    if function is not None:
+        work += bound.get(function, [])
+    while work:
+        s = work.pop()
+        if id(s) in kept:
+            continue
+        kept.add(id(s))
+        _without_evaluated_extras(s)
+        for node in ast.walk(s):
+            if isinstance(node, ast.Name):
+                work += [b for b in bound.get(node.id, []) if id(b) not in kept]
+    return ast.Module([s for s in tree.body if id(s) in kept], [])
+
+
+def _is_numpy(statement: ast.Import | ast.ImportFrom) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.level == 0 and (statement.module or "").split(".")[0] in {"numpy", "__future__"}
+    return all(alias.name.split(".")[0] == "numpy" for alias in statement.names)
+
+
+def _without_evaluated_extras(statement: ast.stmt) -> None:
+    """Takes off what Python evaluates and the front end does not: annotations; refuses a call as a default."""
+    if isinstance(statement, ast.AnnAssign):
+        statement.annotation = ast.copy_location(ast.Constant(None), statement.annotation)
+    if not isinstance(statement, ast.FunctionDef):
+        return
+    spec = statement.args
+    statement.returns = None
+    for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        argument.annotation = None
+    for default in (*spec.defaults, *spec.kw_defaults):
+        if default is not None and any(isinstance(node, ast.Call) for node in ast.walk(default)):
+            raise ValueError(f"line {default.lineno}: a default of {statement.name} is a call, which would run before the model")
 
 
 def _store(job: dict[str, Any], folder: Path, outputs: list[Any], variables: dict[str, Any]) -> dict[str, Any]:

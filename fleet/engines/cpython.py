@@ -1,6 +1,7 @@
-"""Engine `cpython`: the user's file run by Python itself, in a subprocess. It checks the golden.
+"""Engine `cpython`: the user's source run by Python itself, in a subprocess. It checks the golden.
 
-The only engine that executes a model's file. Run it on files that you trust, as you would run `python model.py`.
+The only engine that executes source text: the function (or script) and what it names, which the front end has read and
+which therefore only computes. Everything else of the file is left out.
 """
 
 from __future__ import annotations
@@ -133,18 +134,17 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
     function = program.function.sym_name.data
     job = {
         "name": program.source_name,
-        "folder": str(Path(program.source_name).absolute().parent),
         "function": None if function == SCRIPT else function,
         "arguments": names,
         "variables": variables,
     }
-    (folder / "job.json").write_text(json.dumps(job))
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
 
 
 def _result(folder: Path, program: Program, status: int) -> dict[str, Any]:
     where = f"cpython {program.source_name}"
     try:
-        result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+        result: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         tail = (folder / "stderr").read_text(errors="replace").strip().splitlines()
         ended = f"signal {-status}" if status < 0 else f"status {status}"

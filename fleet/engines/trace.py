@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.errors import ModelError
+from fleet.errors import FleetError, ModelError
 
 CYCLE_CLASSES: tuple[str, ...] = ("compute", "weight_wait", "activation_wait", "write_back", "issue", "dependency")
 """Every cycle of an instruction belongs to exactly one of these; an assertion in the RTL holds the sum."""
@@ -86,22 +86,29 @@ class Trace:
     complete: bool = False
 
     def save(self, path: Path) -> None:
-        """Writes `path` (one .npz: arrays and a JSON header) under a temporary name, then renames it."""
+        """Writes `path` (one .npz: arrays and a JSON header) under a temporary name, then renames it.
+
+        Raises FleetError where it cannot be written.
+        """
         header = asdict(self)
         for key in ("outputs", "tensors"):
             header[key] = list(header[key])
         arrays = {f"o{i}": a for i, a in enumerate(self.outputs.values())}
         arrays |= {f"t{i}": a for i, a in enumerate(self.tensors.values())}
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        temporary: str | None = None
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
             with os.fdopen(fd, "wb") as f:
                 np.savez(f, **arrays)  # pyright: ignore[reportArgumentType]
             os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+            temporary = None
+        except OSError as error:
+            raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path), hint="free space") from error
+        finally:
+            if temporary is not None:
+                Path(temporary).unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: Path) -> Trace:

@@ -113,5 +113,7 @@ def check_finite(where: str, weights: Mapping[str, np.ndarray]) -> None:
         if bad.any():
             place = tuple(int(i) for i in np.argwhere(bad)[0])
             raise ModelError(
-                f'weight "{name}" has {int(bad.sum())} values that are NaN or infinite, the first at {place}', where=where
+                f'weight "{name}" is NaN or infinite in {int(bad.sum())} of {bad.size} values, the first at {place}',
+                where=where,
+                hint="weights must be finite",
             )

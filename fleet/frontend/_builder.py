@@ -20,7 +20,7 @@ from fleet.ir.dialect import FleetOp, PrintOp
 from fleet.ir.infer import InferenceError, compute_types
 from fleet.ir.types import element_type, tensor_type
 
-MAX_OPERATIONS = 100_000
+MAX_OPERATIONS = 20_000
 _HINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 

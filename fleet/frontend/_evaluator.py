@@ -71,6 +71,7 @@ class Evaluator:
         self.errors: list[SourceError] = []
         self._seen: set[str] = set()
         self.calls: list[str] = []
+        self.inlined = 0
         self._depth = 0
         self._globals_in_work: list[str] = []
         self._globals: dict[str, Value] = {}

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator, Frame
 
 MAX_CALL_DEPTH = 32
+MAX_CALLS = 20_000
+"""Functions that call others twice, 32 deep, would keep the front end busy for years."""
 
 
 def inline(ev: Evaluator, node: ast.Call, callee: ast.FunctionDef) -> Value:
@@ -21,6 +23,9 @@ def inline(ev: Evaluator, node: ast.Call, callee: ast.FunctionDef) -> Value:
         ev.source.fail(node, f"`{callee.name}` calls itself ({chain})", "recursion is not supported")
     if len(ev.calls) >= MAX_CALL_DEPTH:
         ev.source.fail(node, f"calls nested deeper than {MAX_CALL_DEPTH}")
+    ev.inlined += 1
+    if ev.inlined > MAX_CALLS:
+        ev.source.fail(node, f"more than {MAX_CALLS} calls of functions are followed", "call fewer functions from functions")
     ev.module.check_function(callee)
     frame = ev.new_frame(callee)
     _bind_parameters(ev, node, callee, frame)

@@ -44,6 +44,10 @@ class Module:
         """The script: top-level statements without imports and function definitions."""
         return [s for s in self.tree.body if not isinstance(s, ast.Import | ast.ImportFrom | ast.FunctionDef)]
 
+    def statements(self) -> Sequence[ast.stmt]:
+        """What of the script does anything: its body without texts that stand alone."""
+        return [s for s in self.body() if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+
 
 def parse(text: str, name: str) -> Module:
     """Parses a file's text. Raises SourceError for what is not Python."""

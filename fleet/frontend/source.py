@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
-from fleet.errors import SourceError
+from fleet.errors import ModelError, SourceError
 from fleet.frontend._arguments import bound_arguments, check_finite, declared
 from fleet.frontend._builder import Builder
 from fleet.frontend._errors import combined
@@ -24,7 +24,7 @@ from fleet.frontend._returns import returned_values
 from fleet.frontend._values import Tensor
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import tensor_type
-from fleet.symbols.dims import Declared, bind
+from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
 __all__ = ["SCRIPT", "load", "sample_inputs", "signature"]
@@ -64,11 +64,14 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     """Seeded random arrays for every argument that is no weight: standard normal floats, integers 0 or 1.
 
     Named dimensions that the weights bind keep that size; all others get `batch`.
-    Raises SourceError for an argument that does not declare dtype and dimensions.
+    Raises SourceError for an argument that does not declare dtype and dimensions, ModelError for a weight of another shape.
     """
     module, _ = _open(spec)
     arguments = signature(spec)
-    sizes = bind(arguments, {name: w.shape for name, w in weights.items()})
+    try:
+        sizes = bind(arguments, {name: w.shape for name, w in weights.items()})
+    except DeclarationError as error:
+        raise ModelError(str(error), where=spec) from None
     rng = np.random.default_rng(seed)
     found: dict[str, np.ndarray] = {}
     for a in arguments:
@@ -91,13 +94,17 @@ def _open(spec: str) -> tuple[Module, str | None]:
     file = Path(path)
     try:
         if file.stat().st_size > MAX_SOURCE_BYTES:
-            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path)
+            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path, hint="split it; weights belong into a .npz")
         text = file.read_bytes().decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
-    module = parse(text, path)
+    # A path that the locale cannot decode holds surrogates, which no UTF-8 file or terminal takes.
+    module = parse(text, path.encode(errors="surrogateescape").decode(errors="replace"))
     if not name:
+        if not module.statements() and module.functions:
+            names = ", ".join(sorted(module.functions))
+            raise SourceError("has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}")
         return module, None
     if name not in module.functions:
         names = ", ".join(sorted(module.functions)) or "none"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fleet.cosim.files import write_together
 from fleet.cosim.result import CosimResult
-from fleet.report._files import write_together
 from fleet.report.headline import engine_title, headline
 from fleet.report.junit import junit
 from fleet.report.page import ReportFiles, load_result, write_report

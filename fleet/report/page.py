@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fleet.cosim.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.report import performance
-from fleet.report._files import write_together
 from fleet.report.changes import changes, compared_with
 from fleet.report.gaps import gaps
 from fleet.report.headline import headline
@@ -17,7 +17,7 @@ from fleet.report.junit import junit
 from fleet.report.proved import proved
 from fleet.report.summary import summary
 
-__all__ = ["REPORT_SCHEMA", "ReportFiles", "load_result", "report_json", "write_report"]
+__all__ = ["REPORT_SCHEMA", "ReportFiles", "load_result", "report_json", "store_report", "write_report"]
 
 REPORT_SCHEMA = 1
 """Version of report.json's form."""
@@ -50,22 +50,33 @@ def write_report(
         ModelError: the stored result is damaged or missing.
         FleetError: the folder cannot be written.
     """
+    files, texts = _pages(load_result(result), Path(out_dir), None if previous is None else load_result(previous))
+    write_together(texts)
+    return files
+
+
+def store_report(result: CosimResult, out_dir: Path | str, previous: CosimResult | None = None) -> tuple[Path, ReportFiles]:
+    """Writes the result (`CosimResult.save`) and its report as one: all of it replaces what was there, or nothing does.
+
+    Two runs that store into one folder take turns. Returns result.json's path and the report's files.
+    Raises FleetError where the folder cannot be written.
+    """
+    files, texts = _pages(result, Path(out_dir), previous)
+    return result.save(Path(out_dir), texts), files
+
+
+def _pages(found: CosimResult, folder: Path, before: CosimResult | None) -> tuple[ReportFiles, dict[Path, str]]:
+    """The files and their texts; nothing is written."""
     from fleet.report._context import context
     from fleet.report._render import render
 
-    found = load_result(result)
-    before = None if previous is None else load_result(previous)
-    folder = Path(out_dir)
     files = ReportFiles(folder / "index.html", folder / "report.json", folder / "junit.xml", folder / "summary.md")
-    write_together(
-        {
-            files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
-            files.junit: junit(found),
-            files.summary: summary(found, before),
-            files.html: render("page.html.j2", context(found, before)),
-        }
-    )
-    return files
+    return files, {
+        files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
+        files.junit: junit(found),
+        files.summary: summary(found, before),
+        files.html: render("page.html.j2", context(found, before)),
+    }
 
 
 def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Any]:

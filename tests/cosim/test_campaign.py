@@ -97,7 +97,7 @@ def test_an_engine_that_fails_loses_nothing_of_the_others():
     bug = run([VM, Fake("riscv", "riscv", spoil=lambda _t: 1 / 0)])
     assert "internal error, a bug of fleet: ZeroDivisionError" in bug.reasons[0]
     absent = run([VM, Fake("riscv", "riscv", missing="no emulator; pip install fleet[riscv]")])
-    assert absent.reasons == ("riscv did not run: no emulator; pip install fleet[riscv]",)
+    assert absent.reasons == ("riscv did not run: no emulator; pip install fleet[riscv]; run `fleet doctor` for the whole picture",)
     assert absent.not_compared[0].what == "riscv"
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import synthetic_results as synthetic
 
+from fleet.cosim import files as _files
+from fleet.cosim.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.errors import FleetError
-from fleet.report import _files
 from fleet.report import page as page_module
-from fleet.report._files import write_together
 from fleet.report.page import write_report
 
 

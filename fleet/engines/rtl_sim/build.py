@@ -187,7 +187,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
             shutil.rmtree(stale, ignore_errors=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=folder))
         try:
-            (temporary / "key").write_text(key)
+            (temporary / "key").write_text(key, encoding="utf-8")
             for name, content in files:
                 (temporary / name).parent.mkdir(parents=True, exist_ok=True)
                 (temporary / name).write_bytes(content)
@@ -218,7 +218,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
 
 def wave_suffix(executable: Path) -> str:
     """ ".fst" or ".vcd": what an executable of flavour "waves" writes."""
-    options: list[str] = json.loads((executable.parent / "info.json").read_text())["options"]
+    options: list[str] = json.loads((executable.parent / "info.json").read_text(encoding="utf-8"))["options"]
     return ".fst" if "--trace-fst" in options else ".vcd"
 
 
@@ -332,4 +332,4 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
 
 
 def _final_key(folder: Path) -> str:
-    return (folder / "key").read_text()
+    return (folder / "key").read_text(encoding="utf-8")

@@ -22,5 +22,5 @@ def rtl_files() -> RtlFiles | None:
     listing = root / "hbm0923" / "files.f"
     if not listing.is_file():
         return None
-    lines = (line.split("#")[0].strip() for line in listing.read_text().splitlines())
+    lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
     return RtlFiles(tuple(root / line for line in lines if line), TOP)

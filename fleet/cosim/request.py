@@ -1,0 +1,73 @@
+"""What can be said against a co-simulation before anything runs: a wrong name, a missing tool, a device that is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.cosim.stream import open_stream
+from fleet.cosim.tasks import METRICS, check_labels, class_output
+from fleet.engines.base import Engine
+from fleet.errors import FleetError, ModelError, SetupError
+from fleet.ir.program import Program
+
+if TYPE_CHECKING:
+    from fleet.cosim.campaign import CosimOptions
+
+__all__ = ["check_ready", "check_request", "known_engines"]
+
+
+def known_engines(options: CosimOptions) -> Mapping[str, Engine]:
+    """Name -> engine: those of the options, else the installed ones."""
+    if options.engines is not None:
+        return options.engines
+    from fleet.engines.registry import engines as registered
+
+    return {name: info.engine for name, info in registered().items()}
+
+
+def check_request(
+    program: Program, labels: np.ndarray | None, engines: Sequence[str], options: CosimOptions, known: Mapping[str, Engine]
+) -> None:
+    """Raises FleetError for what makes the whole run senseless: names, no device, labels or a metric that do not fit."""
+    hint = f"choose among {', '.join(sorted(known))}"
+    if unknown := [e for e in engines if e not in known]:
+        raise FleetError(f"no engine '{unknown[0]}'", where="--engines", hint=hint)
+    if not engines:
+        raise FleetError("no engine was named", where="--engines", hint=hint)
+    accelerated = _accelerated(engines, known)
+    if accelerated and options.device is None:
+        raise FleetError(f"engine '{accelerated[0]}' needs a device", where="--device", hint="name one, for example hbm_small")
+    if options.metric not in {None, *METRICS}:
+        raise FleetError(f"no metric '{options.metric}'", where="--metric", hint=f"choose among {', '.join(METRICS)}")
+    if labels is not None:
+        check_labels(program, labels, options.data.labels or "labels")
+    if options.metric and class_output(program) is None:
+        raise ModelError("the model returns no argmax, so it has no accuracy", where=program.source_name, hint="leave --metric out")
+    if options.metric and labels is None:
+        raise ModelError(f"metric {options.metric} needs labels", where="--metric", hint="give them with --labels, or leave it out")
+
+
+def check_ready(program: Program, engines: Sequence[str], options: CosimOptions) -> None:
+    """Raises FleetError for what would make an engine of a checked request fail at its start.
+
+    A missing tool (SetupError, naming the engine), an unknown device or memory model, a model that the device cannot hold.
+    Compiles for the device; the stream is kept, so the run does not compile again.
+    """
+    known = known_engines(options)
+    for name in dict.fromkeys(engines):
+        missing = known[name].available()
+        if missing is not None:
+            raise SetupError(missing, where=f"engine {name}")
+    if _accelerated(engines, known):
+        from fleet.engines.rtl import memory_model
+
+        assert options.device is not None
+        memory_model(options.memory, options.seed)
+        open_stream(program, options.device, options.lowering)
+
+
+def _accelerated(engines: Sequence[str], known: Mapping[str, Engine]) -> list[str]:
+    return [e for e in dict.fromkeys(engines) if known[e].target == "accel"]

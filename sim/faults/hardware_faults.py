@@ -121,15 +121,15 @@ FAULTS = (
     ),
     Fault(
         "rtl-write-handshake",
-        "DDR writer takes data as accepted when only the address was (shows on a memory that stalls)",
+        "DDR writer takes data as accepted when they were only offered (shows on a memory that stalls)",
         digits(*BITS, "--memory", "stall:1"),
         "rtl",
         (r"instruction 0 \(?mvm_bn.*",),
         (
             Edit(
                 f"{RTL}_ddr_writer.sv",
-                "(live_q && (aw_done_q || awready_i) && (w_done_q || wready_i))",
-                "(live_q && (aw_done_q || awready_i))",
+                "assign w_take    = wvalid_o && wready_i;",
+                "assign w_take    = wvalid_o;",
             ),
         ),
         nightly=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
@@ -19,6 +20,6 @@ def command(run_a: Path, run_b: Path, machine: bool) -> int:
     from fleet.report.diff import diff
 
     found = diff(run_a, run_b)
-    click.echo(found.json_text() if machine else found.text(), nl=False)
+    click.echo(found.json_text() if machine else found.text(shutil.get_terminal_size((120, 24)).columns), nl=False)
     before, after = found.verdict
     return 1 if before == "pass" and after != "pass" else 0

@@ -115,6 +115,7 @@ def divergence_lines(result: CosimResult) -> list[str]:
 
 def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     """For machines: verdict, figures by engine, comparisons, where the files are."""
+    from fleet.report.gaps import gaps
 
     def number(value: float | None) -> float | None:
         return value if value is None or math.isfinite(value) else None
@@ -139,5 +140,5 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
         "verdict": result.verdict, "reasons": list(result.reasons), "random_data": result.data.kind == "random",
         "banner": result.data.banner,
         "engines": engines, "comparisons": comparisons, "divergence": divergence_lines(result),
-        "not_compared": [{"what": n.what, "why": n.why} for n in result.not_compared], "files": files,
+        "not_compared": [gap.to_json() for gap in gaps(result)], "files": files,
     }  # fmt: skip

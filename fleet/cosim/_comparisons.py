@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -12,6 +13,7 @@ import numpy as np
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
 from fleet.cosim.divergence import explain
 from fleet.cosim.local import local_device_values, local_host_values, pairs
+from fleet.cosim.operand_values import operand_lines
 from fleet.cosim.result import Comparison
 from fleet.cosim.stream import Stream
 from fleet.cosim.tolerance import (
@@ -131,8 +133,13 @@ class Session:
         """Hardware against functional model."""
         assert self.stream is not None
         comparison = compare_bits(f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures)
+        seen = Values(self.stream.rounded, self.inputs, iss.tensors)  # both sides agree on all that stands before
+        evidence = self.stream.evidence(self.folder / other.engine, partial(operand_lines, seen))
+        if evidence.damage:
+            # Even where no result shows it: what lies in memory is part of what was asked to be run.
+            reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
+            comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
         if comparison.divergence is not None and comparison.divergence.seq is not None:
-            evidence = self.stream.evidence(self.folder / other.engine)
             comparison = replace(comparison, divergence=explain(comparison.divergence, iss, other, evidence))
         return comparison, {}
 

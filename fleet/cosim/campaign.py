@@ -259,10 +259,9 @@ class _Run:
         verdict, reasons = self._verdict(runs)
         divergence = next((c.divergence for c in self.comparisons if c.kind == "bits" and c.divergence), None)
         divergence = divergence or next((c.divergence for c in self.comparisons if c.divergence), None)
-        missing += [n for c in self.comparisons for n in c.not_compared if "inside the device group" not in n.why]
         return CosimResult(
             self._identity(), self.options.data, tuple(runs), tuple(self.comparisons), tuple(self.tasks),
-            tuple(dict.fromkeys(missing)), verdict, tuple(reasons), divergence, self.arrays,
+            tuple(missing), verdict, tuple(reasons), divergence, self.arrays,
         )  # fmt: skip
 
     def _verdict(self, runs: Sequence[EngineRun]) -> tuple[Verdict, list[str]]:
@@ -273,10 +272,13 @@ class _Run:
                 reasons.append(f"{task.engine}: {len(task.flips)} of {task.samples} predicted classes are not the golden's")
         if self.options.metric and not self.tasks:
             reasons.append(f"metric {self.options.metric}: no engine gave a predicted class")
-        involved = {side for c in self.comparisons for side in (c.reference, c.other)}
+        reasons += [f"{name} was asked for and did not run" for name in self.asked if name not in self.outcomes]
+        # A measurement cannot fail, so it holds nothing against an engine; the golden is what others are held against.
+        involved = {"vm"} | {side for c in self.comparisons if c.kind != "info" for side in (c.reference, c.other)}
         ran = [run.name for run in runs if run.status == "ran"]
         if self.comparisons:
-            reasons += [f"{name} ran but was compared with nothing" for name in self.asked if name in ran and name not in involved]
+            unheld = [name for name in self.asked if name in ran and name not in involved]
+            reasons += [f"{name} ran but was compared with nothing that could fail" for name in unheld]
         if reasons:
             return "fail", reasons
         if not self.comparisons:

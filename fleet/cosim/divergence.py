@@ -8,8 +8,8 @@ trace is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from fleet.errors import FleetError
 from fleet.isa import digest as dg
 from fleet.isa.contract import Call, Device, InstructionSet, Memory, Write
 
-__all__ = ["Evidence", "Locate", "explain", "writes_digest"]
+__all__ = ["Evidence", "Locate", "Operands", "explain", "writes_digest"]
 
 Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
 """(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
+
+Operands = Callable[[tuple[str, ...], tuple[int, ...]], tuple[str, ...]]
+"""(operation ids of the commit, coordinates of an element) -> text lines: the values that it was computed from."""
 
 _SHOWN = 16
 
@@ -32,7 +35,8 @@ class Evidence:
     """What can be had of a stream after a run.
 
     calls: the instructions in commit order; memory: the other engine's memory as its run left it.
-    locate: see `Locate`; inputs: operation ids of a commit -> text lines about what it computed from.
+    locate, operands: see `Locate`, `Operands`.
+    damage: constants that are not in that memory as they were loaded, a line each.
     """
 
     instruction_set: InstructionSet
@@ -40,7 +44,8 @@ class Evidence:
     calls: Sequence[Call]
     memory: Memory | None = None
     locate: Locate | None = None
-    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    operands: Operands | None = None
+    damage: tuple[str, ...] = ()
 
 
 def writes_digest(writes: Sequence[Write]) -> int:
@@ -66,6 +71,7 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
         registers=_registers(evidence.instruction_set, call),
         registers_named=dict(call.fields),
         inputs=_inputs(evidence, call),
+        disassembly=_disassembly(evidence.instruction_set, call),
     )
     commits = {t.engine: next((c for c in t.commits if c.seq == divergence.seq), None) for t in (reference, other)}
     expected_commit, found_commit = commits[reference.engine], commits[other.engine]
@@ -79,11 +85,16 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
         return divergence
     if writes_digest(writes) != expected_commit.digest:
         note = "its inputs were overwritten later, so the bytes cannot be shown"
+        if evidence.damage:
+            note = f"memory does not hold what was loaded: {'; '.join(evidence.damage)}"
         return replace(divergence, what=f"{divergence.what}; {note}")
     if writes_digest([replace(w, data=f) for w, f in zip(writes, found, strict=True)]) != found_commit.digest:
         note = "what memory holds now is not what it wrote: bytes outside the destination, or overwritten later"
         divergence = replace(divergence, what=f"{divergence.what}; {note}")
     differences, total = _differences(writes, found, divergence.ops, evidence.locate)
+    first = next((e.element for e in differences if e.element is not None), None)
+    if first is not None and evidence.operands is not None:
+        divergence = replace(divergence, inputs=(*evidence.operands(divergence.ops, first), *divergence.inputs))
     return replace(divergence, differences=differences, total_differences=total)
 
 
@@ -96,16 +107,25 @@ def _registers(instruction_set: InstructionSet, call: Call) -> tuple[tuple[int, 
         return ()
 
 
+def _disassembly(instruction_set: InstructionSet, call: Call) -> tuple[str, ...]:
+    from fleet.isa.codec import disassemble
+
+    try:
+        return (disassemble(instruction_set, call), *disassemble(instruction_set, call, detailed=True).splitlines())
+    except (FleetError, OSError):
+        return ()
+
+
 def _inputs(evidence: Evidence, call: Call) -> tuple[str, ...]:
-    """The ranges that it read, and what the caller knows of them."""
+    """The ranges that it read; of a memory with several banks the first one's."""
     unit = evidence.instruction_set.instructions[call.instruction]
     ranges = unit.reads(evidence.device, call.fields)
-    lines = [
-        f"read {r.size} bytes at {r.space}{f'[{r.bank}]' if r.space == 'hbm' else ''} {r.offset:#x}" for r in ranges if not r.bank
-    ]
-    for name in call.ops:
-        lines += evidence.inputs.get(name, ())
-    return tuple(lines)
+    banks = {r.space: max(q.bank for q in ranges if q.space == r.space) for r in ranges}
+    return tuple(
+        f"read {r.size:,} bytes at {r.space} {r.offset:#x}" + (f" of each of {banks[r.space] + 1} banks" if banks[r.space] else "")
+        for r in ranges
+        if not r.bank
+    )
 
 
 def _differences(

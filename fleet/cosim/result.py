@@ -305,7 +305,8 @@ class Divergence:
 
     For "bits" seq and instruction are the commit's; for "bound" op and element of the first operation beyond its bound.
     registers: (byte address, value) of the writes that start the instruction, in order; registers_named: the operand
-    fields by name. inputs: what the place computed from, as text lines. total_differences: elements that differ there,
+    fields by name. inputs: what the place computed from, as text lines. disassembly: the instruction in one line, then
+    a line a register with its meaning; empty when unknown. total_differences: elements that differ there,
     None where the bytes could not be had.
     """
 
@@ -319,11 +320,15 @@ class Divergence:
     registers: tuple[tuple[int, int], ...] = ()
     registers_named: Mapping[str, int] = field(default_factory=dict[str, int])
     inputs: tuple[str, ...] = ()
+    disassembly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class NotCompared:
-    """Something that was not compared, and why: the reader must not think it was."""
+    """Something that was not compared, and why: the reader must not think it was.
+
+    what: an engine (`CosimResult.not_compared`, the run as a whole) or an operation (`Comparison.not_compared`).
+    """
 
     what: str
     why: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.cosim.compare import CallFigures
-from fleet.cosim.divergence import Evidence
+from fleet.cosim.divergence import Evidence, Operands
 from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
 from fleet.ir.program import Program
@@ -51,7 +51,7 @@ class Stream:
     def inner(self) -> dict[str, str]:
         """Operations whose value never stands in memory, and why that is."""
         return {
-            op: f"inside the device group of {g.ops[-1]}: its value never leaves the unit"
+            op: "fused on the device: its value never leaves the unit, its error shows in the value that its group leaves"
             for g in self.compiled.groups
             for op in g.ops
             if op not in g.results
@@ -62,14 +62,28 @@ class Stream:
         """What the instructions' classes say of each call."""
         return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call) for call in self.calls)
 
-    def evidence(self, folder: Path | None) -> Evidence:
+    def evidence(self, folder: Path | None, operands: Operands | None = None) -> Evidence:
         """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
         memory = None
         if folder is not None and folder.is_dir():
             images = sorted(folder.rglob("ddr.bin"), key=lambda p: p.stat().st_mtime)
             if images:
                 memory = MappedMemory(self.compiled.device, images[-1].parent)
-        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate)
+        damage = tuple(self._damage(memory)) if memory is not None else ()
+        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands, damage)
+
+    def _damage(self, memory: MappedMemory) -> Iterator[str]:
+        """Constants of the plan that `memory` does not hold, each with its first wrong byte."""
+        for name, constant in self.compiled.plan.constants.items():
+            for bank, data in enumerate(constant.data):
+                packed = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+                found = memory.view(constant.space, constant.offset, packed.size, bank)
+                wrong = np.flatnonzero(packed != found)
+                if wrong.size:
+                    at, port = int(wrong[0]), f" port {bank}" if constant.space == "hbm" else ""
+                    more = f" ({wrong.size} bytes differ)" if wrong.size > 1 else ""
+                    place = f"{name} at {constant.space}{port} {constant.offset + at:#x}"
+                    yield f"{place}: packed {int(packed[at]):#04x}, found {int(found[at]):#04x}{more}"
 
     def _locate(self, ops: tuple[str, ...], space: str, bank: int, address: int) -> tuple[int, ...] | None:
         """Coordinates of the element at a DDR address within a tensor that the group leaves there."""
@@ -133,9 +147,9 @@ def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...
     Found out by packing: the index in two digits of base 1000, each plus one, are exact in float16.
     """
     pack: Callable[[np.ndarray], np.ndarray] = instruction_set.layout.pack
-    if dtype.kind != "f":
-        return None
     index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+    if dtype.kind != "f":
+        return _elements_of_words(pack, index, dtype)
     try:
         digits: list[np.ndarray] = []
         for digit in (index % 1000, index // 1000 % 1000, index // 1000000):
@@ -145,3 +159,14 @@ def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...
         return None
     low, middle, high = digits
     return np.where(low > 0, (high - 1) * 1000000 + (middle - 1) * 1000 + low - 1, -1)
+
+
+def _elements_of_words(pack: Callable[[np.ndarray], np.ndarray], index: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+    """The same for integers, where they are packed as words of 32 bits."""
+    try:
+        packed = np.ascontiguousarray(pack((index + 1).astype(dtype))).view("<u4").astype(np.int64)
+    except (FleetError, ValueError):
+        return None
+    if not np.array_equal(np.sort(packed[packed > 0]), np.arange(1, index.size + 1)):
+        return None
+    return np.repeat(packed - 1, 2)

@@ -41,7 +41,11 @@ class RunOptions:
 
 
 class Engine(Protocol):
-    """What a plug-in under `fleet.engines` gives: an instance with these members."""
+    """What a plug-in under `fleet.engines` gives: an instance with these members.
+
+    It may also have `evidence`, a tuple of counters' names ("cycles", "instructions") that a run cannot leave at zero: a trace
+    without them is refused, because results alone do not show that this engine made them.
+    """
 
     name: str
     target: str

@@ -36,6 +36,7 @@ class RiscvEngine:
 
     name = "riscv"
     target = "riscv"
+    evidence = ("instructions",)
 
     def available(self) -> str | None:
         """None when the emulator is installed, else what is missing."""

@@ -176,6 +176,7 @@ class RtlEngine:
 
     name = "rtl"
     target = "accel"
+    evidence = ("cycles", "instruction_cycles")
 
     def available(self) -> str | None:
         """None when RTL can be simulated here, else what is missing."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +12,14 @@ from markupsafe import Markup
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
 from fleet.report import accuracy, images, performance
+from fleet.report._text import count, number, percent, times
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
-from fleet.report.changes import changes, compared_with
-from fleet.report.headline import all_not_compared, engine_title, headline, worst_operation
+from fleet.report.changes import Change, changes, compared_with
+from fleet.report.diff import Figure, diff
+from fleet.report.gaps import gaps
+from fleet.report.headline import engine_title, headline, worst_operation
 from fleet.report.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
+from fleet.report.proved import proved
 
 __all__ = ["context"]
 
@@ -22,6 +28,7 @@ TABLE_ROWS = 80
 PICTURE_ROWS = 30
 DEPTH_POINTS = 200
 FLIPS_SHOWN = 24
+MOVED_ROWS = 20
 _BOTH = "both causes together, against golden"
 
 
@@ -47,13 +54,17 @@ def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]
         "previous": compared_with(previous) if previous else None,
         "previous_verdict": previous.verdict if previous else None,
         "changed": [c for c in differences if c.changed],
-        "unchanged": [c for c in differences if not c.changed and c.after is not None],
-        "not_compared": _cut(all_not_compared(result)),
+        "unchanged": _unchanged(differences),
+        "moved": _moved(previous, result) if previous else None,
+        "proved": proved(result),
+        "gaps": gaps(result),
         "accuracy": _accuracy(result),
         "flips": _all_flips(result),
         "agreeing": [task for task in result.tasks if not task.flips],
         "performance": _performance(result),
         "bits": [_bits(c) for c in result.comparisons if c.kind == "bits"],
+        "source": defaultdict(str, {row.op: row.at for c in result.comparisons for row in c.operations}),
+        "names": _register_names(result),
         "host": _host(result),
         "classes": performance.cycle_classes(performance.operation_costs(result)),
     }
@@ -66,6 +77,7 @@ def _cut(rows: Sequence[Any], most: int = TABLE_ROWS) -> _Cut:
 def _accuracy(result: CosimResult) -> dict[str, Any]:
     found, rows = accuracy.causes(result)
     pictures: list[tuple[str, Markup]] = []
+    exact: list[str] = []
     drawn = accuracy.thinned(rows, DEPTH_POINTS)
     series = {
         "quantisation: weights as stored against golden": [accuracy.sqnr(r.quantisation) for r in drawn],
@@ -76,22 +88,71 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
     series = {text: values for text, values in series.items() if any(v is not None for v in values)}
     depth = Markup(sqnr_by_depth([r.op for r in drawn], series, "sqnr", _BOTH)) if series else None
     for i, comparison in enumerate(c for c in result.comparisons if c.kind == "bound"):
-        worst = worst_operation(replace(comparison, operations=tuple(r for r in comparison.operations if accuracy.has_ulps(r))))
+        floats = tuple(r for r in comparison.operations if accuracy.has_ulps(r))
+        differing = tuple(r for r in floats if r.cumulative.ulp_max > 0 or r.cumulative.ulp_max != r.cumulative.ulp_max)
+        if floats and not differing:
+            exact.append(_no_distance(comparison, floats))
+        worst = worst_operation(replace(comparison, operations=differing))
         if worst is None or worst.bound is None or not worst.cumulative.ulp_counts:
             continue
         edges, counts = accuracy.histogram(worst.cumulative, worst.bound.ulp_median)
         unit = f"ULP of {worst.cumulative.ulp_dtype}" if worst.cumulative.ulp_dtype else "units"
         text = f"{comparison.other} against {engine_title(comparison.reference)}, at {worst.op}"
+        exactly = f"; {len(floats) - len(differing)} of its {len(floats)} operations are 0 ULP away everywhere"
         picture = ulp_distribution(edges, {text: counts}, worst.bound.ulp_median, unit, f"ulp-{i}")
-        pictures.append((text, Markup(picture)))
+        pictures.append((text + (exactly if len(differing) < len(floats) else ""), Markup(picture)))
     return {
         "causes": found,
         "rows": _by_cause(rows),
         "depth": depth,
         "thinned": len(drawn) < len(rows),
         "ulp": pictures,
+        "exact": exact,
         "tables": [_operations(c) for c in result.comparisons if c.operations],
     }
+
+
+def _no_distance(comparison: Comparison, floats: Sequence[OperationRow]) -> str:
+    """The sentence that stands for a histogram with one bar at zero."""
+    elements = sum(r.cumulative.elements for r in floats)
+    sides = f"{engine_title(comparison.other)} and {engine_title(comparison.reference)}"
+    if not any(r.cumulative.mismatches for r in floats):
+        return f"{sides} are identical: no float of {elements:,} differs."
+    return f"{sides} differ by less than the dtype holds: 0 ULP of {floats[0].cumulative.ulp_dtype} in all {elements:,} floats."
+
+
+def _unchanged(differences: Sequence[Change]) -> list[str]:
+    """What did not change; parameters and tools as one where none of theirs did."""
+    same = [c.what for c in differences if not c.changed and c.after is not None]
+    changed = [c.what for c in differences if c.changed]
+    for start, together in (("parameter ", "device parameters"), ("tool ", "tools")):
+        own = [what for what in same if what.startswith(start)]
+        if own and not any(what.startswith(start) for what in changed):
+            same = [together if what == own[0] else what for what in same if what == own[0] or what not in own]
+    return same
+
+
+def _moved(before: CosimResult, after: CosimResult) -> _Cut:
+    """Figures that are not what they were, as (what, then, now, ratio): accuracy, cycles, traffic, and the largest move of an
+    error in every comparison."""
+    found = diff(before, after)
+    largest: dict[str, Figure] = {}
+    for figure in (f for f in found.errors if f.changed):
+        name = figure.what.split(" ", 1)[0]
+        if name not in largest or _move(figure) > _move(largest[name]):
+            largest[name] = figure
+    rows = [
+        (figure.what, write(figure.before), write(figure.after), times(figure.ratio) if figure.ratio is not None else "")
+        for figures, write in ((found.accuracy, percent), (found.cycles, count), (tuple(largest.values()), number))
+        for figure in figures
+        if figure.changed
+    ]
+    return _Cut(rows[:MOVED_ROWS], sum(f.changed for f in (*found.accuracy, *found.cycles, *found.errors)))
+
+
+def _move(figure: Figure) -> float:
+    """How far it moved, in either direction; infinite where there is no ratio."""
+    return abs(math.log(figure.ratio)) if figure.ratio is not None and figure.ratio > 0 else math.inf
 
 
 def _by_cause(rows: Sequence[accuracy.ErrorByCause]) -> _Cut:
@@ -239,6 +300,14 @@ def _bits(comparison: Comparison) -> dict[str, Any]:
         "rows": _Cut(_around(comparison.commits, wrong), len(comparison.commits)),
         "wrong": len(wrong),
     }
+
+
+def _register_names(result: CosimResult) -> tuple[str, ...]:
+    """Names of the registers that start the divergent instruction, in the order of the writes; empty when they do not match."""
+    found = result.divergence
+    if found is None or [v for _, v in found.registers] != list(found.registers_named.values()):
+        return ()
+    return tuple(found.registers_named)
 
 
 def _around(rows: Sequence[CommitRow], wrong: Sequence[int]) -> Sequence[CommitRow]:

@@ -30,6 +30,7 @@ def _environment() -> Environment:
         counter=_text.counter,
         percent=_text.percent,
         points=_text.signed_percent,
+        date=_text.date,
         duration=_text.duration,
         times=_text.times,
         short=_text.short,

@@ -5,7 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-__all__ = ["count", "counter", "duration", "interval", "markdown", "number", "percent", "shape", "short", "signed_percent", "times"]
+__all__ = [
+    "count",
+    "counter",
+    "date",
+    "duration",
+    "interval",
+    "markdown",
+    "number",
+    "percent",
+    "shape",
+    "short",
+    "signed_percent",
+    "times",
+]
 
 ABSENT = "–"
 """Stands for "there is no such figure"; never for zero."""
@@ -78,6 +91,15 @@ def duration(seconds: float | None) -> str:
     if seconds < 100:
         return f"{seconds:.2f} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+
+
+def date(stamp: str) -> str:
+    """An ISO 8601 date as people read it: 2025-01-02 03:04:05 UTC; anything else as it is."""
+    text = stamp.replace("T", " ", 1) if stamp[:4].isdigit() else stamp
+    for suffix in ("+00:00", "Z"):
+        if text != stamp and text.endswith(suffix):
+            return text.removesuffix(suffix) + " UTC"
+    return text
 
 
 def times(ratio: float | None) -> str:

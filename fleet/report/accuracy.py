@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult, ErrorStats, OperationRow
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, ErrorStats, OperationRow
+from fleet.report.gaps import fused_into
 
 __all__ = ["Causes", "ErrorByCause", "causes", "has_ulps", "histogram", "selected", "sqnr", "thinned"]
 
@@ -26,7 +27,7 @@ class Causes(NamedTuple):
 class ErrorByCause:
     """One operation under both causes. Each part: the row of that comparison, None where it has none.
 
-    place: where the accelerator ran it, "device" or "host"; "" where unknown.
+    place: where the accelerator ran it: "device", "device, fused into h1", "host"; "" where unknown.
     """
 
     op: str
@@ -55,10 +56,20 @@ def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
     tables = [{row.op: row for row in c.operations} if c else {} for c in found]
     order = sorted({op: row.index for table in tables for op, row in table.items()}.items(), key=lambda item: item[1])
     engine = result.engine(arithmetic.other) if arithmetic else None
-    placement = engine.placement if engine else {}
     return found, tuple(
-        ErrorByCause(op, tables[0].get(op), tables[1].get(op), tables[2].get(op), placement.get(op, "")) for op, _ in order
+        ErrorByCause(op, tables[0].get(op), tables[1].get(op), tables[2].get(op), place)
+        for op, _ in order
+        for place in [_place(engine, op)]
     )
+
+
+def _place(engine: EngineRun | None, op: str) -> str:
+    """Where the accelerator ran it: its own placement says so, and its groups say what was fused."""
+    if engine is None:
+        return ""
+    into = fused_into(engine).get(op)
+    place = engine.placement.get(op, "")
+    return f"{place or 'device'}, fused into {into}" if into else place
 
 
 def sqnr(row: OperationRow | None, part: str = "cumulative") -> float | None:

@@ -123,7 +123,8 @@ def _entry(source: CosimResult | Path | str) -> CampaignEntry:
     result = load_result(source)
     i = result.identity
     parts = (i.device.name if i.device else "host", i.memory, str(i.seed))
-    return CampaignEntry(f"{i.case or i.model}[{'-'.join(parts)}]", result)
+    name = i.case or i.model
+    return CampaignEntry(name if name.endswith("]") else f"{name}[{'-'.join(parts)}]", result)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -155,7 +156,7 @@ def _row(entry: CampaignEntry, result: CosimResult | None, page: str) -> _Row:
     verdict = "fail" if entry.error and result.verdict == "pass" else result.verdict
     return _Row(
         name=entry.name,
-        model=i.case or i.model,
+        model=i.model,
         device=i.device.name if i.device else "",
         memory=i.memory,
         seed=str(i.seed),

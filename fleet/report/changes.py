@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.cosim.result import CosimResult
+from fleet.report._text import date
 
 __all__ = ["Change", "changes", "compared_with"]
 
@@ -37,7 +38,7 @@ def changes(before: CosimResult, after: CosimResult) -> tuple[Change, ...]:
 def compared_with(result: CosimResult) -> str:
     """How a run is called where it is compared with another one."""
     identity = result.identity
-    return f"{identity.case or identity.model} of {identity.date or 'an unknown date'}"
+    return f"{identity.case or identity.model} of {date(identity.date) or 'an unknown date'}"
 
 
 def _each(before: CosimResult, after: CosimResult) -> Iterator[Change]:

@@ -102,17 +102,20 @@ class RunDiff:
         """`to_json` as text."""
         return json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n"
 
-    def text(self) -> str:
-        """For a terminal: only what changed, at most a screen a part; never wider than its longest name."""
+    def text(self, width: int = 80) -> str:
+        """For a terminal of `width` columns: only what changed, at most a screen a part; long names lose their middle."""
         lines = [f"then  {self.before}", f"now   {self.after}", ""]
         if self.same:
             return "\n".join([*lines, "The two runs are the same in everything that was compared."]) + "\n"
         lines.append(f"verdict   {' -> '.join(dict.fromkeys(self.verdict))}")
         for title, found in (("what the runs were made of", self.identity), ("comparisons", self.comparisons)):
-            lines += _part(title, [(c.what, _text.short(c.before), _text.short(c.after), "") for c in found if c.changed])
-        lines += _part("accuracy", [_figure_row(f, _text.percent) for f in self.accuracy if f.changed])
-        lines += _part("cycles and instructions", [_figure_row(f, _text.count) for f in self.cycles if f.changed])
-        lines += _part("errors", [_figure_row(f, _text.number) for f in self.errors if f.changed])
+            lines += _part(title, [(c.what, _text.short(c.before), _text.short(c.after), "") for c in found if c.changed], width)
+        lines += _part("accuracy", [_figure_row(f, _text.percent) for f in self.accuracy if f.changed], width)
+        lines += _part("cycles and instructions", [_figure_row(f, _text.count) for f in self.cycles if f.changed], width)
+        errors = [f for f in self.errors if f.changed]
+        for name in dict.fromkeys(f.what.split(" ", 1)[0] for f in errors):
+            own = [_figure_row(f, _text.number) for f in errors if f.what.split(" ", 1)[0] == name]
+            lines += _part(f"errors, {name}", [(row[0].split(" ", 1)[-1], *row[1:]) for row in own], width)
         if self.commits:
             lines += ["", f"commits with another digest: {self.commits}"]
         elif self.commits is None:
@@ -174,7 +177,7 @@ def _errors(result: CosimResult) -> dict[str, float]:
     for comparison in result.comparisons:
         for row in comparison.operations:
             found[f"{comparison.name} {row.op} max abs"] = row.cumulative.max_abs
-            found[f"{comparison.name} {row.op} SQNR dB"] = row.cumulative.sqnr_db
+            found[f"{comparison.name} {row.op} SQNR (dB)"] = row.cumulative.sqnr_db
             if row.bound is not None:
                 found[f"{comparison.name} {row.op} error / bound"] = row.bound.worst_ratio
     return found
@@ -196,14 +199,27 @@ def _figure_row(figure: Figure, write: Any) -> tuple[str, str, str, str]:
     return figure.what, write(figure.before), write(figure.after), _text.times(figure.ratio) if figure.ratio is not None else ""
 
 
-def _part(title: str, rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
+def _part(title: str, rows: Sequence[tuple[str, str, str, str]], width: int) -> list[str]:
+    """A title and its rows in columns. Rows whose figures read the same with the digits shown are counted, not listed."""
     if not rows:
         return []
-    shown = rows[:_MOST_ROWS]
-    widths = [max(len(row[k]) for row in shown) for k in range(4)]
+    visible = [row for row in rows if row[1] != row[2]]
+    shown = visible[:_MOST_ROWS]
     lines = ["", title]
+    widths = [max((len(row[k]) for row in shown), default=0) for k in range(4)]
+    left = max(width - sum(widths[1:]) - len("    ->    "), 16)
     for what, before, after, ratio in shown:
-        lines.append(f"  {what:<{widths[0]}}  {before:>{widths[1]}} -> {after:>{widths[2]}}  {ratio}".rstrip())
-    if len(rows) > len(shown):
-        lines.append(f"  and {len(rows) - len(shown):,} more; all of them with --json")
+        name = _middle_out(what, left)
+        lines.append(f"  {name:<{min(widths[0], left)}}  {before:>{widths[1]}} -> {after:>{widths[2]}}  {ratio}".rstrip())
+    if len(visible) > len(shown):
+        lines.append(f"  and {len(visible) - len(shown):,} more; all of them with --json")
+    if len(rows) > len(visible):
+        lines.append(f"  {len(rows) - len(visible):,} {'more differ' if shown else 'differ'} in digits that are not shown here")
     return lines
+
+
+def _middle_out(name: str, length: int) -> str:
+    if len(name) <= length:
+        return name
+    head = (length - 3) // 2
+    return f"{name[:head]}...{name[len(name) - (length - 3 - head) :]}"

@@ -6,14 +6,12 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, NotCompared, OperationRow
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, OperationRow
 
-__all__ = ["GOLDEN", "HeadRow", "all_not_compared", "engine_title", "headline", "worst_operation"]
+__all__ = ["GOLDEN", "HeadRow", "engine_title", "headline", "worst_operation"]
 
 GOLDEN = "vm"
 """The engine whose result the others' task figures are measured against."""
-
-_NAMES = 12
 
 
 @dataclass(frozen=True)
@@ -77,23 +75,6 @@ def worst_operation(comparison: Comparison) -> OperationRow | None:
     return min(rows, key=lambda row: row.cumulative.sqnr_db, default=None)
 
 
-def all_not_compared(result: CosimResult) -> tuple[NotCompared, ...]:
-    """What was not compared, by comparison; things with one reason stand in one line, nothing is said twice."""
-    within = {(n.what, n.why) for c in result.comparisons for n in c.not_compared}
-    found = [n for n in result.not_compared if (n.what, n.why) not in within]
-    gaps: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    for comparison in result.comparisons:
-        by_reason: dict[str, list[str]] = {}
-        for n in comparison.not_compared:
-            by_reason.setdefault(n.why, []).append(n.what)
-        for why, what in by_reason.items():
-            gaps.setdefault((tuple(what), why), []).append(comparison.name)
-    for (what, why), comparisons in gaps.items():
-        names = ", ".join(what[:_NAMES]) + (f" and {len(what) - _NAMES} more" if len(what) > _NAMES else "")
-        found.append(NotCompared(f"{', '.join(comparisons)}: {names}", why))
-    return tuple(dict.fromkeys(found))
-
-
 def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
     task = result.task(engine.name)
     lossy = task if task and engine.name != GOLDEN else None
@@ -132,7 +113,7 @@ def _check(comparison: Comparison) -> tuple[str, str]:
         return f"nothing compared with {reference}", "fail"
     if comparison.kind == "bits":
         equal = sum(row.equal for row in comparison.commits)
-        return f"{equal:,} of {len(comparison.commits):,} commits = {reference}, bit for bit", comparison.verdict
+        return f"{equal:,} of {len(comparison.commits):,} commits = {reference} in every bit", comparison.verdict
     if comparison.kind == "bound":
         ok = sum(row.verdict != "fail" for row in comparison.operations)
         return f"{ok:,} of {len(comparison.operations):,} operations within the bound of {reference}", comparison.verdict

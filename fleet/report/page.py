@@ -11,8 +11,10 @@ from fleet.cosim.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.report import performance
 from fleet.report.changes import changes, compared_with
-from fleet.report.headline import all_not_compared, headline
+from fleet.report.gaps import gaps
+from fleet.report.headline import headline
 from fleet.report.junit import junit
+from fleet.report.proved import proved
 from fleet.report.summary import summary
 
 __all__ = ["REPORT_SCHEMA", "ReportFiles", "load_result", "report_json", "store_report", "write_report"]
@@ -83,9 +85,10 @@ def report_json(result: CosimResult, previous: CosimResult | None = None) -> dic
         "schema": REPORT_SCHEMA,
         "verdict": result.verdict,
         "reasons": list(result.reasons),
+        "proved": list(proved(result)),
         "banner": result.data.banner,
         "engines": [row.to_json() for row in headline(result)],
-        "not_compared": [{"what": n.what, "why": n.why} for n in all_not_compared(result)],
+        "not_compared": [gap.to_json() for gap in gaps(result)],
         "compared_with": compared_with(previous) if previous else None,
         "changes": [c.to_json() for c in changes(previous, result)] if previous else [],
         "operations": [

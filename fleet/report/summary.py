@@ -5,7 +5,9 @@ from __future__ import annotations
 from fleet.cosim.result import CosimResult
 from fleet.report import _text
 from fleet.report.changes import changes, compared_with
-from fleet.report.headline import all_not_compared, headline
+from fleet.report.gaps import gaps
+from fleet.report.headline import headline
+from fleet.report.proved import proved
 
 __all__ = ["summary"]
 
@@ -19,7 +21,10 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
     lines = [f"# {_text.SYMBOLS[result.verdict]}: {m(identity.case or identity.model)}", ""]
     if result.data.banner:
         lines += [f"> **{m(result.data.banner)}**", ""]
-    lines += [*_limited([f"- {m(reason)}" for reason in result.reasons]), ""]
+    if result.reasons:
+        lines += [*_limited([f"- {m(reason)}" for reason in result.reasons]), ""]
+    if found := proved(result):
+        lines += [("" if result.verdict == "pass" else "What held: ") + m(" ".join(found)), ""]
     metric = m(result.tasks[0].metric) if result.tasks else "task figure"
     level = f"{100 * result.tasks[0].confidence:.4g} % " if result.tasks else ""
     lines += [f"| engine | {metric} | {level}interval | = golden | check | cycles | instructions | time |", "|" + "---|" * 8]
@@ -47,10 +52,15 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
         lines.append("")
     if previous:
         moved = [c for c in changes(previous, result) if c.changed]
-        lines += [f"Since {m(compared_with(previous))}: " + (m(", ".join(c.what for c in moved)) or "nothing") + " changed.", ""]
-    missing = all_not_compared(result)
+        lines += [
+            f"Since {m(compared_with(previous))}: "
+            + (m(", ".join(c.what for c in moved)) or "nothing that identifies a run")
+            + " changed.",
+            "",
+        ]
+    missing = gaps(result)
     if missing:
-        lines += ["Not compared:", "", *_limited([f"- {m(n.what)}: {m(n.why)}" for n in missing]), ""]
+        lines += ["Not compared:", "", *_limited([f"- {m(gap.text())}" for gap in missing]), ""]
     lines += ["Run it again:", "", "```sh", _one_line(identity.command), "```", ""]
     return "\n".join(lines)
 

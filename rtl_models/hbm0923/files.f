@@ -7,6 +7,7 @@ generated/hbm0923_csr.sv
 hbm0923/hbm0923_mvm_pkg.sv
 hbm0923/hbm0923_hbm_port.sv
 hbm0923/hbm0923_wt_buffer.sv
+hbm0923/hbm0923_mvm_weights.sv
 hbm0923/hbm0923_ddr_reader.sv
 hbm0923/hbm0923_ddr_arbiter.sv
 hbm0923/hbm0923_mvm_reads.sv
@@ -17,6 +18,7 @@ hbm0923/hbm0923_mvm_accumulate.sv
 hbm0923/hbm0923_mvm_epilogue.sv
 hbm0923/hbm0923_mvm_argmax.sv
 hbm0923/hbm0923_ddr_writer.sv
+hbm0923/hbm0923_mvm_results.sv
 hbm0923/hbm0923_mvm_check.sv
 hbm0923/hbm0923_mvm_ctrl.sv
 hbm0923/hbm0923_mvm.sv

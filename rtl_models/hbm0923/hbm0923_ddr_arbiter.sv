@@ -1,4 +1,4 @@
-// Shares the DDR read address channel: requester 0 first. The ID tells whose the response is.
+// Shares the DDR read address channel: an urgent requester first, else the lowest. The ID tells whose the response is.
 module hbm0923_ddr_arbiter
   import hbm0923_mvm_pkg::*;
 #(
@@ -8,6 +8,7 @@ module hbm0923_ddr_arbiter
   input  logic                     rst_ni,
 
   input  logic    [Requesters-1:0] valid_i,
+  input  logic    [Requesters-1:0] urgent_i,
   input  ddr_ar_t [Requesters-1:0] ar_i,
   output logic    [Requesters-1:0] ready_o,
 
@@ -26,12 +27,14 @@ module hbm0923_ddr_arbiter
 
   ddr_ar_t    chosen;
   logic [3:0] chosen_id;
+  logic [Requesters-1:0] asking;
   always_comb begin
+    asking    = ((valid_i & urgent_i) != '0) ? valid_i & urgent_i : valid_i;
     ready_o   = '0;
     chosen    = ar_i[0];
     chosen_id = 4'd0;
     for (int unsigned i = Requesters; i > 0; i--) begin
-      if (valid_i[i-1]) begin
+      if (asking[i-1]) begin
         chosen       = ar_i[i-1];
         chosen_id    = 4'(i - 1);
         ready_o      = '0;

@@ -18,6 +18,9 @@ module hbm0923_ddr_reader
   input  logic [31:0] beats_i,
   input  logic [19:0] runs_i,
   input  logic [5:0]  repeats_i,
+  output logic        done_o,    // the last burst is being taken: may be started anew in the same cycle
+  output logic        last_o,    // the last run, or none
+  output logic        low_o,     // less than MaxBurst beats are in the ring or under way
 
   output logic        valid_o,
   output ddr_ar_t     ar_o,
@@ -27,7 +30,7 @@ module hbm0923_ddr_reader
   localparam int unsigned Cw = $clog2(Depth) + 1;
   localparam int unsigned Bw = $clog2(MaxBurst);
 
-  logic [31:0]   run_addr_q, addr_q, left_q;
+  logic [31:0]   run_addr_q, addr_q, left_q, beats_q;
   logic [19:0]   runs_q;
   logic [5:0]    repeat_q;
   logic [Cw-1:0] free_q;
@@ -42,12 +45,16 @@ module hbm0923_ddr_reader
   assign ar_o     = '{addr: addr_q, len: burst - 8'd1};
   assign take     = valid_o && ready_i;
   assign run_done = left_q == 32'(burst);
+  assign done_o   = take && run_done && runs_q == 20'd1;
+  assign last_o   = runs_q <= 20'd1;
+  assign low_o    = 32'(free_q) > Depth - MaxBurst;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       run_addr_q <= '0;
       addr_q     <= '0;
       left_q     <= '0;
+      beats_q    <= '0;
       runs_q     <= '0;
       repeat_q   <= '0;
       free_q     <= Cw'(Depth);
@@ -56,13 +63,14 @@ module hbm0923_ddr_reader
         run_addr_q <= addr_i;
         addr_q     <= addr_i;
         left_q     <= beats_i;
+        beats_q    <= beats_i;
         runs_q     <= runs_i;
         repeat_q   <= repeats_i;
       end else if (take) begin
         addr_q <= addr_q + {18'd0, burst, 6'd0};
         left_q <= left_q - 32'(burst);
         if (run_done) begin
-          left_q   <= beats_i;
+          left_q   <= beats_q;
           runs_q   <= runs_q - 20'd1;
           repeat_q <= repeat_q - 6'd1;
           addr_q   <= run_addr_q;

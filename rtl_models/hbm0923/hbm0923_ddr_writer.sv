@@ -1,5 +1,7 @@
 // Writes pixels and argmax words to DDR, a beat a burst, with byte strobes so that each byte is written exactly once.
 //
+// One beat a cycle, with many bursts under way: as fast as the array can finish outputs. The parts of a pixel (Tout below
+// 32) come a whole line of tokens apart, so they are not merged.
 // Outputs come in the order of their addresses within a surface. Producers have been promised room (credits, in the
 // controller), except argmax, which asks. After a bus error nothing more is written.
 module hbm0923_ddr_writer
@@ -59,64 +61,73 @@ module hbm0923_ddr_writer
     pixel.strb = (out_i.last_block ? {64{1'b1}} : 64'((65'd1 << (2 * Tout)) - 65'd1)) << {lane, 1'b0};
   end
 
-  // ---- the queue
-  ddr_write_t    mem [Depth];
-  ddr_write_t    head;
-  logic [Aw-1:0] wr_q, rd_q;
-  logic [Aw:0]   used_q;
-  logic          push, extra_push, drop;
-  logic          aw_done_q, w_done_q, live_q;
-  logic [15:0]   waiting_q;   // bursts without a response
-  logic          aw_take;
+  // ---- the queue: addresses and data leave on their own, each at one a cycle, the data of an entry never before its
+  // address is offered.
+  logic [31:0]   addr_mem [Depth];
+  logic [511:0]  data_mem [Depth];
+  logic [63:0]   strb_mem [Depth];
+  logic [Aw-1:0] wr_q, aw_q, w_q;
+  logic [Aw:0]   aw_left_q, w_left_q;   // entries whose address, whose data are still to be taken
+  logic [Aw:0]   aw_left_d, w_left_d, used;
+  logic          push, extra_push, drop, aw_take, w_take;
+  logic          live_q;                // an address is offered, and stays so, whatever happens to suppress_i meanwhile
+  logic [15:0]   waiting_q;             // bursts without a response
 
-  assign extra_ready_o = !valid_i && used_q != (Aw + 1)'(Depth);
+  assign used          = (aw_left_q > w_left_q) ? aw_left_q : w_left_q;
+  assign extra_ready_o = !valid_i && used != (Aw + 1)'(Depth);
   assign extra_push    = extra_valid_i && extra_ready_o;
   assign push          = valid_i || extra_push;
-  assign head          = mem[rd_q];
 
-  // live_q: the head is to be written (and stays so, whatever happens to suppress_i meanwhile).
-  assign drop      = used_q != '0 && !live_q && suppress_i;
-  assign awvalid_o = live_q && !aw_done_q;
-  assign wvalid_o  = live_q && !w_done_q;
+  // What has not been offered when writing is suppressed is thrown away, once the data of all before it has left.
+  assign drop      = suppress_i && !live_q && aw_left_q != '0 && aw_left_q == w_left_q;
+  assign awvalid_o = live_q;
+  assign wvalid_o  = (w_left_q == aw_left_q) ? live_q : w_left_q > aw_left_q;
   assign aw_take   = awvalid_o && awready_i;
-  assign pop_o     = drop || (live_q && (aw_done_q || awready_i) && (w_done_q || wready_i));
+  assign w_take    = wvalid_o && wready_i;
+  assign aw_left_d = aw_left_q - (Aw + 1)'(aw_take || drop);
+  assign w_left_d  = w_left_q - (Aw + 1)'(w_take || drop);
+  assign pop_o     = aw_left_d < used && w_left_d < used;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       line_q    <= '0;
       wr_q      <= '0;
-      rd_q      <= '0;
-      used_q    <= '0;
+      aw_q      <= '0;
+      w_q       <= '0;
+      aw_left_q <= '0;
+      w_left_q  <= '0;
       live_q    <= 1'b0;
-      aw_done_q <= 1'b0;
-      w_done_q  <= 1'b0;
       waiting_q <= '0;
     end else begin
       if (start_i) line_q <= plan_i.out_addr;
       else if (valid_i && out_i.last_token && last_sub) line_q <= line_q + plan_i.out_surface;
       if (push) wr_q <= wr_q + Aw'(1'b1);
-      if (pop_o) rd_q <= rd_q + Aw'(1'b1);
-      used_q <= used_q + (Aw + 1)'(push) - (Aw + 1)'(pop_o);
-      if (pop_o || !live_q) live_q <= !suppress_i && (used_q > (Aw + 1)'(pop_o));
-      aw_done_q <= live_q && !pop_o && (aw_done_q || awready_i);
-      w_done_q  <= live_q && !pop_o && (w_done_q || wready_i);
+      if (aw_take || drop) aw_q <= aw_q + Aw'(1'b1);
+      if (w_take || drop) w_q <= w_q + Aw'(1'b1);
+      aw_left_q <= aw_left_d + (Aw + 1)'(push);
+      w_left_q  <= w_left_d + (Aw + 1)'(push);
+      if (aw_take || !live_q) live_q <= !suppress_i && (push || aw_left_d != '0);
       waiting_q <= waiting_q + 16'(aw_take) - 16'(bvalid_i);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (push) mem[wr_q] <= valid_i ? pixel : extra_i;
+    if (push) begin
+      addr_mem[wr_q] <= valid_i ? pixel.addr : extra_i.addr;
+      data_mem[wr_q] <= valid_i ? pixel.data : extra_i.data;
+      strb_mem[wr_q] <= valid_i ? pixel.strb : extra_i.strb;
+    end
   end
 
   assign awid_o   = 4'd0;
-  assign awaddr_o = {1'b0, head.addr};
+  assign awaddr_o = {1'b0, addr_mem[aw_q]};
   assign awlen_o  = 8'd0;
-  assign wdata_o  = head.data;
-  assign wstrb_o  = head.strb;
+  assign wdata_o  = data_mem[w_q];
+  assign wstrb_o  = strb_mem[w_q];
   assign wlast_o  = 1'b1;
   assign bready_o = 1'b1;
   assign error_o  = bvalid_i && bresp_i[1];
-  assign idle_o   = used_q == '0 && waiting_q == '0;
+  assign idle_o   = used == '0 && waiting_q == '0;
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
@@ -125,10 +136,12 @@ module hbm0923_ddr_writer
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) push |-> used_q != (Aw + 1)'(Depth));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) push |-> used != (Aw + 1)'(Depth));
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid_o && !awready_i |=> awvalid_o && $stable(awaddr_o));
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
     wvalid_o && !wready_i |=> wvalid_o && $stable(wdata_o) && $stable(wstrb_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    w_left_q >= aw_left_q || (live_q && w_left_q + (Aw + 1)'(1'b1) == aw_left_q));
 `endif
   // Fields that other modules use; bit 0 of a response tells exclusive from plain.
   logic unused_fields;

@@ -84,7 +84,7 @@ module hbm0923_mvm
   logic          check, check_done, run, flush, flushing, suppress, bus_error_q, running, draining;
   logic          wait_dat, wait_wt, wait_epilogue, no_room;
   logic [15:0]   check_error;
-  logic [31:0]   mode, in_beats, argmax_result;
+  logic [31:0]   mode, argmax_result;
   mvm_operands_t operands;
   mvm_plan_t     plan;
 
@@ -143,55 +143,38 @@ module hbm0923_mvm
     .operands_i(operands),
     .done_o    (check_done),
     .error_o   (check_error),
-    .plan_o    (plan),
-    .in_beats_o(in_beats)
+    .plan_o    (plan)
   );
 
   // ---- weights
-  logic [Tout-1:0]        port_valid;
-  logic [Tout*256-1:0]    port_data;
-  logic [Tout-1:0]        port_error;
-  logic                   port_pop, wt_busy, wt_read, scale_read;
-  logic [Tout*256-1:0]    wt, scale;
-  logic [Dw+1:0]          data_end, data_free;
-  logic [Sw:0]            scale_free;
-  logic [Dw-1:0]          wt_addr1_q;
-  logic [Sw-1:0]          scale_addr1_q, scale_addr2_q, scale_addr3_q;
+  logic                wt_busy, wt_error, wt_read, scale_read;
+  logic [Tout*256-1:0] wt, scale;
+  logic [Dw+1:0]       data_end, data_free;
+  logic [Sw:0]         scale_free;
+  logic [Dw-1:0]       wt_addr1_q;
+  logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q;
 
-  for (genvar p = 0; p < Tout; p++) begin : gen_port
-    hbm0923_hbm_port #(
-      .Port(p), .Depth(PortFifoDepth), .Log2BankStep(Log2BankStep)
-    ) u_port (
-      .clk_i,
-      .rst_ni,
-      .start_i  (run),
-      .addr_i   (plan.wt_addr),
-      .beats_i  (plan.port_beats),
-      .arvalid_o(hbm_arvalid_o[p]),
-      .arready_i(hbm_arready_i[p]),
-      .araddr_o (hbm_araddr_o[p]),
-      .arlen_o  (hbm_arlen_o[p]),
-      .rvalid_i (hbm_rvalid_i[p]),
-      .rdata_i  (hbm_rdata_i[p]),
-      .valid_o  (port_valid[p]),
-      .pop_i    (port_pop),
-      .data_o   (port_data[256*p+:256])
-    );
-    assign port_error[p] = hbm_rvalid_i[p] && hbm_rresp_i[p][1];
-  end
-  assign hbm_rready_o = '1;
-
-  hbm0923_wt_buffer #(
-    .Ports(Tout), .DataDepth(DataDepth), .ScaleDepth(ScaleDepth)
-  ) u_wt_buffer (
+  hbm0923_mvm_weights #(
+    .Ports(Tout),
+    .PortFifoDepth(PortFifoDepth),
+    .DataDepth(DataDepth),
+    .ScaleDepth(ScaleDepth),
+    .Log2BankStep(Log2BankStep)
+  ) u_weights (
     .clk_i,
     .rst_ni,
     .start_i     (run),
     .plan_i      (plan),
     .busy_o      (wt_busy),
-    .valid_i     (port_valid),
-    .pop_o       (port_pop),
-    .data_i      (port_data),
+    .error_o     (wt_error),
+    .hbm_arvalid_o,
+    .hbm_arready_i,
+    .hbm_araddr_o,
+    .hbm_arlen_o,
+    .hbm_rvalid_i,
+    .hbm_rready_o,
+    .hbm_rdata_i,
+    .hbm_rresp_i,
     .data_end_o  (data_end),
     .data_free_i (data_free),
     .scale_free_i(scale_free),
@@ -216,7 +199,6 @@ module hbm0923_mvm
     .rst_ni,
     .start_i    (run),
     .plan_i     (plan),
-    .in_beats_i (in_beats),
     .bn_pop_i   (bn_pop),
     .res_pop_i  (res_pop),
     .dat_valid_o(dat_valid),
@@ -233,7 +215,8 @@ module hbm0923_mvm
   );
 
   // ---- activations
-  logic [15:0]      surfaces;
+  logic             dat_here;
+  logic [15:0]      token, beat;
   logic             issue, issue_output, issue_active;
   logic [DatAw-1:0] dat_addr;
   logic [1023:0]    dat;
@@ -245,7 +228,9 @@ module hbm0923_mvm
     .plan_i    (plan),
     .valid_i   (dat_valid),
     .data_i    (ddr_rdata_i),
-    .surfaces_o(surfaces),
+    .token_i   (token),
+    .beat_i    (beat),
+    .here_o    (dat_here),
     .read_i    (issue),
     .addr_i    (dat_addr),
     .data_o    (dat)
@@ -266,12 +251,14 @@ module hbm0923_mvm
     .start_i         (run),
     .plan_i          (plan),
     .active_o        (issue_active),
-    .surfaces_i      (surfaces),
+    .dat_here_i      (dat_here),
     .data_end_i      (data_end),
     .data_free_o     (data_free),
     .scale_free_o    (scale_free),
     .epilogue_ready_i(epilogue_operands && room),
     .block_o         (block),
+    .token_o         (token),
+    .beat_o          (beat),
     .issue_o         (issue),
     .ctrl_o          (ctrl),
     .output_o        (issue_output),
@@ -369,86 +356,54 @@ module hbm0923_mvm
   );
 
   // ---- results
-  logic       index_valid, index_ready, index_busy, write_pop, write_idle, write_error;
-  ddr_write_t index_write;
+  logic pending, write_idle, write_error;
 
-  hbm0923_mvm_argmax #(
-    .Tout(Tout), .MaxToken(MaxToken)
-  ) u_argmax (
+  hbm0923_mvm_results #(
+    .Tout(Tout), .MaxToken(MaxToken), .Depth(OutDepth)
+  ) u_results (
     .clk_i,
     .rst_ni,
-    .plan_i  (plan),
-    .valid_i (y_valid),
-    .out_i   (out),
-    .y_i     (y),
-    .flush_i (flush),
-    .busy_o  (index_busy),
-    .valid_o (index_valid),
-    .ready_i (index_ready),
-    .write_o (index_write),
-    .result_o(argmax_result)
+    .start_i   (run),
+    .plan_i    (plan),
+    .suppress_i(suppress),
+    .issue_i   (issue_output),
+    .room_o    (room),
+    .pending_o (pending),
+    .valid_i   (y_valid),
+    .out_i     (out),
+    .y_i       (y),
+    .flush_i   (flush),
+    .flushing_o(flushing),
+    .argmax_o  (argmax_result),
+    .idle_o    (write_idle),
+    .error_o   (write_error),
+    .awvalid_o (ddr_awvalid_o),
+    .awready_i (ddr_awready_i),
+    .awid_o    (ddr_awid_o),
+    .awaddr_o  (ddr_awaddr_o),
+    .awlen_o   (ddr_awlen_o),
+    .wvalid_o  (ddr_wvalid_o),
+    .wready_i  (ddr_wready_i),
+    .wdata_o   (ddr_wdata_o),
+    .wstrb_o   (ddr_wstrb_o),
+    .wlast_o   (ddr_wlast_o),
+    .bvalid_i  (ddr_bvalid_i),
+    .bready_o  (ddr_bready_o),
+    .bresp_i   (ddr_bresp_i)
   );
 
-  hbm0923_ddr_writer #(
-    .Tout(Tout), .Depth(OutDepth)
-  ) u_writer (
-    .clk_i,
-    .rst_ni,
-    .start_i      (run),
-    .plan_i       (plan),
-    .suppress_i   (suppress),
-    .valid_i      (y_valid),
-    .out_i        (out),
-    .y_i          (y),
-    .extra_valid_i(index_valid),
-    .extra_ready_o(index_ready),
-    .extra_i      (index_write),
-    .pop_o        (write_pop),
-    .idle_o       (write_idle),
-    .error_o      (write_error),
-    .awvalid_o    (ddr_awvalid_o),
-    .awready_i    (ddr_awready_i),
-    .awid_o       (ddr_awid_o),
-    .awaddr_o     (ddr_awaddr_o),
-    .awlen_o      (ddr_awlen_o),
-    .wvalid_o     (ddr_wvalid_o),
-    .wready_i     (ddr_wready_i),
-    .wdata_o      (ddr_wdata_o),
-    .wstrb_o      (ddr_wstrb_o),
-    .wlast_o      (ddr_wlast_o),
-    .bvalid_i     (ddr_bvalid_i),
-    .bready_o     (ddr_bready_o),
-    .bresp_i      (ddr_bresp_i)
-  );
-
-  // Outputs issued and not yet in the queue; places of the queue not yet promised.
-  localparam int unsigned Cw = $clog2(OutDepth) + 1;
-  logic [Cw-1:0] in_flight_q, room_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      in_flight_q <= '0;
-      room_q      <= Cw'(OutDepth);
-      bus_error_q <= 1'b0;
-    end else begin
-      in_flight_q <= in_flight_q + Cw'(issue_output) - Cw'(y_valid);
-      room_q      <= room_q - Cw'(issue_output) - Cw'(index_valid && index_ready) + Cw'(write_pop);
-      bus_error_q <= (|port_error) || (ddr_rvalid_i && ddr_rresp_i[1]) || write_error;
-    end
+    if (!rst_ni) bus_error_q <= 1'b0;
+    else bus_error_q <= wt_error || (ddr_rvalid_i && ddr_rresp_i[1]) || write_error;
   end
-  assign room     = room_q != '0;
   assign no_room  = !room;
-  assign running  = issue_active || in_flight_q != '0;
-  assign flushing = index_busy;
+  assign running  = issue_active || pending;
   assign draining = wt_busy || !write_idle || bus_error_q;
 
   if (HbmBits * Tout == 0) begin : gen_check
     $error("Tout must not be 0");
   end
-  // Bit 0 of a response tells exclusive from plain; a port is known by its wires.
+  // Bit 0 of a response tells exclusive from plain.
   logic unused_resp;
-  logic [Tout-1:0] unused_port_resp;
-  for (genvar p = 0; p < Tout; p++) begin : gen_unused
-    assign unused_port_resp[p] = hbm_rresp_i[p][0];
-  end
-  assign unused_resp = ^{ddr_rresp_i[0], unused_port_resp};
+  assign unused_resp = ddr_rresp_i[0];
 endmodule

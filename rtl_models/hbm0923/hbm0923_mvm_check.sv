@@ -1,4 +1,4 @@
-// Derives an instruction's sizes from its operands and finds what is illegal, in eight cycles with one multiplier.
+// Derives an instruction's sizes from its operands and finds what is illegal, in seven cycles with one multiplier.
 module hbm0923_mvm_check
   import hbm0923_pkg::*;
   import hbm0923_mvm_pkg::*;
@@ -20,8 +20,7 @@ module hbm0923_mvm_check
 
   output logic          done_o,      // one cycle: plan_o and error_o hold
   output logic [15:0]   error_o,
-  output mvm_plan_t     plan_o,
-  output logic [31:0]   in_beats_o   // pixels of the input, all surfaces
+  output mvm_plan_t     plan_o
 );
   localparam int unsigned TgW     = $clog2(TgroupCh);
   localparam int unsigned WordBeats = Tin / BeatLanes;
@@ -33,7 +32,6 @@ module hbm0923_mvm_check
   logic [31:0]   a_q, b_q;
   logic [63:0]   product;
   mvm_plan_t     plan_q;
-  logic [31:0]   in_beats_q;
   logic [40:0]   in_end_q, out_end_q;
 
   assign product = 64'(a_q) * 64'(b_q);
@@ -42,6 +40,7 @@ module hbm0923_mvm_check
   logic [31:0] tgroups, last, ch_in, words, bad_mode, scale_last, ch_in_padded;
   logic [15:0] first_error;
   logic [1:0]  group;
+  logic [2:0]  chunk;
   always_comb begin
     tgroups = (operands_i.chin + (TgroupCh - 1)) >> TgW;
     last    = operands_i.chin_last;
@@ -54,6 +53,10 @@ module hbm0923_mvm_check
       {13'd7, 19'd128}: group = 2'd2;
       default:          group = 2'd3;
     endcase
+    // Tokens that are loaded together: long bursts, but no more than 32 beats of the array, which it still has to do when
+    // the last of them have arrived.
+    chunk = 3'd0;
+    for (int unsigned i = 1; i <= 5; i++) if (ch_in <= 32'(2048 >> i)) chunk = 3'(i);
     scale_last = (last + (32'd512 << group) - 32'd1) >> (9 + 32'(group));
 
     bad_mode = 32'd1;
@@ -121,12 +124,11 @@ module hbm0923_mvm_check
       a_q        <= '0;
       b_q        <= '0;
       plan_q     <= '0;
-      in_beats_q <= '0;
       in_end_q   <= '0;
       out_end_q  <= '0;
     end else begin
       if (start_i) step_q <= 4'd1;
-      else if (step_q != 4'd0) step_q <= (step_q == 4'd9) ? 4'd0 : step_q + 4'd1;
+      else if (step_q != 4'd0) step_q <= (step_q == 4'd8) ? 4'd0 : step_q + 4'd1;
 
       case (step_q)
         4'd1: begin
@@ -142,6 +144,7 @@ module hbm0923_mvm_check
           plan_q.data_beats  <= 16'(words * WordBeats);
           plan_q.last_mask   <= ~64'd0 >> (6'd0 - ch_in[5:0]);
           plan_q.surfaces_in <= 16'(operands_i.chin >> 5);
+          plan_q.chunk       <= chunk;
           plan_q.tgroups     <= 16'(tgroups);
           plan_q.scale_full  <= 8'((TgroupCh / 512) >> group);
           plan_q.scale_last  <= 8'(scale_last);
@@ -180,20 +183,15 @@ module hbm0923_mvm_check
           // Surfaces that overlap would write bytes twice.
           if (error_q == ErrNone && ((a_q != '0 && 41'(plan_q.out_surface) < row_bytes)
               || (plan_q.surfaces_in != 16'd1 && 41'(plan_q.in_surface) < row_bytes))) error_q <= ErrBadSize;
-          a_q <= 32'(plan_q.surfaces_in);
-          b_q <= 32'(plan_q.tokens);
+          a_q <= 32'(plan_q.tgroups) - 32'd1;
+          b_q <= 32'(plan_q.scale_full);
         end
         4'd6: begin
-          in_beats_q <= product[31:0];
-          a_q        <= 32'(plan_q.tgroups) - 32'd1;
-          b_q        <= 32'(plan_q.scale_full);
-        end
-        4'd7: begin
           plan_q.scale_beats <= 16'(product + 64'(plan_q.scale_last));
           a_q                <= 32'(16'(product + 64'(plan_q.scale_last))) + 32'(plan_q.data_beats);
           b_q                <= 32'(plan_q.blocks);
         end
-        4'd8: begin
+        4'd7: begin
           plan_q.port_beats <= product[31:0];
           if (error_q == ErrNone && operands_i.wt_bits != {a_q[23:0], 8'd0}) error_q <= ErrUnsupported;
           else if (error_q == ErrNone && beyond) error_q <= ErrOutOfRange;
@@ -204,10 +202,9 @@ module hbm0923_mvm_check
     end
   end
 
-  assign done_o     = step_q == 4'd9;
+  assign done_o     = step_q == 4'd8;
   assign error_o    = error_q;
   assign plan_o     = plan_q;
-  assign in_beats_o = in_beats_q;
 
   if (2 ** TgW != TgroupCh || TgroupCh % 2048 != 0 || TgroupCh % Tin != 0 || Tin % BeatLanes != 0) begin : gen_check
     $error("TgroupCh must be a power of two of at least 2048, Tin a multiple of 64");

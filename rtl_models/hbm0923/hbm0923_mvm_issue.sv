@@ -18,12 +18,14 @@ module hbm0923_mvm_issue
   output logic             active_o,
 
   // what has arrived
-  input  logic [15:0]      surfaces_i,
+  input  logic             dat_here_i,        // activations of the beat at hand
   input  logic [Dw+1:0]    data_end_i,
   output logic [Dw+1:0]    data_free_o,
   output logic [Sw:0]      scale_free_o,
   input  logic             epilogue_ready_i,  // for the output at hand
   output logic [19:0]      block_o,
+  output logic [15:0]      token_o,
+  output logic [15:0]      beat_o,
 
   // the beat
   output logic             issue_o,
@@ -48,7 +50,7 @@ module hbm0923_mvm_issue
   logic [3:0]       block_done_q;
 
   logic        last_beat, last_token, last_block, second_half, acc_last, beat_done, block_done;
-  logic        dat_here, wt_here;
+  logic        wt_here;
   logic [Dw+1:0] data_pos, data_ahead;
   logic [Sw:0] scale_pos;
 
@@ -58,7 +60,6 @@ module hbm0923_mvm_issue
   assign data_pos   = data_base_q + (Dw + 2)'(beat_q);
   assign scale_pos  = scale_base_q + (Sw + 1)'(group_q[15:4]);
 
-  assign dat_here = surfaces_i > {beat_q[14:0], 1'b1} || surfaces_i == plan_i.surfaces_in;
   // Signed: the position may be ahead of the stream, when a block's padding was skipped before it arrived.
   assign data_ahead = data_end_i - data_pos;
   assign wt_here    = !data_ahead[Dw+1] && data_ahead != '0;
@@ -69,10 +70,10 @@ module hbm0923_mvm_issue
   assign acc_last    = last_beat && !second_half;
   assign block_done  = beat_done && last_beat && last_token;
 
-  assign wait_dat_o      = active_q && !dat_here;
-  assign wait_wt_o       = active_q && dat_here && !wt_here;
-  assign wait_epilogue_o = active_q && dat_here && wt_here && acc_last && !epilogue_ready_i;
-  assign issue_o         = active_q && dat_here && wt_here && (!acc_last || epilogue_ready_i);
+  assign wait_dat_o      = active_q && !dat_here_i;
+  assign wait_wt_o       = active_q && dat_here_i && !wt_here;
+  assign wait_epilogue_o = active_q && dat_here_i && wt_here && acc_last && !epilogue_ready_i;
+  assign issue_o         = active_q && dat_here_i && wt_here && (!acc_last || epilogue_ready_i);
 
   always_comb begin
     ctrl_o             = '0;
@@ -139,10 +140,12 @@ module hbm0923_mvm_issue
 
   assign active_o     = active_q;
   assign block_o      = block_q;
+  assign token_o      = token_q;
+  assign beat_o       = beat_q;
   assign data_free_o  = last_token ? data_pos : data_base_q;
   assign scale_free_o = scale_free_q;
 
   // Fields of the plan that other modules use.
   logic unused_plan;
-  assign unused_plan = ^{plan_i, scale_pos[Sw], beat_q[15]};
+  assign unused_plan = ^{plan_i, scale_pos[Sw]};
 endmodule

@@ -26,6 +26,7 @@ package hbm0923_mvm_pkg;
     logic [15:0] scale_beats;     // beats of scales a channel
     logic [63:0] last_mask;       // lanes of the last beat that are below CHin
     logic [15:0] surfaces_in;     // pixels a token
+    logic [2:0]  chunk;           // log2 of the tokens that are loaded together
     logic [15:0] tgroups;         // weight groups of TgroupCh inputs
     logic [7:0]  scale_full;      // beats of scales in a whole weight group
     logic [7:0]  scale_last;      // and in the last one

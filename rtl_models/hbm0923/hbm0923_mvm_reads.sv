@@ -1,4 +1,10 @@
 // What an instruction reads from DDR: activations, batch norm, residual, told apart by the ID of their bursts.
+//
+// Activations come in chunks of tokens, each surface by surface, so that the array starts when the first chunk is there.
+// Its outputs wait for batch norm and residual: before the last surface of the first chunk (after it, if it is one token's)
+// comes what is needed of these, and later they go first when they run low.
+// Tokens of more than 1,024 inputs come one by one, in bursts of one beat: a memory whose latency in cycles is more than
+// the bursts that it queues then delivers less than a beat a cycle.
 module hbm0923_mvm_reads
   import hbm0923_mvm_pkg::*;
 #(
@@ -11,7 +17,6 @@ module hbm0923_mvm_reads
 
   input  logic        start_i,
   input  mvm_plan_t   plan_i,
-  input  logic [31:0] in_beats_i,   // pixels of the input
   input  logic [1:0]  bn_pop_i,     // beats that left the rings
   input  logic [1:0]  res_pop_i,
 
@@ -32,25 +37,54 @@ module hbm0923_mvm_reads
 
   logic    [2:0] ar_valid, ar_ready;
   ddr_ar_t [2:0] ar;
-  logic          linear;
   assign dat_valid_o  = ddr_rvalid_i && ddr_rid_i == IdDat;
   assign bn_valid_o   = ddr_rvalid_i && ddr_rid_i == IdBn;
   assign res_valid_o  = ddr_rvalid_i && ddr_rid_i == IdRes;
   assign ddr_rready_o = 1'b1;
-  // Surfaces that follow each other without a gap are one run: a single token needs few bursts.
-  assign linear = plan_i.in_surface == {10'd0, plan_i.tokens, 6'd0};
+
+  // ---- chunks of tokens
+  logic        linear, next_chunk, dat_done, dat_last, dat_urgent, first_q, bn_low, res_low;
+  logic [15:0] chunk_tokens, tokens_q, left_tokens;
+  logic [31:0] chunk_addr_q, chunk_addr;
+  assign chunk_tokens = 16'd1 << plan_i.chunk;
+  // The surfaces of a single token may follow each other without a gap: one run, which needs few bursts.
+  assign linear       = plan_i.tokens == 16'd1 && plan_i.in_surface == 32'd64;
+  assign left_tokens  = start_i ? plan_i.tokens : tokens_q;   // with the chunk that starts
+  assign chunk_addr   = start_i ? plan_i.in_addr : chunk_addr_q;
+  assign next_chunk   = dat_done && tokens_q != 16'd0;
+  assign dat_urgent   = first_q && !(dat_last && plan_i.tokens != 16'd1);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      first_q      <= 1'b0;
+      tokens_q     <= '0;
+      chunk_addr_q <= '0;
+    end else if (start_i || next_chunk) begin
+      first_q      <= start_i;
+      tokens_q     <= (left_tokens <= chunk_tokens) ? 16'd0 : left_tokens - chunk_tokens;
+      chunk_addr_q <= chunk_addr + {10'd0, chunk_tokens, 6'd0};
+    end else if (dat_done) begin
+      first_q <= 1'b0;
+    end
+  end
+
+  logic       unused_low;
+  logic [1:0] unused_done, unused_last;
 
   hbm0923_ddr_reader #(
     .Depth(256), .MaxBurst(DdrBurst)
   ) u_dat_reader (
     .clk_i,
     .rst_ni,
-    .start_i  (start_i),
-    .addr_i   (plan_i.in_addr),
+    .start_i  (start_i || next_chunk),
+    .addr_i   (chunk_addr),
     .stride_i (plan_i.in_surface),
-    .beats_i  (linear ? in_beats_i : 32'(plan_i.tokens)),
+    .beats_i  (linear ? 32'(plan_i.surfaces_in) : (left_tokens < chunk_tokens) ? 32'(left_tokens) : 32'(chunk_tokens)),
     .runs_i   (linear ? 20'd1 : 20'(plan_i.surfaces_in)),
     .repeats_i(6'd1),
+    .done_o   (dat_done),
+    .last_o   (dat_last),
+    .low_o    (unused_low),
     .valid_o  (ar_valid[0]),
     .ar_o     (ar[0]),
     .ready_i  (ar_ready[0]),
@@ -68,6 +102,9 @@ module hbm0923_mvm_reads
     .beats_i  ({11'd0, plan_i.surfaces_out, 1'b0}),
     .runs_i   (20'd1),
     .repeats_i(6'd1),
+    .done_o   (unused_done[0]),
+    .last_o   (unused_last[0]),
+    .low_o    (bn_low),
     .valid_o  (ar_valid[1]),
     .ar_o     (ar[1]),
     .ready_i  (ar_ready[1]),
@@ -85,6 +122,9 @@ module hbm0923_mvm_reads
     .beats_i  (32'(plan_i.tokens)),
     .runs_i   (plan_i.blocks),
     .repeats_i(6'(PixelLanes / Tout)),
+    .done_o   (unused_done[1]),
+    .last_o   (unused_last[1]),
+    .low_o    (res_low),
     .valid_o  (ar_valid[2]),
     .ar_o     (ar[2]),
     .ready_i  (ar_ready[2]),
@@ -95,6 +135,7 @@ module hbm0923_mvm_reads
     .clk_i,
     .rst_ni,
     .valid_i  (ar_valid),
+    .urgent_i ({res_low && !dat_urgent, bn_low && !dat_urgent, dat_urgent}),
     .ar_i     (ar),
     .ready_o  (ar_ready),
     .arvalid_o(ddr_arvalid_o),

@@ -161,3 +161,66 @@ def test_a_wrong_rounding_of_the_functional_model_exceeds_its_local_bound():
     assert result.verdict == "fail"
     assert result.divergence.ops == ("h",)
     assert "beyond the bound" in result.divergence.what
+
+
+def test_a_measurement_alone_holds_nothing_against_an_engine(monkeypatch: pytest.MonkeyPatch):
+    from fleet.cosim import campaign
+
+    original = campaign._Run._compare
+    skip = lambda s, other, reference, how: reference == "vm-rounded" or original(s, other, reference, how)  # noqa: E731
+    monkeypatch.setattr(campaign._Run, "_compare", skip)
+    result = run(Rtl(), ("vm", "iss"))
+    assert {c.kind for c in result.comparisons} == {"info"}
+    assert result.reasons == ("iss ran but was compared with nothing that could fail",)
+
+
+def test_a_constant_that_changes_in_memory_is_found_though_no_result_shows_it():
+    class Decayed(Faulty):
+        def execute(self, calls, first_seq):
+            commits = super().execute(calls, first_seq)
+            self._opened[2].view("hbm", 0, 64, 3)[37] ^= 16
+            return commits
+
+    rtl = Rtl()
+    rtl.backend = Decayed(None)
+    result = run(rtl)
+    assert result.verdict == "fail"
+    (reason,) = result.reasons
+    assert reason.startswith("rtl-vs-iss: memory of rtl does not hold what was loaded: w1.int4g128 at hbm port 3 0x25: packed 0x")
+
+
+def test_the_evidence_of_a_divergence_names_a_constant_that_changed():
+    class Decayed(Faulty):
+        def execute(self, calls, first_seq):
+            self._opened[2].view("hbm", 0, 64, 2)[1] ^= 4
+            return super().execute(calls, first_seq)
+
+    rtl = Rtl()
+    rtl.backend = Decayed(None)
+    found = run(rtl).divergence
+    assert found is not None
+    assert (found.seq, found.differences) == (0, ())
+    assert "memory does not hold what was loaded: w1.int4g128 at hbm port 2 0x1" in found.what
+
+
+def test_a_wrong_index_is_traced_to_its_element():
+    class Shifted(Faulty):
+        def execute(self, calls, first_seq):
+            from fleet.isa.digest import DDR, digest
+
+            commits = list(super().execute(calls, first_seq))
+            s, device, memory, _ = self._opened
+            place = s.instructions[calls[-1].instruction].writes(device, calls[-1].fields)[-1]
+            data = memory.view(place.space, place.offset, place.size)
+            before = digest(DDR, place.offset, data)
+            data[4 * 5] ^= 3  # the class of token 5
+            change = digest(DDR, place.offset, data) - before
+            commits[-1] = replace(commits[-1], digest=(commits[-1].digest + change) % (1 << 64))
+            return commits
+
+    rtl = Rtl()
+    rtl.backend = Shifted(None)
+    found = run(rtl).divergence
+    assert found is not None
+    assert found.ops == ("y", "c")
+    assert [d.element for d in found.differences] == [(5,)]

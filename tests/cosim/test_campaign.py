@@ -201,3 +201,32 @@ def test_every_engine_gets_a_folder_of_its_own(tmp_path):
     run([vm, riscv], workdir=tmp_path, seed=5, memory="stall")
     assert riscv.ran[0].workdir == tmp_path / "riscv"
     assert (riscv.ran[0].seed, riscv.ran[0].memory, riscv.ran[0].device) == (5, "stall", None)
+
+
+def test_results_alone_do_not_show_that_an_engine_ran():
+    class Counted(Fake):
+        evidence = ("instructions",)
+
+    assert run([VM, Counted("riscv", "riscv")]).verdict == "pass"
+    result = run([VM, Counted("riscv", "riscv", spoil=lambda t: replace(t, counters={}))])
+    (reason,) = result.reasons
+    assert reason == "riscv did not run: gave back a trace that counts no instructions: nothing shows that it ran"
+
+
+def test_an_engine_that_was_passed_over_is_found(monkeypatch: pytest.MonkeyPatch):
+    from fleet.cosim import campaign
+
+    original = campaign._Run._engine
+    monkeypatch.setattr(campaign._Run, "_engine", lambda s, name, required: name != "other" and original(s, name, required))
+    result = run([VM, RISCV, Fake("other", "x")], ("vm", "riscv", "other"))
+    assert (result.verdict, result.reasons) == ("fail", ("other was asked for and did not run",))
+
+
+def test_a_comparisons_gaps_are_its_own_and_not_said_again_for_the_run():
+    def less(trace):
+        return replace(trace, tensors={k: v for k, v in trace.tensors.items() if k != "product"})
+
+    result = run([VM, Fake("cpython", "source", spoil=less), RISCV], ("vm", "cpython"))
+    comparison = result.comparison("vm-vs-cpython")
+    assert [n.what for n in comparison.not_compared] == ["product"]
+    assert [n.what for n in result.not_compared] == ["riscv"]

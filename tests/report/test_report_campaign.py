@@ -81,7 +81,8 @@ def test_difference_names_causes_and_effects() -> None:
     assert found.commits == 1
     moved = {f.what: f.ratio for f in found.cycles if f.changed}
     assert moved == {"rtl cycles": 2.0}
-    assert "riscv-vs-vm matmul.7 error / bound" in text
+    assert "errors, riscv-vs-vm" in text
+    assert "matmul.7 error / bound" in text
     table = json.loads(found.json_text())
     assert table["same"] is False
     assert {c["what"]: c["after"] for c in table["comparisons"] if c["changed"]} == {"rtl-vs-iss": "fail", "riscv-vs-vm": "fail"}

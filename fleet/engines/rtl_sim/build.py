@@ -39,6 +39,7 @@ _VERILATOR = [
 ]  # fmt: skip
 _COCOTB = ["--vpi", "--public-depth", "1"]
 _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
+_GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
 _MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
@@ -67,8 +68,28 @@ def design_of(instruction_set: InstructionSet, device: Device) -> Design:
             where=instruction_set.name,
             hint="use --engines without rtl",
         )
+    _check_generated(instruction_set, rtl.sources)
     desc_hash = int(description_hash(instruction_set, device)[:8], 16)
     return Design(Dut(rtl.top, dict(rtl.parameters(device)), desc_hash), tuple(rtl.sources), tuple(rtl.include_dirs))
+
+
+def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -> None:
+    """Refuses (DeviceError) files that `fleet.isa.export` generated from another description than the installed one."""
+    from fleet.isa.description import load
+
+    now = load(instruction_set.description).hash
+    for path in sources:
+        try:
+            with path.open(encoding="utf-8", errors="replace") as f:
+                stated = _GENERATED_FROM.search(f.read(1000))
+        except OSError as error:
+            raise DeviceError(f"cannot read the hardware's source ({error.strerror})", where=str(path)) from error
+        if stated is not None and stated[1] != now:
+            raise DeviceError(
+                f"generated from description {stated[1][:16]}, {instruction_set.description.name} is now {now[:16]}",
+                where=str(path),
+                hint="generate it again with `python -m fleet.isa.export`",
+            )
 
 
 def _copy_name(path: Path) -> str:
@@ -162,7 +183,9 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
     with locked(folder / f"{key}.lock", lambda: tell(0.0, "waiting for another run that builds the same simulation")):
         if done.is_file():
             return done
-        temporary = Path(tempfile.mkdtemp(prefix=f".{key[:8]}-", dir=folder))
+        for stale in folder.glob(f".{key}-*"):  # of a build that was killed: whoever builds this holds the lock
+            shutil.rmtree(stale, ignore_errors=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=folder))
         try:
             (temporary / "key").write_text(key, encoding="utf-8")
             for name, content in files:

@@ -31,15 +31,17 @@ def cache_folder() -> Path:
     xdg = os.environ.get("XDG_CACHE_HOME")
     root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
     root = root.expanduser().absolute()
-    if not is_plain(root):
+    shared = not is_plain(root)
+    if shared:
         root = Path(tempfile.gettempdir()).absolute() / f"fleet-cache-{os.getuid()}"
         if not is_plain(root):
             root = Path("/tmp") / root.name
     folder = root / "rtl"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if root.stat().st_uid != os.getuid() and not named:
-            raise PermissionError(f"{root} belongs to another user")
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if shared and (root.is_symlink() or root.stat().st_uid != os.getuid()):
+            raise PermissionError(f"{root} belongs to another user")  # anyone may write to the temporary directory
+        folder.mkdir(exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:

@@ -1,25 +1,29 @@
 """Cycles of an MVM instruction with ideal memory, from the device's parameters.
 
 The model is a pipeline of streams that overlap: activations from DDR into the data buffer, weights from HBM into the port
-FIFOs and the weight buffer, the array, and the output to DDR. With
+FIFOs and the weight buffer, the array. Outputs leave at one a cycle, never later than the array makes them. With
 
-    words   = ceil(CHin / Tin)           array words of a token
     blocks  = ceil(CHout / Tout)         channels that a port delivers
     beats   = channel bytes / 32         cycles in which a port delivers one channel
-    width   = ceil(Tin * 4 / 256)        beats of a word (a port's beat holds 64 codes)
-    issue   = max(width, Tin / Tblk)     cycles between two words of the array, which adds one group's product a cycle
-    load    = W * ceil(CHin / 32)        cycles in which DDR delivers the activations, surface by surface
-    early   = min(words * issue, load/2) words of the first token that the array takes while the last surface arrives
-    ahead   = min(load, PortFifoDepth + words * width)   weight beats fetched while activations load
+    pixels  = ceil(CHin / 32)            DDR beats of a token
+    token   = ceil(CHin / lanes)         cycles of the array for a token and a block: beats of 64 lanes, of 32 with groups of 32
+    chunk   = 1 to 32 tokens             loaded together, surface by surface: at most 32 beats of the array
+    load    = W * pixels + operands      cycles until the last activation; operands are the batch norm's words and the residual
+                                         pixels that go before it
+    ring    = WtDepth * Tin / 64 + PortFifoDepth   weight beats that are fetched ahead
 
-the streams end, counted from the first request, at
+the first block ends soon after the load, whose last surface brings one token of the last chunk a cycle,
 
-    array     load - early + blocks * W * words * issue
-    weights   load - ahead + blocks * beats
-    reads     load + BN words / 16 + residual pixels
-    output    load - early + blocks * W * 2              a pixel (or a part of it, Tout lanes) is written in two cycles
+    first   = load - last chunk + (last chunk - 1) * token + 1
 
-and the latest of them, plus a cycle a token for argmax, plus constants, is the cost. Compared with the RTL in
+or later, if the array still has the chunk before to do or its first weights come after their scales. The streams end,
+counted from the first request, at
+
+    array     first + (blocks - 1) * W * token
+    weights   blocks * beats + (W - 1) * token, or first + (blocks - 1) * beats - ring where the ring fills up in the first block
+    reads     W * pixels + all operands, a residual pixel for each of the blocks that share it
+
+and the latest of them, plus the indices of argmax, plus constants, is the cost. Compared with the RTL in
 tests/isa/hbm0923/test_timing.py.
 """
 
@@ -31,6 +35,13 @@ from fleet.isa.contract import Device
 from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.ranges import bn_bytes
 
+ARRAY_LANES = 64
+"""Codes that a port delivers in a cycle."""
+CHUNK_LANES, MAX_CHUNK = 2048, 32
+"""Tokens are loaded together up to so many lanes, rounded down to a power of two, and up to so many tokens."""
+OPERAND_BURST = 16
+"""DDR beats of batch norm or residual that are asked for ahead of activations."""
+
 
 class Constants(NamedTuple):
     """Cycles that do not depend on sizes, as the RTL has them with ideal memory.
@@ -38,35 +49,63 @@ class Constants(NamedTuple):
     start: from the start write to the first read request (latch, check).
     array: from the last word's issue to its FP16 result, first read latency included.
     write: the last write's response, and the commit.
-    pixel: cycles of one write to DDR (address, then data).
+    weights: more through the port FIFO and the weight buffer than activations take.
     """
 
-    start: int = 14
-    array: int = 17
-    write: int = 4
-    pixel: int = 2
+    start: int = 13
+    array: int = 15
+    write: int = 3
+    weights: int = 2
 
 
 CONSTANTS = Constants()
 
 
+def _chunk(chin: int) -> int:
+    """Tokens that are loaded together."""
+    lanes = 1 << (chin - 1).bit_length()
+    return min(MAX_CHUNK, max(1, CHUNK_LANES // lanes))
+
+
+def _operands_before(o: Operands, blocks: int, last_chunk: int) -> int:
+    """DDR beats of batch norm and residual that go before the last activation."""
+    if o.tokens == 1:
+        return 0  # they follow
+    beats = min(OPERAND_BURST, bn_bytes(o.chout) // PIXEL_BYTES) if o.bn is not None else 0
+    beats += min(blocks * o.tokens, OPERAND_BURST + o.tokens - last_chunk) if o.residual is not None else 0
+    return beats
+
+
+def _first_block(o: Operands, load: int, token: int, chunk: int, last_chunk: int) -> int:
+    """When the array ends the first block of output channels."""
+    last_beat = 2 if o.tblk < ARRAY_LANES else 1
+    ends = load - last_chunk + (last_chunk - 1) * token + last_beat
+    if o.tokens > chunk:
+        before = load - last_chunk * o.in_surfaces - chunk + (chunk - 1) * token + last_beat
+        ends = max(ends, before + last_chunk * token)
+    return ends
+
+
 def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) -> int:
     """Cycles from start to commit."""
     p = device.parameters
-    words, blocks = ceil_div(o.chin, p["Tin"]), ceil_div(o.chout, p["Tout"])
+    blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
-    width = ceil_div(p["Tin"] * 4, 8 * BEAT_BYTES)
-    issue = max(width, ceil_div(p["Tin"], o.tblk))
-    load = o.tokens * o.in_surfaces
-    early = min(words * issue, load // 2)
-    array = load - early + blocks * o.tokens * words * issue
-    weights = load - min(load, p["PortFifoDepth"] + words * width, blocks * beats) + blocks * beats
-    reads = load
-    reads += ceil_div(bn_bytes(o.chout), PIXEL_BYTES) if o.bn is not None else 0
-    reads += o.tokens * o.out_surfaces if o.residual is not None else 0
-    output = load - early + blocks * o.tokens * constants.pixel
-    tail = o.tokens if o.argmax is not None else 0
-    return constants.start + constants.array + constants.write + max(array, weights, reads, output) + tail
+    token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
+    chunk = _chunk(o.chin)
+    last_chunk = (o.tokens - 1) % chunk + 1
+    pixels = o.tokens * o.in_surfaces
+    first = _first_block(o, pixels + _operands_before(o, blocks, last_chunk), token, chunk, last_chunk)
+    scales = ceil_div(ceil_div(min(o.chin, p["TgroupCh"]), o.tblk), BEAT_BYTES // 2)
+    first = max(first, scales + constants.weights + o.tokens * token)
+    array = first + (blocks - 1) * o.tokens * token
+    ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
+    weights = max(blocks * beats + (o.tokens - 1) * token, first + (blocks - 1) * beats - ring) + constants.weights
+    reads = pixels
+    reads += bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0
+    reads += o.tokens * blocks if o.residual is not None else 0
+    tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
+    return constants.start + constants.array + constants.write + max(array, weights, reads) + tail
 
 
 def mvm_macs(device: Device, o: Operands) -> tuple[int, int]:

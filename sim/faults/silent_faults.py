@@ -1,0 +1,227 @@
+"""Engines that silently do not run, comparisons that silently compare nothing, tolerances that allow everything."""
+
+from __future__ import annotations
+
+from data import CASE, DEVICE, cosim, digits
+from planting import Edit, Fault, Project
+
+BITS = ("--engines", "vm,iss,rtl", *DEVICE)
+ALL = ("--engines", "vm,cpython,riscv")
+RTL = "fleet/engines/rtl.py"
+RISCV = "fleet/engines/riscv.py"
+CAMPAIGN = "fleet/cosim/campaign.py"
+RUN_RISCV = "return run_image(compiled, compiled.elf, inputs, options)"
+
+
+def _only_golden_engine(project: Project) -> None:
+    project.edit(Edit(CASE, 'engines = ["vm", "iss"]\ndevices = ["hbm_small"]', 'engines = ["vm"]\ngolden = false'))
+
+
+def _nothing(_project: Project) -> None:
+    """The fault is in the command."""
+
+
+FAULTS = (
+    Fault(
+        "rtl-no-commits",
+        "rtl: the simulation is not run, no commit comes back",
+        digits(*BITS),
+        "rtl did not run",
+        (r"engine rtl: 3 instructions, 0 commits",),
+        (Edit(RTL, "        self._jobs += 1\n", "        return []\n        self._jobs += 1\n"),),
+    ),
+    Fault(
+        "rtl-is-iss",
+        "rtl: the functional model computes in its place",
+        digits(*BITS),
+        "rtl did not run",
+        (r"rtl did not run: .* counts no cycles.*",),
+        (
+            Edit(
+                RTL,
+                "        self._jobs += 1\n",
+                "        from fleet.engines.iss import execute_calls\n\n"
+                "        return list(execute_calls(self._set, self._device, self._memory, calls, first_seq))\n"
+                "        self._jobs += 1\n",
+            ),
+        ),
+    ),
+    Fault(
+        "rtl-no-start",
+        "rtl: the start registers are never written",
+        digits(*BITS),
+        "rtl did not run",
+        (r"instruction 0 \(mvm_bn for h1\).*",),
+        (Edit("fleet/engines/rtl_sim/segment.py", "            script.write(*writes[-1], start=True)\n", ""),),
+    ),
+    Fault(
+        "rtl-ends-early",
+        "rtl: the script ends before the first instruction",
+        digits(*BITS),
+        "rtl did not run",
+        (r"1 of \d+ register reads came back.*|.*instruction 0 \(mvm_bn for h1\).*",),
+        (
+            Edit(
+                "fleet/engines/rtl_sim/segment.py",
+                'self._script.save(stem.with_suffix(".script"))',
+                'short = Script()\n        short.read(0x394)\n        short.save(stem.with_suffix(".script"))',
+            ),
+        ),
+    ),
+    Fault(
+        "rtl-cycles-lost",
+        "rtl: a class of cycles is not handed on",
+        digits(*BITS),
+        "rtl did not run",
+        (r"commit 0: cycle classes .* do not sum to its \d+ cycles",),
+        (
+            Edit(
+                "fleet/engines/rtl_sim/segment.py",
+                "            cycles=record.cycles,\n",
+                '            cycles={k: v for k, v in record.cycles.items() if k != "issue"},\n',
+            ),
+        ),
+    ),
+    Fault(
+        "iss-writes-nothing",
+        "iss: results are never written to memory",
+        digits("--engines", "vm,iss", *DEVICE),
+        "FAIL      iss-vs-vm-rounded",
+        (r"h1 \(\S*model.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found 0.0",),
+        (
+            Edit(
+                "fleet/engines/iss.py",
+                "            memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data\n",
+                "            memory.view(w.space, w.offset, w.data.size, w.bank)\n",
+            ),
+        ),
+    ),
+    Fault(
+        "riscv-incomplete",
+        "riscv: the run does not end",
+        digits("--engines", "vm,riscv"),
+        "riscv did not run",
+        (r"riscv did not run: gave back a trace that is not complete.*",),
+        (Edit(RISCV, "        trace.complete = True\n", ""),),
+    ),
+    Fault(
+        "riscv-is-vm",
+        "riscv: gives back the golden's results without running",
+        digits("--engines", "vm,riscv"),
+        "riscv did not run",
+        (r"riscv did not run: .* counts no instructions.*",),
+        (
+            Edit(
+                RISCV,
+                RUN_RISCV,
+                "from dataclasses import replace\n\n        from fleet.engines.vm import VmEngine\n\n"
+                '        return replace(VmEngine().run(program, inputs, options), engine="riscv")',
+            ),
+        ),
+    ),
+    Fault(
+        "riscv-keeps-nothing",
+        "riscv: no operation's value is kept",
+        digits("--engines", "vm,riscv"),
+        "FAIL      riscv-vs-vm",
+        (r"matmul.0: riscv kept no value of it",),
+        (Edit(RISCV, "if options.keep_tensors:", "if not options.keep_tensors:"),),
+    ),
+    Fault(
+        "engine-skipped",
+        "campaign: an engine that was asked for is passed over",
+        digits(*ALL),
+        "verdict: FAIL",
+        (r"riscv was asked for and did not run",),
+        (Edit(CAMPAIGN, "        for name in others:\n", "        for name in others[:0]:\n"),),
+    ),
+    Fault(
+        "comparison-skipped",
+        "campaign: the functional model's bound is not held, only its error measured",
+        digits("--engines", "vm,iss", *DEVICE),
+        "verdict: ",
+        (r"iss ran but was compared with nothing that could fail",),
+        (Edit(CAMPAIGN, '        self._compare("iss", ROUNDED, lambda s, ref, other: s.arithmetic(ref, other))\n', ""),),
+    ),
+    Fault(
+        "comparison-empty",
+        "comparison: no operation is looked at",
+        digits("--engines", "vm,riscv"),
+        "NOTHING COMPARED",
+        (r"riscv-vs-vm: no element was compared.*",),
+        (
+            Edit(
+                "fleet/cosim/compare.py",
+                "            name = op_id(op)\n            if isinstance(op, d.ConstantOp | d.PrintOp):",
+                "            name = op_id(op)\n            if isinstance(op, d.FleetOp):",
+            ),
+        ),
+    ),
+    Fault(
+        "bits-empty",
+        "comparison: commits of both sides are dropped",
+        digits(*BITS),
+        "NOTHING COMPARED",
+        (r"rtl-vs-iss: no byte was compared.*",),
+        (
+            Edit(
+                "fleet/cosim/compare.py",
+                "for i in range(max(len(reference.commits), len(other.commits))):",
+                "for i in range(min(0, len(reference.commits), len(other.commits))):",
+            ),
+        ),
+    ),
+    Fault(
+        "bound-infinite",
+        "tolerance: every bound is infinite",
+        digits("--engines", "vm,riscv"),
+        "FAIL      riscv-vs-vm",
+        (r"matmul.0: no element has a finite bound, so nothing is proved",),
+        (
+            Edit(
+                "fleet/cosim/tolerance.py",
+                "array = np.asarray(np.broadcast_to(array, shape), np.float64)",
+                "array = np.full(shape, np.inf)",
+            ),
+        ),
+    ),
+    Fault(
+        "bound-half-infinite",
+        "tolerance: every second element's bound is infinite",
+        digits("--engines", "vm,riscv"),
+        "FAIL      riscv-vs-vm",
+        (r"matmul.1: no element has a finite bound, so nothing is proved",),
+        (
+            Edit(
+                "fleet/cosim/tolerance.py",
+                "array = np.asarray(np.broadcast_to(array, shape), np.float64)",
+                "array = np.where(np.arange(int(np.prod(shape))).reshape(shape) % 2, np.inf, array)",
+            ),
+        ),
+    ),
+    Fault(
+        "empty-batch",
+        "a batch of no rows",
+        digits("--engines", "vm,riscv", "--batch", "0"),
+        "Invalid value for '--batch'",
+        (r"0 is not in the range x>=1",),
+        code=2,
+        plant=_nothing,
+    ),
+    Fault(
+        "case-without-engines",
+        "a case whose only engine is the golden, without a golden",
+        ("fleet.cli.main", "case", "run", CASE),
+        "verdict: NOTHING COMPARED",
+        (r"only vm ran: name at least two engines",),
+        plant=_only_golden_engine,
+    ),
+    Fault(
+        "one-engine",
+        "only one engine is named",
+        cosim("difference", "--engines", "vm"),
+        "NOTHING COMPARED",
+        (r"only vm ran: name at least two engines",),
+        plant=_nothing,
+    ),
+)

@@ -146,7 +146,7 @@ def _written(folder, text: str) -> str:
         ({"w": W}, {"x": X.astype(float)}, 'argument "x" is declared float32[N, 4], the given array is float64'),
         ({"w": W.astype("c8")}, {"x": X}, 'argument "w" has dtype <c8'),
         ({"w": W.astype(">f4")}, {"x": X}, 'argument "w" has dtype >f4'),
-        ({"w": W + np.float32(np.inf)}, {"x": X}, 'weight "w" has 12 values that are NaN or infinite, the first at (0, 0)'),
+        ({"w": W + np.float32(np.inf)}, {"x": X}, 'weight "w" is NaN or infinite in 12 of 12 values, the first at (0, 0)'),
         ({"w": W, "x": X}, {"x": X}, '"x" is both a weight and an input'),
     ],
 )

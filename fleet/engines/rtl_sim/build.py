@@ -200,7 +200,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
                 "verilator": tools.verilator_version,
                 "compiler": tools.compiler_version,
             }
-            (temporary / "info.json").write_text(json.dumps(info, indent=2))
+            (temporary / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
             shutil.move(temporary / "obj" / "Vtop", temporary / "Vtop")
             shutil.rmtree(temporary / "obj")
             os.replace(temporary, folder / key)

@@ -110,7 +110,7 @@ class Job:
             if "\n" in str(value):
                 raise DeviceError(f"a path with a line break ({str(value)!r}) cannot stand in a job file", where=key)
         temporary = path.with_name(path.name + ".tmp")
-        temporary.write_text("".join(f"{key}={value}\n" for key, value in pairs), encoding="utf-8")
+        temporary.write_text("".join(f"{key}={value}\n" for key, value in pairs), encoding="utf-8", errors="surrogateescape")
         os.replace(temporary, path)
 
 
@@ -139,7 +139,7 @@ class Status:
     def load(cls, path: Path) -> Status:
         """Reads a status file. Raises DeviceError when it is not there or not whole."""
         try:
-            pairs = dict(line.split("=", 1) for line in path.read_text(encoding="utf-8").splitlines())
+            pairs = dict(line.split("=", 1) for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines())
             return cls(
                 status=pairs.pop("status"),
                 message=pairs.pop("message"),

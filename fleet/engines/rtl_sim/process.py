@@ -176,7 +176,7 @@ class Simulation:
             raise
         status = Status.load(job.status)
         if status.status != "done":
-            raise SimulationError(f"the simulation ended with a {status.status}: {status.message}", where=self._where(job))
+            raise SimulationError(f"the simulation ended in {status.status}: {status.message}", where=self._where(job))
         return status
 
     def close(self) -> None:

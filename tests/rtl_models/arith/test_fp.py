@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,11 +15,15 @@ PACKAGE = HERE.parents[2] / "rtl_models" / "arith" / "fp_pkg.sv"
 
 
 def build(folder: Path, package: Path) -> Path:
-    """The driver around a copy of the package."""
+    """The driver around a copy of the package; built from copies, since make cannot stand blanks in paths."""
     tools = find_toolchain()
-    command = [str(tools.verilator), "--cc", "--exe", "-O3", "-Wall", "--top-module", "fp_probe", "-Mdir", str(folder / "obj")]
-    command += ["-CFLAGS", "-O1 -ffp-contract=off", str(package), str(HERE / "fp_probe.sv"), str(HERE / "fp_main.cpp")]
-    subprocess.run([*command, "--build"], check=True, capture_output=True)
+    for name in ("fp_probe.sv", "fp_main.cpp"):
+        shutil.copy(HERE / name, folder / name)
+    if not (folder / "fp_pkg.sv").exists():
+        shutil.copy(package, folder / "fp_pkg.sv")
+    command = [str(tools.verilator), "--cc", "--exe", "-O3", "-Wall", "--top-module", "fp_probe", "-Mdir", "obj"]
+    command += ["-CFLAGS", "-O1 -ffp-contract=off", "fp_pkg.sv", "fp_probe.sv", "fp_main.cpp"]
+    subprocess.run([*command, "--build"], cwd=folder, check=True, capture_output=True)
     return folder / "obj" / "Vfp_probe"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def test_slang_finds_nothing(tmp_path: Path, ports: int) -> None:
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
     options = "-Wextra -Wconversion -Wno-unused -Werror --top fleet_tb --timescale 1ns/1ps"
-    assert driver.parseCommandLine(f"slang {options} " + " ".join(_files(tmp_path, ports)))
+    assert driver.parseCommandLine(f"slang {options} " + shlex.join(_files(tmp_path, ports)))
     assert driver.processOptions()
     assert driver.parseAllSources()
     driver.reportCompilation(driver.createCompilation(), True)

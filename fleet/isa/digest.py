@@ -20,10 +20,12 @@ _S = np.uint64(32)
 
 def mix(space: int, offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
     """uint64 mix of each byte. offsets: any integer shape, below 2^40; values: uint8, same shape."""
-    x = (np.uint64(space) << np.uint64(48)) ^ (offsets.astype(np.uint64) << np.uint64(8)) ^ values.astype(np.uint64)
-    x = x * _M1
+    x = offsets.astype(np.uint64, copy=False) << np.uint64(8)
+    x ^= np.uint64(space) << np.uint64(48)
+    x ^= values
+    x *= _M1
     x ^= x >> _S
-    x = x * _M2
+    x *= _M2
     x ^= x >> _S
     return x
 

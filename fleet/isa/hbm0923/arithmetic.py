@@ -16,6 +16,7 @@ F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
 NAN16 = np.uint16(0x7E00)
+_INFINITY16 = 0x7C00
 _BLOCK_BYTES = 1 << 20
 """Group sums held at a time: small enough for the second cache."""
 
@@ -34,11 +35,13 @@ class Weights:
     scales: F32
 
 
-def group_products(x: F64, weights: Weights, first: int, last: int) -> F32:
-    """p = binary32 of the group sums.
+def is_finite(x: np.ndarray) -> bool:
+    """Whether no FP16 of x is infinite or NaN: a third of the time of `isfinite` on their binary64."""
+    return bool((x.view(np.uint16) & np.uint16(0x7FFF)).max() < _INFINITY16)
 
-    A zero may come as -0 (a sum of negative zeros), where docs/arithmetic.md says +0: nothing can see it, since the
-    product with a scale is a zero or NaN either way, and acc, which never is -0, absorbs a zero of any sign.
+
+def _odd_products(x: F64, weights: Weights, first: int, last: int) -> F32:
+    """p = binary32 of the group sums, for any x.
 
     Args:
         x: [groups, Tblk, tokens], FP16 values; lanes at or beyond CHin must be +0.
@@ -48,10 +51,7 @@ def group_products(x: F64, weights: Weights, first: int, last: int) -> F32:
         [last - first, channels, tokens].
     """
     xs, codes = x[first:last], weights.codes[first:last]
-    finite = np.isfinite(xs)
-    if finite.all():
-        return np.matmul(codes, xs).astype(np.float32)
-    p = np.matmul(codes, np.where(finite, xs, 0.0)).astype(np.float32)
+    p = np.matmul(codes, np.where(np.isfinite(xs), xs, 0.0)).astype(np.float32)
     infinite = np.where(np.isinf(xs), np.sign(np.where(np.isnan(xs), 0.0, xs)), 0.0)
     count = np.abs(infinite).sum(axis=1, keepdims=True)
     hits = np.matmul((codes != 0).astype(np.float64), np.abs(infinite))
@@ -63,15 +63,32 @@ def group_products(x: F64, weights: Weights, first: int, last: int) -> F32:
     return p
 
 
-def accumulate(x: F64, weights: Weights) -> F32:
-    """acc over all groups, ascending: [channels, tokens] from x [groups, Tblk, tokens]."""
+def accumulate(x: F64, weights: Weights, *, finite: bool) -> F32:
+    """acc over all groups, ascending.
+
+    p may come as -0 (a sum of negative zeros), where docs/arithmetic.md says +0: nothing can see it, since the product
+    with a scale is a zero or NaN either way, and acc, which never is -0, absorbs a zero of any sign.
+
+    Args:
+        x: [groups, Tblk, tokens], FP16 values; lanes at or beyond CHin must be +0.
+        finite: no x is infinite or NaN.
+
+    Returns:
+        [channels, tokens].
+    """
     groups, channels, tokens = x.shape[0], weights.codes.shape[1], x.shape[2]
     acc = np.zeros((channels, tokens), np.float32)
-    step = max(1, _BLOCK_BYTES // (8 * tokens * channels))
+    step = min(groups, max(1, _BLOCK_BYTES // (8 * tokens * channels)))
+    # Written again and again, so that they stay in the cache.
+    sums, products = np.empty((step, channels, tokens), np.float64), np.empty((step, channels, tokens), np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         for first in range(0, groups, step):
             last = min(first + step, groups)
-            terms = group_products(x, weights, first, last)
+            terms = products[: last - first]
+            if finite:
+                terms[:] = np.matmul(weights.codes[first:last], x[first:last], out=sums[: last - first])
+            else:
+                terms[:] = _odd_products(x, weights, first, last)
             terms *= weights.scales[first:last]
             for term in terms:
                 acc += term

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.isa.contract import Device, Instruction, Memory, Range, Write
-from fleet.isa.hbm0923.arithmetic import F32, F64, accumulate, epilogue
+from fleet.isa.hbm0923.arithmetic import F32, F64, accumulate, epilogue, is_finite
 from fleet.isa.hbm0923.legality import violations
 from fleet.isa.hbm0923.operands import (
     MODE_ARGMAX,
@@ -35,8 +35,9 @@ def _feature(memory: Memory, base: int, surfaces: int, stride: int, tokens: int)
 
 def _grouped(x: np.ndarray, o: Operands) -> F64:
     """[groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
-    lanes = np.zeros((o.tokens, o.groups * o.tblk), np.float64)
+    lanes = np.empty((o.tokens, o.groups * o.tblk), np.float64)
     lanes[:, : o.chin] = x[:, : o.chin]
+    lanes[:, o.chin :] = 0
     return lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 2, 0)
 
 
@@ -56,8 +57,9 @@ class MvmInstruction(Instruction):
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """See docs/arithmetic.md. The fields must be legal."""
         o = Operands.decode(device, fields)
-        x = _grouped(_feature(memory, o.input, o.in_surfaces, o.in_surface, o.tokens), o)
-        acc = accumulate(x, load_weights(device, o, memory))
+        features = _feature(memory, o.input, o.in_surfaces, o.in_surface, o.tokens)
+        x = _grouped(features, o)
+        acc = accumulate(x, load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
         residual = None
         if o.residual is not None:
             pixels = _feature(memory, o.residual, o.out_surfaces, o.out_surface, o.tokens)

@@ -99,18 +99,20 @@ _cache: OrderedDict[_Key, _Entry] = OrderedDict()
 def load_weights(device: Device, o: Operands, memory: Memory) -> Weights:
     """The weights of an instruction; unpacked once and kept as long as memory holds the very same bytes.
 
-    The bytes are compared, not hashed and not trusted: a weight that an instruction or the host has changed is unpacked
-    again. The cache is bounded and shared by all devices (the key holds what the unpacking depends on).
+    The bytes are compared in place, port by port, not hashed and not trusted: a weight that an instruction or the host has
+    changed is unpacked again. The cache is bounded and shared by all devices (the key holds what the unpacking depends on).
     """
     size = o.channels_per_port(device) * channel_bytes(device, o.chin, o.tblk)
-    raw = tuple(memory.view("hbm", o.weights, size, port).tobytes() for port in range(device.parameters["HbmPorts"]))
+    views = [memory.view("hbm", o.weights, size, port) for port in range(device.parameters["HbmPorts"])]
     key = (tuple(device.parameters[k] for k in ("Tin", "Tout", "TgroupCh")), o.chin, o.chout, o.tblk, o.weights)
     entry = _cache.get(key)
-    if entry is not None and entry.raw == raw:
+    # Of one size by the key. `startswith` compares with a view's memory at once (memcmp); `==` would need a copy of it.
+    if entry is not None and all(kept.startswith(view.data) for kept, view in zip(entry.raw, views, strict=True)):
         _cache.move_to_end(key)
         return entry.weights
-    ports = np.frombuffer(b"".join(raw), np.uint8).reshape(len(raw), size)
-    entry = _Entry(raw, unpack_weights(device, ports, o.chin, o.chout, o.tblk))
+    ports = np.stack(views)
+    # Unpacked from the bytes that are kept, so that the two cannot differ.
+    entry = _Entry(tuple(port.tobytes() for port in ports), unpack_weights(device, ports, o.chin, o.chout, o.tblk))
     _cache[key] = entry
     total = sum(e.nbytes for e in _cache.values())
     while total > _CACHE_BYTES and len(_cache) > 1:

@@ -74,8 +74,14 @@ def test_unpacked_once_as_long_as_memory_is_the_same() -> None:
     o = Operands(100, 20, 1, 32, 0, 64, 4096, 64, 64, 64, 64)
     first = load_weights(device, o, memory)
     assert load_weights(device, o, memory) is first
-    memory.view("hbm", 64 + 40, 1, 3)[0] ^= 0x11
-    assert load_weights(device, o, memory) is not first
+    size = o.channels_per_port(device) * channel_bytes(device, 100, 32)
+    for port, at in ((3, 40), (0, 0), (0, size - 1), (7, 0), (7, size - 1)):
+        memory.view("hbm", 64 + at, 1, port)[0] ^= 0x11
+        assert load_weights(device, o, memory) is not first, "any byte that it covers"
+        memory.view("hbm", 64 + at, 1, port)[0] ^= 0x11
+        first = load_weights(device, o, memory)
+    memory.view("hbm", 64 + size, 1, 7)[0] ^= 0x11
+    assert load_weights(device, o, memory) is first
 
 
 def test_bn_words() -> None:

@@ -35,7 +35,11 @@ def activations(rng: np.random.Generator) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--out", type=Path, default=HERE, help="folder for weights.npz and input.npz (default: here)")
-    out = parser.parse_args().out
+    parser.add_argument("--if-missing", action="store_true", help="do nothing where both files are there already")
+    options = parser.parse_args()
+    out = options.out
+    if options.if_missing and all((out / name).exists() for name in ("weights.npz", "input.npz")):
+        return
     rng = np.random.default_rng(SEED)
     out.mkdir(parents=True, exist_ok=True)
     for name, arrays in (("weights.npz", {"b": weights(rng)}), ("input.npz", {"a": activations(rng)})):

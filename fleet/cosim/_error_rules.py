@@ -23,7 +23,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import shape_of
 
-__all__ = ["RULES", "Arithmetic", "Array", "clean", "gamma", "rounded_store"]
+__all__ = ["RULES", "Arithmetic", "Array", "clean", "floor_of", "gamma", "rounded_store"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -50,13 +50,23 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Step:
-    """One operation to bound: x and e are the operands' values and errors (float64); dtype is what its steps round to."""
+    """One operation to bound: x and e are the operands' values and errors (float64); dtype is what its steps round to.
+
+    floor: a proven positive lower bound of each operand as either side computes it, where there is one (`floor_of`).
+    """
 
     op: FleetOp
     x: Sequence[Array]
     e: Sequence[Array]
     dtype: np.dtype
     how: Arithmetic
+    floor: Sequence[Array | None] = ()
+
+    def low(self, i: int) -> Array:
+        """The least that operand i can be: value minus error, or its floor where that is more."""
+        low = self.x[i] - self.e[i]
+        floor = self.floor[i] if i < len(self.floor) else None
+        return low if floor is None else np.maximum(low, floor)
 
 
 Rule = Callable[[Step], Array]
@@ -106,7 +116,7 @@ def _product_error(s: Step) -> Array:
 
 def _quotient_error(s: Step) -> Array:
     (a, b), (ea, eb) = s.x, s.e
-    low = np.abs(b) - eb
+    low = np.where(b > 0, s.low(1), np.abs(b) - eb)
     return np.where(low > 0, (ea * np.abs(b) + np.abs(a) * eb) / (np.abs(b) * low), np.inf)
 
 
@@ -126,7 +136,7 @@ def _exact(s: Step) -> Array:
 
 
 def _sqrt(s: Step) -> Array:
-    low = s.x[0] - s.e[0]
+    low = s.low(0)
     root = np.sqrt(s.x[0])
     spread = np.where(s.e[0] == 0, 0.0, np.where(low < 0, np.inf, s.e[0] / (root + np.sqrt(np.maximum(low, 0)))))
     return rounded_store(root, spread, s.dtype)
@@ -137,7 +147,7 @@ def _monotone(name: str, f: Callable[[Array], Array]) -> Rule:
 
     def rule(s: Step) -> Array:
         value = f(s.x[0])
-        high, low = f(s.x[0] + s.e[0]), f(s.x[0] - s.e[0])
+        high, low = f(s.x[0] + s.e[0]), f(s.low(0))
         slack = 8 * _EPS * np.maximum(np.abs(high), np.abs(low))
         spread = np.where(s.e[0] == 0, 0.0, np.maximum(high - value, value - low) + slack)
         return rounded_store(value, clean(spread), s.dtype, s.how.ulp.get(name, 0.5))
@@ -270,6 +280,27 @@ def _gather(s: Step) -> Array:
 def _concat(s: Step) -> Array:
     assert isinstance(s.op, d.ConcatOp)
     return np.concatenate(list(s.e), axis=int(s.op.axis.value.data))
+
+
+def floor_of(s: Step) -> Array | None:
+    """A positive lower bound of the result as it is computed from operands within e of x; None where none is known.
+
+    An exponential is positive however far its argument may be off, and so are sums and products of what is positive. Without
+    this the denominator of a softmax would be within its error of zero, and nothing could be said of the quotient.
+    """
+    u, half = _unit(s.dtype)
+    floor = [*s.floor, None, None]
+    if isinstance(s.op, d.ExpOp):
+        rounding = 2 * s.how.ulp.get("exp", 0.5) * u + 8 * _EPS
+        return np.maximum(np.exp(s.x[0] - s.e[0]) * (1 - rounding) - 2 * half, 0.0)
+    if isinstance(s.op, d.ReduceSumOp) and floor[0] is not None:
+        axes, keep = _axes(s.op)
+        return np.sum(floor[0], axis=axes, keepdims=keep) * (1 - gamma(_count(s.x[0], axes) + 1, s.dtype))
+    if isinstance(s.op, d.AddOp) and floor[0] is not None and floor[1] is not None:
+        return (floor[0] + floor[1]) * (1 - 2 * u)
+    if isinstance(s.op, d.MulOp) and floor[0] is not None and floor[1] is not None:
+        return np.maximum(floor[0] * floor[1] * (1 - 2 * u) - 2 * half, 0.0)
+    return None
 
 
 RULES: Mapping[type[FleetOp], Rule] = {

@@ -33,7 +33,7 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, rounded_store
+from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, floor_of, rounded_store
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
@@ -240,7 +240,7 @@ class Values:
 
 def cumulative_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
     """Bounds of all operations, errors gathered from the inputs on. golden: the golden's functions' ULPs."""
-    errors: dict[SSAValue, Array] = {}
+    errors = _Errors()
     bounds: dict[str, Bound] = {}
     for op in values.program.operations():
         if op.results and not isinstance(op, d.PrintOp):
@@ -251,16 +251,22 @@ def cumulative_bounds(values: Values, side: Side, golden: Mapping[str, float] = 
 def local_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
     """Bounds of every operation, its group run on the golden's own values."""
     bounds: dict[str, Bound] = {}
-    errors: dict[str, dict[SSAValue, Array]] = {}
+    errors: dict[str, _Errors] = {}
     for op in values.program.operations():
         if op.results and not isinstance(op, d.PrintOp):
-            bounds[op_id(op)] = _step(op, values, side, golden, errors.setdefault(side.group(op), {}), local=True)
+            bounds[op_id(op)] = _step(op, values, side, golden, errors.setdefault(side.group(op), _Errors()), local=True)
     return bounds
 
 
-def _step(
-    op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: dict[SSAValue, Array], local: bool
-) -> Bound:
+class _Errors(dict[SSAValue, Array]):
+    """Errors gathered so far by value; floors: what is proved to be positive (`floor_of`)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.floors: dict[SSAValue, Array] = {}
+
+
+def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:
     """One operation: its bound, which also goes into `errors` for its users."""
     shape, dtype = shape_of(op.results[0].type), _result_dtype(op)
     x = [_as_used(values.of(v), v, dtype) for v in op.operands]
@@ -278,7 +284,10 @@ def _step(
         else:
             how = side.arithmetic(op)
             inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
-            array = clean(rule(Step(op, x, e, inner, how)))
+            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands])
+            array = clean(rule(step))
+            if how.dtype is None and how.store is None and (floor := floor_of(step)) is not None:
+                errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
             if how.store is not None:
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
             own = [np.zeros_like(v) for v in x]

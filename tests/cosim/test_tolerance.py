@@ -216,3 +216,28 @@ def test_what_has_no_value_cannot_be_bounded():
         cumulative_bounds(Values(program, inputs, golden), FloatArithmetic())
     with pytest.raises(ComparisonFailure, match="'other'"):
         group_arithmetic(program, [("other",)], *device())
+
+
+def wide_softmax() -> tuple[Program, dict[str, np.ndarray]]:
+    """A softmax whose logits' bound is wider than the logits' own spread: the denominator's error exceeds its value."""
+    rng = np.random.default_rng(1)
+    weights = {"w": (rng.normal(0, 1, (512, 512))).astype("float32")}
+    net = Net({"x": ((4, 512), "input"), "w": ((512, 512), "weight")}, weights, "float32")
+    z = net.matmul(net.call(d.MulOp, net.matmul(net["x"], net["w"]), net.number(0.2)), net["w"])
+    e = net.call(d.ExpOp, net.call(d.SubOp, z, net.reduce(d.ReduceMaxOp, z, 1)))
+    total = net.reduce(d.ReduceSumOp, e, 1)
+    return net.program(y=net.call(d.DivOp, e, total)), {"x": rng.normal(size=(4, 512)).astype("float32")}
+
+
+def test_a_softmax_has_a_bound_however_wide_its_logits_bound_is():
+    program, inputs = wide_softmax()
+    golden = evaluate(program, inputs)
+    values = Values(program, inputs, golden)
+    bounds = cumulative_bounds(values, FloatArithmetic())
+    e, total, y = list(bounds)[-3:]
+    assert np.all(bounds[total].array >= golden[total])  # otherwise this test shows nothing
+    assert np.all(np.isfinite(bounds[e].array))
+    assert np.all(np.isfinite(bounds[y].array))
+    for i in range(3):
+        other = evaluate(program, inputs, shuffled_sum(np.random.default_rng(i)))
+        assert np.all(absolute_error(golden[y], other[y]) <= bounds[y].array)

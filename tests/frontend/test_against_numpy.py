@@ -123,11 +123,16 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
-@pytest.mark.parametrize("body", CASES)
+COMBINATIONS = [
+    (body, dtype)
+    for body in CASES
+    for dtype in ("float32", "float64", "float16", "int32")
+    if dtype != "int32" or "x ** -1" not in body  # NumPy refuses negative powers of integers
+]
+
+
+@pytest.mark.parametrize(("body", "dtype"), COMBINATIONS)
 def test_calls_of_the_subset(folder, body: str, dtype: str) -> None:
-    if dtype == "int32" and "x ** -1" in body:
-        pytest.skip("NumPy refuses negative powers of integers")
     arguments = {"x": data((3, 4), dtype, 1), "y": data((4, 3), dtype, 2), "z": np.array([2, 0, 1, 1])}
     text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
     with warnings.catch_warnings():

@@ -83,16 +83,23 @@ def _streams() -> None:
 
 
 def _say(message: str) -> None:
-    with contextlib.suppress(OSError):
+    try:
         sys.stdout.flush()
+    except OSError:
+        _drop_output()
     with contextlib.suppress(OSError):
         print(f"fleet: {message}", file=sys.stderr, flush=True)
 
 
-def _unread() -> int:
-    """Nobody reads standard output any more (`fleet ... | head`): nothing more is said, also not at the interpreter's end."""
+def _drop_output() -> None:
+    """What standard output could not take is dropped, so that the interpreter does not complain of it at its end."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _unread() -> int:
+    """Nobody reads standard output any more (`fleet ... | head`): nothing more is said, also not at the interpreter's end."""
+    _drop_output()
     return PIPE_CLOSED
 
 

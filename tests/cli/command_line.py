@@ -37,7 +37,7 @@ def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, st
     """That of the tests, this checkout first on the import path; None takes a variable away."""
     found = dict(os.environ)
     found["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [found.get("PYTHONPATH")])])
-    for name in ("FLEET_DEBUG", "COLUMNS"):
+    for name in ("FLEET_DEBUG", "COLUMNS", "PYTHONUNBUFFERED"):  # as most users have it
         found.pop(name, None)
     for name, value in (changes or {}).items():
         if value is None:

@@ -54,6 +54,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "COCOTB_RESULTS_FILE": str(folder / "cocotb_results.xml"),
         "COCOTB_ANSI_OUTPUT": "0",
         "TOPLEVEL_LANG": "verilog",
+        "PYTHONUNBUFFERED": "1",  # what the design says of a failed assertion must be in the log when the job is answered
     }
     # cocotb uses pytest to explain assertions; the plug-ins of the environment have no business in there.
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

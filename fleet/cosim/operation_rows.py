@@ -51,20 +51,16 @@ def operation_row(
     if required and basis.bound is None:
         reasons.append("no bound was derived for it")
     if reference.size:
-        size, is_argmax = int(reference.size), isinstance(op, d.ArgmaxOp)
-        alone: list[str] = []
+        if required and basis.bound is not None:
+            bound = bound_stats(basis, basis.bound, reference, other)
+            if absolute_error(reference, other).any():  # what is equal everywhere needs no finite bound
+                reasons += _violations(bound, "", int(reference.size), isinstance(op, d.ArgmaxOp))
+        worst = _worst(reference, other, basis.bound)
         if local is not None:
             if required and basis.local_bound is not None:
                 local_bound = bound_stats(basis, basis.local_bound, *local)
-                alone = _violations(local_bound, "alone, on the same inputs: ", size, is_argmax)
+                reasons += _violations(local_bound, "alone, on the same inputs: ", int(reference.size), isinstance(op, d.ArgmaxOp))
             local_worst = _worst(*local, basis.local_bound)
-        if required and basis.bound is not None:
-            bound = bound_stats(basis, basis.bound, reference, other)
-            # What has gathered on the way may leave no finite bound; then the operation must be proved alone.
-            proved_alone = local_bound is not None and not local_bound.unbounded and not alone
-            reasons += [] if proved_alone and not bound.violations else _violations(bound, "", size, is_argmax)
-        reasons += alone
-        worst = _worst(reference, other, basis.bound)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
     return OperationRow(
         op=op_id(op),
@@ -105,16 +101,16 @@ def bound_stats(basis: Basis, bound: Bound, reference: Array, other: Array) -> B
         violating = error > limit
         if reference.dtype.kind == "f":
             violating = violating | (~np.isfinite(reference) & (error > 0))
-    bounded = np.isfinite(limit) | (error == 0)  # what is equal needs no bound
+    bounded = np.isfinite(limit)
     ratio = np.where(error == 0, 0.0, np.inf)
-    np.divide(error, limit, out=ratio, where=np.isfinite(limit) & (limit > 0) & (error > 0))
+    np.divide(error, limit, out=ratio, where=bounded & (limit > 0) & (error > 0))
     ratio = np.where(violating & ~bounded, np.inf, np.where(bounded, ratio, 0.0))
     dtype = basis.ulp_dtype or reference.dtype
-    finite = limit[np.isfinite(limit)]
+    finite = limit[bounded]
     ulps = np.zeros(0)
     if dtype.kind == "f" and reference.dtype.kind == "f":
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ulps = finite / spacing_of(reference, dtype)[np.isfinite(limit)]
+            ulps = finite / spacing_of(reference, dtype)[bounded]
         ulps = ulps[np.isfinite(ulps)]
     return BoundStats(
         bound_max=float(finite.max()) if finite.size else float("inf"),

@@ -4,6 +4,8 @@ generated/hbm0923_pkg.sv
 generated/hbm0923_regs_pkg.sv
 generated/hbm0923_regs.sv
 generated/hbm0923_csr.sv
+hbm0923/hbm0923_unit_pkg.sv
+hbm0923/hbm0923_unit_ctrl.sv
 hbm0923/hbm0923_mvm_pkg.sv
 hbm0923/hbm0923_hbm_port.sv
 hbm0923/hbm0923_wt_buffer.sv

@@ -96,6 +96,8 @@ class Instruction(ABC):
     """
 
     name: ClassVar[str]
+    executes_in: ClassVar[str] = ""
+    """The hardware's unit, for timelines, where it is not the unit whose registers it is started by."""
 
     @classmethod
     @abstractmethod

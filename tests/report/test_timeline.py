@@ -19,14 +19,16 @@ def test_spans_leave_out_what_has_no_clock() -> None:
 
 def test_shares_are_those_of_the_whole_time() -> None:
     svg = timeline([Span("mvm", "wq", 100, 150), Span("sfu", "norm", 140, 200)])
-    assert "mvm (50 %)" in svg and "sfu (60 %)" in svg
+    assert "mvm (50 %)" in svg
+    assert "sfu (60 %)" in svg
     assert "2 instructions on 2 units over 100 cycles" in svg
 
 
 def test_only_names_with_room_are_written() -> None:
     svg = timeline([Span("mvm", "long_layer", 0, 9_000), Span("sfu", "short", 9_000, 9_010)])
     texts = re.findall(r">([^<>]+)</text>", svg)
-    assert "long_layer" in texts and "short" not in texts
+    assert "long_layer" in texts
+    assert "short" not in texts
 
 
 def test_a_single_empty_span_draws() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,7 +53,13 @@ class Segment:
         return sum(self._cost(call) for call in self.calls)
 
     def job(
-        self, stem: Path, memory: MappedMemory, model: str, waves: Path | None = None, window: tuple[int, int] | None = None
+        self,
+        stem: Path,
+        memory: MappedMemory,
+        model: str,
+        waves: Path | None = None,
+        window: tuple[int, int] | None = None,
+        timing: Mapping[str, str] | None = None,
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed."""
         self._script.save(stem.with_suffix(".script"))
@@ -68,6 +74,7 @@ class Segment:
             max_cycles=self._budget,
             waves=waves,
             window=window,
+            timing=timing or {},
         )
         job.trace.unlink(missing_ok=True)
         return job

@@ -17,10 +17,19 @@ REGISTERS = {
     14: "mvm_splits_m1", 15: "mvm_bank_step", 16: "mvm_res_mode", 17: "mvm_argmax_addr", 18: "mvm_onchip",
     19: "mvm_zero19", 20: "mvm_zero20", 21: "mvm_zero21", 22: "mvm_tgroup", 23: "mvm_tblk", 24: "mvm_chin_last",
     25: "mvm_zero25", 26: "mvm_bn_addr", 27: "mvm_res_addr", 28: "mvm_zero28", 29: "mvm_in_surface", 30: "mvm_in_line",
-    31: "mvm_out_surface", 32: "mvm_out_line", 33: "mvm_start", 40: "mvm_result", 224: "eps", 225: "err_cause",
+    31: "mvm_out_surface", 32: "mvm_out_line", 33: "mvm_start", 40: "mvm_result",
+    64: "aux_status", 65: "aux_insts_addr", 66: "aux_beats", 67: "aux_tasks", 68: "aux_ddr_addr", 69: "aux_hbm_low",
+    70: "aux_hbm_high", 71: "aux_bits", 72: "aux_port", 73: "aux_start",
+    129: "elementwise_status", 130: "elementwise_mode", 131: "elementwise_a_addr", 132: "elementwise_a_surface",
+    133: "elementwise_a_line", 134: "elementwise_out_addr", 135: "elementwise_out_surface", 136: "elementwise_out_line",
+    137: "elementwise_surfaces", 138: "elementwise_hin", 139: "elementwise_win", 140: "elementwise_b_addr",
+    141: "elementwise_onchip", 142: "elementwise_start",
+    193: "sfu_status", 194: "sfu_r194", 195: "sfu_r195", 196: "sfu_r196", 197: "sfu_r197", 198: "sfu_r198", 199: "sfu_r199",
+    200: "sfu_r200", 201: "sfu_r201", 202: "sfu_r202", 203: "sfu_r203", 204: "sfu_r204", 205: "sfu_r205", 206: "sfu_r206",
+    207: "sfu_r207", 208: "sfu_r208", 209: "sfu_start", 224: "eps", 225: "err_cause",
     226: "err_instr", 227: "irq_en", 228: "irq_stat", 229: "desc_hash", 230: "cycles", 231: "cycles_compute",
     232: "cycles_weight_wait", 233: "cycles_activation_wait", 234: "cycles_write_back", 235: "cycles_issue",
-    236: "cycles_dependency",
+    236: "cycles_dependency", 237: "commits", 238: "tasks_done",
 }  # fmt: skip
 
 # Register number -> value of the published example: (1, 1 token, 4096) x (4096, 256) as a plain product.
@@ -30,10 +39,10 @@ PRODUCT = {
     29: 64, 30: 64, 31: 64, 32: 64, 33: 287,
 }  # fmt: skip
 
-OPERANDS = tuple(range(2, 33))
-"""Numbers of the unit's operand registers in write order; 33 follows."""
+OPERANDS = {"mvm": range(2, 33), "aux": range(65, 73), "elementwise": range(130, 142), "sfu": range(194, 209)}
+"""Unit -> numbers of its operand registers in write order; the start register's follows."""
 
-# Instruction -> opcode (cfg_id), every value of register 33 that means it.
+# Instruction -> opcode (cfg_id), every value of its start register that means it.
 INSTRUCTIONS = {
     "mvm": (0x08, (0x11F,)),
     "mvm_bn": (0x48, (0x31F, 0xB1F)),
@@ -43,22 +52,35 @@ INSTRUCTIONS = {
 # Register -> field -> (high bit, low bit), of registers with more than one field.
 FIELDS = {
     "mvm_res_mode": {"relu": (0, 0), "mul": (1, 1), "zero": (31, 2)},
-    "mvm_onchip": {"in": (0, 0), "out": (1, 1), "zero": (31, 2)},
+    "mvm_onchip": {"in": (0, 0), "out": (1, 1), "res": (2, 2), "zero": (31, 3)},
+    "aux_start": {"mode": (1, 0), "zero": (31, 2)},
+    "elementwise_surfaces": {"count": (15, 0), "lanes": (31, 16)},
+    "elementwise_onchip": {"in": (0, 0), "out": (1, 1), "b": (2, 2), "zero": (31, 3)},
+    "elementwise_start": {"run": (0, 0), "zero": (31, 1)},
+    "sfu_start": {
+        "f2w_mvm": (0, 0), "trp_mvm": (1, 1), "pos_emb": (2, 2), "softmax": (3, 3), "act": (4, 4), "norm": (5, 5),
+        "dat2hbm": (6, 6), "zero": (31, 7),
+    },
     "mvm_tgroup": {"inputs": (18, 0), "log2": (31, 19)},
     "mvm_tblk": {"inputs": (18, 0), "log2": (31, 19)},
     "mvm_start": {"mvm": (8, 0), "bn": (9, 9), "res": (10, 10), "argmax": (11, 11), "zero": (31, 12)},
     "irq_en": {"done": (0, 0), "error": (1, 1)},
     "irq_stat": {"done": (0, 0), "error": (1, 1)},
-}
+}  # fmt: skip
 
 # Register of an address -> memory space.
 SPACES = {
     "mvm_in_addr": "ddr", "mvm_wt_addr": "hbm", "mvm_out_addr": "ddr", "mvm_argmax_addr": "ddr", "mvm_bn_addr": "ddr",
-    "mvm_res_addr": "ddr",
+    "mvm_res_addr": "ddr", "aux_insts_addr": "ddr", "aux_ddr_addr": "ddr", "aux_hbm_low": "hbm", "elementwise_a_addr": "ddr",
+    "elementwise_b_addr": "ddr", "elementwise_out_addr": "ddr",
 }  # fmt: skip
+
+# Register -> value -> name, of registers whose values have names.
+VALUES = {"elementwise_mode": {0: "add", 1: "sub", 2: "mul"}}
 
 ERROR_CAUSES = {
     0: "none", 1: "illegal_mode", 2: "bad_size", 3: "unaligned", 4: "out_of_range", 5: "busy", 6: "bus_error", 7: "unsupported",
+    8: "bad_binary",
 }  # fmt: skip
 
 
@@ -73,9 +95,10 @@ def _registers(d: Description) -> Iterator[str]:
         name, expected = found.get(number, "no register"), REGISTERS.get(number, "no register")
         if name != expected:
             yield f"register {number}: expected {expected}, found {name}"
-    order = tuple(r.number for r in d.units["mvm"].operands)
-    if order != OPERANDS:
-        yield f"unit mvm: write order is {order}"
+    for name, unit in d.units.items():
+        order = tuple(r.number for r in unit.operands)
+        if order != tuple(OPERANDS.get(name, ())):
+            yield f"unit {name}: write order is {order}"
 
 
 def _fields(d: Description) -> Iterator[str]:
@@ -88,9 +111,10 @@ def _fields(d: Description) -> Iterator[str]:
         for f in r.fields:
             if f.space != SPACES.get(r.name):
                 yield f"register {r.name}: expected space {SPACES.get(r.name)}, found {f.space}"
-            causes = {e.value: e.name for e in f.encode}
-            if causes != (ERROR_CAUSES if r.name == "err_cause" else {}):
-                yield f"register {r.name}: expected values {ERROR_CAUSES}, found {causes}"
+            named = {e.value: e.name for e in f.encode}
+            expected = ERROR_CAUSES if r.name == "err_cause" else VALUES.get(r.name, {})
+            if named != expected:
+                yield f"register {r.name}: expected values {expected}, found {named}"
 
 
 def _instructions(d: Description) -> Iterator[str]:

@@ -53,7 +53,8 @@ def test_modes_and_opcodes(description: Description, instruction: str, mode: int
 
 
 def test_no_other_mode_is_an_instruction(description: Description) -> None:
-    known = [m for m in range(1 << 12) if any(i.accepts(m) for i in description.instructions.values())]
+    mine = [i for i in description.instructions.values() if i.unit == "mvm"]
+    known = [m for m in range(1 << 12) if any(i.accepts(m) for i in mine)]
     assert known == [0x11F, 0x31F, 0x71F, 0xB1F, 0xF1F]
 
 

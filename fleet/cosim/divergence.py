@@ -19,7 +19,7 @@ from fleet.errors import FleetError
 from fleet.isa import digest as dg
 from fleet.isa.contract import Call, Device, InstructionSet, Memory, Write
 
-__all__ = ["Evidence", "Locate", "Operands", "explain", "writes_digest"]
+__all__ = ["Evidence", "Locate", "Operands", "explain", "spelling", "writes_digest"]
 
 Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
 """(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
@@ -35,6 +35,7 @@ class Evidence:
     """What can be had of a stream after a run.
 
     calls: the instructions in commit order; memory: the other engine's memory as its run left it.
+    before: memory as the instruction in question found it; None: as `memory` holds it (nothing was overwritten since).
     locate, operands: see `Locate`, `Operands`.
     damage: constants that are not in that memory as they were loaded, a line each.
     """
@@ -46,6 +47,7 @@ class Evidence:
     locate: Locate | None = None
     operands: Operands | None = None
     damage: tuple[str, ...] = ()
+    before: Memory | None = None
 
 
 def writes_digest(writes: Sequence[Write]) -> int:
@@ -79,7 +81,7 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
         return divergence
     unit = evidence.instruction_set.instructions[call.instruction]
     try:
-        writes = [w for w in unit.execute(evidence.device, call.fields, evidence.memory) if w.space != "reg"]
+        writes = [w for w in unit.execute(evidence.device, call.fields, evidence.before or evidence.memory) if w.space != "reg"]
         found = [evidence.memory.view(w.space, w.offset, int(w.data.size), w.bank).copy() for w in writes]
     except FleetError:
         return divergence
@@ -131,23 +133,33 @@ def _inputs(evidence: Evidence, call: Call) -> tuple[str, ...]:
 def _differences(
     writes: Sequence[Write], found: Sequence[np.ndarray], ops: tuple[str, ...], locate: Locate | None
 ) -> tuple[tuple[ElementDifference, ...], int]:
-    """Differing 16-bit words (bytes where a write has odd bounds), in order of address; all counted, the first few described."""
+    """Differing elements, in order of address; all counted, the first few described."""
     shown: list[ElementDifference] = []
     total = 0
     for w, f in zip(writes, found, strict=True):
-        width = 2 if w.offset % 2 == 0 and w.data.size % 2 == 0 else 1
-        expected, got = (np.ascontiguousarray(a).view(f"<u{width}") for a in (w.data.reshape(-1), f.reshape(-1)))
-        where = np.flatnonzero(expected != got)
+        kind = _kind(w)
+        expected, got = (np.ascontiguousarray(a).view(kind) for a in (w.data.reshape(-1), f.reshape(-1)))
+        bits = f"<u{kind.itemsize}"
+        where = np.flatnonzero(expected.view(bits) != got.view(bits))
         total += int(where.size)
         for i in where[: max(0, _SHOWN - len(shown))]:
-            address = w.offset + int(i) * width
+            address = w.offset + int(i) * kind.itemsize
             element = locate(ops, w.space, w.bank, address) if locate else None
-            text = (_spelling(int(v), width) for v in (expected[i], got[i]))
+            text = (spelling(v[i : i + 1]) for v in (expected, got))
             shown.append(ElementDifference(w.space, w.bank, address, element, *text))
     return tuple(shown), total
 
 
-def _spelling(value: int, width: int) -> str:
-    if width == 1:
-        return f"{value:#04x}"
-    return f"{value:#06x} = {float(np.array(value, np.uint16).view(np.float16)):.9g}"
+def _kind(w: Write) -> np.dtype:
+    """Of a write's elements: its own, else 16-bit words taken for FP16, bytes where its bounds are odd."""
+    kind = np.dtype(w.dtype or "<f2")
+    return kind if w.offset % kind.itemsize == 0 and w.data.size % kind.itemsize == 0 else np.dtype("u1")
+
+
+def spelling(value: np.ndarray) -> str:
+    """One element (an array of one) as text: its bits, and its number where these do not say it ("0x3c01 = 1.00097656")."""
+    width = value.dtype.itemsize
+    bits = int(value.view(f"<u{width}")[0])
+    if value.dtype.kind == "f":
+        return f"{bits:#0{2 + 2 * width}x} = {float(value[0]):.9g}"
+    return f"{bits:#0{2 + 2 * width}x}" + (f" = {int(value[0])}" if width > 1 else "")

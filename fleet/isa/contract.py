@@ -51,12 +51,14 @@ class Write:
 
     space: "ddr", "hbm", "onchip", "reg" or one that the set defines; bank: the HBM port, else 0.
     offset: bytes from the start of the space (of the bank for "hbm").
+    dtype: of the elements, as NumPy writes it ("<f2", "<u4"), for messages; empty when unknown.
     """
 
     space: str
     offset: int
     data: np.ndarray
     bank: int = 0
+    dtype: str = ""
 
 
 @dataclass(frozen=True)

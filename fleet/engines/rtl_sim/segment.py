@@ -37,9 +37,15 @@ class Segment:
     interrupt, reads interrupt status, error cause and result register, and clears the interrupt.
     """
 
-    def __init__(self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], first_seq: int = 0) -> None:
-        """Raises DeviceError or CodecError for a call that the description does not know."""
+    def __init__(
+        self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], first_seq: int = 0, *, refusals: bool = False
+    ) -> None:
+        """refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
+
+        Raises DeviceError or CodecError for a call that the description does not know.
+        """
         self.calls, self.first_seq = calls, first_seq
+        self._refusals = refusals
         self._set, self._device = instruction_set, device
         self._description = load(instruction_set.description)
         self._interrupt = interrupt(self._description)
@@ -60,9 +66,13 @@ class Segment:
         waves: Path | None = None,
         window: tuple[int, int] | None = None,
         timing: Mapping[str, str] | None = None,
+        script: Script | None = None,
     ) -> Job:
-        """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed."""
-        self._script.save(stem.with_suffix(".script"))
+        """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
+
+        script: played instead of the segment's own.
+        """
+        (script or self._script).save(stem.with_suffix(".script"))
         job = Job(
             ddr=memory.paths["ddr", 0].absolute(),
             hbm={bank: path.absolute() for (space, bank), path in memory.paths.items() if space == "hbm"},
@@ -78,6 +88,17 @@ class Segment:
         )
         job.trace.unlink(missing_ok=True)
         return job
+
+    def begin(self, reads: int) -> Script:
+        """A script that starts the first call and ends after so many register reads, without waiting for it."""
+        script = Script()
+        writes = self._words(self.calls[0])
+        for address, value in writes[:-1]:
+            script.write(address, value)
+        script.write(*writes[-1], start=True)
+        for _ in range(reads):
+            script.read(writes[-1][0])
+        return script
 
     def name(self, index: int) -> str:
         """How messages call a call: "rtl, instruction 3 (mvm_bn for h1)"."""
@@ -118,7 +139,16 @@ class Segment:
         return commits, records
 
     def _cost(self, call: Call) -> int:
+        if self._refusals and self._set.instructions[call.instruction].legal(self._device, call.fields):
+            return 0  # it is refused at once; what the fields of an illegal call cost has no meaning
         return self._set.instructions[call.instruction].cost(self._device, call.fields)
+
+    def _words(self, call: Call) -> list[tuple[int, int]]:
+        """Address and value of the call's writes; where refusals are wanted also of such that no instruction has."""
+        if not self._refusals:
+            return register_writes(self._description, call)
+        unit = self._description.units[self._description.instructions[call.instruction].unit]
+        return [(r.address, call.fields[r.name]) for r in unit.words]
 
     def _make_script(self) -> None:
         d, irq, script = self._description, self._interrupt, self._script
@@ -130,7 +160,7 @@ class Segment:
         script.write(irq.status_address, both)
         script.write(irq.enable_address, both)
         for call in self.calls:
-            writes = register_writes(d, call)
+            writes = self._words(call)
             for address, value in writes[:-1]:
                 script.write(address, value)
             script.write(*writes[-1], start=True)
@@ -153,21 +183,24 @@ class Segment:
             raise SimulationError(f"the hardware committed {len(records)} of {len(self.calls)} instructions", where=where)
         record = records[index]
         opcode = self._description.instructions[call.instruction].opcode
-        if record.opcode != opcode:
+        refused = self._refusals and record.error != 0
+        if record.opcode != opcode and not (refused and record.opcode == 0):  # of an illegal mode nobody knows the opcode
             raise SimulationError(f"the commit carries opcode {record.opcode:#x}, expected {opcode:#x}", where=where)
         status = results[read.status]
-        if record.error or status & self._interrupt.error:
+        if refused:
+            self._check_refusal(record, status, None if read.cause is None else results[read.cause], where)
+        elif record.error or status & self._interrupt.error:
             cause = record.error or (results[read.cause] if read.cause is not None else 0)
             raise SimulationError(
                 f"the hardware refused the instruction with error cause {cause}", where=where, hint=job.refusal or None
             )
-        if not status & self._interrupt.done:
+        elif not status & self._interrupt.done:
             raise SimulationError(f"interrupt status is {status:#x}: the interrupt was not that of completion", where=where)
         if record.result is not None and read.result is not None and record.result != results[read.result]:
             raise SimulationError(
                 f"the result register reads {results[read.result]:#x}, the commit says {record.result:#x}", where=where
             )
-        written = self._set.instructions[call.instruction].writes(self._device, call.fields)
+        written = [] if refused else self._set.instructions[call.instruction].writes(self._device, call.fields)
         if written and (record.bytes_written == 0 or record.digest == 0):
             raise SimulationError("the instruction committed without having written anything", where=where)
         counted = sum(record.cycles.values())
@@ -188,3 +221,10 @@ class Segment:
             cycles=record.cycles,
             token_range=call.token_range,
         )
+
+    def _check_refusal(self, record: CommitRecord, status: int, cause: int | None, where: str) -> None:
+        """A refused instruction raises the error interrupt, and the cause register says what its commit says."""
+        if not status & self._interrupt.error:
+            raise SimulationError(f"refused with cause {record.error}, interrupt status is {status:#x}", where=where)
+        if cause is not None and cause != record.error:
+            raise SimulationError(f"the cause register reads {cause}, the commit says {record.error}", where=where)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fleet.isa.contract import InstructionSet
 from fleet.isa.devices import load_devices
+from fleet.isa.hbm0923.conformance import SOURCES
 from fleet.isa.hbm0923.error_model import error_model
 from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 from fleet.isa.hbm0923.layout import FeatureLayout
@@ -30,5 +31,5 @@ INSTRUCTION_SET = InstructionSet(
     sources=tuple(
         _HERE / f"{name}.py" for name in ("arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights")
     ),
-    extra={"error_model": error_model},
+    extra={"error_model": error_model, "conformance": SOURCES},
 )

@@ -68,7 +68,7 @@ class MvmInstruction(Instruction):
         writes = _feature_writes(y, o)
         if o.argmax is not None:
             indices = np.argmax(y.view(np.float16), axis=1).astype("<u4")
-            writes.append(Write("ddr", o.argmax, indices.view(np.uint8)))
+            writes.append(Write("ddr", o.argmax, indices.view(np.uint8), dtype="<u4"))
             writes.append(Write("reg", RESULT_REGISTER, indices[-1:].view(np.uint8)))
         return writes
 

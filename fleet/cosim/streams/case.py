@@ -1,0 +1,97 @@
+"""What a stream is and what came of it: plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fleet.cosim.result import Divergence
+from fleet.isa.contract import Call, Write
+
+__all__ = ["Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
+
+Issue = Literal["regs", "aux"]
+
+
+@dataclass(frozen=True)
+class StreamCase:
+    """Instructions in order, and what device memory holds when they start.
+
+    Attributes:
+        name: for people and file names; device: of an installed instruction set.
+        calls: may be illegal: then the same refusal is expected of both engines.
+        blocks: what memory holds (space "reg" has no place here); bytes in none of them are 0.
+        causes: the cause of every call, 0 for an instruction that is executed; None: whatever the functional model says.
+        seed: that the case was drawn with; replay: the one command that makes and runs it again, empty when there is none.
+        classes: what the case is about, for the account of coverage ("tokens" -> "maximum").
+    """
+
+    name: str
+    device: str
+    calls: tuple[Call, ...]
+    blocks: tuple[Write, ...] = field(default=(), repr=False)
+    causes: tuple[int, ...] | None = None
+    seed: int = 0
+    replay: str = ""
+    classes: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a stream runs on `rtl`: memory model ("ideal", "fixed", "stall:7", ...; see `fleet.engines.rtl`) and way of issue."""
+
+    memory: str = "ideal"
+    issue: Issue = "regs"
+
+    @property
+    def name(self) -> str:
+        """ "stall:7/regs"."""
+        return f"{self.memory}/{self.issue}"
+
+
+@dataclass(frozen=True)
+class StreamCommit:
+    """One commit as an engine left it; what two engines must agree on but for the cycles.
+
+    cause: 0, or why the instruction was refused; start, end: cycles since reset, None without a clock.
+    """
+
+    instruction: str
+    cause: int
+    digest: int
+    bytes_written: int
+    result: int | None
+    start: int | None = None
+    end: int | None = None
+    cycles: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def architectural(self) -> tuple[object, ...]:
+        """Everything but the clock."""
+        return (self.instruction, self.cause, self.digest, self.bytes_written, self.result)
+
+
+@dataclass(frozen=True)
+class StreamOutcome:
+    """A stream under one setting, compared.
+
+    Attributes:
+        expected: commits of `iss`; found: of `rtl` (as many as there were).
+        passed: every commit and every byte of memory agreed, and something was compared.
+        reasons: why not, a line each; divergence: the first difference, None where the run itself failed.
+        bytes_compared: of destinations, by digest; image_bytes: of memory images, one by one.
+        cycles: of the whole job, register port included; seconds: wall time of the simulation of it.
+    """
+
+    case: StreamCase
+    setting: Setting
+    expected: Sequence[StreamCommit]
+    found: Sequence[StreamCommit]
+    passed: bool
+    reasons: tuple[str, ...]
+    divergence: Divergence | None = None
+    bytes_compared: int = 0
+    image_bytes: int = 0
+    cycles: int = 0
+    seconds: float = 0.0

@@ -1,0 +1,106 @@
+"""Device memory that thousands of streams take turns in: filled, compared and emptied in proportion to what they use."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fleet.errors import FleetError
+from fleet.isa.contract import Device, Write
+from fleet.isa.memory import MappedMemory
+
+__all__ = ["ByteDifference", "Images", "differences"]
+
+_CHUNK = 1 << 24
+
+
+@dataclass(frozen=True)
+class ByteDifference:
+    """One byte at which two images differ."""
+
+    space: str
+    bank: int
+    address: int
+    expected: int
+    found: int
+
+
+class Images:
+    """The files of one engine's memory. `memory` stays mapped from first to last stream."""
+
+    def __init__(self, device: Device, folder: Path) -> None:
+        """folder: made when it is not there."""
+        self.memory = MappedMemory(device, folder)
+
+    def fill(self, blocks: Sequence[Write]) -> None:
+        """Empties memory and puts the blocks in. Raises DeviceError for one that leaves its space."""
+        self.clear()
+        for b in blocks:
+            self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
+
+    def clear(self) -> None:
+        """Every byte is 0 and takes no room."""
+        for path in self.memory.paths.values():
+            size = path.stat().st_size
+            os.truncate(path, 0)  # gives the pages back, also those of mappings, which stay valid
+            os.truncate(path, size)
+
+    def close(self) -> None:
+        """Drops the mappings; the files stay."""
+        self.memory.close()
+
+
+def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list[ByteDifference], int]:
+    """The first bytes that differ, ascending by space, bank and address, and how many bytes were held against each other.
+
+    Bytes that neither side ever touched are 0 on both and are not counted.
+    """
+    differing: list[ByteDifference] = []
+    compared = 0
+    for (space, bank), path in expected.memory.paths.items():
+        other = found.memory.paths[space, bank]
+        size = path.stat().st_size
+        if other.stat().st_size != size:
+            raise FleetError(f"two images of {space} have different sizes", where=str(other))
+        for start, end in _touched(path, other, size):
+            compared += end - start
+            for at in range(start, end, _CHUNK):
+                n = min(_CHUNK, end - at)
+                a, b = (i.memory.view(space, at, n, bank) for i in (expected, found))
+                if len(differing) < most and not np.array_equal(a, b):
+                    where = np.flatnonzero(a != b)[: most - len(differing)]
+                    differing += (ByteDifference(space, bank, at + int(i), int(a[i]), int(b[i])) for i in where)
+    return differing, compared
+
+
+def _touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges that may hold something in either file, merged and ascending."""
+    ranges = sorted([*_extents(one, size), *_extents(other, size)])
+    merged: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    yield from merged
+
+
+def _extents(path: Path, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of a sparse file that are not holes; the whole file where the file system does not tell."""
+    with path.open("rb") as f:
+        at = 0
+        while at < size:
+            try:
+                start = os.lseek(f.fileno(), at, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # nothing but a hole follows
+                    return
+                yield at, size
+                return
+            at = os.lseek(f.fileno(), start, os.SEEK_HOLE)
+            yield start, at

@@ -1,0 +1,39 @@
+"""The functional model's side of a stream: commits of executed and of refused instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fleet.cosim.streams.case import StreamCommit
+from fleet.engines.iss import execute_calls
+from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory
+
+__all__ = ["UNKNOWN_CAUSE", "execute", "refusal"]
+
+UNKNOWN_CAUSE = -1
+"""The functional model refuses and has no word for it: any cause of the hardware agrees."""
+
+
+def refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> int:
+    """The cause for which the functional model refuses a call, 0 where it is legal."""
+    judge = getattr(cls, "refusal", None)
+    if judge is not None:
+        found = judge(device, fields)
+        return 0 if found is None else int(found[0])
+    return UNKNOWN_CAUSE if cls.legal(device, fields) else 0
+
+
+def execute(instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call]) -> list[StreamCommit]:
+    """Executes the calls on `memory`, which it changes; a refused one changes nothing and is a commit too.
+
+    Raises DeviceError for an instruction that does not exist or whose semantics write outside their destination.
+    """
+    commits: list[StreamCommit] = []
+    for seq, call in enumerate(calls):
+        cause = refusal(instruction_set.instructions[call.instruction], device, call.fields)
+        if cause:
+            commits.append(StreamCommit(call.instruction, cause, 0, 0, None))
+            continue
+        (c,) = execute_calls(instruction_set, device, memory, [call], seq)
+        commits.append(StreamCommit(call.instruction, 0, c.digest, c.bytes_written, c.result))
+    return commits

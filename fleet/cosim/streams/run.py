@@ -1,0 +1,218 @@
+"""Runs streams on `iss` and on `rtl` and holds every commit and every byte of memory against each other.
+
+    with StreamRunner("hbm_small") as runner:
+        for outcome in runner.run(case, [Setting("ideal"), Setting("stall:1")]):
+            assert outcome.passed, outcome.reasons
+
+One process of the simulation serves all streams, one job each. The functional model runs once a stream; the bits of all settings
+are held against it, and so against each other.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from fleet.cosim.result import Divergence
+from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.cosim.streams.images import ByteDifference, Images, differences
+from fleet.cosim.streams.locate import disagreement, locate
+from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
+from fleet.engines.rtl import memory_model
+from fleet.engines.rtl_sim.build import Flavour, build, design_of
+from fleet.engines.rtl_sim.job import Job, Script, Status
+from fleet.engines.rtl_sim.process import Simulation, SimulationError
+from fleet.engines.rtl_sim.segment import Segment
+from fleet.errors import DeviceError, FleetError
+from fleet.isa.registry import find_device
+
+__all__ = ["StreamRunner"]
+
+NAME = "rtl-vs-iss"
+
+
+class StreamRunner:
+    """A running simulation of a device and the functional model beside it. Use it as a context manager."""
+
+    def __init__(self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst") -> None:
+        """Args:
+        device: name; its instruction set must have hardware.
+        folder: for images, jobs and logs; a temporary one that is removed when None.
+        power_on: seed of every flip-flop and memory of the design at power-on.
+
+        Raises SetupError, DeviceError, BuildError or SimulationError.
+        """
+        self.set, self.device = find_device(device)
+        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
+        self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
+        self._power_on, self._flavour = power_on, flavour
+        self.expected = Images(self.device, self.folder / "iss")
+        self.found = Images(self.device, self.folder / "rtl")
+        self._executable = build(design_of(self.set, self.device), flavour)
+        self._simulation: Simulation | None = None
+
+    def __enter__(self) -> StreamRunner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the simulation and removes what is temporary; may be called twice."""
+        if self._simulation is not None:
+            self._simulation.close()
+            self._simulation = None
+        self.expected.close()
+        self.found.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    def run(self, case: StreamCase, settings: Sequence[Setting] = (Setting(),)) -> list[StreamOutcome]:
+        """One outcome a setting. A simulation that hangs or breaks a rule is an outcome that did not pass.
+
+        Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
+        """
+        commits = self.model(case)
+        return [self._under(case, setting, commits) for setting in settings]
+
+    def model(self, case: StreamCase) -> list[StreamCommit]:
+        """The functional model alone; its memory stands in `expected` afterwards."""
+        if case.device != self.device.name:
+            raise DeviceError(f"the stream was made for {case.device}", where=self.device.name)
+        if not case.calls:
+            raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
+        self.expected.fill(case.blocks)
+        return execute(self.set, self.device, self.expected.memory, case.calls)
+
+    def hardware(self, case: StreamCase, setting: Setting, count: int | None = None) -> tuple[list[StreamCommit], Status]:
+        """The hardware alone, the first `count` instructions; its memory stands in `found` afterwards. Raises SimulationError."""
+        self.found.fill(case.blocks)
+        segment = Segment(self.set, self.device, case.calls[:count], refusals=True)
+        job = segment.job(self.folder / "job", self.found.memory, memory_model(setting.memory, case.seed))
+        try:
+            status = self._running().run(job)
+        except SimulationError as error:
+            self._stop()
+            raise segment.failed(job, error) from error
+        commits, records = segment.check(job, status, 0)
+        return [
+            StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
+            for c, r in zip(commits, records, strict=True)
+        ], status
+
+    def abandon(self, case: StreamCase, setting: Setting, pause: int) -> None:
+        """Starts the stream's first instruction and ends the job before it can have ended: the next job begins with a reset.
+
+        pause: register reads between start and end, each some cycles. Memory of the hardware is emptied of what it did.
+        """
+        self.found.fill(case.blocks)
+        segment = Segment(self.set, self.device, case.calls[:1], refusals=True)
+        script = segment.begin(pause)
+        memory = memory_model(setting.memory, case.seed)
+        job = segment.job(self.folder / "abandoned", self.found.memory, memory, script=script)
+        try:
+            self._running().run(job)
+        except SimulationError:
+            self._stop()
+            raise
+        finally:
+            self.found.clear()
+
+    def play(self, script: Script, setting: Setting) -> tuple[Status, Job]:
+        """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
+        segment = Segment(self.set, self.device, [], refusals=True)
+        job = segment.job(self.folder / "script", self.found.memory, memory_model(setting.memory, 0), script=script)
+        try:
+            return self._running().run(job), job
+        except SimulationError:
+            self._stop()
+            raise
+
+    def _running(self) -> Simulation:
+        if self._simulation is None:
+            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self._power_on)
+        return self._simulation
+
+    def _stop(self) -> None:
+        """After a failure: the next stream gets a process of its own."""
+        if self._simulation is not None:
+            self._simulation.close()
+            self._simulation = None
+
+    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit]) -> StreamOutcome:
+        try:
+            found, status = self.hardware(case, setting)
+        except SimulationError as error:
+            return StreamOutcome(case, setting, expected, (), False, (str(error),))
+        reasons = [*_stated(case, expected), *_commits_differ(expected, found)]
+        bytes_, compared = differences(self.expected, self.found)
+        if bytes_:
+            reasons.append(_images_differ(bytes_))
+        passed = not reasons
+        divergence = None if passed else self._divergence(case, setting, expected, found, reasons, bytes_)
+        written = sum(c.bytes_written for c in expected)
+        return StreamOutcome(
+            case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds
+        )
+
+    def _divergence(
+        self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
+        reasons: Sequence[str], bytes_: Sequence[ByteDifference],
+    ) -> Divergence:  # fmt: skip
+        """Where it began; both memories are replayed up to that commit, and the final ones are lost by it."""
+        pairs = enumerate(zip(expected, found, strict=True))
+        first = next((i for i, (a, b) in pairs if disagreement(a, b)), None)
+        if first is None:  # all commits agree, memory does not: bytes that no commit wrote
+            first = self._first_stray(case, setting, bytes_)
+        if first is None:
+            return Divergence(NAME, None, None, (), reasons[0])
+        try:
+            self.hardware(case, setting, first + 1)
+        except FleetError as error:
+            what = f"{reasons[0]}; alone, the instructions up to {first} fail: {error}"
+            return Divergence(NAME, first, case.calls[first].instruction, case.calls[first].ops, what)
+        self.expected.fill(case.blocks)
+        execute(self.set, self.device, self.expected.memory, case.calls[:first])
+        return locate(NAME, self.set, self.device, case.calls, first, expected[first], found[first], self.expected, self.found)
+
+    def _first_stray(self, case: StreamCase, setting: Setting, bytes_: Sequence[ByteDifference]) -> int | None:
+        """The first instruction after which memory differs although its commit does not, by running ever longer beginnings."""
+        for i in range(len(case.calls)):
+            try:
+                self.hardware(case, setting, i + 1)
+            except SimulationError:
+                return i
+            self.expected.fill(case.blocks)
+            execute(self.set, self.device, self.expected.memory, case.calls[: i + 1])
+            if differences(self.expected, self.found)[0]:
+                return i
+        return None
+
+
+def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:
+    """Where the functional model's causes are not those that the case states."""
+    if case.causes is None:
+        return []
+    return [
+        f"instruction {i} ({call.instruction}): the functional model gives cause {c.cause}, the case states {cause}"
+        for i, (call, c, cause) in enumerate(zip(case.calls, commits, case.causes, strict=True))
+        if c.cause not in {cause, UNKNOWN_CAUSE} or (c.cause == UNKNOWN_CAUSE and cause == 0)
+    ]
+
+
+def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamCommit]) -> list[str]:
+    wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=True)) if (why := disagreement(a, b))]
+    if not wrong:
+        return []
+    i, why = wrong[0]
+    return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}"]
+
+
+def _images_differ(bytes_: Sequence[ByteDifference]) -> str:
+    b = bytes_[0]
+    port = f" port {b.bank}" if b.space == "hbm" else ""
+    place = f"{b.space}{port} {b.address:#x}: expected {b.expected:#04x}, found {b.found:#04x}"
+    return f"memory differs at the end in {len(bytes_):,} bytes or more; first at {place}"

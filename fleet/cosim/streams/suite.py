@@ -1,0 +1,132 @@
+"""The conformance suite: every case has a name from which it can be made again.
+
+    <device>/<instruction>/directed/<number>    sizes at boundaries, modes, flags, aliasing
+    <device>/<instruction>/random/<seed>        a legal call with random data
+    <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; what is refused must write nothing
+    <device>/program/<seed>                     several instructions that depend on each other
+
+Generic over instruction sets: what is legal and what data look like comes from the set (`fleet.isa.conformance`).
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from fleet.cosim.streams.case import StreamCase
+from fleet.cosim.streams.model_side import refusal
+from fleet.errors import DeviceError
+from fleet.isa.conformance import Draw, Place, Source, mutations, sources
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.registry import find_device
+
+__all__ = ["KINDS", "is_case_name", "make_case", "names"]
+
+KINDS = ("directed", "random", "illegal", "program")
+_NAME = re.compile(
+    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/(?P<kind>directed|random|illegal)|(?P<program>program))/(?P<number>\d+)"
+)
+_VARIANTS = 60  # of a call in one stream
+_STEPS = (3, 9)  # instructions of a program
+_DEPENDENT = 0.6
+
+
+def is_case_name(text: str) -> bool:
+    """Whether the text looks like a case's name."""
+    return _NAME.fullmatch(text) is not None
+
+
+def names(
+    device: str, *, random: range = range(0), illegal: range = range(0), programs: range = range(0), directed: bool = True
+) -> list[str]:
+    """Names of a device's cases: all directed ones, and of the others those of the given seeds.
+
+    Raises DeviceError where the instruction set says nothing of what to draw.
+    """
+    instruction_set, chip = find_device(device)
+    found: list[str] = []
+    for instruction, source in _sources(instruction_set).items():
+        if directed:
+            found += [f"{device}/{instruction}/directed/{i}" for i in range(source.directed(chip))]
+        found += [f"{device}/{instruction}/random/{i}" for i in random]
+        found += [f"{device}/{instruction}/illegal/{i}" for i in illegal]
+    return found + [f"{device}/program/{i}" for i in programs]
+
+
+def make_case(name: str) -> StreamCase:
+    """The case of that name. Raises DeviceError for a name that means none."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise DeviceError(
+            "expected <device>/<instruction>/<directed, random or illegal>/<number> or <device>/program/<number>", where=name
+        )
+    instruction_set, device = find_device(match["device"])
+    number = int(match["number"])
+    rng = np.random.default_rng([number, zlib.crc32(name.rpartition("/")[0].encode())])
+    causes: tuple[int, ...] | None
+    if match["program"]:
+        draws = list(_program(instruction_set, device, rng))
+        calls, causes = tuple(d.call for d in draws), (0,) * len(draws)
+        classes = {"steps": str(len(draws))}
+    else:
+        source = _sources(instruction_set).get(match["instruction"])
+        if source is None:
+            known = ", ".join(_sources(instruction_set))
+            raise DeviceError(f"nothing is drawn for an instruction '{match['instruction']}'", where=name, hint=f"there is {known}")
+        draw = _one(source, device, match["kind"], number, rng, name)
+        draws, classes = [draw], draw.classes
+        calls, causes = (draw.call,), (0,)
+        if match["kind"] == "illegal":
+            calls, causes = _variants(instruction_set, device, draw, number, rng)
+    wrong = instruction_set.instructions[draws[0].call.instruction].legal(device, draws[0].call.fields)
+    if wrong:
+        raise DeviceError(f"the suite drew an illegal call: {'; '.join(wrong)}", where=name)
+    blocks = tuple(b for d in draws for b in d.blocks)
+    replay = f"fleet stream run {name}"
+    return StreamCase(name, device.name, calls, blocks, causes, number, replay, classes)
+
+
+def _sources(instruction_set: InstructionSet) -> dict[str, Source]:
+    found = dict(sources(instruction_set))
+    if not found:
+        raise DeviceError(
+            "the instruction set does not say what to draw", where=instruction_set.name, hint="see fleet.isa.conformance"
+        )
+    return found
+
+
+def _one(source: Source, device: Device, kind: str | None, number: int, rng: np.random.Generator, name: str) -> Draw:
+    if kind == "directed":
+        if number >= source.directed(device):
+            raise DeviceError(f"there are {source.directed(device)} directed cases", where=name)
+        return source.draw_directed(device, number, rng)
+    return source.draw(device, rng, Place(device, rng), small=kind == "illegal")
+
+
+def _variants(
+    instruction_set: InstructionSet, device: Device, draw: Draw, number: int, rng: np.random.Generator
+) -> tuple[tuple[Call, ...], tuple[int, ...]]:
+    """A share of the variants of a call, so that successive seeds go through all registers; the call itself ends the stream.
+
+    Variants that are legal are left out unless they are cheap: they run too, on what memory holds.
+    """
+    every = list(mutations(instruction_set, device, draw.call, rng))
+    parts = max(1, -(-len(every) // _VARIANTS))
+    chosen = [call for _, call in every[number % parts :: parts]]
+    judged = [(c, refusal(instruction_set.instructions[c.instruction], device, c.fields)) for c in chosen]
+    limit = 4 * instruction_set.instructions[draw.call.instruction].cost(device, draw.call.fields) + 2000
+    kept = [
+        (c, cause) for c, cause in judged if cause or instruction_set.instructions[c.instruction].cost(device, c.fields) <= limit
+    ]
+    return (*(c for c, _ in kept), draw.call), (*(cause for _, cause in kept), 0)
+
+
+def _program(instruction_set: InstructionSet, device: Device, rng: np.random.Generator) -> Iterator[Draw]:
+    """Instructions of all kinds that read what earlier ones wrote and write where earlier ones read and wrote."""
+    place = Place(device, rng, dependent=_DEPENDENT)
+    known = list(_sources(instruction_set).values())
+    for _ in range(int(rng.integers(*_STEPS))):
+        yield known[int(rng.integers(len(known)))].draw(device, rng, place, small=True)

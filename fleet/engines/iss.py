@@ -13,7 +13,7 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
-from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest, mix
+from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
 from fleet.isa.memory import MappedMemory
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
@@ -72,11 +72,7 @@ def digest_of(writes: Sequence[Write]) -> int:
         number = HBM_PORT_0 + w.bank if w.space == "hbm" else _SPACES[w.space]
         by_space.setdefault(number, []).append(w)
     for number, group in by_space.items():
-        if len(group) == 1:
-            total += digest(number, group[0].offset, group[0].data)
-            continue
-        offsets = np.concatenate([np.arange(w.offset, w.offset + w.data.size, dtype=np.uint64) for w in group])
-        total += int(mix(number, offsets, np.concatenate([w.data for w in group])).sum(dtype=np.uint64))
+        total += digest_blocks(number, [(w.offset, w.data) for w in group])
     return total % (1 << 64)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -55,9 +56,13 @@ def _result(writes: Sequence[Write]) -> int | None:
 
 def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
     ranges = cls.writes(device, call.fields)
-    for w in writes:
+    for n, w in enumerate(writes):
         begin, end = w.offset, w.offset + w.data.size
-        if not any(r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size for r in ranges):
+        # Most instructions write their ranges in order: the one of the same number first.
+        if not any(
+            r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size
+            for r in chain(ranges[n : n + 1], ranges)
+        ):
             bank = f" bank {w.bank}" if w.bank else ""
             raise DeviceError(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
 

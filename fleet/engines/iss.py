@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -13,8 +14,11 @@ from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
+from fleet.isa.codec import decode_binary
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.isa.description import load, parameter_values
 from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
+from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
@@ -81,6 +85,22 @@ def digest_of(writes: Sequence[Write]) -> int:
     return total % (1 << 64)
 
 
+def fetched(instruction_set: InstructionSet, memory: Memory, calls: Sequence[Call], binaries: Sequence[Binary]) -> Sequence[Call]:
+    """The calls, those of `binaries` as their bytes in memory say them (operations and tokens stay: bytes carry none).
+
+    Raises CodecError for bytes that are no binary, DeviceError where they hold another number of tasks.
+    """
+    done = list(calls)
+    for binary in binaries:
+        data = memory.view(binary.space, binary.offset, binary.size).tobytes()
+        found = decode_binary(instruction_set, data)
+        if len(found) != binary.count:
+            raise DeviceError(f"{len(found)} tasks, expected {binary.count}", where=f"binary at {binary.space} {binary.offset:#x}")
+        for n, call in enumerate(found, binary.first):
+            done[n] = replace(call, ops=calls[n].ops, token_range=calls[n].token_range)
+    return done
+
+
 class IssBackend:
     """Executes on the mapped memory, in process. Nothing has a clock."""
 
@@ -90,13 +110,16 @@ class IssBackend:
         self._opened: tuple[InstructionSet, Device, MappedMemory, RunOptions] | None = None
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Keeps what `execute` needs."""
+        """Keeps what `execute` needs and sets the parameter registers."""
+        for address, value in parameter_values(load(instruction_set.description)).items():
+            memory.view("reg", address, 4).view("<u4")[0] = value
         self._opened = instruction_set, device, memory, options
 
-    def execute(self, calls: Sequence[Call], first_seq: int) -> Sequence[Commit]:
-        """See `execute_calls`."""
+    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+        """See `execute_calls`; what stands in `binaries` is decoded from memory. Raises CodecError where that is damaged."""
         assert self._opened is not None, "open() comes first"
         instruction_set, device, memory, options = self._opened
+        calls = fetched(instruction_set, memory, calls, binaries)
         commits: list[Commit] = []
         said = time.monotonic()
         for commit in execute_calls(instruction_set, device, memory, calls, first_seq):

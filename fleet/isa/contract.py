@@ -150,6 +150,13 @@ class RtlFiles:
     parameters: Callable[[Device], Mapping[str, int]] = lambda device: device.parameters
 
 
+Loader = Callable[[Device, int, int, int, int], Sequence[Call]]
+"""(device, source, port, target, size) -> the calls that copy `size` bytes from DDR offset `source` to `target` of the port's bank.
+
+All three are multiples of 32, the source of 64.
+"""
+
+
 @dataclass(frozen=True)
 class InstructionSet:
     """The manifest: one plug-in.
@@ -165,6 +172,8 @@ class InstructionSet:
         cases: folder of the set's own cases; may be empty.
         sources: Python files whose text is part of the hash (semantics, legality, tables).
             `fleet.isa.registry.description_hash` is over canonical description, these and the device's values.
+        extra: what only some parts of the project ask for, by name.
+        loader: the instructions by which the device fills its own HBM; None: only the host does (`--load host`).
     """
 
     name: str
@@ -177,3 +186,4 @@ class InstructionSet:
     cases: Path | None = None
     sources: tuple[Path, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    loader: Loader | None = None

@@ -13,7 +13,7 @@ from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import interrupt, register_writes
 from fleet.isa.contract import Call, Device, InstructionSet
-from fleet.isa.description import load
+from fleet.isa.description import load, parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
 
@@ -122,6 +122,8 @@ class Segment:
         script.read(hash_register[0].address)
         script.write(irq.status_address, both)
         script.write(irq.enable_address, both)
+        for address, value in parameter_values(d).items():
+            script.write(address, value)
         for call in self.calls:
             writes = register_writes(d, call)
             for address, value in writes[:-1]:

@@ -16,6 +16,7 @@ _HERE = Path(__file__).resolve().parent
 
 PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
+    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
 )  # fmt: skip
 
 INSTRUCTION_SET = InstructionSet(
@@ -28,7 +29,30 @@ INSTRUCTION_SET = InstructionSet(
     rtl=rtl_files(),
     # What decides the bits: semantics, legality, layouts.
     sources=tuple(
-        _HERE / f"{name}.py" for name in ("arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights")
+        _HERE / f"{name}.py"
+        for name in (
+            "act",
+            "arithmetic",
+            "attention",
+            "dat2hbm",
+            "elementwise",
+            "feature",
+            "float32",
+            "functions",
+            "instructions",
+            "kv_cache",
+            "layout",
+            "legality",
+            "norm",
+            "operands",
+            "pos_emb",
+            "ranges",
+            "refusals",
+            "softmax",
+            "unit",
+            "weights",
+            "wt2hbm",
+        )
     ),
     extra={"error_model": error_model},
 )

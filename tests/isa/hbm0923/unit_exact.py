@@ -181,7 +181,7 @@ def root_entry(h: int, i: int) -> Fraction:
 
 
 def rsqrt(x: Value) -> Value:
-    if x == "nan" or x == "-inf":
+    if x in ("nan", "-inf"):
         return "nan"
     if x == "inf":
         return ZERO

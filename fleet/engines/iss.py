@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -28,20 +28,37 @@ _PROGRESS_S = 0.5
 
 
 def execute_calls(
-    instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call], first_seq: int
+    instruction_set: InstructionSet,
+    device: Device,
+    memory: Memory,
+    calls: Sequence[Call],
+    first_seq: int,
+    *,
+    commit_refused: bool = False,
 ) -> Iterator[Commit]:
     """Executes calls in order, applying the writes; one commit a call as it is made.
 
+    Args:
+        instruction_set, device, memory: what the calls run on; space "reg" holds the parameter registers.
+        calls: in program order.
+        first_seq: number of the first commit.
+        commit_refused: an illegal instruction writes nothing and commits with its cause, as in hardware.
+
     Raises:
-        DeviceError: an unknown or illegal instruction, or one whose semantics write outside its own destination.
+        DeviceError: an unknown or (without `commit_refused`) illegal instruction, or one whose semantics write outside its
+            own destination.
     """
     for seq, call in enumerate(calls, first_seq):
         where = f"instruction {seq} ({call.instruction}{', ' + call.ops[-1] if call.ops else ''})"
         cls = instruction_set.instructions.get(call.instruction)
         if cls is None:
             raise DeviceError(f"'{instruction_set.name}' has no such instruction", where=where)
-        wrong = cls.legal(device, call.fields)
-        if wrong:
+        if commit_refused:
+            refusal = cls.refusal(device, call.fields)
+            if refusal is not None:
+                yield Commit(seq, call.instruction, call.ops, 0, 0, token_range=call.token_range, error=refusal[0])
+                continue
+        elif wrong := cls.legal(device, call.fields):
             raise DeviceError("illegal: " + "; ".join(wrong), where=where)
         writes = cls.execute(device, call.fields, memory)
         result = _result(writes)
@@ -59,14 +76,17 @@ def _result(writes: Sequence[Write]) -> int | None:
 
 
 def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
-    ranges = cls.writes(device, call.fields)
-    for n, w in enumerate(writes):
-        begin, end = w.offset, w.offset + w.data.size
-        # Most instructions write their ranges in order: the one of the same number first.
-        if not any(
-            r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size
-            for r in chain(ranges[n : n + 1], ranges)
-        ):
+    # Of the ranges that begin at or before a write, the one that ends last: there may be thousands of both.
+    starts: dict[tuple[str, int], list[int]] = {}
+    ends: dict[tuple[str, int], list[int]] = {}
+    for r in sorted(cls.writes(device, call.fields), key=lambda r: r.offset):
+        behind = ends.setdefault((r.space, r.bank), [])
+        starts.setdefault((r.space, r.bank), []).append(r.offset)
+        behind.append(max(r.offset + r.size, behind[-1] if behind else 0))
+    for w in writes:
+        begin, end, key = w.offset, w.offset + w.data.size, (w.space, w.bank)
+        at = bisect_right(starts.get(key, []), begin)
+        if at == 0 or ends[key][at - 1] < end:
             bank = f" bank {w.bank}" if w.bank else ""
             raise DeviceError(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
 

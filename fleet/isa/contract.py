@@ -86,7 +86,11 @@ class Call:
 
 
 class Memory(ABC):
-    """Device memory as the functional model sees it; backed by mapped files or plain arrays."""
+    """Device memory as the functional model sees it; backed by mapped files or plain arrays.
+
+    Space "reg" holds the registers whose role is `parameter`, by byte address: what an instruction depends on beside its
+    fields. Space "onchip" keeps its contents over all calls of a run.
+    """
 
     @abstractmethod
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
@@ -113,6 +117,15 @@ class Instruction(ABC):
     @abstractmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
         """One line a violated constraint (naming the field and what was expected); empty when the call is legal."""
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """(error cause, why) with which hardware refuses the call, the cause as the description numbers it; None: legal.
+
+        For sets with one cause; where there are several this says which of them counts.
+        """
+        wrong = cls.legal(device, fields)
+        return (1, "; ".join(wrong)) if wrong else None
 
     @classmethod
     @abstractmethod

@@ -82,7 +82,7 @@ def compiled_product(device: Device, o: Operands, memory: Memory) -> npt.NDArray
         return None
     library = _library(for_target)
     start, end = feature_hull(o.input, o.in_surfaces, o.in_surface, o.tokens)
-    x = memory.view("ddr", start, end - start)
+    x = memory.view(o.spaces[0], start, end - start)
     size = channel_bytes(device, o.chin, o.tblk)
     stream = o.channels_per_port(device) * size
     ports = [memory.view("hbm", o.weights, stream, port) for port in range(device.parameters["HbmPorts"])]

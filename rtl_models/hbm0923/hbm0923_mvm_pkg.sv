@@ -43,6 +43,9 @@ package hbm0923_mvm_pkg;
     logic [31:0] bn_addr;
     logic [31:0] res_addr;
     logic [31:0] argmax_addr;
+    logic        in_chip;         // these are in the on-chip memory
+    logic        out_chip;
+    logic        res_chip;
   } mvm_plan_t;
 
   // What travels down the pipeline with a beat.
@@ -73,9 +76,9 @@ package hbm0923_mvm_pkg;
     logic [7:0]  len;  // beats - 1
   } ddr_ar_t;
 
-  // A beat to write to DDR.
+  // A beat to write; bit 32 of the address: to the on-chip memory.
   typedef struct packed {
-    logic [31:0]  addr;
+    logic [32:0]  addr;
     logic [511:0] data;
     logic [63:0]  strb;
   } ddr_write_t;

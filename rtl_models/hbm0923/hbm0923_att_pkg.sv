@@ -160,9 +160,9 @@ package hbm0923_att_pkg;
     /*verilator no_inline_task*/
     logic [7:0][31:0] a;
     logic [3:0][31:0] b;
-    for (int unsigned i = 0; i < 8; i++) a[i] = fp32_add(p[2*i], p[2*i+1]);
-    for (int unsigned i = 0; i < 4; i++) b[i] = fp32_add(a[2*i], a[2*i+1]);
-    return fp32_add(fp32_add(b[0], b[1]), fp32_add(b[2], b[3]));
+    for (int unsigned i = 0; i < 8; i++) a[i] = fp32_add_inline(p[2*i], p[2*i+1]);
+    for (int unsigned i = 0; i < 4; i++) b[i] = fp32_add_inline(a[2*i], a[2*i+1]);
+    return fp32_add_inline(fp32_add_inline(b[0], b[1]), fp32_add_inline(b[2], b[3]));
   endfunction
 
   // FP20 (1, 6, 13 bits) to binary32, exact.

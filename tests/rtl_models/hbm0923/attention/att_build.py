@@ -15,7 +15,18 @@ RTL = HERE.parents[3] / "rtl_models"
 PACKAGES = ("arith/fp_pkg.sv", "generated/hbm0923.vlt", "generated/hbm0923_pkg.sv", "hbm0923/hbm0923_unit_pkg.sv")
 MEMORY = ("mapped_file", "timing", "port", "memory")
 OPTIONS = ["--cc", "--exe", "--prefix", "Vtop", "--top-module", "att_bench", "-O3", "--x-assign", "fast", "--x-initial", "unique"]
-OPTIONS += ["--no-timing", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats", "-Mdir", "obj", "-CFLAGS", "-std=c++17 -I.."]
+OPTIONS += [
+    "--no-timing",
+    "--assert",
+    "--timescale",
+    "1ns/1ps",
+    "-Wno-fatal",
+    "--quiet-stats",
+    "-Mdir",
+    "obj",
+    "-CFLAGS",
+    "-std=c++17 -I..",
+]
 MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
 

@@ -66,7 +66,9 @@ def exact_dot(x: np.ndarray, w: np.ndarray, scale: float) -> Fraction:
 
     acc = Fraction(0)
     for beat in range(0, len(x), LANES):
-        terms = [Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x[beat : beat + LANES], w[beat : beat + LANES], strict=True)]
+        terms = [
+            Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x[beat : beat + LANES], w[beat : beat + LANES], strict=True)
+        ]
         terms += [Fraction(0)] * (LANES - len(terms))
         while len(terms) > 1:
             terms = [r32(terms[i] + terms[i + 1]) for i in range(0, len(terms), 2)]

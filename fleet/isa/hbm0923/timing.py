@@ -62,7 +62,7 @@ class Constants(NamedTuple):
 CONSTANTS = Constants()
 
 
-def _chunks(chin: int, tokens: int) -> list[int]:
+def chunks(chin: int, tokens: int) -> list[int]:
     """Tokens that are loaded together, chunk by chunk. Powers of two; at the end half of what is left."""
     lanes = 1 << (chin - 1).bit_length()
     most = min(MAX_CHUNK, max(MIN_CHUNK, CHUNK_LANES // lanes))
@@ -73,7 +73,7 @@ def _chunks(chin: int, tokens: int) -> list[int]:
     return chunks
 
 
-def _operands_before(o: Operands, blocks: int) -> int:
+def operands_before(o: Operands, blocks: int) -> int:
     """DDR beats of batch norm and residual that go before the last activation."""
     if o.tokens == 1:
         return 0  # they follow
@@ -90,7 +90,7 @@ def _first_block(o: Operands, load: int, token: int) -> int:
     """When the array ends the first block of output channels; `load`: when the last activation is there."""
     last_beat = 2 if o.tblk < ARRAY_LANES else 1
     ends, here = 0, load - o.tokens * o.in_surfaces
-    for chunk in _chunks(o.chin, o.tokens):
+    for chunk in chunks(o.chin, o.tokens):
         here += chunk * o.in_surfaces
         ends = max(ends + token, here - chunk + last_beat) + (chunk - 1) * token
     return ends
@@ -103,7 +103,7 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
     token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
     pixels = o.tokens * o.in_surfaces
-    first = _first_block(o, pixels + _operands_before(o, blocks), token)
+    first = _first_block(o, pixels + operands_before(o, blocks), token)
     scales = ceil_div(ceil_div(min(o.chin, p["TgroupCh"]), o.tblk), BEAT_BYTES // 2)
     first = max(first, scales + constants.weights + o.tokens * token)
     array = first + (blocks - 1) * o.tokens * token

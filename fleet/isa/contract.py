@@ -143,6 +143,15 @@ class Instruction(ABC):
         """Cycles from the device's parameters, ideal memory."""
 
     @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """Cycles with a memory model, given by its name without a parameter ("ideal", "timed", "stall", "fixed").
+
+        None where the set has no estimate, which is all but ideal memory unless a class says more. With "timed" it is the mean
+        over refresh phases. Raises DeviceError when the device says nothing of its memories.
+        """
+        return cls.cost(device, fields) if memory == "ideal" else None
+
+    @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
         """(useful, issued) multiply-accumulates; the difference is padding waste. (0, 0) for units without."""
         return (0, 0)

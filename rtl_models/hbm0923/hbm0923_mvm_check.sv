@@ -63,10 +63,10 @@ module hbm0923_mvm_check
       {13'd7, 19'd128}: group = 2'd2;
       default:          group = 2'd3;
     endcase
-    // Tokens that are loaded together: long bursts, but no more than 32 beats of the array, which it still has to do when
-    // the last of them have arrived.
-    chunk = 3'd0;
-    for (int unsigned i = 1; i <= 5; i++) if (ch_in <= 32'(2048 >> i)) chunk = 3'(i);
+    // Tokens that are loaded together: no more than 32 beats of the array, but at least four tokens. Bursts of one beat would
+    // need more of them under way than memories queue, and a stride that stays in one bank group.
+    chunk = 3'd2;
+    for (int unsigned i = 3; i <= 5; i++) if (ch_in <= 32'(2048 >> i)) chunk = 3'(i);
     scale_last = (last + (32'd512 << group) - 32'd1) >> (9 + 32'(group));
 
     bad_mode = 32'd1;

@@ -3,8 +3,6 @@
 // Activations come in chunks of tokens, each surface by surface, so that the array starts when the first chunk is there.
 // Its outputs wait for batch norm and residual: before the last surface of the first chunk (after it, if it is one token's)
 // comes what is needed of these, and later they go first when they run low.
-// Tokens of more than 1,024 inputs come one by one, in bursts of one beat: a memory whose latency in cycles is more than
-// the bursts that it queues then delivers less than a beat a cycle.
 module hbm0923_mvm_reads
   import hbm0923_mvm_pkg::*;
   import hbm0923_unit_pkg::*;
@@ -47,10 +45,10 @@ module hbm0923_mvm_reads
   logic        linear, next_chunk, dat_done, dat_last, dat_urgent, first_q, bn_low, res_low;
   logic [15:0] chunk_tokens, tokens_q, left_tokens;
   logic [31:0] chunk_addr_q, chunk_addr;
-  assign chunk_tokens = 16'd1 << plan_i.chunk;
   // The surfaces of a single token may follow each other without a gap: one run, which needs few bursts.
   assign linear       = plan_i.tokens == 16'd1 && plan_i.in_surface == 32'd64;
   assign left_tokens  = start_i ? plan_i.tokens : tokens_q;   // with the chunk that starts
+  assign chunk_tokens = 16'd1 << chunk_of(left_tokens, plan_i.chunk);
   assign chunk_addr   = start_i ? plan_i.in_addr : chunk_addr_q;
   assign next_chunk   = dat_done && tokens_q != 16'd0;
   assign dat_urgent   = first_q && !(dat_last && plan_i.tokens != 16'd1);
@@ -62,7 +60,7 @@ module hbm0923_mvm_reads
       chunk_addr_q <= '0;
     end else if (start_i || next_chunk) begin
       first_q      <= start_i;
-      tokens_q     <= (left_tokens <= chunk_tokens) ? 16'd0 : left_tokens - chunk_tokens;
+      tokens_q     <= left_tokens - chunk_tokens;
       chunk_addr_q <= chunk_addr + {10'd0, chunk_tokens, 6'd0};
     end else if (dat_done) begin
       first_q <= 1'b0;
@@ -81,7 +79,7 @@ module hbm0923_mvm_reads
     .start_i  (start_i || next_chunk),
     .addr_i   (chunk_addr),
     .stride_i (plan_i.in_surface),
-    .beats_i  (linear ? 32'(plan_i.surfaces_in) : (left_tokens < chunk_tokens) ? 32'(left_tokens) : 32'(chunk_tokens)),
+    .beats_i  (linear ? 32'(plan_i.surfaces_in) : 32'(chunk_tokens)),
     .runs_i   (linear ? 20'd1 : 20'(plan_i.surfaces_in)),
     .repeats_i(6'd1),
     .done_o   (dat_done),

@@ -31,6 +31,7 @@ from fleet.isa.hbm0923.ranges import bn_bytes, feature_hull, read_ranges, write_
 from fleet.isa.hbm0923.refusals import first_refusal
 from fleet.isa.hbm0923.softmax import Softmax
 from fleet.isa.hbm0923.timing import mvm_cycles, mvm_macs
+from fleet.isa.hbm0923.timing_timed import timed_cycles
 from fleet.isa.hbm0923.weights import load_weights
 from fleet.isa.hbm0923.wt2hbm import Wt2Hbm
 
@@ -112,6 +113,13 @@ class MvmInstruction(Instruction):
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """See `fleet.isa.hbm0923.timing`."""
         return mvm_cycles(device, Operands.decode(device, fields))
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """With "timed" see `fleet.isa.hbm0923.timing_timed`."""
+        if memory == "timed":
+            return timed_cycles(device, Operands.decode(device, fields))
+        return super().expected_cycles(device, fields, memory)
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:

@@ -19,8 +19,8 @@ PARAMETERS: tuple[str, ...] = (
 )  # fmt: skip
 
 SEMANTICS: tuple[str, ...] = (
-    "arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights",
-    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split",
+    "arithmetic", "instructions", "legality", "layout", "operands", "ranges", "trees", "weights",
+    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
 )  # fmt: skip
 """The files that decide the bits: semantics, legality, layouts."""
 

@@ -163,7 +163,7 @@ def _odd_values(f: Field, now: int, device: Device, addresses: Sequence[int], rn
         values += [2 * now, 1 << (f.width - 1), 33, 2049]
     if f.kind == "stride":
         values += [64, now * 2, top & -64]
-    return [v & top for v in values]
+    return [int(v) & top for v in values]
 
 
 def _renamed(d: Description, call: Call, changed: Register) -> Call:

@@ -127,7 +127,12 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     "--engines", default="vm,riscv", show_default=True, help="Comma-separated: vm, iss, rtl, riscv, cpython, or a plug-in's."
 )
 @click.option("--device", help="Device for iss and rtl (hbm_small, or another; `fleet devices` lists them).")
-@click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles] or stall[:seed]; never changes a result.")
+@click.option(
+    "--memory",
+    default="ideal",
+    show_default=True,
+    help="ideal, fixed[:cycles], stall[:seed] or timed[:seed]; never changes a result.",
+)
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write the report here.")
 @click.option(

@@ -39,7 +39,12 @@ def _bytecode(path: Path, input_path: Path | None) -> dict[str, np.ndarray]:
 @click.option("--engine", default="vm", show_default=True, help="vm, cpython, iss, rtl, riscv or a plug-in's.")
 @data_options
 @click.option("--device", help="Device for iss and rtl.")
-@click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles] or stall[:seed], for rtl.")
+@click.option(
+    "--memory",
+    default="ideal",
+    show_default=True,
+    help="ideal, fixed[:cycles], stall[:seed] or timed[:seed], for rtl.",
+)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
 @click.option("--json", "as_json", is_flag=True, help="Counters and output shapes as JSON instead of text.")
 def command(

@@ -11,7 +11,7 @@
     golden = true                                # whether a stored golden is demanded (default true)
     engines = ["vm", "iss", "rtl"]               # the keys from here on are defaults for all runs
     devices = ["hbm_small"]
-    memories = ["ideal"]                         # ideal, fixed, stall
+    memories = ["ideal"]                         # ideal, fixed, stall, timed
     seeds = [0]
     samples = 32                                 # only the first rows of the batch
     tier = "quick"                               # quick or nightly

@@ -24,12 +24,13 @@ __all__ = ["CallFigures", "ValueComparison", "compare_bits", "compare_values", "
 
 @dataclass(frozen=True)
 class CallFigures:
-    """What the instruction's class says of one call: useful and issued MACs, cycles of the cost model, least traffic."""
+    """What the set says of one call: useful and issued MACs, cycles of the cost model, least traffic, the hardware's unit."""
 
     macs: int | None = None
     macs_issued: int | None = None
     model_cycles: int | None = None
     least_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def _commit_rows(reference: Trace, other: Trace, figures: Sequence[CallFigures])
                 token_range=one.token_range,
                 equal=a is not None and b is not None and _architectural(a) == _architectural(b),
                 least_bytes=f.least_bytes,
+                unit=f.unit,
             )
         )
     return tuple(rows)

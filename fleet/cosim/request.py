@@ -62,10 +62,11 @@ def check_ready(program: Program, engines: Sequence[str], options: CosimOptions)
         if missing is not None:
             raise SetupError(missing, where=f"engine {name}")
     if _accelerated(engines, known):
-        from fleet.engines.rtl import memory_model
+        from fleet.engines.rtl import memory_model, memory_timing
+        from fleet.isa.registry import find_device
 
         assert options.device is not None
-        memory_model(options.memory, options.seed)
+        memory_timing(memory_model(options.memory, options.seed), find_device(options.device)[1])
         open_stream(program, options.device, options.lowering)
 
 

@@ -265,7 +265,7 @@ class CommitRow:
 
     equal: instruction, digest, bytes, result and operations agree. macs: useful; macs_issued: with padding waste.
     least_bytes: the bytes that its operands hold, each once, as "<space>_read" and "<space>_write" ("hbm_read"): what it
-    must move at least (`Instruction.reads` and `writes`); empty when unknown.
+    must move at least (`Instruction.reads` and `writes`); empty when unknown. unit: of the hardware; empty when unknown.
     """
 
     seq: int
@@ -284,6 +284,7 @@ class CommitRow:
     token_range: tuple[int, int] | None
     equal: bool
     least_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
+    unit: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.description import load
 from fleet.isa.memory import MappedMemory
 
 if TYPE_CHECKING:
@@ -131,14 +132,15 @@ def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None
 
 
 def _figures(instruction_set: InstructionSet, device: Device, call: Call) -> CallFigures:
-    unit = instruction_set.instructions[call.instruction]
-    useful, issued = unit.macs(device, call.fields)
+    cls = instruction_set.instructions[call.instruction]
+    useful, issued = cls.macs(device, call.fields)
     least: dict[str, int] = {}
-    for kind, ranges in (("read", unit.reads(device, call.fields)), ("write", unit.writes(device, call.fields))):
+    for kind, ranges in (("read", cls.reads(device, call.fields)), ("write", cls.writes(device, call.fields))):
         for r in ranges:
             least[f"{r.space}_{kind}"] = least.get(f"{r.space}_{kind}", 0) + r.size
     macs: tuple[int | None, int | None] = (useful, issued) if issued else (None, None)
-    return CallFigures(*macs, int(unit.cost(device, call.fields)), least)
+    unit = cls.executes_in or load(instruction_set.description).instructions[call.instruction].unit
+    return CallFigures(*macs, int(cls.cost(device, call.fields)), least, unit)
 
 
 def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:

@@ -22,7 +22,8 @@ class RunOptions:
 
     Attributes:
         device: a device name of an installed instruction set ("hbm_small"); needed by `iss` and `rtl`.
-        memory: "ideal", "fixed" (latency) or "stall" (seeded random): results must not depend on it.
+        memory: "ideal", "fixed" (latency), "stall" (seeded random) or "timed" (DRAM, refresh phases seeded): results must not
+            depend on it.
         seed: seed of everything random in the run (stalls, power-on state).
         keep_tensors: whether per-operation tensors are kept in the trace (outputs always are).
         workdir: where the engine may leave files (images, logs, waves); a temporary folder when None.

@@ -27,26 +27,37 @@ from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.dram import timing_keys
 from fleet.isa.memory import MappedMemory
 
-__all__ = ["ENGINE", "RtlBackend", "RtlEngine", "memory_model"]
+__all__ = ["ENGINE", "RtlBackend", "RtlEngine", "memory_model", "memory_timing"]
 
 _FIXED_LATENCY = 64  # cycles, for `--memory fixed`
+_SEEDED = ("stall", "timed")
+_ROWS = ("row_hits", "row_closed", "row_misses")
 
 
 def memory_model(memory: str, seed: int) -> str:
-    """The bench's name of a memory model: "ideal", "fixed" (64 cycles), "stall" (seeded), or the bench's own spelling.
+    """The bench's name of a memory model: "ideal", "fixed" (64 cycles), "stall" and "timed" (seeded), or the bench's own spelling.
 
     Raises DeviceError for an unknown model.
     """
     if memory == "fixed":
         return f"fixed:{_FIXED_LATENCY}"
-    if memory == "stall":
-        return f"stall:{seed % 2**64}"
+    if memory in _SEEDED:
+        return f"{memory}:{seed % 2**64}"
     name, _, value = memory.partition(":")
-    if memory == "ideal" or (name in {"fixed", "stall"} and value.isascii() and value.isdecimal()):
+    if memory == "ideal" or (name in {"fixed", *_SEEDED} and value.isascii() and value.isdecimal()):
         return memory
-    raise DeviceError(f"no memory model '{memory}'", hint="use ideal, fixed, fixed:<cycles>, stall or stall:<seed>")
+    raise DeviceError(f"no memory model '{memory}'", hint="use ideal, fixed[:<cycles>], stall[:<seed>] or timed[:<seed>]")
+
+
+def memory_timing(model: str, device: Device) -> dict[str, str]:
+    """What the bench must know of the device's memories for a model (`memory_model`'s spelling): job keys, none but for "timed".
+
+    Raises DeviceError when the device says nothing of them.
+    """
+    return timing_keys(device) if model.startswith("timed") else {}
 
 
 class RtlBackend:
@@ -75,6 +86,7 @@ class RtlBackend:
         self._jobs = 0
         self._base = 0  # cycles of the jobs before
         self._counters: dict[str, float] = {}
+        self._used: dict[str, set[str]] = {}  # ports of a space with DRAM behind them that moved something
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
         """Builds the simulation (or takes it from the cache) and starts it.
@@ -84,7 +96,8 @@ class RtlBackend:
         self.close()
         self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
         self._model = memory_model(options.memory, options.seed)
-        self._jobs, self._base, self._counters = 0, 0, {}
+        self._timing = memory_timing(self._model, device)
+        self._jobs, self._base, self._counters, self._used = 0, 0, {}, {}
         before = time.monotonic()
         executable = build(design_of(instruction_set, device), self._flavour, options.progress)
         self._counters["rtl_build_seconds"] = time.monotonic() - before
@@ -110,7 +123,7 @@ class RtlBackend:
         self._jobs += 1
         segment = Segment(self._set, self._device, calls, first_seq)
         waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
-        job = segment.job(self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window)
+        job = segment.job(self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing)
         tell, expected = self._options.progress, max(1, segment.expected_cycles)
 
         def report(cycles: int) -> None:
@@ -132,8 +145,17 @@ class RtlBackend:
         "cycles": clock cycles of all jobs, register port included; "instruction_cycles": from start to commit, summed;
         "cycles.<class>"; "ddr_read_bytes", "ddr_write_bytes", "hbm_read_bytes", "hbm_write_bytes", "hbm_port_bytes.<p>" (both
         directions); "rtl_build_seconds", "rtl_start_seconds", "rtl_run_seconds"; "rtl_cycles_per_second".
+        With timed memory, of "hbm" (all ports) and "ddr": "hbm_row_hits", "hbm_row_closed", "hbm_row_misses" (beats whose row was
+        open, whose bank had none open, whose bank had another one open), "hbm_row_hit_rate" (hits of all beats),
+        "hbm_refresh_cycles" (by which beats came later because of a refresh, summed over ports) and "hbm_refresh_share" (of the
+        cycles of the ports that were used).
         """
         counters = dict(self._counters)
+        for space, ports in self._used.items():
+            beats = sum(counters[f"{space}_{row}"] for row in _ROWS)
+            if beats:
+                counters[f"{space}_row_hit_rate"] = counters[f"{space}_row_hits"] / beats
+                counters[f"{space}_refresh_share"] = counters[f"{space}_refresh_cycles"] / (len(ports) * counters["cycles"])
         if counters.get("rtl_run_seconds"):
             counters["rtl_cycles_per_second"] = counters["cycles"] / counters["rtl_run_seconds"]
         return counters
@@ -163,9 +185,14 @@ class RtlBackend:
             add(name, 0)
         for key, value in status.traffic.items():
             space, _, what = key.rpartition(".")
+            kind, _, port = space.partition(".")
+            if what in _ROWS or what == "refresh_cycles":
+                add(f"{kind}_{what}", value)
+                used = self._used.setdefault(kind, set())
+                if value:
+                    used.add(port)
             if not what.endswith("_bytes"):
                 continue
-            kind, _, port = space.partition(".")
             add(f"{kind}_{what}", value)
             if port:
                 add(f"hbm_port_bytes.{port}", value)

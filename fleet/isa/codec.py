@@ -1,12 +1,13 @@
 """Instructions as register writes and back, and as text for people; all of it driven by the description.
 
-A call's `fields` has every operand register of its unit and the start register, under the description's names. The
-binary form of the same calls is `fleet.isa.codec_binary`, offered here under `encode_binary` and `decode_binary`.
+A call's `fields` has every operand register of its unit and the start register, under the description's names: the
+instruction's own for the operands where it has a view, else the unit's. The binary form of the same calls is
+`fleet.isa.codec_binary`, offered here under `encode_binary` and `decode_binary`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fleet.errors import FleetError
@@ -66,21 +67,22 @@ def register_writes(instruction_set: InstructionSet | Description, call: Call, *
     """
     d = description_of(instruction_set)
     values = words_of(d, call, strict=strict)
-    unit = d.units[d.instructions[call.instruction].unit]
-    return [(r.address, v) for r, v in zip(unit.words, values, strict=True)]
+    return [(r.address, v) for r, v in zip(d.words(call.instruction), values, strict=True)]
 
 
 def words_of(description: Description, call: Call, *, strict: bool = True) -> list[int]:
     """Values of the unit's registers in write order; see `register_writes`."""
     word, unit = _lookup(description, call.instruction)
-    names = [r.name for r in unit.words]
+    registers = description.words(word.name)
+    names = [r.name for r in registers]
     missing = [n for n in names if n not in call.fields]
     unknown = [n for n in call.fields if n not in set(names)]
     if missing or unknown:
         parts = [f"missing {', '.join(missing)}"] if missing else []
         parts += [f"unknown {', '.join(unknown)}"] if unknown else []
-        raise CodecError(f"fields: {'; '.join(parts)}", where=call.instruction, hint=f"unit '{unit.name}' has {', '.join(names)}")
-    for r in unit.words:
+        owner = f"unit '{unit.name}'" if word.view is None else f"instruction '{word.name}'"
+        raise CodecError(f"fields: {'; '.join(parts)}", where=call.instruction, hint=f"{owner} has {', '.join(names)}")
+    for r in registers:
         _check_value(call.instruction, r, call.fields[r.name], strict)
     start = call.fields[unit.start.name]
     if not word.accepts(start):
@@ -104,7 +106,13 @@ def decode_writes(instruction_set: InstructionSet | Description, writes: Sequenc
         names = ", ".join(f"{u.start.address:#x} ({u.start.name})" for u in d.units.values())
         raise CodecError(f"the last write goes to {last:#x}, expected a start register: {names}", where=d.name)
     unit = starts[last]
-    by_address = {r.address: r for r in unit.words}
+    word = next((w for w in d.instructions.values() if w.unit == unit.name and w.accepts(writes[-1][1])), None)
+    if word is None:
+        known = ", ".join(f"{w.start:#x} ({w.name})" for w in d.instructions.values() if w.unit == unit.name)
+        what = f"{unit.start.name} = {writes[-1][1]:#x} is no instruction"
+        raise CodecError(what, where=d.name, hint=f"known are {known}" if known else "the unit has none")
+    registers = d.words(word.name)
+    by_address = {r.address: r for r in registers}
     fields: dict[str, int] = {}
     for n, (address, value) in enumerate(writes):
         register = by_address.get(address)
@@ -113,15 +121,18 @@ def decode_writes(instruction_set: InstructionSet | Description, writes: Sequenc
         if register.name in fields:
             raise CodecError(f"{register.name} is written twice", where=f"{d.name} write {n}")
         fields[register.name] = value
-    return _call(d, unit, fields)
+    call = Call(word.name, {r.name: fields[r.name] for r in registers if r.name in fields})
+    words_of(d, call)
+    return call
 
 
 def call_from_words(description: Description, instruction: str, words: Sequence[int]) -> Call:
     """The call of an instruction from its register values in write order (start last); the same checks as `words_of`."""
-    word, unit = _lookup(description, instruction)
-    if len(words) != len(unit.words):
-        raise CodecError(f"{len(words)} words, expected {len(unit.words)}", where=word.name)
-    call = Call(word.name, {r.name: v for r, v in zip(unit.words, words, strict=True)})
+    word, _ = _lookup(description, instruction)
+    registers = description.words(word.name)
+    if len(words) != len(registers):
+        raise CodecError(f"{len(words)} words, expected {len(registers)}", where=word.name)
+    call = Call(word.name, {r.name: v for r, v in zip(registers, words, strict=True)})
     words_of(description, call)
     return call
 
@@ -132,14 +143,15 @@ def disassemble(instruction_set: InstructionSet | Description, call: Call, *, de
     detailed: one line a register instead: number, name, value, fields and their meaning.
     """
     d = description_of(instruction_set)
-    word, unit = _lookup(d, call.instruction)
+    word, _ = _lookup(d, call.instruction)
     words_of(d, call, strict=False)
+    registers = d.words(word.name)
     if detailed:
         head = f"{word.name}  opcode {word.opcode:#04x}  {word.title}"
         if call.ops:
             head += f"  [{', '.join(call.ops)}]"
-        return "\n".join([head, *(line for r in unit.words for line in _explain(r, call.fields[r.name]))])
-    shown = [f"{r.local_name}={_short(r, call.fields[r.name])}" for r in unit.words if not _fixed(r, call.fields[r.name])]
+        return "\n".join([head, *(line for r in registers for line in _explain(r, call.fields[r.name]))])
+    shown = [f"{r.local_name}={_short(r, call.fields[r.name])}" for r in registers if not _fixed(r, call.fields[r.name])]
     return " ".join([word.name, *shown])
 
 
@@ -162,17 +174,6 @@ def _lookup(d: Description, name: str) -> tuple[InstructionWord, Unit]:
     if word is None:
         raise CodecError(f"no instruction '{name}'", where=d.name, hint=f"instructions are {', '.join(d.instructions)}")
     return word, d.units[word.unit]
-
-
-def _call(d: Description, unit: Unit, fields: Mapping[str, int]) -> Call:
-    start = fields[unit.start.name]
-    for word in d.instructions.values():
-        if word.unit == unit.name and word.accepts(start):
-            call = Call(word.name, {r.name: fields[r.name] for r in unit.words if r.name in fields})
-            words_of(d, call)
-            return call
-    known = ", ".join(f"{w.start:#x} ({w.name})" for w in d.instructions.values() if w.unit == unit.name)
-    raise CodecError(f"{unit.start.name} = {start:#x} is no instruction", where=d.name, hint=f"known are {known}")
 
 
 def _check_value(instruction: str, r: Register, value: int, strict: bool) -> None:

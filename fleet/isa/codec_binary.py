@@ -14,7 +14,7 @@ from fleet.isa.codec import CodecError, call_from_words, words_of
 from fleet.isa.contract import Call
 from fleet.isa.description import Description
 
-__all__ = ["BEAT", "BLOCK", "TASKS", "decode", "encode"]
+__all__ = ["BEAT", "BLOCK", "SLOT_BEATS", "TASKS", "WORDS", "decode", "encode"]
 
 BEAT = 64
 """Bytes of a beat."""
@@ -22,9 +22,13 @@ BEAT = 64
 TASKS = 32
 """Tasks of a block, at most."""
 
-_SLOT_BEATS = 2
+SLOT_BEATS = 2
+"""Beats of a task's register data, at most."""
 
-BLOCK = BEAT + TASKS * _SLOT_BEATS * BEAT
+WORDS = BEAT // 4
+"""Register values of a beat."""
+
+BLOCK = BEAT + TASKS * SLOT_BEATS * BEAT
 """Bytes of a block."""
 
 
@@ -38,8 +42,10 @@ def _encode_block(description: Description, calls: Sequence[Call]) -> bytes:
     for call in calls:
         words = words_of(description, call)
         word = description.instructions[call.instruction]
-        if word.beats > _SLOT_BEATS:
-            raise CodecError(f"takes {word.beats} beats, the binary form has {_SLOT_BEATS} a task", where=word.name)
+        if not word.beats:
+            raise CodecError("has no binary form", where=word.name, hint="write its registers")
+        if word.beats > SLOT_BEATS:
+            raise CodecError(f"takes {word.beats} beats, the binary form has {SLOT_BEATS} a task", where=word.name)
         ids.append(word.opcode)
         data += struct.pack(f"<{len(words)}I", *words).ljust(word.beats * BEAT, b"\0")
     return (bytes(ids).ljust(BEAT, b"\0") + bytes(data)).ljust(BLOCK, b"\0")
@@ -60,7 +66,7 @@ def decode(description: Description, data: bytes) -> list[Call]:
 
 
 def _decode_block(description: Description, block: bytes, base: int) -> list[Call]:
-    by_opcode = {i.opcode: i for i in description.instructions.values()}
+    by_opcode = {i.opcode: i for i in description.instructions.values() if i.beats}
     ids = block[:BEAT].rstrip(b"\0")
     if len(ids) > TASKS:
         raise CodecError(f"more than {TASKS} tasks in a block", where=_place(description, base + TASKS))
@@ -72,7 +78,7 @@ def _decode_block(description: Description, block: bytes, base: int) -> list[Cal
             known = ", ".join(f"{o:#04x} ({i.name})" for o, i in by_opcode.items())
             what = "an empty task before the last one" if cfg_id == 0 else f"cfg_id {cfg_id:#04x} is no instruction"
             raise CodecError(what, where=_place(description, base + n), hint=f"known are {known}")
-        count = len(description.units[word.unit].words)
+        count = len(description.words(word.name))
         end = position + word.beats * BEAT
         words = struct.unpack_from(f"<{count}I", block, position)
         try:

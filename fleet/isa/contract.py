@@ -31,6 +31,8 @@ class Device:
         clock_mhz: the domain in which cycles are counted.
         limits: figures for the roofline: "macs_per_cycle", "hbm_bytes_per_cycle", "ddr_bytes_per_cycle".
         path: the file.
+        timing: space -> table of the DRAM behind its ports, as `fleet.isa.dram` reads it; empty: no timed memory. Not part of
+            the description's hash: it says when, never what.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Device:
     clock_mhz: float
     limits: Mapping[str, float]
     path: Path
+    timing: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict[str, Mapping[str, float | str]])
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class Instruction(ABC):
     """
 
     name: ClassVar[str]
+    executes_in: ClassVar[str] = ""
+    """The hardware's unit, for timelines, where it is not the unit whose registers it is started by."""
 
     @classmethod
     @abstractmethod

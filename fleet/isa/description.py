@@ -14,7 +14,19 @@ from pathlib import Path
 
 from fleet.errors import FleetError
 
-__all__ = ["ROLES", "Description", "DescriptionError", "EnumValue", "Field", "InstructionWord", "Register", "Unit", "load"]
+__all__ = [
+    "FETCH_WORDS",
+    "ROLES",
+    "Description",
+    "DescriptionError",
+    "EnumValue",
+    "Fetch",
+    "Field",
+    "InstructionWord",
+    "Register",
+    "Unit",
+    "load",
+]
 
 ROLES: tuple[str, ...] = (
     "operand",
@@ -28,6 +40,7 @@ ROLES: tuple[str, ...] = (
     "description_hash",
     "cycles",
     "cycles_class",
+    "counter",
     "parameter",
 )
 """What a register may be for; `fleet_udp.rdl` says what each means."""
@@ -37,6 +50,10 @@ KINDS: tuple[str, ...] = ("address", "size", "stride", "mode", "count", "constan
 
 UNIT_ROLES: tuple[str, ...] = ("operand", "start", "status", "result")
 """Roles of registers that belong to a unit; all others serve the whole device."""
+
+
+FETCH_WORDS: tuple[str, ...] = ("address", "beats", "tasks")
+"""What the registers say that make the hardware fetch a binary (`fleet_fetch_word`)."""
 
 
 class DescriptionError(FleetError):
@@ -95,7 +112,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """One 32-bit register. `number` is its index: the byte address is 4 * number."""
+    """One 32-bit register, or what an instruction's view says of it. `number` is its index: the byte address is 4 * number.
+
+    view: the instruction that calls it by this name (its view), None for the register itself.
+    fetch_word: one of `FETCH_WORDS` for an operand by which the hardware fetches a binary, else None.
+    """
 
     name: str
     address: int
@@ -106,6 +127,8 @@ class Register:
     title: str
     desc: str
     where: str
+    view: str | None = None
+    fetch_word: str | None = None
 
     @property
     def number(self) -> int:
@@ -119,9 +142,9 @@ class Register:
 
     @property
     def local_name(self) -> str:
-        """The name without the unit's prefix ("mvm_chin" -> "chin")."""
-        prefix = f"{self.unit}_"
-        return self.name.removeprefix(prefix) if self.unit else self.name
+        """The name without the prefix of its view or unit ("mvm_chin" -> "chin")."""
+        prefix = self.view or self.unit
+        return self.name.removeprefix(f"{prefix}_") if prefix else self.name
 
 
 @dataclass(frozen=True)
@@ -150,7 +173,9 @@ class InstructionWord:
     Attributes:
         opcode: cfg_id of the binary form, 1 to 255 (0 is no task).
         start: value of the unit's start register; start_optional: bits that may be set beside it.
-        beats: 64-byte beats that the register data takes in the binary form.
+        beats: 64-byte beats that the register data takes in the binary form; 0: the instruction has no binary form.
+        view: the unit's operands under the instruction's own names, in write order; None: it uses the unit's names.
+        fetch: it is no task of a stream but makes the hardware fetch and run a binary.
     """
 
     name: str
@@ -162,10 +187,26 @@ class InstructionWord:
     title: str
     desc: str
     where: str
+    view: tuple[Register, ...] | None = None
+    fetch: bool = False
 
     def accepts(self, value: int) -> bool:
         """Whether the value of the start register means this instruction."""
         return value & ~self.start_optional == self.start
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """How the hardware is told to fetch and run a binary (Aux mode): the word, its unit, and the registers that say what.
+
+    address: of the first block (an offset in the register's space); beats: 64-byte beats of all blocks; tasks: of all blocks.
+    """
+
+    word: InstructionWord
+    unit: Unit
+    address: Register
+    beats: Register
+    tasks: Register
 
 
 @dataclass(frozen=True)
@@ -182,8 +223,27 @@ class Description:
     _by_name: Mapping[str, Register] = field(default_factory=dict, repr=False, compare=False)
 
     def register(self, name: str) -> Register:
-        """The register of that name. Raises KeyError."""
+        """The register of that name (also a view's). Raises KeyError."""
         return self._by_name[name]
+
+    def operands(self, instruction: str) -> tuple[Register, ...]:
+        """The operands of an instruction in write order, under the names that its calls use. Raises KeyError."""
+        word = self.instructions[instruction]
+        return self.units[word.unit].operands if word.view is None else word.view
+
+    def words(self, instruction: str) -> tuple[Register, ...]:
+        """What an instruction writes, in order: its operands, then the unit's start register. Raises KeyError."""
+        return (*self.operands(instruction), self.units[self.instructions[instruction].unit].start)
+
+    @cached_property
+    def fetch(self) -> Fetch | None:
+        """How a binary is run; None where the hardware cannot fetch one."""
+        for word in self.instructions.values():
+            if word.fetch:
+                unit = self.units[word.unit]
+                by_word = {r.fetch_word: r for r in unit.operands}
+                return Fetch(word, unit, *(by_word[w] for w in FETCH_WORDS))
+        return None
 
     def with_role(self, role: str) -> tuple[Register, ...]:
         """All registers of a role, ascending."""
@@ -196,21 +256,30 @@ class Description:
     def _canonical_lines(self) -> Iterator[str]:
         yield f"set {self.name}"
         for r in self.registers:
-            yield f"register {r.number} {r.name} unit={r.unit} role={r.role} order={r.order}"
-            for f in r.fields:
-                named = ",".join(f"{e.name}={e.value}" for e in f.encode)
-                yield (
-                    f"  field {f.name} [{f.high}:{f.low}] kind={f.kind} space={f.space} align={f.align} "
-                    f"allowed={f.allowed} reset={f.reset} sw={f.software} hw={f.hardware} encode={named}"
-                )
+            fetch = f" fetch={r.fetch_word}" if r.fetch_word else ""
+            yield f"register {r.number} {r.name} unit={r.unit} role={r.role} order={r.order}{fetch}"
+            yield from _canonical_fields(r)
         for i in self.instructions.values():
             start = f"start={i.start:#x} optional={i.start_optional:#x}"
-            yield f"instruction {i.opcode:#x} {i.name} unit={i.unit} {start} beats={i.beats}"
+            fetch = " fetch" if i.fetch else ""
+            yield f"instruction {i.opcode:#x} {i.name} unit={i.unit} {start} beats={i.beats}{fetch}"
+            for r in i.view or ():
+                yield f" view {r.number} {r.name}"
+                yield from _canonical_fields(r)
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hex) of `canonical()`."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
+
+
+def _canonical_fields(r: Register) -> Iterator[str]:
+    for f in r.fields:
+        named = ",".join(f"{e.name}={e.value}" for e in f.encode)
+        yield (
+            f"  field {f.name} [{f.high}:{f.low}] kind={f.kind} space={f.space} align={f.align} "
+            f"allowed={f.allowed} reset={f.reset} sw={f.software} hw={f.hardware} encode={named}"
+        )
 
 
 _CACHE: dict[tuple[Path, int, int], Description] = {}

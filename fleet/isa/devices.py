@@ -6,6 +6,7 @@ clock_mhz = 280.0               # the domain in which cycles are counted
 [parameters]                    # integers, under the names of the hardware's parameters; HbmPorts always
 [memory]                        # space -> bytes; ddr always; hbm is bytes a port
 [limits]                        # macs_per_cycle, hbm_bytes_per_cycle, ddr_bytes_per_cycle: for the roofline
+[timing.ddr]                    # and [timing.hbm]: DRAM behind the ports, for `--memory timed`; `fleet.isa.dram` has the keys
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from fleet.errors import DeviceError
 from fleet.isa.contract import Device
+from fleet.isa.dram import check_timing
 
 __all__ = ["LIMITS", "load_device", "load_devices"]
 
@@ -42,7 +44,7 @@ def load_devices(folder: Path, set_name: str, *, parameters: Iterable[str] = ())
 def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = ()) -> Device:
     """One device file; see `load_devices`."""
     table = _read(path)
-    _keys(path, "", table, required=_TOP)
+    _keys(path, "", table, required=_TOP, optional=("timing",))
     name, owner = _string(path, table, "name"), _string(path, table, "instruction_set")
     if name != path.stem:
         raise DeviceError(f"name is '{name}', expected '{path.stem}' as the file is called", where=str(path))
@@ -54,16 +56,18 @@ def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = ()) ->
     memory = _table(path, table, "memory")
     if "ddr" not in memory:
         raise DeviceError("memory.ddr is missing", where=str(path))
+    sizes = {k: _positive_int(path, f"memory.{k}", v) for k, v in memory.items()}
     values = _table(path, table, "parameters")
     _keys(path, "parameters.", values, required=wanted, more=len(wanted) == 1)
     return Device(
         name=name,
         instruction_set=owner,
         parameters={k: _positive_int(path, f"parameters.{k}", v) for k, v in values.items()},
-        memory={k: _positive_int(path, f"memory.{k}", v) for k, v in memory.items()},
+        memory=sizes,
         clock_mhz=_positive(path, "clock_mhz", table["clock_mhz"]),
         limits={k: _positive(path, f"limits.{k}", v, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k, v in limits.items()},
         path=path,
+        timing=check_timing(path, _table(path, table, "timing"), sizes) if "timing" in table else {},
     )
 
 
@@ -77,13 +81,22 @@ def _read(path: Path) -> Mapping[str, Any]:
         raise DeviceError(f"no TOML: {error}", where=str(path)) from error
 
 
-def _keys(path: Path, prefix: str, table: Mapping[str, Any], *, required: tuple[str, ...], more: bool = False) -> None:
+def _keys(
+    path: Path,
+    prefix: str,
+    table: Mapping[str, Any],
+    *,
+    required: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+    more: bool = False,
+) -> None:
     for key in required:
         if key not in table:
             raise DeviceError(f"{prefix}{key} is missing", where=str(path))
     for key in table:
-        if key not in required and not more:
-            raise DeviceError(f"unknown key {prefix}{key}", where=str(path), hint=f"known are {', '.join(required)}")
+        if key not in (*required, *optional) and not more:
+            known = ", ".join((*required, *optional))
+            raise DeviceError(f"unknown key {prefix}{key}", where=str(path), hint=f"known are {known}")
 
 
 def _table(path: Path, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -11,9 +11,10 @@ structure type:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fleet.isa.description import Description, Field, Register, Unit
+from fleet.isa.codec_binary import BEAT, BLOCK, SLOT_BEATS, TASKS, WORDS
+from fleet.isa.description import Description, Field, Register
 
 __all__ = ["csr_module", "header", "package", "waivers"]
 
@@ -81,14 +82,28 @@ def _package_lines(d: Description) -> Iterator[str]:
     yield "  // Fields of registers that have more than one, and allowed values where a single one is."
     for r in d.registers:
         yield from _field_constants(r)
+    for i in d.instructions.values():
+        for r in i.view or ():
+            yield from _field_constants(r)
     for r in d.with_role("error_cause"):
         yield ""
         yield "  // Error causes: what commit_error_o and the error cause register carry."
         for e in r.fields[0].encode:
             yield f"  localparam logic [15:0] Err{camel(e.name)} = 16'd{e.value};  // {e.desc}"
     for unit in d.units.values():
+        if not unit.operands:  # SystemVerilog has no empty structures
+            continue
         yield ""
-        yield from _operand_struct(unit)
+        yield f"  // The operand registers of unit {unit.name}, as latched at its start; first written, most significant."
+        yield from _operand_struct(unit.name, unit.operands)
+    for i in d.instructions.values():
+        if i.view is not None:
+            yield ""
+            yield f"  // The same bits as {i.unit}_operands_t, as {i.name} calls them."
+            yield from _operand_struct(i.name, i.view)
+    if d.fetch is not None:
+        yield ""
+        yield from _aux_decode(d)
     yield ""
     yield f"endpackage : {d.name}_pkg"
 
@@ -96,6 +111,8 @@ def _package_lines(d: Description) -> Iterator[str]:
 def _field_constants(r: Register) -> Iterator[str]:
     for f in r.fields:
         name = camel(r.name) + ("" if len(r.fields) == 1 else camel(f.name))
+        for e in f.encode if r.role == "operand" else ():
+            yield f"  localparam logic [{f.width - 1}:0] {name}{camel(e.name)} = {f.width}'d{e.value};"
         if len(r.fields) > 1:
             yield f"  localparam int unsigned {name}Lsb = {f.low};"
             yield f"  localparam int unsigned {name}Width = {f.width};"
@@ -104,12 +121,55 @@ def _field_constants(r: Register) -> Iterator[str]:
             yield f"  localparam logic [{f.width - 1}:0] {name}Value = {f.width}'d{f.allowed[0]};"
 
 
-def _operand_struct(unit: Unit) -> Iterator[str]:
-    yield f"  // The operand registers of unit {unit.name}, as latched at its start; first written, most significant."
+def _operand_struct(name: str, operands: Sequence[Register]) -> Iterator[str]:
     yield "  typedef struct packed {"
-    for r in unit.operands:
+    for r in operands:
         yield f"    logic [31:0] {r.local_name};  // {r.number}: {r.title}"
-    yield f"  }} {unit.name}_operands_t;"
+    yield f"  }} {name}_operands_t;"
+
+
+def _aux_decode(d: Description) -> Iterator[str]:
+    """What the hardware that runs a binary has to know of each cfg_id."""
+    units = list(d.units)
+    width = max(1, (len(units) - 1).bit_length())
+    tasks = [i for i in d.instructions.values() if i.beats]
+    yield "  // The binary form: beats of 64 bytes."
+    for name, value in (("Tasks", TASKS), ("SlotBeats", SLOT_BEATS), ("BlockBeats", BLOCK // BEAT)):
+        yield f"  localparam int unsigned Aux{name} = {value};"
+    yield ""
+    yield f"  typedef enum logic [{width - 1}:0] {{"
+    yield ",\n".join(f"    Unit{camel(u)} = {width}'d{n}" for n, u in enumerate(units))
+    yield "  } unit_e;"
+    yield ""
+    yield "  // What a cfg_id of the binary form stands for."
+    yield "  typedef struct packed {"
+    yield "    logic        known;           // 0: no instruction with a binary form; all else is 0 then"
+    yield "    unit_e       unit;"
+    yield f"    logic [{_bits(SLOT_BEATS) - 1}:0]  beats;           // 64-byte beats of register data"
+    yield f"    logic [{_bits(SLOT_BEATS * WORDS) - 1}:0]  words;           // registers in them: operands in write order, start"
+    yield "    logic [31:0] start;           // value of the start register, the last word,"
+    yield "    logic [31:0] start_optional;  // and the bits that may be set beside it"
+    yield "  } aux_task_t;"
+    yield ""
+    yield "  function automatic aux_task_t aux_decode(input logic [7:0] cfg_id);"
+    yield "    aux_task_t found;"
+    yield "    found = '{unit: unit_e'(0), default: '0};"
+    yield "    unique case (cfg_id)"
+    for i in tasks:
+        values = (
+            f"known: 1'b1, unit: Unit{camel(i.unit)}, beats: {_bits(SLOT_BEATS)}'d{i.beats}, "
+            f"words: {_bits(SLOT_BEATS * WORDS)}'d{len(d.words(i.name))}, "
+            f"start: Start{camel(i.name)}, start_optional: Start{camel(i.name)}Optional"
+        )
+        yield f"      8'h{i.opcode:02x}: found = '{{{values}}};"
+    yield "      default: ;"
+    yield "    endcase"
+    yield "    return found;"
+    yield "  endfunction"
+
+
+def _bits(value: int) -> int:
+    return value.bit_length()
 
 
 def csr_module(description: Description) -> str:

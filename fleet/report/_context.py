@@ -20,6 +20,7 @@ from fleet.report.gaps import gaps
 from fleet.report.headline import engine_title, headline, worst_operation
 from fleet.report.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
 from fleet.report.proved import proved
+from fleet.report.timeline import spans_of, timeline
 
 __all__ = ["context"]
 
@@ -222,6 +223,7 @@ def _performance(result: CosimResult) -> dict[str, Any]:
         "numbers": {c.op: i + 1 for i, c in enumerate(costs)},
         "total": sum(c.cycles or 0 for c in costs),
         "traffic": performance.traffic(result),
+        "timeline": None,
         "cycles": None,
         "utilisation": None,
         "roofline": None,
@@ -229,6 +231,8 @@ def _performance(result: CosimResult) -> dict[str, Any]:
         "instructions": [],
         "seconds": clock.cycles / (device.clock_mhz * 1e6) if clock and clock.cycles and device else None,
     }
+    if (found := performance.commits_of(result)) and (spans := spans_of(found[1])):
+        made["timeline"] = Markup(timeline(spans))
     if costly:
         made["cycles"] = _cycles(costly)
     if known := [c for c in costly if c.useful is not None and c.padding is not None]:

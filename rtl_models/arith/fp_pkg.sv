@@ -53,45 +53,43 @@ package fp_pkg;
     return {sign, packed_value[30:0]};
   endfunction
 
-  // binary32 sum.
+  // binary32 sum. Every unit spends most of its simulated time here: no choice that random operands make unpredictable,
+  // but for the one of a deep cancellation.
   function automatic logic [31:0] fp32_add(input logic [31:0] a, input logic [31:0] b);
     /*verilator no_inline_task*/
-    logic [31:0] x, y, ex, ey, shift;
-    logic [63:0] mx, my, sum;
-    logic [6:0]  zeros;
-    logic        sign;
-    x = a;
-    y = b;
-    if (b[30:0] > a[30:0]) begin
-      x = b;
-      y = a;
+    logic [31:0] x, y, ex, ey, shift, limit;
+    logic [63:0] mx, my, negate, sum, packed_value;
+    x = (b[30:0] > a[30:0]) ? b : a;
+    y = a ^ b ^ x;
+    if (x[30:0] >= 31'h7F80_0000) begin
+      if (x[30:0] > 31'h7F80_0000) return Fp32Nan;
+      return (y[30:0] == 31'h7F80_0000 && x[31] != y[31]) ? Fp32Nan : x;
     end
-    if (x[30:0] > 31'h7F80_0000) return Fp32Nan;
-    if (x[30:0] == 31'h7F80_0000) return (y[30:0] == 31'h7F80_0000 && x[31] != y[31]) ? Fp32Nan : x;
     ex = 32'(x[30:23]);
     ey = 32'(y[30:23]);
-    mx = {8'd0, ex != 32'd0, x[22:0], 32'd0};
-    my = {8'd0, ey != 32'd0, y[22:0], 32'd0};
-    if (ex == 32'd0) ex = 32'd1;
-    if (ey == 32'd0) ey = 32'd1;
-    my   = shr_sticky(my, ex - ey);
-    sign = x[31];
-    if (x[31] == y[31]) begin
-      sum = mx + my;
-      if (sum[56]) begin
-        sum = shr_sticky(sum, 32'd1);
-        ex  = ex + 32'd1;
-      end
-    end else begin
-      sum = mx - my;
-      if (sum == 64'd0) return 32'd0;
-      zeros = clz64(sum);
-      shift = 32'(zeros) - 32'd8;
-      if (shift >= ex) shift = ex - 32'd1;
-      sum = sum << shift[5:0];
-      ex  = ex - shift;
+    // Hidden bits at 55. A subnormal has the exponent of the smallest normal.
+    mx = (64'(x[22:0]) | (64'(ex != 32'd0) << 23)) << 32;
+    my = (64'(y[22:0]) | (64'(ey != 32'd0) << 23)) << 32;
+    ex = ex + 32'(ex == 32'd0);
+    ey = ey + 32'(ey == 32'd0);
+    // 32 places lose nothing, and leave y so small that a larger distance rounds alike.
+    shift  = ex - ey;
+    shift  = (shift > 32'd32) ? 32'd32 : shift;
+    my     = my >> shift[5:0];
+    negate = 64'd0 - 64'(x[31] ^ y[31]);
+    sum    = mx + ((my ^ negate) - negate);
+    // Leading one to bit 56, or as far as the exponent goes.
+    shift = sum[56] ? 32'd0 : 32'd1;
+    if (sum[56:55] == 2'd0) begin
+      if (sum == 64'd0) return {x[31] & y[31], 31'd0};
+      shift = 32'(clz64(sum)) - 32'd7;
     end
-    return pack32(sign, ex, sum);
+    limit = (shift > ex) ? ex : shift;
+    sum   = sum << limit[5:0];
+    // To nearest even; a carry out of the mantissa runs into the exponent.
+    packed_value = (64'(ex - limit) << 23) + ((sum + 64'h0000_0000_FFFF_FFFF + 64'(sum[33])) >> 33);
+    packed_value = (packed_value > 64'h7F80_0000) ? 64'h7F80_0000 : packed_value;
+    return {x[31], packed_value[30:0]};
   endfunction
 
   // binary32 product.
@@ -138,6 +136,47 @@ package fp_pkg;
     mag   = 64'(x[9:0]);
     shift = 32'(clz64(mag)) - 32'd8;
     return pack32(x[15], 32'd158 - shift, mag << shift[5:0]);
+  endfunction
+
+  // An operand of fp16_product that serves many: a leading one at bit 10 also where FP16 is subnormal. Infinities and NaNs
+  // are marked, with the FP16 pattern below; a zero has no leading one.
+  typedef struct packed {
+    logic        sign;
+    logic        special;
+    logic [13:0] exp;      // FP16's + 16; below 64
+    logic [15:0] mantissa;
+  } fp16_unpacked_t;
+
+  function automatic fp16_unpacked_t fp16_unpack(input logic [15:0] x);
+    /*verilator no_inline_task*/
+    logic [15:0] mantissa;
+    logic [5:0]  shift;
+    if (x[14:10] == 5'd31) return '{sign: x[15], special: 1'b1, exp: 14'd0, mantissa: x};
+    if (x[14:10] != 5'd0) return '{sign: x[15], special: 1'b0, exp: 14'(x[14:10]) + 14'd16, mantissa: {6'd1, x[9:0]}};
+    mantissa = 16'(x[9:0]);
+    shift    = 6'd0;
+    if (mantissa != 16'd0) shift = 6'(clz64(64'(mantissa)) - 7'd53);
+    return '{sign: x[15], special: 1'b0, exp: 14'd17 - 14'(shift), mantissa: mantissa << shift};
+  endfunction
+
+  // Product of two FP16 values as binary32, exact: 22 bits, exponents -48 to 31.
+  function automatic logic [31:0] fp16_product(input fp16_unpacked_t x, input logic [15:0] w);
+    /*verilator no_inline_task*/
+    logic [31:0] sign, exp, mantissa, product, high, magnitude;
+    // What is rare goes the long way: infinities, NaNs, a second operand that is subnormal. Zeros are frequent.
+    if (x.special || w[14:10] == 5'd31 || (w[14:10] == 5'd0 && w[9:0] != 10'd0)) begin
+      if (x.special) return fp32_mul(fp16_to_fp32(x.mantissa), fp16_to_fp32(w));
+      magnitude = (x.mantissa == 16'd0) ? 32'd0 : (32'(x.exp) + 32'd95 << 23) + (32'(x.mantissa) << 13);
+      return fp32_mul(magnitude | (32'(x.sign) << 31), fp16_to_fp32(w));
+    end
+    sign      = 32'(x.sign ^ w[15]) << 31;
+    exp       = 32'(w[14:10]);
+    mantissa  = 32'(w[9:0]) | (32'(exp != 32'd0) << 10);
+    product   = 32'(x.mantissa) * mantissa;
+    high      = product >> 21;
+    magnitude = ((32'(x.exp) + exp + 32'd80 + high) << 23) + (product << (5'd3 - high[4:0]));
+    magnitude = (product == 32'd0) ? 32'd0 : magnitude;
+    return magnitude | sign;
   endfunction
 
   // binary32 to FP16, one rounding to nearest even.

@@ -48,7 +48,7 @@ Bench& Bench::instance() {
 std::string Bench::load(const std::string& job_file) {
     std::string error = job_.read(job_file);
     if (!error.empty()) return error;
-    error = Memory::instance().load(job_.ddr, job_.hbm, job_.memory);
+    error = Memory::instance().load(job_.ddr, job_.hbm, job_.memory, job_.timing);
     if (!error.empty()) return error;
     error = script_.open(job_.script, false);
     if (!error.empty()) return error;
@@ -107,6 +107,11 @@ void Bench::finish(double seconds) {
                 std::fprintf(f, "%s.read_bytes=%" PRIu64 "\n%s.write_bytes=%" PRIu64 "\n%s.read_bursts=%" PRIu64 "\n%s.write_bursts=%" PRIu64 "\n",
                              key.c_str(), port.read_bytes, key.c_str(), port.write_bytes, key.c_str(), port.read_bursts, key.c_str(),
                              port.write_bursts);
+                RowCounters rows;
+                if (!port.timing().counters(rows)) continue;
+                std::fprintf(f, "%s.row_hits=%" PRIu64 "\n%s.row_closed=%" PRIu64 "\n%s.row_misses=%" PRIu64 "\n%s.refresh_cycles=%" PRIu64 "\n",
+                             key.c_str(), rows.hits, key.c_str(), rows.closed, key.c_str(), rows.misses, key.c_str(),
+                             rows.refresh_cycles);
             }
             const bool written = std::ferror(f) == 0;
             if (std::fclose(f) == 0 && written) std::rename(temporary.c_str(), job_.status.c_str());

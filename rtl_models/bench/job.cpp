@@ -40,6 +40,8 @@ std::string Job::read(const std::string& path) {
             if (!number(value, *v->second)) return where + "'" + key + "' needs an unsigned number, not '" + value + "'";
         } else if (key.rfind("hbm.", 0) == 0 && number(key.substr(4), port) && port < 64) {
             hbm[static_cast<uint32_t>(port)] = value;
+        } else if (key.rfind("timing.", 0) == 0) {
+            timing[key.substr(7)] = value;
         } else {
             return where + "unknown key '" + key + "'";
         }

@@ -10,6 +10,7 @@ namespace fleet {
 struct Job {
     std::string ddr, script, results, trace, status, waves, memory = "ideal";
     std::map<uint32_t, std::string> hbm;
+    std::map<std::string, std::string> timing;  // keys "timing.<key>"
     uint64_t max_cycles = 100'000'000;
     uint64_t quiet_cycles = 200'000;
     uint64_t waves_from = 0, waves_to = ~0ull;

@@ -41,6 +41,13 @@ module hbm0923_registers
 );
   logic [31:0] unused_eps;
 
+  // Units that are not there yet: their registers hold, nobody accepts their starts.
+  aux_operands_t         unused_aux;
+  elementwise_operands_t unused_elementwise;
+  sfu_operands_t         unused_sfu;
+  logic [31:0]           unused_aux_mode, unused_elementwise_mode, unused_sfu_mode;
+  logic                  unused_aux_start, unused_elementwise_start, unused_sfu_start;
+
   hbm0923_csr u_csr (
     .clk_i,
     .rst_ni,
@@ -97,6 +104,50 @@ module hbm0923_registers
     .mvm_start_o             (mode_o),
     .mvm_start_pulse_o       (start_o),
     .mvm_result_i            (result_i),
+    .aux_status_i             (32'd0),
+    .aux_insts_addr_o         (unused_aux.insts_addr),
+    .aux_beats_o              (unused_aux.beats),
+    .aux_tasks_o              (unused_aux.tasks),
+    .aux_ddr_addr_o           (unused_aux.ddr_addr),
+    .aux_hbm_low_o            (unused_aux.hbm_low),
+    .aux_hbm_high_o           (unused_aux.hbm_high),
+    .aux_bits_o               (unused_aux.bits),
+    .aux_port_o               (unused_aux.port),
+    .aux_start_o              (unused_aux_mode),
+    .aux_start_pulse_o        (unused_aux_start),
+    .elementwise_status_i     (32'd0),
+    .elementwise_mode_o       (unused_elementwise.mode),
+    .elementwise_a_addr_o     (unused_elementwise.a_addr),
+    .elementwise_a_surface_o  (unused_elementwise.a_surface),
+    .elementwise_a_line_o     (unused_elementwise.a_line),
+    .elementwise_out_addr_o   (unused_elementwise.out_addr),
+    .elementwise_out_surface_o(unused_elementwise.out_surface),
+    .elementwise_out_line_o   (unused_elementwise.out_line),
+    .elementwise_surfaces_o   (unused_elementwise.surfaces),
+    .elementwise_hin_o        (unused_elementwise.hin),
+    .elementwise_win_o        (unused_elementwise.win),
+    .elementwise_b_addr_o     (unused_elementwise.b_addr),
+    .elementwise_onchip_o     (unused_elementwise.onchip),
+    .elementwise_start_o      (unused_elementwise_mode),
+    .elementwise_start_pulse_o(unused_elementwise_start),
+    .sfu_status_i             (32'd0),
+    .sfu_r194_o               (unused_sfu.r194),
+    .sfu_r195_o               (unused_sfu.r195),
+    .sfu_r196_o               (unused_sfu.r196),
+    .sfu_r197_o               (unused_sfu.r197),
+    .sfu_r198_o               (unused_sfu.r198),
+    .sfu_r199_o               (unused_sfu.r199),
+    .sfu_r200_o               (unused_sfu.r200),
+    .sfu_r201_o               (unused_sfu.r201),
+    .sfu_r202_o               (unused_sfu.r202),
+    .sfu_r203_o               (unused_sfu.r203),
+    .sfu_r204_o               (unused_sfu.r204),
+    .sfu_r205_o               (unused_sfu.r205),
+    .sfu_r206_o               (unused_sfu.r206),
+    .sfu_r207_o               (unused_sfu.r207),
+    .sfu_r208_o               (unused_sfu.r208),
+    .sfu_start_o              (unused_sfu_mode),
+    .sfu_start_pulse_o        (unused_sfu_start),
     .eps_o                   (unused_eps),
     .err_cause_i             ({16'd0, err_cause_i}),
     .err_instr_i             ({16'd0, err_instr_i}),
@@ -110,6 +161,8 @@ module hbm0923_registers
     .cycles_write_back_i     (class_i[3]),
     .cycles_issue_i          (class_i[4]),
     .cycles_dependency_i     (class_i[5]),
+    .commits_i               (32'd0),
+    .tasks_done_i            (32'd0),
     .irq_o
   );
 endmodule

@@ -30,9 +30,10 @@ void Memory::configure(uint32_t hbm_ports) {
     inputs[hbm_ports].strobe = ddr_strobe;
 }
 
-std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, std::string>& hbm, const std::string& model) {
-    TimingModel timing;
-    std::string error = timing.parse(model);
+std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, std::string>& hbm, const std::string& model,
+                         const std::map<std::string, std::string>& timing) {
+    TimingModel models;
+    std::string error = models.parse(model, timing);
     if (error.empty() && !hbm.empty() && hbm.rbegin()->first >= hbm_ports()) {
         error = "hbm." + std::to_string(hbm.rbegin()->first) + ": the design has " + std::to_string(hbm_ports()) + " HBM ports";
     }
@@ -40,8 +41,9 @@ std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, s
     for (uint32_t p = 0; p < ports_.size() && error.empty(); ++p) {
         const auto found = hbm.find(p);
         const bool is_ddr = p == hbm_ports();
-        ports_[p]->set_timing(timing.port(p));
-        error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second);
+        const PortGeometry& geometry = ports_[p]->geometry();
+        ports_[p]->set_timing(models.port(p, is_ddr ? "ddr" : "hbm", geometry.beat_bytes, error));
+        if (error.empty()) error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second);
     }
     return error;
 }

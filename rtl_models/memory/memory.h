@@ -19,8 +19,9 @@ class Memory {
 
     /// Makes the ports (once; the number of HBM ports is the model's). The last one is DDR.
     void configure(uint32_t hbm_ports);
-    /// Maps the images (HBM port number -> path) and sets the timing. Returns what is wrong.
-    std::string load(const std::string& ddr, const std::map<uint32_t, std::string>& hbm, const std::string& model);
+    /// Maps the images (HBM port number -> path) and sets the timing (`timing`: the job's keys of that name). Returns what is wrong.
+    std::string load(const std::string& ddr, const std::map<uint32_t, std::string>& hbm, const std::string& model,
+                     const std::map<std::string, std::string>& timing);
     void unload();
     void reset();
 

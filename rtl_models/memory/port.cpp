@@ -83,6 +83,7 @@ void Port::take_beat(uint64_t cycle, const PortInput& in) {
     Burst& burst = writes_.front();
     const uint64_t address = burst.address + static_cast<uint64_t>(burst.done) * geometry_.beat_bytes;
     const bool last = ++burst.done == burst.beats;
+    timing_->write_beat(address);
     if (in.wlast != last) {
         violation(cycle, std::string("wlast is ") + (in.wlast ? "set" : "not set") + " on write beat " + std::to_string(burst.done) +
                              " of " + std::to_string(burst.beats) + " at " + hex(burst.address));
@@ -163,6 +164,7 @@ void Port::present_response(uint64_t cycle) {
 bool Port::cycle(uint64_t cycle, const PortInput& in) {
     bool moved = false;
     new_data = false;
+    timing_->begin(cycle);
     check_held(cycle, "read", stalled_read_, in.arvalid, stalled_read_address_, in.araddr);
     check_held(cycle, "write", stalled_write_, in.awvalid, stalled_write_address_, in.awaddr);
     check_held(cycle, "write data", stalled_data_, in.wvalid, 0, 0);

@@ -52,6 +52,7 @@ class Port {
     /// What is outstanding, for a hang's message; empty when nothing is.
     std::string describe() const;
     const PortGeometry& geometry() const { return geometry_; }
+    const Timing& timing() const { return *timing_; }
 
     // Slave's signals after the edge.
     bool arready = false, rvalid = false, rlast = false, rerror = false, awready = false, wready = false, bvalid = false,
@@ -63,6 +64,10 @@ class Port {
     uint64_t read_bytes = 0, write_bytes = 0, read_bursts = 0, write_bursts = 0;
 
   private:
+    static std::unique_ptr<Timing> ideal() {
+        std::string none;
+        return TimingModel().port(0, "", 1, none);
+    }
     struct Burst {
         uint64_t address;
         uint32_t beats;
@@ -87,7 +92,7 @@ class Port {
     std::string& problem_;
     std::string& refusal_;
     MappedFile file_;
-    std::unique_ptr<Timing> timing_ = TimingModel().port(0);
+    std::unique_ptr<Timing> timing_ = ideal();
     std::vector<Burst> reads_, writes_, responses_;
     int current_ = -1;  // index in reads_ of the burst whose beats are being sent
     bool stalled_read_ = false, stalled_write_ = false, stalled_data_ = false;  // valid was high without ready at the last edge

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "timed.h"
+
 namespace fleet {
 namespace {
 
@@ -66,8 +68,9 @@ class StallTiming final : public Timing {
 
 }  // namespace
 
-std::string TimingModel::parse(const std::string& text) {
-    const std::string expected = "memory=" + text + ": expected ideal, fixed:<cycles 1 to 65535> or stall:<seed>";
+std::string TimingModel::parse(const std::string& text, const std::map<std::string, std::string>& timing) {
+    const std::string expected = "memory=" + text + ": expected ideal, fixed:<cycles 1 to 65535>, stall:<seed> or timed:<seed>";
+    values_ = timing;
     if (text == "ideal") {
         kind_ = Kind::Ideal;
         return "";
@@ -87,15 +90,30 @@ std::string TimingModel::parse(const std::string& text) {
         kind_ = Kind::Stall;
         return "";
     }
+    if (name == "timed") {
+        kind_ = Kind::Timed;
+        return "";
+    }
     return expected;
 }
 
-std::unique_ptr<Timing> TimingModel::port(uint32_t index) const {
+std::unique_ptr<Timing> TimingModel::port(uint32_t index, const std::string& space, uint32_t beat_bytes, std::string& error) const {
     switch (kind_) {
         case Kind::Fixed: return std::make_unique<FixedTiming>(static_cast<uint32_t>(value_));
         case Kind::Stall: {
             SplitMix mixer(value_ + 0x51ED270B * (index + 1ull));  // ports must not stall in step
             return std::make_unique<StallTiming>(mixer.next());
+        }
+        case Kind::Timed: {
+            DramParameters parameters;
+            const std::string wrong = parameters.read(values_, space, beat_bytes);
+            if (!wrong.empty()) {
+                if (error.empty()) error = wrong;
+                break;
+            }
+            SplitMix mixer(value_ + 0x51ED270B * (index + 1ull));
+            const uint64_t phase = mixer.next() % static_cast<uint64_t>(parameters.t_refi);  // every port refreshes on its own
+            return std::make_unique<TimedTiming>(parameters, beat_bytes, static_cast<int64_t>(phase));
         }
         case Kind::Ideal: break;
     }

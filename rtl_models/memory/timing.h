@@ -2,21 +2,32 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
 namespace fleet {
+
+/// What a model with DRAM behind the port counts: beats by what they found in their bank, and cycles by which beats came
+/// later because of a refresh.
+struct RowCounters {
+    uint64_t hits = 0, closed = 0, misses = 0, refresh_cycles = 0;
+};
 
 /// One port's timing. The functions are asked once a cycle in which the port is active, in a fixed order, so that a
 /// seeded model is a function of the design's behaviour alone.
 class Timing {
   public:
     virtual ~Timing() = default;
+    /// The clock edge at hand; asked before anything else of this edge.
+    virtual void begin(uint64_t) {}
     /// Cycles from the acceptance of a read request to its first beat (at least 1).
     virtual uint32_t read_latency(uint64_t address, uint32_t beats) = 0;
     /// Cycles from the last write beat to its response (at least 1).
     virtual uint32_t write_latency(uint64_t address, uint32_t beats) = 0;
-    /// Whether the channel may move in the next cycle.
+    /// A beat of a write burst was taken.
+    virtual void write_beat(uint64_t) {}
+    /// Whether the channel may move in the next cycle. `send_data` is asked when a beat is about to be sent, and then it is.
     virtual bool accept_read() { return true; }
     virtual bool accept_write() { return true; }
     virtual bool accept_data() { return true; }
@@ -26,18 +37,22 @@ class Timing {
     virtual bool reorders() const { return false; }
     /// Picks one of `count` candidates (only asked when `reorders`).
     virtual uint32_t pick(uint32_t count) { return 0; }
+    /// Fills in what was counted; false when the model counts nothing.
+    virtual bool counters(RowCounters&) const { return false; }
 };
 
-/// `ideal`, `fixed:<cycles>` or `stall:<seed>`.
+/// `ideal`, `fixed:<cycles>`, `stall:<seed>` or `timed:<seed>`.
 class TimingModel {
   public:
-    /// Returns an empty string, or what is wrong with `text`.
-    std::string parse(const std::string& text);
-    std::unique_ptr<Timing> port(uint32_t index) const;
+    /// timing: values of the job's keys "timing.<key>", which `timed` needs. Returns an empty string, or what is wrong.
+    std::string parse(const std::string& text, const std::map<std::string, std::string>& timing);
+    /// The timing of a port; `space` is "hbm" or "ddr". `error` gets what is wrong with the job's keys.
+    std::unique_ptr<Timing> port(uint32_t index, const std::string& space, uint32_t beat_bytes, std::string& error) const;
 
   private:
-    enum class Kind { Ideal, Fixed, Stall } kind_ = Kind::Ideal;
+    enum class Kind { Ideal, Fixed, Stall, Timed } kind_ = Kind::Ideal;
     uint64_t value_ = 0;
+    std::map<std::string, std::string> values_;
 };
 
 }  // namespace fleet

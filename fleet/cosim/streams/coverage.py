@@ -130,7 +130,7 @@ class Account:
             row.executed += 1
             unit = d.units[d.instructions[call.instruction].unit]
             _count(row.modes, f"{call.fields[unit.start.name]:#x}")
-            for r in unit.words:
+            for r in d.words(call.instruction):
                 for f in r.fields:
                     name = r.name if len(r.fields) == 1 else f"{r.name}.{f.name}"
                     _count(row.fields.setdefault(name, {}), value_class(f, f.get(call.fields[r.name])))
@@ -152,7 +152,11 @@ class Account:
                     _sum(getattr(mine, tables).setdefault(key, {}), counts)
         for key, row in other.settings.items():
             mine = self.settings.setdefault(key, SettingAccount())
-            mine.calls, mine.bytes, mine.mismatches = mine.calls + row.calls, mine.bytes + row.bytes, mine.mismatches + row.mismatches
+            mine.calls, mine.bytes, mine.mismatches = (
+                mine.calls + row.calls,
+                mine.bytes + row.bytes,
+                mine.mismatches + row.mismatches,
+            )
         _sum(self.kinds, other.kinds)
         self.costs += other.costs
         self.failures += other.failures

@@ -29,7 +29,10 @@ Flavour = Literal["burst", "plain", "waves"]
 Progress = Callable[[float, str], None]
 
 _BENCH_SV = ("memory/fleet_memory.sv", "bench/fleet_host.sv", "bench/fleet_bench.sv", "bench/fleet_tb.sv")
-_BENCH_CPP = ("memory/mapped_file", "memory/timing", "memory/port", "memory/memory", "bench/job", "bench/bench")
+_BENCH_CPP = (
+    "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "bench/job",
+    "bench/bench",
+)  # fmt: skip
 _HEADERS = ("memory/digest.h", "bench/loop.h")
 _MAINS: dict[Flavour, str] = {"burst": "bench/burst_main.cpp", "plain": "bench/plain_main.cpp", "waves": "bench/burst_main.cpp"}
 

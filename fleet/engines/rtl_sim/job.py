@@ -80,7 +80,8 @@ class Job:
     Attributes:
         ddr: image of DDR; hbm: port -> image. Mapped shared: what the design writes stands in the files afterwards.
         script, results, trace, status: files; the last three are written by the simulation.
-        memory: "ideal", "fixed:<cycles>" or "stall:<seed>".
+        memory: "ideal", "fixed:<cycles>", "stall:<seed>" or "timed:<seed>"; timing: what "timed" needs, see
+            `fleet.isa.dram.timing_keys`.
         max_cycles: a limit on the whole job; quiet_cycles: cycles without any progress that count as a hang.
         waves: file for the waves (an executable built with waves is needed); window: first and last cycle of them.
     """
@@ -96,12 +97,14 @@ class Job:
     quiet_cycles: int = 200_000
     waves: Path | None = None
     window: tuple[int, int] | None = None
+    timing: Mapping[str, str] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Writes the job file under a temporary name, then renames it. Raises DeviceError for a path with a line break."""
         pairs: list[tuple[str, object]] = [(k, getattr(self, k)) for k in ("ddr", "script", "results", "trace", "status", "memory")]
         pairs += [(f"hbm.{port}", image) for port, image in sorted(self.hbm.items())]
         pairs += [("max_cycles", self.max_cycles), ("quiet_cycles", self.quiet_cycles)]
+        pairs += [(f"timing.{key}", value) for key, value in sorted(self.timing.items())]
         if self.waves is not None:
             pairs.append(("waves", self.waves))
         if self.window is not None:
@@ -123,7 +126,8 @@ class Status:
         refusal: the first memory access that was answered with an error, in words; empty when there was none.
         cycles: clock cycles since reset; commits: records in the trace; script: records of the script that were begun.
         seconds: wall time of the clock loop.
-        traffic: "ddr.read_bytes", "hbm.3.write_bytes", "hbm.3.read_bursts", ... -> number.
+        traffic: "ddr.read_bytes", "hbm.3.write_bytes", "hbm.3.read_bursts", ... -> number; with timed memory also
+            ".row_hits", ".row_closed", ".row_misses" (beats) and ".refresh_cycles".
     """
 
     status: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +65,7 @@ class Segment:
         model: str,
         waves: Path | None = None,
         window: tuple[int, int] | None = None,
+        timing: Mapping[str, str] | None = None,
         script: Script | None = None,
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
@@ -83,6 +84,7 @@ class Segment:
             max_cycles=self._budget,
             waves=waves,
             window=window,
+            timing=timing or {},
         )
         job.trace.unlink(missing_ok=True)
         return job
@@ -145,8 +147,7 @@ class Segment:
         """Address and value of the call's writes; where refusals are wanted also of such that no instruction has."""
         if not self._refusals:
             return register_writes(self._description, call)
-        unit = self._description.units[self._description.instructions[call.instruction].unit]
-        return [(r.address, call.fields[r.name]) for r in unit.words]
+        return [(r.address, call.fields[r.name]) for r in self._description.words(call.instruction)]
 
     def _make_script(self) -> None:
         d, irq, script = self._description, self._interrupt, self._script

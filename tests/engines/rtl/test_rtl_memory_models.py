@@ -9,8 +9,11 @@ from loopback import DESC, HASH, Workplace, copy
 from fleet.engines.rtl_sim.job import Script
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.isa.digest import DDR, HBM_PORT_0, digest
+from fleet.isa.dram import timing_keys
+from fleet.isa.registry import find_device
 
-MODELS = ["ideal", "fixed:1", "fixed:37", "stall:0", "stall:1", "stall:123456789012345"]
+MODELS = ["ideal", "fixed:1", "fixed:37", "stall:0", "stall:1", "stall:123456789012345", "timed:0", "timed:5"]
+TIMING = timing_keys(find_device("hbm_small")[1])
 
 
 def _script() -> Script:
@@ -24,7 +27,7 @@ def _script() -> Script:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_same_bytes_and_digests(simulation: Simulation, place: Workplace, model: str) -> None:
-    out = place.run(simulation, _script(), memory=model)
+    out = place.run(simulation, _script(), memory=model, timing=TIMING if "timed" in model else {})
     expected, hbm = place.ddr.copy(), place.hbm[0].copy()
     expected[0x8_0000 : 0x8_0000 + 200 * 64] = place.ddr[: 200 * 64]
     expected[0x9_0000 : 0x9_0000 + 37 * 64] = place.hbm[1][0x1000 : 0x1000 + 37 * 64]
@@ -46,6 +49,9 @@ def test_same_bytes_and_digests(simulation: Simulation, place: Workplace, model:
     assert traffic["ddr.write_bytes"] == 237 * 64
     assert traffic["hbm.1.read_bytes"] == 37 * 64
     assert traffic["hbm.0.write_bytes"] == 64 * 64
+    rows = [sum(traffic.get(f"{space}.row_{what}", 0) for what in ("hits", "closed", "misses")) for space in ("ddr", "hbm.1")]
+    # Writes whose answer has come may still wait in the controller when the job ends.
+    assert (264 + 237 - 64 <= rows[0] <= 264 + 237 and rows[1] == 2 * 37) if "timed" in model else rows == [0, 0]
 
 
 def test_cycles_belong_to_classes_and_to_the_clock(simulation: Simulation, place: Workplace) -> None:
@@ -63,15 +69,19 @@ def test_cycle_counts_are_a_function_of_the_seed(simulation: Simulation, place: 
     assert first.status.cycles != other.status.cycles
     ideal, fixed = (place.run(simulation, _script(), memory=m) for m in ("ideal", "fixed:20"))
     assert ideal.status.cycles < fixed.status.cycles
+    ends = [[r.end for r in place.run(simulation, _script(), memory=f"timed:{s}", timing=TIMING).records] for s in (*range(16), 3)]
+    assert ends[3] == ends[-1]
+    assert len({tuple(e) for e in ends}) > 3
+    assert min(e[-1] for e in ends) > ideal.records[-1].end
 
 
-@pytest.mark.parametrize("model", ["ideal", "stall:4"])
+@pytest.mark.parametrize("model", ["ideal", "stall:4", "timed:4"])
 def test_strobes(simulation: Simulation, place: Workplace, model: str) -> None:
     strobe = 0x8000_0000_0F0F_00F1
     script = Script()
     copy(script, 0, 0x8_0000, 3, strobe=strobe)
     copy(script, 0, 0x4000, 2, mode=2, port=1, strobe=strobe)
-    out = place.run(simulation, script, memory=model)
+    out = place.run(simulation, script, memory=model, timing=TIMING)
     lanes = np.array([i for i in range(64) if strobe >> i & 1])
     total, hbm_total = 0, 0
     expected = place.ddr.copy()
@@ -110,9 +120,9 @@ def test_a_port_without_an_image(simulation: Simulation, place: Workplace) -> No
     assert not out.ddr[0x8_0000 : 0x8_0000 + 256].any()
 
 
-@pytest.mark.parametrize("model", ["idle", "fixed", "fixed:0", "fixed:70000", "stall:", "stall:-1", "stall:x"])
+@pytest.mark.parametrize("model", ["idle", "fixed", "fixed:0", "fixed:70000", "stall:", "stall:-1", "stall:x", "timed", "timed:x"])
 def test_unknown_models_are_refused(simulation: Simulation, place: Workplace, model: str) -> None:
-    with pytest.raises(SimulationError, match="expected ideal, fixed:<cycles 1 to 65535> or stall:<seed>"):
+    with pytest.raises(SimulationError, match="expected ideal, fixed:<cycles 1 to 65535>, stall:<seed> or timed:<seed>"):
         place.run(simulation, _script(), memory=model)
 
 
@@ -123,3 +133,14 @@ def test_bursts_must_not_cross_4_kib(simulation: Simulation, place: Workplace) -
         SimulationError, match=r"AXI violation on ddr in cycle \d+: read burst of 8 beats at 0xe40 crosses a 4 KiB boundary"
     ):
         place.run(simulation, script)
+
+
+def test_timed_memory_needs_the_devices_figures(simulation: Simulation, place: Workplace) -> None:
+    for keys, message in (
+        ({}, "memory=timed needs the key 'timing.core_khz'"),
+        ({k: v for k, v in TIMING.items() if k != "ddr.t_rcd"}, "needs the key 'timing.ddr.t_rcd'"),
+        (TIMING | {"hbm.t_rp": "-1"}, "timing.hbm.t_rp needs an unsigned number, not '-1'"),
+        (TIMING | {"hbm.t_refi": "100"}, "timing.hbm.t_refi leaves no time between refreshes"),
+    ):
+        with pytest.raises(SimulationError, match=message):
+            place.run(simulation, _script(), memory="timed:1", timing=keys)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from loopback import FIXTURES
 
-from fleet.engines.rtl import memory_model
+from fleet.engines.rtl import RtlBackend, memory_model
 from fleet.engines.rtl_sim.job import Job, Status
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.segment import Segment
@@ -187,9 +187,28 @@ def test_an_unknown_instruction(adder: tuple[InstructionSet, Device]) -> None:
 
 
 def test_memory_models() -> None:
-    assert [memory_model(m, 9) for m in ("ideal", "fixed", "fixed:7", "stall", "stall:3")] == [
-        "ideal", "fixed:64", "fixed:7", "stall:9", "stall:3",
+    assert [memory_model(m, 9) for m in ("ideal", "fixed", "fixed:7", "stall", "stall:3", "timed", "timed:8")] == [
+        "ideal", "fixed:64", "fixed:7", "stall:9", "stall:3", "timed:9", "timed:8",
     ]  # fmt: skip
-    for wrong in ("", "fast", "fixed:", "stall:-1", "ideal:1"):
+    for wrong in ("", "fast", "fixed:", "stall:-1", "ideal:1", "timed:", "timed:x"):
         with pytest.raises(DeviceError, match="no memory model"):
             memory_model(wrong, 0)
+
+
+def test_counters_of_timed_memory() -> None:
+    backend = RtlBackend()
+    rows = {"hbm.0.row_hits": 90, "hbm.0.row_closed": 4, "hbm.0.row_misses": 6, "hbm.0.refresh_cycles": 50}
+    idle = {key.replace("hbm.0", "hbm.1"): 0 for key in rows}
+    ddr = {"ddr.row_hits": 3, "ddr.row_closed": 1, "ddr.row_misses": 0, "ddr.refresh_cycles": 0, "ddr.read_bytes": 256}
+    status = Status("done", "", "", 1000, 0, 1, 0.5, rows | idle | ddr)
+    backend._count(status, [])
+    backend._count(status, [])
+    counters = backend.counters()
+    assert (counters["hbm_row_hits"], counters["ddr_row_closed"], counters["hbm_refresh_cycles"]) == (180, 2, 100)
+    assert counters["hbm_row_hit_rate"] == 0.9
+    assert counters["ddr_row_hit_rate"] == 0.75
+    assert counters["hbm_refresh_share"] == 0.05, "port 1 was not used"
+    assert counters["ddr_refresh_share"] == 0
+    ideal = RtlBackend()
+    ideal._count(Status("done", "", "", 1000, 0, 1, 0.5, {"ddr.read_bytes": 256}), [])
+    assert not [name for name in ideal.counters() if "row" in name or "refresh" in name]

@@ -82,6 +82,8 @@ int main(int argc, char** argv) {
     ++done;
     check("add", dut.sum_o, canonical(real(a) + real(b)), a, b);
     check("mul", dut.product_o, canonical(real(a) * real(b)), a, b);
+    // Exact in double, hence in float too.
+    check("fp16_product", dut.exact_o, canonical(float(half_value(uint16_t(a)) * half_value(uint16_t(b)))), a, b);
     check("fp32_to_fp16", dut.narrowed_o, half_of(real(a)), a, 0);
     check("fixed_to_fp32", dut.rounded_o, fixed ? bits(std::ldexp(float(fixed), -24)) : 0, uint64_t(fixed), 0);
   };

@@ -8,6 +8,7 @@ module fp_probe
   input  logic        [63:0] fixed_i,
   output logic        [31:0] sum_o,
   output logic        [31:0] product_o,
+  output logic        [31:0] exact_o,
   output logic        [31:0] widened_o,
   output logic        [15:0] narrowed_o,
   output logic signed [63:0] fixed_o,
@@ -17,6 +18,7 @@ module fp_probe
   always_ff @(posedge clk_i) begin
     sum_o      <= fp32_add(a_i, b_i);
     product_o  <= fp32_mul(a_i, b_i);
+    exact_o    <= fp16_product(fp16_unpack(a_i[15:0]), b_i[15:0]);
     widened_o  <= fp16_to_fp32(a_i[15:0]);
     narrowed_o <= fp32_to_fp16(a_i);
     fixed_o    <= fp16_to_fixed(a_i[15:0]);

@@ -5,6 +5,7 @@ Also a program: `python mvm_random.py DEVICE COUNT SEED [MEMORY]`, which prints 
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
 from fleet.engines.rtl_sim.process import Simulation
@@ -174,6 +176,7 @@ class Runner:
         script.save(f / "script.bin")
         hbm = {p: f / f"hbm_{p}.bin" for p in range(self.device.parameters["HbmPorts"])}
         job = Job(f / "ddr.bin", f / "script.bin", f / "results.bin", f / "trace.bin", f / "status", hbm, memory, max_cycles)
+        job = dataclasses.replace(job, timing=memory_timing(memory, self.device))
         status = self.simulation.run(job)
         return status, read_records(f / "trace.bin"), read_results(f / "results.bin")
 

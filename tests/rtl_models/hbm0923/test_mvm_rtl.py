@@ -20,7 +20,7 @@ DIRECTED = [
 ]
 
 
-@pytest.mark.parametrize("memory", ["ideal", "fixed:37", "stall:5"])
+@pytest.mark.parametrize("memory", ["ideal", "fixed:37", "stall:5", "timed:3"])
 def test_directed_cases_equal_the_functional_model(small: Runner, memory: str) -> None:
     compare(small, DIRECTED, 1, memory)
 
@@ -29,6 +29,12 @@ def test_directed_cases_equal_the_functional_model(small: Runner, memory: str) -
 def test_random_cases_equal_the_functional_model(small: Runner, seed: int) -> None:
     rng = np.random.default_rng([seed, 7])
     compare(small, [random_case(small.device, rng) for _ in range(6)], seed, f"stall:{seed}" if seed % 2 else "ideal")
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+def test_random_cases_on_timed_memory(small: Runner, seed: int) -> None:
+    rng = np.random.default_rng([seed, 7])
+    compare(small, [random_case(small.device, rng) for _ in range(6)], seed, f"timed:{seed}")
 
 
 def test_one_channel_of_the_deepest_input_fills_the_weight_buffer(small: Runner) -> None:

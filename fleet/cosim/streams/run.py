@@ -47,7 +47,7 @@ class StreamRunner:
         self.set, self.device = find_device(device)
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
-        self._power_on, self._flavour = power_on, flavour
+        self.power_on, self._flavour = power_on, flavour
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design_of(self.set, self.device), flavour)
@@ -130,9 +130,14 @@ class StreamRunner:
             self._stop()
             raise
 
+    def _model(self, setting: Setting, seed: int) -> tuple[str, None, None, dict[str, str]]:
+        """Memory model, no waves, and what the bench must know of the memories, as `Segment.job` takes them."""
+        model = memory_model(setting.memory, seed)
+        return model, None, None, memory_timing(model, self.device)
+
     def _running(self) -> Simulation:
         if self._simulation is None:
-            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self._power_on)
+            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self.power_on)
         return self._simulation
 
     def _stop(self) -> None:

@@ -1,10 +1,10 @@
-"""iss against rtl on the 4096 x 256 product: the same instructions, interleaved, digests on.
+"""iss against rtl on 4096 x 256 and 4096 x 4096 products: the same instructions, interleaved, digests on.
 
-    python benchmarks/iss_vs_rtl.py [--rounds N] [--device NAME ...]
+    python benchmarks/iss_vs_rtl.py [--rounds N] [--device NAME ...] [--outputs N ...] [--tokens N ...]
 
-`iss` is timed through `execute_calls` (legality, semantics, digest, apply), `rtl` from the request of the job to its end
-(cocotb in burst mode, process and build apart). One instruction would not last long enough to be timed in the simulation, so
-a job repeats it. Best of the rounds on both sides; commits of both are compared.
+Both are timed through their backend's `execute`: `iss` does legality, semantics, digest and apply, `rtl` lasts from the
+request of the job to its end (cocotb in burst mode, process and build apart). A short instruction would not last long enough
+to be timed, so both sides repeat it. Best of the rounds on both sides; commits of both are compared.
 """
 
 from __future__ import annotations
@@ -12,51 +12,57 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from fleet.engines.accel import load_constants
 from fleet.engines.base import RunOptions
-from fleet.engines.iss import execute_calls
+from fleet.engines.iss import IssBackend
 from fleet.engines.rtl import RtlBackend
 from fleet.frontend.source import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
 
-ROOT = Path(__file__).resolve().parents[1]
-CHIN, CHOUT = 4096, 256
+CHIN = 4096
+REPEAT_ISS = 8
+MODEL = """def forward(a: "float32[N, 4096]", b: "float32[4096, M]"):
+    c = a @ b
+    return c
+"""
 
 
-def race(name: str, tokens: int, rounds: int) -> tuple[float, float, int]:
+def race(name: str, tokens: int, chout: int, rounds: int) -> tuple[float, float, int]:
     """(iss seconds, rtl seconds, rtl cycles) of one pass over `tokens` tokens; the commits are held to be equal."""
-    from fleet.engines.accel import load_constants
-
     instruction_set, device = find_device(name)
     rng = np.random.default_rng(tokens)
-    weights = {"b": rng.normal(0, 0.02, (CHIN, CHOUT)).astype(np.float32)}
+    weights = {"b": rng.normal(0, 0.02, (CHIN, chout)).astype(np.float32)}
     inputs = {"a": rng.normal(0, 1, (tokens, CHIN)).astype(np.float32)}
-    program = load(f"{ROOT / 'examples/mvm4096/model.py'}:forward", weights, inputs)
-    compiled = compile_accel(program, instruction_set, device, {})
-    calls = list(compiled.calls)
-    repeat = max(1, 64 // tokens)
+    repeat = max(1, 64 * 256 // (tokens * chout))
     with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.py"
+        model.write_text(MODEL)
+        compiled = compile_accel(load(f"{model}:forward", weights, inputs), instruction_set, device, {})
+        calls = list(compiled.calls)
         memory = MappedMemory(device, Path(folder) / "memory")
         load_constants(compiled, memory)
         packed = instruction_set.layout.pack(inputs["a"])
         memory.view("ddr", compiled.plan.buffers["%a"].offset, packed.size)[:] = packed
-        backend = RtlBackend()
-        backend.open(instruction_set, device, memory, RunOptions(device=name, workdir=Path(folder)))
+        functional, backend = IssBackend(), RtlBackend()
+        for opened in (functional, backend):
+            opened.open(instruction_set, device, memory, RunOptions(device=name, workdir=Path(folder)))
         iss, rtl, cycles = float("inf"), float("inf"), 0
         try:
             for _ in range(rounds):
                 start = time.perf_counter()
-                expected = [list(execute_calls(instruction_set, device, memory, calls, 0)) for _ in range(repeat)][-1]
-                iss = min(iss, (time.perf_counter() - start) / repeat)
+                expected = [functional.execute(calls, 0) for _ in range(REPEAT_ISS)][-1]
+                iss = min(iss, (time.perf_counter() - start) / REPEAT_ISS)
                 start = time.perf_counter()
                 found = backend.execute(calls * repeat, 0)
                 rtl = min(rtl, (time.perf_counter() - start) / repeat)
-                assert [c.digest for c in found[: len(calls)]] == [c.digest for c in expected]
+                assert [c.digest for c in found] == [c.digest for c in expected] * repeat
                 cycles = sum((c.end or 0) - (c.start or 0) for c in found[: len(calls)])
         finally:
             backend.close()
@@ -67,26 +73,18 @@ def race(name: str, tokens: int, rounds: int) -> tuple[float, float, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--outputs", type=int, action="append", help="output channels (default: 256 and 4096)")
+    parser.add_argument("--tokens", type=int, action="append", help="default: 1 and 64")
     parser.add_argument("--device", action="append", help="may be given several times (default: hbm0923)")
     args = parser.parse_args()
-    print(
-        "".join(f"{h:>14}" for h in ("device", "tokens", "iss ms", "rtl ms", "rtl/iss", "rtl cycles", "iss M MAC/s", "rtl M MAC/s"))
-    )
-    for name in args.device or ["hbm0923"]:
-        for tokens in (1, 64):
-            iss, rtl, cycles = race(name, tokens, args.rounds)
-            macs = tokens * CHIN * CHOUT / 1e6
-            row = (
-                name,
-                tokens,
-                f"{iss * 1e3:.3f}",
-                f"{rtl * 1e3:.2f}",
-                f"{rtl / iss:.1f}",
-                cycles,
-                f"{macs / iss:.0f}",
-                f"{macs / rtl:.0f}",
-            )
-            print("".join(f"{v:>14}" for v in row))
+    heads = ("device", "outputs", "tokens", "iss ms", "rtl ms", "rtl/iss", "rtl cycles", "iss M MAC/s", "rtl M MAC/s")
+    print("".join(f"{h:>14}" for h in heads))
+    for name, chout, tokens in product(args.device or ["hbm0923"], args.outputs or [256, 4096], args.tokens or [1, 64]):
+        iss, rtl, cycles = race(name, tokens, chout, args.rounds)
+        macs = tokens * CHIN * chout / 1e6
+        times = f"{iss * 1e3:.3f}", f"{rtl * 1e3:.2f}", f"{rtl / iss:.1f}"
+        row = (name, chout, tokens, *times, cycles, f"{macs / iss:.0f}", f"{macs / rtl:.0f}")
+        print("".join(f"{v:>14}" for v in row), flush=True)
 
 
 if __name__ == "__main__":

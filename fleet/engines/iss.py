@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
-from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest, mix
+from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
 from fleet.isa.memory import MappedMemory
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
@@ -55,9 +56,13 @@ def _result(writes: Sequence[Write]) -> int | None:
 
 def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
     ranges = cls.writes(device, call.fields)
-    for w in writes:
+    for n, w in enumerate(writes):
         begin, end = w.offset, w.offset + w.data.size
-        if not any(r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size for r in ranges):
+        # Most instructions write their ranges in order: the one of the same number first.
+        if not any(
+            r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size
+            for r in chain(ranges[n : n + 1], ranges)
+        ):
             bank = f" bank {w.bank}" if w.bank else ""
             raise DeviceError(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
 
@@ -72,11 +77,7 @@ def digest_of(writes: Sequence[Write]) -> int:
         number = HBM_PORT_0 + w.bank if w.space == "hbm" else _SPACES[w.space]
         by_space.setdefault(number, []).append(w)
     for number, group in by_space.items():
-        if len(group) == 1:
-            total += digest(number, group[0].offset, group[0].data)
-            continue
-        offsets = np.concatenate([np.arange(w.offset, w.offset + w.data.size, dtype=np.uint64) for w in group])
-        total += int(mix(number, offsets, np.concatenate([w.data for w in group])).sum(dtype=np.uint64))
+        total += digest_blocks(number, [(w.offset, w.data) for w in group])
     return total % (1 << 64)
 
 

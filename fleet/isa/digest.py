@@ -7,7 +7,15 @@ memory models computes the same (rtl_models/memory); a test holds the two togeth
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+
+from fleet.isa.native import Target, compile_library, target
 
 DDR, ONCHIP, REGISTER = 0, 1, 2
 HBM_PORT_0 = 16
@@ -32,5 +40,48 @@ def mix(space: int, offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def digest(space: int, offset: int, data: np.ndarray) -> int:
     """Digest of a contiguous block of bytes that starts at `offset`; add digests of several blocks modulo 2^64."""
-    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    return int(mix(space, offset + np.arange(flat.size, dtype=np.uint64), flat).sum(dtype=np.uint64))
+    return digest_blocks(space, [(offset, data)])
+
+
+def digest_blocks(space: int, blocks: Sequence[tuple[int, np.ndarray]]) -> int:
+    """Digest of several blocks of one space: (offset, contiguous bytes) each."""
+    flat = [(offset, np.ascontiguousarray(data).reshape(-1).view(np.uint8)) for offset, data in blocks]
+    for_target = target()
+    if for_target is not None:
+        table = np.array([(offset, data.__array_interface__["data"][0], data.size) for offset, data in flat], np.int64)
+        return _compiled(for_target)(space, table.__array_interface__["data"][0], len(flat))
+    if not flat:
+        return 0
+    offsets = np.concatenate([np.arange(offset, offset + data.size, dtype=np.uint64) for offset, data in flat])
+    return int(mix(space, offsets, np.concatenate([data for _, data in flat])).sum(dtype=np.uint64))
+
+
+@lru_cache(maxsize=4)
+def _compiled(for_target: Target) -> Callable[[int, int, int], int]:
+    """The same, compiled: space, address of a table of (offset, address, size) in 64 bits each, its length."""
+    number = ctypes.c_uint64
+    signatures = {"digest": (number, (number, ctypes.c_void_p, number))}
+    return compile_library("digest", for_target, [Path(__file__)], _build, signatures)["digest"]
+
+
+def _build(_: Target) -> Any:
+    from llvmlite import ir
+
+    from fleet.isa.native_ir import I8, I64, POINTER, Emitter
+
+    module = ir.Module("digest")
+    e = Emitter(module, "digest", I64, (("space", I64), ("table", POINTER), ("blocks", I64)))
+    b, total = e.builder, e.room(I64)
+    e.store(e.number(0), total, align=8)
+    place = b.shl(e["space"], e.number(48))
+    with e.loop(0, e["blocks"]) as n:
+        block = e.at(e["table"], e.scaled(n, 24))
+        offset, data, size = e.load(I64, block), e.load(POINTER, block, 8), e.load(I64, block, 16)
+        with e.loop(0, size) as i:
+            x = b.xor(b.shl(b.add(offset, i), e.number(8)), b.xor(place, b.zext(e.load(I8, data, i), I64)))
+            for factor in (_M1, _M2):
+                x = b.mul(x, e.number(int(factor)))
+                x = b.xor(x, b.lshr(x, e.number(int(_S))))
+            e.store(b.add(e.load(I64, total, align=8), x), total, align=8)
+    b.ret(e.load(I64, total, align=8))
+    return module

@@ -166,7 +166,7 @@ package fp_pkg;
     // What is rare goes the long way: infinities, NaNs, a second operand that is subnormal. Zeros are frequent.
     if (x.special || w[14:10] == 5'd31 || (w[14:10] == 5'd0 && w[9:0] != 10'd0)) begin
       if (x.special) return fp32_mul(fp16_to_fp32(x.mantissa), fp16_to_fp32(w));
-      magnitude = (x.mantissa == 16'd0) ? 32'd0 : (32'(x.exp) + 32'd95 << 23) + (32'(x.mantissa) << 13);
+      magnitude = (x.mantissa == 16'd0) ? 32'd0 : ((32'(x.exp) + 32'd95) << 23) + (32'(x.mantissa) << 13);
       return fp32_mul(magnitude | (32'(x.sign) << 31), fp16_to_fp32(w));
     end
     sign      = 32'(x.sign ^ w[15]) << 31;

@@ -1,11 +1,16 @@
 // What every unit and the dispatcher share: the ranges that an instruction reads and writes, and the IDs of the DDR port.
 package hbm0923_unit_pkg;
 
+  // Names for all units; a bench of one unit does not use those of the others.
+  /* verilator lint_off UNUSEDPARAM */
+
   // Bit 32 of a unit's DDR address: the on-chip memory instead of DDR. It never leaves the design.
   localparam int unsigned OnchipBit = 32;
 
   // DDR read IDs of each unit, unique in the design: a unit knows its responses by them. Write IDs name the unit.
   localparam logic [3:0] IdMvm = 4'd0, IdSfu = 4'd4, IdAtt = 4'd8, IdElt = 4'd12, IdAux = 4'd15;
+
+  /* verilator lint_on UNUSEDPARAM */
 
   // Bytes [lo, hi); bit 32 and up of a DDR address as above. HBM: offsets in a bank, the same range in every port.
   typedef struct packed {

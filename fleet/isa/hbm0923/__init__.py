@@ -19,6 +19,12 @@ PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
 )  # fmt: skip
 
+SEMANTICS: tuple[str, ...] = (
+    "arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights",
+    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split",
+)  # fmt: skip
+"""The files that decide the bits: semantics, legality, layouts."""
+
 INSTRUCTION_SET = InstructionSet(
     name="hbm0923",
     description=_HERE / "hbm0923.rdl",
@@ -27,9 +33,6 @@ INSTRUCTION_SET = InstructionSet(
     layout=FeatureLayout(),
     devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS),
     rtl=rtl_files(),
-    # What decides the bits: semantics, legality, layouts.
-    sources=tuple(
-        _HERE / f"{name}.py" for name in ("arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights")
-    ),
+    sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
     extra={"error_model": error_model, "conformance": SOURCES},
 )

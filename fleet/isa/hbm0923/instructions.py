@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.isa.contract import Device, Instruction, Memory, Range, Write
 from fleet.isa.hbm0923.arithmetic import F32, F64, accumulate, epilogue, is_finite
+from fleet.isa.hbm0923.kernel import compiled_product
 from fleet.isa.hbm0923.legality import violations
 from fleet.isa.hbm0923.operands import (
     MODE_ARGMAX,
@@ -41,6 +42,12 @@ def _grouped(x: np.ndarray, o: Operands) -> F64:
     return lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 2, 0)
 
 
+def _product(device: Device, o: Operands, memory: Memory) -> F32:
+    """[channels, tokens], in NumPy: for any values, on any machine."""
+    features = _feature(memory, o.input, o.in_surfaces, o.in_surface, o.tokens)
+    return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
+
+
 def _bn(memory: Memory, o: Operands) -> tuple[F32, F32] | None:
     if o.bn is None:
         return None
@@ -57,9 +64,9 @@ class MvmInstruction(Instruction):
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """See docs/arithmetic.md. The fields must be legal."""
         o = Operands.decode(device, fields)
-        features = _feature(memory, o.input, o.in_surfaces, o.in_surface, o.tokens)
-        x = _grouped(features, o)
-        acc = accumulate(x, load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
+        acc = compiled_product(device, o, memory)
+        if acc is None:
+            acc = _product(device, o, memory)
         residual = None
         if o.residual is not None:
             pixels = _feature(memory, o.residual, o.out_surfaces, o.out_surface, o.tokens)

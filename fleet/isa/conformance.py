@@ -134,9 +134,9 @@ def mutations(instruction_set: InstructionSet, device: Device, call: Call, rng: 
     the largest, a single other bit; for addresses also the end of memory and the places of all other operands.
     """
     d = load(instruction_set.description)
-    unit = d.units[d.instructions[call.instruction].unit]
-    addresses = [call.fields[r.name] for r in unit.words for f in r.fields if f.kind == "address"]
-    for r in unit.words:
+    words = d.words(call.instruction)
+    addresses = [call.fields[r.name] for r in words for f in r.fields if f.kind == "address"]
+    for r in words:
         now = call.fields[r.name]
         values: dict[int, None] = {}
         for f in r.fields:
@@ -163,7 +163,7 @@ def _odd_values(f: Field, now: int, device: Device, addresses: Sequence[int], rn
         values += [2 * now, 1 << (f.width - 1), 33, 2049]
     if f.kind == "stride":
         values += [64, now * 2, top & -64]
-    return [v & top for v in values]
+    return [int(v) & top for v in values]
 
 
 def _renamed(d: Description, call: Call, changed: Register) -> Call:
@@ -173,4 +173,7 @@ def _renamed(d: Description, call: Call, changed: Register) -> Call:
     value = call.fields[changed.name]
     unit = d.instructions[call.instruction].unit
     names = [i.name for i in d.instructions.values() if i.unit == unit and i.accepts(value)]
-    return replace(call, instruction=names[0]) if names and call.instruction not in names else call
+    if not names or call.instruction in names:
+        return call
+    by_address = {r.address: call.fields[r.name] for r in d.words(call.instruction)}
+    return replace(call, instruction=names[0], fields={r.name: by_address[r.address] for r in d.words(names[0])})

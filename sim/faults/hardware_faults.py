@@ -76,7 +76,7 @@ FAULTS = (
         (
             r"result register expected 3, found 5",
             r"of best",
-            r"element \[0\] at ddr \w+: expected 0x00000003 = 3, found 0x00000005 = 5",
+            r"element \[0\] at ddr 0x\w+: expected 0x00000003 = 3, found 0x00000005 = 5",
         ),
         (Edit(f"{RTL}_mvm_argmax.sv", "if (key[c+s] > key[c]) begin", "if (key[c+s] >= key[c]) begin"),),
         nightly=True,
@@ -89,7 +89,7 @@ FAULTS = (
         (
             r"result register expected 3, found 17",
             r"of best",
-            r"element \[0\] at ddr \w+: expected 0x00000003 = 3, found 0x00000011 = 17",
+            r"element \[0\] at ddr 0x\w+: expected 0x00000003 = 3, found 0x00000011 = 17",
         ),
         (Edit(f"{RTL}_mvm_argmax.sv", "block_key_q > best_key[", "block_key_q >= best_key["),),
         nightly=True,

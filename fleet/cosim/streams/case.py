@@ -9,7 +9,7 @@ from typing import Literal
 from fleet.cosim.result import Divergence
 from fleet.isa.contract import Call, Write
 
-__all__ = ["Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
+__all__ = ["Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
 
 Issue = Literal["regs", "aux"]
 

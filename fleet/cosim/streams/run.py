@@ -20,7 +20,7 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOu
 from fleet.cosim.streams.images import ByteDifference, Images, differences
 from fleet.cosim.streams.locate import disagreement, locate
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
-from fleet.engines.rtl import memory_model
+from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Flavour, build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
@@ -47,7 +47,7 @@ class StreamRunner:
         self.set, self.device = find_device(device)
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
-        self._power_on, self._flavour = power_on, flavour
+        self.power_on, self._flavour = power_on, flavour
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design_of(self.set, self.device), flavour)
@@ -91,7 +91,7 @@ class StreamRunner:
         """The hardware alone, the first `count` instructions; its memory stands in `found` afterwards. Raises SimulationError."""
         self.found.fill(case.blocks)
         segment = Segment(self.set, self.device, case.calls[:count], refusals=True)
-        job = segment.job(self.folder / "job", self.found.memory, memory_model(setting.memory, case.seed))
+        job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
         try:
             status = self._running().run(job)
         except SimulationError as error:
@@ -111,8 +111,7 @@ class StreamRunner:
         self.found.fill(case.blocks)
         segment = Segment(self.set, self.device, case.calls[:1], refusals=True)
         script = segment.begin(pause)
-        memory = memory_model(setting.memory, case.seed)
-        job = segment.job(self.folder / "abandoned", self.found.memory, memory, script=script)
+        job = segment.job(self.folder / "abandoned", self.found.memory, *self._model(setting, case.seed), script=script)
         try:
             self._running().run(job)
         except SimulationError:
@@ -124,16 +123,21 @@ class StreamRunner:
     def play(self, script: Script, setting: Setting) -> tuple[Status, Job]:
         """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
         segment = Segment(self.set, self.device, [], refusals=True)
-        job = segment.job(self.folder / "script", self.found.memory, memory_model(setting.memory, 0), script=script)
+        job = segment.job(self.folder / "script", self.found.memory, *self._model(setting, 0), script=script)
         try:
             return self._running().run(job), job
         except SimulationError:
             self._stop()
             raise
 
+    def _model(self, setting: Setting, seed: int) -> tuple[str, None, None, dict[str, str]]:
+        """Memory model, no waves, and what the bench must know of the memories, as `Segment.job` takes them."""
+        model = memory_model(setting.memory, seed)
+        return model, None, None, memory_timing(model, self.device)
+
     def _running(self) -> Simulation:
         if self._simulation is None:
-            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self._power_on)
+            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self.power_on)
         return self._simulation
 
     def _stop(self) -> None:

@@ -16,22 +16,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fleet.cosim.streams.case import StreamCase
+from fleet.cosim.streams.case import Issue, Setting, StreamCase
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
+from fleet.isa.codec import description_of
 from fleet.isa.conformance import Draw, Place, Source, mutations, sources
 from fleet.isa.contract import Call, Device, InstructionSet
-from fleet.isa.registry import find_device
+from fleet.isa.registry import find_device, instruction_sets
 
-__all__ = ["KINDS", "is_case_name", "make_case", "names"]
+__all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
 
-KINDS = ("directed", "random", "illegal", "program")
 _NAME = re.compile(
     r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/(?P<kind>directed|random|illegal)|(?P<program>program))/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
 _STEPS = (3, 9)  # instructions of a program
 _DEPENDENT = 0.6
+AUX = False
 
 
 def is_case_name(text: str) -> bool:
@@ -87,6 +88,34 @@ def make_case(name: str) -> StreamCase:
     blocks = tuple(b for d in draws for b in d.blocks)
     replay = f"fleet stream run {name}"
     return StreamCase(name, device.name, calls, blocks, causes, number, replay, classes)
+
+
+def suite_devices(*, all_devices: bool) -> list[str]:
+    """Of every installed set that has hardware and says what to draw: all devices, or the one with the fewest HBM ports."""
+    found: list[str] = []
+    for s in instruction_sets().values():
+        if s.rtl is not None and s.devices and sources(s):
+            ordered = sorted(s.devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), d.name))
+            found += [d.name for d in (ordered if all_devices else ordered[:1])]
+    return found
+
+
+def memories(device: Device, seed: int) -> list[str]:
+    """The memory models of a device in the bench's spelling, ideal first."""
+    found = ["ideal", f"fixed:{(37, 5, 90)[seed % 3]}", f"stall:{seed}"]
+    return [*found, f"timed:{seed}"] if device.timing else found
+
+
+def ways_of_issue(instruction_set: InstructionSet) -> list[Issue]:
+    """ "regs", and "aux" where the hardware fetches binaries itself."""
+    return ["regs", "aux"] if description_of(instruction_set).fetch is not None and AUX else ["regs"]
+
+
+def settings(device: str, seed: int, *, every: bool) -> list[Setting]:
+    """What a case runs under: every memory model with every way of issue, or ideal memory and one pair that the seed names."""
+    instruction_set, chip = find_device(device)
+    pairs = [Setting(m, i) for i in ways_of_issue(instruction_set) for m in memories(chip, seed)]
+    return pairs if every else [pairs[0], pairs[1 + seed % (len(pairs) - 1)]]
 
 
 def _sources(instruction_set: InstructionSet) -> dict[str, Source]:

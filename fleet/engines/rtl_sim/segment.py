@@ -163,8 +163,7 @@ class Segment:
         """Address and value of the call's writes; where refusals are wanted also of such that no instruction has."""
         if not self._refusals:
             return register_writes(self._description, call)
-        unit = self._description.units[self._description.instructions[call.instruction].unit]
-        return [(r.address, call.fields[r.name]) for r in unit.words]
+        return [(r.address, call.fields[r.name]) for r in self._description.words(call.instruction)]
 
     def _make_script(self) -> None:
         d, irq, script = self._description, self._interrupt, self._script

@@ -62,25 +62,7 @@ class MvmSource(Source):
             chout = _choice(rng, [8, 9, 32, 33, 64, *_numbers(rng, 100, 1)])
             tokens = _choice(rng, [1, 2, 3, 4])
         else:
-            sizes = [
-                1,
-                31,
-                32,
-                33,
-                63,
-                64,
-                65,
-                127,
-                128,
-                129,
-                576,
-                2047,
-                2048,
-                2049,
-                4096,
-                rng.integers(1, 700),
-                rng.integers(1, 700),
-            ]
+            sizes = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 576, 2047, 2048, 2049, 4096, *_numbers(rng, 700, 3)]
             chin = _choice(rng, sizes)
             tout = p["Tout"]
             chout = _choice(rng, [1, tout - 1, tout, tout + 1, 31, 32, 33, 64, 65, *_numbers(rng, 200, 3)])

@@ -1,0 +1,63 @@
+"""`fleet stream`: instruction streams without a model, on `iss` and `rtl`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+REPORTS = Path("reports/streams")
+
+
+@click.group(name="stream")
+def command() -> None:
+    """Instruction streams without a model: a case of the conformance suite by name, or a stored one."""
+
+
+@command.command(
+    name="run",
+    epilog="\b\nExamples:\n  fleet stream run hbm_small/mvm_bn/random/17 --memory stall:3\n"
+    "  fleet stream run reports/streams/hbm_small-mvm_bn-random-17-ideal-regs/stream.json",
+)
+@click.argument("stream")
+@click.option("--memory", "memories", multiple=True, help="ideal, fixed, fixed:<n>, stall, stall:<seed>, ...; may be repeated.")
+@click.option("--issue", "issues", multiple=True, type=click.Choice(["regs", "aux"]), help="How it is issued; may be repeated.")
+@click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
+@click.option("--waves", is_flag=True, help="Leave waves (another build of the simulation).")
+@click.option(
+    "--report", "folder", type=click.Path(path_type=Path), default=REPORTS, show_default=True, help="Where a failing stream goes."
+)
+def run(stream: str, memories: tuple[str, ...], issues: tuple[str, ...], power_on: int | None, waves: bool, folder: Path) -> int:
+    """Run STREAM (a case's name, or a stored stream.json) and compare every commit and every byte.
+
+    A stored stream runs under the setting that it failed with, unless another is asked for. Exit code 1 when it differs.
+    """
+    from fleet.cosim.streams.bundle import load_bundle, save_bundle
+    from fleet.cosim.streams.case import Setting
+    from fleet.cosim.streams.run import StreamRunner
+    from fleet.cosim.streams.suite import is_case_name, make_case
+
+    stored = Setting()
+    if is_case_name(stream) and not Path(stream).exists():
+        case = make_case(stream)
+    else:
+        bundle, arrays = load_bundle(Path(stream))
+        case, stored = bundle.case(arrays, stream), bundle.setting
+        power_on = bundle.power_on if power_on is None else power_on
+    settings = [
+        Setting(m, "aux" if i == "aux" else "regs") for m in memories or (stored.memory,) for i in issues or (stored.issue,)
+    ]
+    failed = 0
+    workdir = folder / "waves" if waves else None
+    with StreamRunner(case.device, workdir, power_on=power_on or 0, flavour="waves" if waves else "burst") as runner:
+        for outcome in runner.run(case, settings):
+            extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles"
+            word = click.style("PASS", fg="green", bold=True) if outcome.passed else click.style("FAIL", fg="red", bold=True)
+            click.echo(f"  {word} {case.name} {outcome.setting.name}: {extent}")
+            if not outcome.passed:
+                failed += 1
+                for reason in outcome.reasons:
+                    click.echo(f"       {reason}")
+                path = save_bundle(outcome, folder, power_on=power_on or 0)
+                click.echo(f"       again: fleet stream run {path}\n       why:   fleet why {path}")
+    return 1 if failed else 0

@@ -1,0 +1,168 @@
+"""One page of text that explains a failed comparison, out of stored results: nothing runs.
+
+operation -> instruction -> address -> register writes -> value expected and found -> operands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.cosim.result import CosimResult, Divergence
+from fleet.cosim.streams.bundle import NAME as STREAM
+from fleet.cosim.streams.bundle import load_bundle
+from fleet.errors import FleetError, ModelError
+
+__all__ = ["Failure", "find_failure", "page"]
+
+RESULT = "result.json"
+_VALUES, _REASONS, _OPERANDS = 8, 8, 16
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed comparison as it is stored.
+
+    title: what ran and under which setting; when: ISO 8601 or empty; command: runs it again.
+    """
+
+    path: Path
+    title: str
+    when: str
+    command: str
+    reasons: tuple[str, ...]
+    divergence: Divergence | None
+
+
+def find_failure(name: str | None, root: Path) -> Failure:
+    """The last failed comparison below `root`, or the one that `name` means: a path, a case's name or a stream's name.
+
+    Raises ModelError where there is none (which says whether anything was compared at all).
+    """
+    if name is not None and (path := Path(name)).exists():
+        files = [path] if path.is_file() else list(_stored(path))
+        if not files:
+            raise ModelError("holds no stored result", where=name, hint=f"expected {RESULT} or {STREAM}")
+    else:
+        files = list(_stored(root))
+        if not files:
+            raise ModelError(
+                "nothing was compared yet: no stored result", where=str(root), hint="run `fleet cosim` or `pytest sim/`"
+            )
+    broken: FleetError | None = None
+    seen = 0
+    for path in files:
+        try:
+            failure, titles = _load(path)
+        except FleetError as error:
+            broken = broken or error
+            continue
+        if name is not None and not Path(name).exists() and name not in titles:
+            continue
+        seen += 1
+        if failure is not None:
+            return failure
+    if name is not None and not seen:
+        raise broken if broken is not None and len(files) == 1 else ModelError("no stored result of that name", where=name)
+    if not seen and broken is not None:
+        raise broken
+    raise ModelError(f"no comparison failed: {seen} stored results, all passed", where=name or str(root))
+
+
+def _stored(folder: Path) -> Iterator[Path]:
+    """Results and streams below a folder, the last written first."""
+    files = [p for pattern in (RESULT, STREAM) for p in folder.rglob(pattern)] if folder.is_dir() else []
+    return iter(sorted(files, key=lambda p: p.stat().st_mtime, reverse=True))
+
+
+def _load(path: Path) -> tuple[Failure | None, set[str]]:
+    """The failure in a file (None where it passed), and the names that it goes by."""
+    try:
+        verdict = json.loads(path.read_text(encoding="utf-8")).get("verdict")
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelError(f"not a stored result ({error})", where=str(path)) from error
+    folder = path.parent.name
+    if path.name == STREAM:
+        bundle, _ = load_bundle(path)
+        title = f"{bundle.name} on {bundle.device}, memory {bundle.setting.memory}, issued by {bundle.setting.issue}"
+        failure = Failure(path, title, "", bundle.command, bundle.reasons, bundle.divergence)
+        return (failure if verdict == "fail" else None), {bundle.name, folder}
+    result = CosimResult.load(path)
+    i = result.identity
+    title = f"{i.case or i.model}" + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
+    failure = Failure(path, title, i.date, i.command, result.reasons, result.divergence)
+    names = {n for n in (i.case, i.model, folder, path.parent.parent.name) if n}
+    return (failure if result.verdict != "pass" else None), names
+
+
+def page(failure: Failure) -> str:
+    """The page."""
+    d = failure.divergence
+    lines = [
+        f"{d.comparison + ' differs' if d else 'failed'}: {failure.title}",
+        f"stored in {failure.path} {failure.when}".rstrip(),
+        "",
+    ]
+    if d is None:
+        lines += [f"  {reason}" for reason in failure.reasons[:_REASONS]] or ["  no reason is stored"]
+        lines += ["", "No instruction or operation is named: see the reasons above.", *_again(failure)]
+        return "\n".join(lines) + "\n"
+    lines += [*_section("what differs", [d.what])]
+    if d.ops:
+        lines += _section("operation", [", ".join(d.ops)])
+    if d.seq is not None:
+        short = d.disassembly[0] if d.disassembly else d.instruction or "?"
+        lines += _section("instruction", _wrapped(f"{d.seq}: {short}"))
+    if d.differences:
+        e = d.differences[0]
+        port = f" port {e.bank}" if e.space == "hbm" else ""
+        element = f", element {list(e.element)} of the operation" if e.element is not None else ""
+        lines += _section("address", [f"{e.space}{port} {e.address:#x}{element}"])
+    if d.registers:
+        lines += _section("register writes", _writes(d))
+    if d.differences:
+        rows = [
+            f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#010x}"
+            f"{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
+            for e in d.differences[:_VALUES]
+        ]
+        if d.total_differences is not None and d.total_differences > len(rows):
+            rows.append(f"... {d.total_differences:,} elements differ there")
+        lines += _section("values", rows)
+    if d.inputs:
+        shown = [*d.inputs[:_OPERANDS], *([f"... {len(d.inputs) - _OPERANDS} more"] if len(d.inputs) > _OPERANDS else [])]
+        lines += _section("operands", shown)
+    others = [r for r in failure.reasons if r not in d.what and d.what not in r]
+    if others:
+        lines += _section("also", others[:_REASONS])
+    return "\n".join([*lines, *_again(failure)]) + "\n"
+
+
+def _writes(d: Divergence) -> list[str]:
+    """Register writes in order, with names where the fields are known, and with their meaning where it is stored."""
+    meaning: dict[int, str] = {}
+    for line in d.disassembly[1:]:
+        words = line.split()
+        if len(words) > 3 and words[0] == "reg" and words[1].isdecimal():
+            meaning[4 * int(words[1])] = line.strip()
+    return [meaning.get(address, f"reg {address // 4:3} = {value:#010x}") for address, value in d.registers]
+
+
+def _again(failure: Failure) -> list[str]:
+    return ["", "Run it again:", f"  {' '.join(failure.command.split())}"] if failure.command else []
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f"{title if i == 0 else '':16}{line}" for i, line in enumerate(lines)]
+
+
+def _wrapped(text: str, width: int = 112) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("  " + word)
+        else:
+            lines[-1] += (" " if lines[-1] else "") + word
+    return lines

@@ -1,0 +1,68 @@
+"""Simulations that the whole session shares, and the account that every process keeps and the main one puts together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from fleet.cosim.streams.coverage import Account
+from fleet.cosim.streams.run import StreamRunner
+
+Runners = Callable[[str], StreamRunner]
+
+
+@pytest.fixture(scope="session")
+def runners() -> Iterator[Runners]:
+    """Device name -> its running simulation; one process of it for all tests of this process."""
+    open_: dict[str, StreamRunner] = {}
+    with ExitStack() as stack:
+
+        def runner(device: str) -> StreamRunner:
+            if device not in open_:
+                open_[device] = stack.enter_context(StreamRunner(device, power_on=len(open_) + 1))
+            return open_[device]
+
+        yield runner
+
+
+@pytest.fixture(scope="session")
+def report_folder(request: pytest.FixtureRequest) -> Path:
+    """Where account, report and failing streams go."""
+    return _folder(request.config)
+
+
+def _folder(config: pytest.Config) -> Path:
+    return Path(str(config.getoption("--fleet-report", "reports/sim"))).parent / "conformance"
+
+
+@pytest.fixture(scope="session")
+def account(report_folder: Path) -> Iterator[Account]:
+    """What this process compares is added to it; saved at the end."""
+    found = Account()
+    yield found
+    if found.runs:
+        found.save(report_folder / "parts" / f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}.json")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The main process removes what an earlier session left."""
+    if not hasattr(session.config, "workerinput"):
+        for part in (_folder(session.config) / "parts").glob("*.json"):
+            part.unlink()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """One report of all processes' accounts."""
+    parts = sorted((_folder(config) / "parts").glob("*.json"))
+    if not parts:
+        return
+    from fleet.report.conformance import write_conformance
+
+    whole = Account()
+    for part in parts:
+        whole.merge(Account.load(part))
+    terminalreporter.write_line(f"conformance: {write_conformance(whole, _folder(config))}")

@@ -1,0 +1,64 @@
+"""rtl against iss on instruction streams: all directed cases, random and illegal ones, programs, on all memories and ways of issue.
+
+The quick part runs every directed case on ideal memory and on one other model in turn, `--nightly` everything on everything. A
+failing stream is stored (reports/conformance/streams) with the two commands that explain it and play it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fleet.cosim.streams.bundle import save_bundle
+from fleet.cosim.streams.coverage import Account
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case, names, settings, suite_devices
+from fleet.report.why import find_failure, page
+
+CHUNK = 20
+
+
+def _chunks(device: str, nightly: bool) -> list[list[str]]:
+    scale = 10 if nightly else 1
+    found = names(device, random=range(15 * scale), illegal=range(12 * scale), programs=range(40 * scale))
+    by_kind: dict[str, list[str]] = {}
+    for name in found:
+        by_kind.setdefault(name.rpartition("/")[0], []).append(name)
+    chunks: list[list[str]] = []
+    for group in by_kind.values():
+        rest = iter(group)
+        while chunk := list(islice(rest, CHUNK)):
+            chunks.append(chunk)
+    return chunks
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "chunk" in metafunc.fixturenames:
+        nightly = bool(metafunc.config.getoption("--nightly"))
+        chunks = [c for device in suite_devices(all_devices=nightly) for c in _chunks(device, nightly)]
+        metafunc.parametrize("chunk", chunks, ids=[f"{c[0]}+{len(c) - 1}" for c in chunks])
+
+
+def test_every_commit_and_every_byte(
+    chunk: list[str], runners: Callable[[str], StreamRunner], account: Account, report_folder: Path, request: pytest.FixtureRequest
+) -> None:
+    nightly = bool(request.config.getoption("--nightly"))
+    failures: list[str] = []
+    for name in chunk:
+        before = time.monotonic()
+        case = make_case(name)
+        runner = runners(case.device)
+        outcomes = runner.run(case, settings(case.device, case.seed, every=nightly))
+        account.add(case, outcomes, time.monotonic() - before)
+        failures += [
+            _explained(save_bundle(o, report_folder / "streams", power_on=runner.power_on)) for o in outcomes if not o.passed
+        ]
+    assert not failures, f"{len(failures)} runs differ\n\n" + "\n\n".join(failures[:5])
+
+
+def _explained(path: Path) -> str:
+    return page(find_failure(str(path), path.parent))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.cli.model import data_options
+from fleet.cli.model import accel_options, data_options, lowering
 from fleet.cli.progress import ProgressLine
 from fleet.errors import FleetError, ModelError
 
@@ -134,6 +134,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     help="ideal, fixed[:cycles], stall[:seed] or timed[:seed]; never changes a result.",
 )
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+@accel_options
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write the report here.")
 @click.option(
     "--since",
@@ -153,6 +154,8 @@ def command(
     device: str | None,
     memory: str,
     group: str | None,
+    issue: str,
+    load: str,
     folder: Path | None,
     since: Path | None,
     machine: bool,
@@ -178,7 +181,7 @@ def command(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
-        lowering={"group": int(group)} if group else {},
+        lowering=lowering(group, issue, load),
     )  # fmt: skip
     check_request(loaded.program, truth, names, options, known_engines(options))
     check_ready(loaded.program, names, options)

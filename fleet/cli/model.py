@@ -25,3 +25,31 @@ def data_options(function: _F) -> _F:
     ):
         function = option(function)
     return function
+
+
+def accel_options(function: _F) -> _F:
+    """How an accelerator gets its instructions and weights; `lowering` takes the values."""
+    for option in reversed(
+        [
+            click.option(
+                "--issue", type=click.Choice(["regs", "aux"]), default="regs", show_default=True,
+                help="Write every instruction's registers, or let the hardware fetch a binary.",
+            ),
+            click.option(
+                "--load", type=click.Choice(["host", "device"]), default="host", show_default=True,
+                help="Who fills the HBM before the first operation: the host, or the device by its own instructions.",
+            ),
+        ]
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def lowering(group: str | None, issue: str, load: str) -> dict[str, Any]:
+    """Options of the accelerator's compile that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
+    chosen: dict[str, Any] = {"group": int(group)} if group else {}
+    if issue != "regs":
+        chosen["issue"] = issue
+    if load != "host":
+        chosen["load"] = load
+    return chosen

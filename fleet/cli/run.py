@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from fleet.cli.model import data_options
+from fleet.cli.model import accel_options, data_options, lowering
 from fleet.cli.progress import ProgressLine
 from fleet.cosim.files import write_atomically
 from fleet.cosim.model import load_model
@@ -45,6 +45,7 @@ def _bytecode(path: Path, input_path: Path | None) -> dict[str, np.ndarray]:
     show_default=True,
     help="ideal, fixed[:cycles], stall[:seed] or timed[:seed], for rtl.",
 )
+@accel_options
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
 @click.option("--json", "as_json", is_flag=True, help="Counters and output shapes as JSON instead of text.")
 def command(
@@ -56,6 +57,8 @@ def command(
     batch: int | None,
     device: str | None,
     memory: str,
+    issue: str,
+    load: str,
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -81,7 +84,10 @@ def command(
             print(f"fleet: {loaded.banner}", file=sys.stderr)
             banner = loaded.banner
         with ProgressLine(engine, enabled=not as_json) as progress:
-            options = RunOptions(device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress)
+            options = RunOptions(
+                device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress,
+                lowering=lowering(None, issue, load),
+            )  # fmt: skip
             trace = chosen.run(loaded.program, loaded.inputs, options)
         outputs, counters = trace.outputs, trace.counters
         if not as_json:

@@ -64,7 +64,7 @@ class CosimOptions:
         on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
         on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
-        lowering: options of the accelerator's compile, as `RunOptions`.
+        lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
     """
 
     model: str

@@ -97,6 +97,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
         on_comparison=options.on_comparison,
         on_trace=traces.__setitem__,
         engines=options.engines,
+        lowering=run.lowering,
     )
     check_request(loaded.program, labels, run.engines, chosen, known_engines(chosen))
     check_ready(loaded.program, run.engines, chosen)

@@ -12,16 +12,19 @@
     engines = ["vm", "iss", "rtl"]               # the keys from here on are defaults for all runs
     devices = ["hbm_small"]
     memories = ["ideal"]                         # ideal, fixed, stall, timed
+    issues = ["regs"]                            # regs: register writes; aux: a binary that the hardware fetches
+    loads = ["host"]                             # who fills the HBM: host, or device (the stream's own instructions)
     seeds = [0]
     samples = 32                                 # only the first rows of the batch
     tier = "quick"                               # quick or nightly
 
-    [[runs]]                                     # each table: one matrix devices x memories x seeds; may override the defaults
+    [[runs]]                                     # each table: one matrix of the lists above; may override the defaults
     memories = ["fixed", "stall"]
     tier = "nightly"
 
-A run's id is "<device>-<memory>-<seed>" ("host" for runs without an accelerator engine), with "-<samples>" where runs of a case
-would otherwise share an id. Nothing in a case is executed: models are parsed, arrays are read, `make` is only shown.
+A run's id is "<device>-<memory>-<seed>" ("host" for runs without an accelerator engine), with "-aux" for issue aux, "-device" for
+load device, and "-<samples>" where runs of a case would otherwise share an id. Nothing in a case is executed: models are parsed,
+arrays are read, `make` is only shown.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,8 +46,11 @@ __all__ = ["MEMORIES", "TIERS", "Case", "CaseRun", "add_case", "find_cases", "lo
 MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall")
 TIERS: tuple[str, ...] = ("quick", "nightly")
 
+_WAYS = {"issue": ("regs", "aux"), "load": ("host", "device")}
+"""The compile's options that a case may choose, the default first (`fleet.targets.accel.compile`)."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_MATRIX = ("engines", "devices", "memories", "seeds", "samples", "tier")
+_MATRIX = ("engines", "devices", "memories", "issues", "loads", "seeds", "samples", "tier")
 _TOP = ("name", "model", "weights", "input", "labels", "metric", "image", "make", "golden", "runs", *_MATRIX)
 
 
@@ -59,6 +66,14 @@ class CaseRun:
     seed: int
     samples: int | None
     tier: str
+    issue: str = "regs"
+    load: str = "host"
+
+    @property
+    def lowering(self) -> dict[str, Any]:
+        """Options of the accelerator's compile that are not their defaults."""
+        chosen = {"issue": self.issue, "load": self.load}
+        return {key: value for key, value in chosen.items() if value != _WAYS[key][0]}
 
     @property
     def name(self) -> str:
@@ -98,9 +113,11 @@ class Case:
         for m in self.matrices:
             devices: Sequence[str | None] = m["devices"] or (None,)
             memories, seeds = cast("Sequence[str]", m["memories"]), cast("Sequence[int]", m["seeds"])
-            for device, memory, seed in ((d, m_, s) for d in devices for m_ in memories for s in seeds):
+            ways = product(cast("Sequence[str]", m["issues"]), cast("Sequence[str]", m["loads"]))
+            for device, memory, (issue, load), seed in product(devices, memories, tuple(ways), seeds):
                 run_id = f"{device}-{memory}-{seed}" if device else f"host-{seed}"
-                made.append(CaseRun(self, run_id, m["engines"], device, memory, seed, m["samples"], m["tier"]))
+                run_id += "".join(f"-{way}" for way in (issue, load) if way not in ("regs", "host"))
+                made.append(CaseRun(self, run_id, m["engines"], device, memory, seed, m["samples"], m["tier"], issue, load))
         ids = [run.id for run in made]
         return tuple(_with_id(run, f"{run.id}-{run.samples or 'all'}") if ids.count(run.id) > 1 else run for run in made)
 
@@ -223,6 +240,11 @@ def _matrix(table: Mapping[str, Any], where: str, label: str) -> Mapping[str, An
     memories = _strings(table, "memories", where, label, ("ideal",))
     if wrong := [m for m in memories if m not in MEMORIES]:
         raise ModelError(f"{label}memories: expected {', '.join(MEMORIES)}, got {wrong[0]!r}", where=where)
+    ways: dict[str, tuple[str, ...]] = {}
+    for key, known in _WAYS.items():
+        ways[f"{key}s"] = _strings(table, f"{key}s", where, label, known[:1])
+        if wrong := [w for w in ways[f"{key}s"] if w not in known]:
+            raise ModelError(f"{label}{key}s: expected {', '.join(known)}, got {wrong[0]!r}", where=where)
     seeds: Any = table.get("seeds", [0])
     if not isinstance(seeds, list) or not seeds or not all(type(s) is int and s >= 0 for s in cast("list[Any]", seeds)):
         raise ModelError(f"{label}seeds: expected a list of integers from 0 up, got {seeds!r}", where=where)
@@ -236,6 +258,7 @@ def _matrix(table: Mapping[str, Any], where: str, label: str) -> Mapping[str, An
     return {
         "engines": engines, "devices": devices, "memories": memories if devices else memories[:1],
         "seeds": tuple(cast("list[int]", seeds)), "samples": samples, "tier": tier,
+        **{key: values if devices else values[:1] for key, values in ways.items()},
     }  # fmt: skip
 
 
@@ -281,7 +304,7 @@ def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
     if path.parent.is_dir() and any(c.name == keys.get("name") for c in find_cases(path.parent)):
         raise ModelError(f"name: a case '{keys['name']}' is already in this folder", where=str(path))
     lines: list[str] = []
-    for key in _TOP[:-7] + _MATRIX:
+    for key in [k for k in _TOP if k != "runs"]:
         value = keys.get(key)
         if value is None:
             continue

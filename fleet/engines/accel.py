@@ -26,6 +26,7 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
+from fleet.isa.description import load, parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
@@ -92,8 +93,11 @@ def _workdir(given: Path | None) -> Generator[Path]:
         yield Path(folder)
 
 
-def _fresh_memory(compiled: AccelProgram, folder: Path) -> MappedMemory:
-    """Zeroed images with the constants. Checks the room on the disk first: a mapped file that cannot grow kills the process."""
+def _fresh_memory(compiled: AccelProgram, folder: Path, *, hbm: bool = True) -> MappedMemory:
+    """Zeroed images with the constants (hbm: also those in HBM).
+
+    Checks the room on the disk first: a mapped file that cannot grow kills the process.
+    """
     images = folder / "memory"
     try:
         if images.exists():
@@ -107,13 +111,15 @@ def _fresh_memory(compiled: AccelProgram, folder: Path) -> MappedMemory:
         memory = MappedMemory(compiled.device, images)
     except OSError as error:
         raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(images)) from error
-    load_constants(compiled, memory)
+    load_constants(compiled, memory, hbm=hbm)
     return memory
 
 
-def load_constants(compiled: AccelProgram, memory: MappedMemory) -> None:
-    """Writes all constants of the plan into memory."""
+def load_constants(compiled: AccelProgram, memory: MappedMemory, *, hbm: bool = True) -> None:
+    """Writes all constants of the plan into memory; without `hbm` those of HBM are left to the stream."""
     for constant in compiled.plan.constants.values():
+        if constant.space == "hbm" and not hbm:
+            continue
         for bank, data in enumerate(constant.data):
             memory.view(constant.space, constant.offset, data.size, bank)[:] = data
 
@@ -171,9 +177,11 @@ class _Run:
             if options.progress is not None:
                 options.progress(min((position + fraction) / total, 1.0), words)
 
-        self.memory = _fresh_memory(c, self.folder)
+        self.memory = _fresh_memory(c, self.folder, hbm=not c.device_loads)
         try:
             self.backend.open(c.instruction_set, c.device, self.memory, replace(options, progress=progress, workdir=self.folder))
+            for address, value in parameter_values(load(c.instruction_set.description), c.parameters).items():
+                self.memory.view("reg", address, 4).view("<u4")[0] = value
             start = time.perf_counter()
             for step in c.steps:
                 if isinstance(step, HostStep):
@@ -205,7 +213,7 @@ class _Run:
                 if key not in self.on_device and key not in made:
                     self._upload(key)
             made |= set(group.results)
-        commits = self.backend.execute(segment.calls, first_seq)
+        commits = self.backend.execute(segment.calls, first_seq, segment.binaries)
         if len(commits) != len(segment.calls):
             raise DeviceError(f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}")
         self.on_device |= made

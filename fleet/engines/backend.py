@@ -12,6 +12,7 @@ from typing import Protocol
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 
 
@@ -21,11 +22,17 @@ class Backend(Protocol):
     name: str
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Gets ready (builds and starts the simulation). The images already hold all constants."""
+        """Gets ready (builds and starts the simulation). The images already hold all constants.
+
+        Sets the parameter registers (space "reg" of the memory) to their values after reset; others may be written there later.
+        """
         ...
 
-    def execute(self, calls: Sequence[Call], first_seq: int) -> Sequence[Commit]:
-        """Runs the calls in order on the memory and returns one commit a call, seq counting from `first_seq`."""
+    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+        """Runs the calls in order on the memory and returns one commit a call, seq counting from `first_seq`.
+
+        binaries: calls that are taken from their binary form in memory; the others are issued by register writes.
+        """
         ...
 
     def counters(self) -> Mapping[str, float]:

@@ -28,7 +28,7 @@ class RunOptions:
         keep_tensors: whether per-operation tensors are kept in the trace (outputs always are).
         workdir: where the engine may leave files (images, logs, waves); a temporary folder when None.
         progress: see `Progress`.
-        lowering: options of the accelerator's compile ("group", "clip", "rounding"; JSON values), see
+        lowering: options of the accelerator's compile ("group", "clip", "rounding", "issue", "load"; JSON values), see
             `fleet.targets.accel.compile.compile_accel`. The rounded golden must be made with the same.
     """
 

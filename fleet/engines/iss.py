@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
+from fleet.isa.codec import decode_binary
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.isa.description import load, parameter_values
 from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
+from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
@@ -24,20 +28,37 @@ _PROGRESS_S = 0.5
 
 
 def execute_calls(
-    instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call], first_seq: int
+    instruction_set: InstructionSet,
+    device: Device,
+    memory: Memory,
+    calls: Sequence[Call],
+    first_seq: int,
+    *,
+    commit_refused: bool = False,
 ) -> Iterator[Commit]:
     """Executes calls in order, applying the writes; one commit a call as it is made.
 
+    Args:
+        instruction_set, device, memory: what the calls run on; space "reg" holds the parameter registers.
+        calls: in program order.
+        first_seq: number of the first commit.
+        commit_refused: an illegal instruction writes nothing and commits with its cause, as in hardware.
+
     Raises:
-        DeviceError: an unknown or illegal instruction, or one whose semantics write outside its own destination.
+        DeviceError: an unknown or (without `commit_refused`) illegal instruction, or one whose semantics write outside its
+            own destination.
     """
     for seq, call in enumerate(calls, first_seq):
         where = f"instruction {seq} ({call.instruction}{', ' + call.ops[-1] if call.ops else ''})"
         cls = instruction_set.instructions.get(call.instruction)
         if cls is None:
             raise DeviceError(f"'{instruction_set.name}' has no such instruction", where=where)
-        wrong = cls.legal(device, call.fields)
-        if wrong:
+        if commit_refused:
+            refusal = cls.refusal(device, call.fields)
+            if refusal is not None:
+                yield Commit(seq, call.instruction, call.ops, 0, 0, token_range=call.token_range, error=refusal[0])
+                continue
+        elif wrong := cls.legal(device, call.fields):
             raise DeviceError("illegal: " + "; ".join(wrong), where=where)
         writes = cls.execute(device, call.fields, memory)
         result = _result(writes)
@@ -55,14 +76,17 @@ def _result(writes: Sequence[Write]) -> int | None:
 
 
 def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
-    ranges = cls.writes(device, call.fields)
-    for n, w in enumerate(writes):
-        begin, end = w.offset, w.offset + w.data.size
-        # Most instructions write their ranges in order: the one of the same number first.
-        if not any(
-            r.space == w.space and r.bank == w.bank and r.offset <= begin and end <= r.offset + r.size
-            for r in chain(ranges[n : n + 1], ranges)
-        ):
+    # Of the ranges that begin at or before a write, the one that ends last: there may be thousands of both.
+    starts: dict[tuple[str, int], list[int]] = {}
+    ends: dict[tuple[str, int], list[int]] = {}
+    for r in sorted(cls.writes(device, call.fields), key=lambda r: r.offset):
+        behind = ends.setdefault((r.space, r.bank), [])
+        starts.setdefault((r.space, r.bank), []).append(r.offset)
+        behind.append(max(r.offset + r.size, behind[-1] if behind else 0))
+    for w in writes:
+        begin, end, key = w.offset, w.offset + w.data.size, (w.space, w.bank)
+        at = bisect_right(starts.get(key, []), begin)
+        if at == 0 or ends[key][at - 1] < end:
             bank = f" bank {w.bank}" if w.bank else ""
             raise DeviceError(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
 
@@ -81,6 +105,22 @@ def digest_of(writes: Sequence[Write]) -> int:
     return total % (1 << 64)
 
 
+def fetched(instruction_set: InstructionSet, memory: Memory, calls: Sequence[Call], binaries: Sequence[Binary]) -> Sequence[Call]:
+    """The calls, those of `binaries` as their bytes in memory say them (operations and tokens stay: bytes carry none).
+
+    Raises CodecError for bytes that are no binary, DeviceError where they hold another number of tasks.
+    """
+    done = list(calls)
+    for binary in binaries:
+        data = memory.view(binary.space, binary.offset, binary.size).tobytes()
+        found = decode_binary(instruction_set, data)
+        if len(found) != binary.count:
+            raise DeviceError(f"{len(found)} tasks, expected {binary.count}", where=f"binary at {binary.space} {binary.offset:#x}")
+        for n, call in enumerate(found, binary.first):
+            done[n] = replace(call, ops=calls[n].ops, token_range=calls[n].token_range)
+    return done
+
+
 class IssBackend:
     """Executes on the mapped memory, in process. Nothing has a clock."""
 
@@ -90,13 +130,16 @@ class IssBackend:
         self._opened: tuple[InstructionSet, Device, MappedMemory, RunOptions] | None = None
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Keeps what `execute` needs."""
+        """Keeps what `execute` needs and sets the parameter registers."""
+        for address, value in parameter_values(load(instruction_set.description)).items():
+            memory.view("reg", address, 4).view("<u4")[0] = value
         self._opened = instruction_set, device, memory, options
 
-    def execute(self, calls: Sequence[Call], first_seq: int) -> Sequence[Commit]:
-        """See `execute_calls`."""
+    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+        """See `execute_calls`; what stands in `binaries` is decoded from memory. Raises CodecError where that is damaged."""
         assert self._opened is not None, "open() comes first"
         instruction_set, device, memory, options = self._opened
+        calls = fetched(instruction_set, memory, calls, binaries)
         commits: list[Commit] = []
         said = time.monotonic()
         for commit in execute_calls(instruction_set, device, memory, calls, first_seq):

@@ -27,7 +27,9 @@ from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.description import load, parameter_values
 from fleet.isa.dram import timing_keys
+from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 
 __all__ = ["ENGINE", "RtlBackend", "RtlEngine", "memory_model", "memory_timing"]
@@ -97,6 +99,8 @@ class RtlBackend:
         self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
+        for address, value in parameter_values(load(instruction_set.description)).items():
+            memory.view("reg", address, 4).view("<u4")[0] = value
         self._jobs, self._base, self._counters, self._used = 0, 0, {}, {}
         before = time.monotonic()
         executable = build(design_of(instruction_set, device), self._flavour, options.progress)
@@ -110,7 +114,7 @@ class RtlBackend:
         self._simulation = Simulation(executable, self._folder, seed=options.seed)
         self._counters["rtl_start_seconds"] = self._simulation.start_seconds
 
-    def execute(self, calls: Sequence[Call], first_seq: int) -> Sequence[Commit]:
+    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
         """Runs the calls as one job; one commit a call.
 
         Raises SimulationError (exit code 1) naming the instruction for a refused, missing, extra or foreign commit, a hang, a
@@ -121,7 +125,9 @@ class RtlBackend:
         if not calls:
             return []
         self._jobs += 1
-        segment = Segment(self._set, self._device, calls, first_seq)
+        registers = load(self._set.description).with_role("parameter")
+        parameters = {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
+        segment = Segment(self._set, self._device, calls, first_seq, binaries=binaries, parameters=parameters)
         waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
         job = segment.job(self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing)
         tell, expected = self._options.progress, max(1, segment.expected_cycles)

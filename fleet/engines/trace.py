@@ -38,6 +38,7 @@ class Commit:
         start, end: cycles since the run's first; None for engines without a clock.
         cycles: class -> cycles (`CYCLE_CLASSES`), summing to end - start; empty without a clock.
         token_range: [first, last) rows of the batch that it computes; None where the notion has no meaning.
+        error: the cause with which it was refused, 0 for an instruction that ran. Only conformance tests keep such commits.
     """
 
     seq: int
@@ -50,6 +51,7 @@ class Commit:
     end: int | None = None
     cycles: Mapping[str, int] = field(default_factory=dict)
     token_range: tuple[int, int] | None = None
+    error: int = 0
 
 
 @dataclass

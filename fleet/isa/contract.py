@@ -86,7 +86,11 @@ class Call:
 
 
 class Memory(ABC):
-    """Device memory as the functional model sees it; backed by mapped files or plain arrays."""
+    """Device memory as the functional model sees it; backed by mapped files or plain arrays.
+
+    Space "reg" holds the registers whose role is `parameter`, by byte address: what an instruction depends on beside its
+    fields. Space "onchip" keeps its contents over all calls of a run.
+    """
 
     @abstractmethod
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
@@ -115,6 +119,15 @@ class Instruction(ABC):
         """One line a violated constraint (naming the field and what was expected); empty when the call is legal."""
 
     @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """(error cause, why) with which hardware refuses the call, the cause as the description numbers it; None: legal.
+
+        For sets with one cause; where there are several this says which of them counts.
+        """
+        wrong = cls.legal(device, fields)
+        return (1, "; ".join(wrong)) if wrong else None
+
+    @classmethod
     @abstractmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Every range read."""
@@ -128,6 +141,15 @@ class Instruction(ABC):
     @abstractmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """Cycles from the device's parameters, ideal memory."""
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """Cycles with a memory model, given by its name without a parameter ("ideal", "timed", "stall", "fixed").
+
+        None where the set has no estimate, which is all but ideal memory unless a class says more. With "timed" it is the mean
+        over refresh phases. Raises DeviceError when the device says nothing of its memories.
+        """
+        return cls.cost(device, fields) if memory == "ideal" else None
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
@@ -150,6 +172,13 @@ class RtlFiles:
     parameters: Callable[[Device], Mapping[str, int]] = lambda device: device.parameters
 
 
+Loader = Callable[[Device, int, int, int, int], Sequence[Call]]
+"""(device, source, port, target, size) -> the calls that copy `size` bytes from DDR offset `source` to `target` of the port's bank.
+
+All three are multiples of 32, the source of 64.
+"""
+
+
 @dataclass(frozen=True)
 class InstructionSet:
     """The manifest: one plug-in.
@@ -165,6 +194,8 @@ class InstructionSet:
         cases: folder of the set's own cases; may be empty.
         sources: Python files whose text is part of the hash (semantics, legality, tables).
             `fleet.isa.registry.description_hash` is over canonical description, these and the device's values.
+        extra: what only some parts of the project ask for, by name.
+        loader: the instructions by which the device fills its own HBM; None: only the host does (`--load host`).
     """
 
     name: str
@@ -177,3 +208,4 @@ class InstructionSet:
     cases: Path | None = None
     sources: tuple[Path, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    loader: Loader | None = None

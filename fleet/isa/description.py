@@ -26,6 +26,7 @@ __all__ = [
     "Register",
     "Unit",
     "load",
+    "parameter_values",
 ]
 
 ROLES: tuple[str, ...] = (
@@ -139,6 +140,11 @@ class Register:
     def mask(self) -> int:
         """All bits that fields cover."""
         return sum(f.mask for f in self.fields)
+
+    @property
+    def reset(self) -> int:
+        """The value after reset."""
+        return sum(f.reset << f.low for f in self.fields)
 
     @property
     def local_name(self) -> str:
@@ -271,6 +277,20 @@ class Description:
     def hash(self) -> str:
         """SHA-256 (hex) of `canonical()`."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
+
+
+def parameter_values(description: Description, given: Mapping[str, int] | None = None) -> dict[int, int]:
+    """Byte address -> value of every register whose role is `parameter`: what is given, else its value after reset.
+
+    given: register name -> value. Raises DescriptionError for a name that is no parameter, or a value that does not fit.
+    """
+    registers = {r.name: r for r in description.with_role("parameter")}
+    for name, value in (given or {}).items():
+        if name not in registers:
+            raise DescriptionError(f"no parameter register '{name}'", where=str(description.path))
+        if value & ~registers[name].mask:
+            raise DescriptionError(f"{value:#x} does not fit in parameter register '{name}'", where=str(description.path))
+    return {r.address: (given or {}).get(name, r.reset) for name, r in registers.items()}
 
 
 def _canonical_fields(r: Register) -> Iterator[str]:

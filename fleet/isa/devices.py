@@ -3,7 +3,7 @@
 name = "small"                  # the file's name without .toml
 instruction_set = "example"
 clock_mhz = 280.0               # the domain in which cycles are counted
-[parameters]                    # integers, under the names of the hardware's parameters; HbmPorts always
+[parameters]                    # integers of at least 0, under the names of the hardware's parameters; HbmPorts always
 [memory]                        # space -> bytes; ddr always; hbm is bytes a port
 [limits]                        # macs_per_cycle, hbm_bytes_per_cycle, ddr_bytes_per_cycle: for the roofline
 [timing.ddr]                    # and [timing.hbm]: DRAM behind the ports, for `--memory timed`; `fleet.isa.dram` has the keys
@@ -62,7 +62,7 @@ def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = ()) ->
     return Device(
         name=name,
         instruction_set=owner,
-        parameters={k: _positive_int(path, f"parameters.{k}", v) for k, v in values.items()},
+        parameters={k: _positive_int(path, f"parameters.{k}", v, zero=k != "HbmPorts") for k, v in values.items()},
         memory=sizes,
         clock_mhz=_positive(path, "clock_mhz", table["clock_mhz"]),
         limits={k: _positive(path, f"limits.{k}", v, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k, v in limits.items()},
@@ -113,9 +113,10 @@ def _string(path: Path, table: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _positive_int(path: Path, key: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise DeviceError(f"{key} is {value!r}, expected an integer above 0", where=str(path))
+def _positive_int(path: Path, key: str, value: Any, *, zero: bool = False) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < (0 if zero else 1):
+        expected = "an integer of at least 0" if zero else "an integer above 0"
+        raise DeviceError(f"{key} is {value!r}, expected {expected}", where=str(path))
     return value
 
 

@@ -79,6 +79,10 @@ class EmitContext(Protocol):
         """
         ...
 
+    def parameter(self, register: str, value: int) -> None:
+        """Sets a parameter register for the whole run. Raises DeviceError when it is set already to something else."""
+        ...
+
     def rounded(self, name: str, values: np.ndarray) -> None:
         """Records weight `name` as the device stores it (the model's dtype and shape): makes the rounded golden."""
         ...

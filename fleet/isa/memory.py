@@ -9,11 +9,17 @@ import numpy as np
 from fleet.errors import DeviceError
 from fleet.isa.contract import Device, Memory
 
+_REGISTER_BYTES = 1 << 16
+"""Registers lie below 64 KiB."""
+_ONCHIP_BEAT = 64
+
 
 class MappedMemory(Memory):
     """One sparse file a space under `folder`: `ddr.bin`, and `hbm_<p>.bin` for every HBM port.
 
-    The simulation maps the same files shared, so nothing is copied. On-chip spaces belong to the engine.
+    The simulation maps the same files shared, so nothing is copied. Two spaces are plain arrays, which the simulation has
+    in the hardware: "reg" (parameter registers), and "onchip" (two halves of `OnchipDepth` beats of 64 bytes) on a device with
+    that parameter.
     """
 
     def __init__(self, device: Device, folder: Path) -> None:
@@ -30,6 +36,9 @@ class MappedMemory(Memory):
                     f.truncate(device.memory[space])
             # As a plain array: a slice of a memmap runs Python code of NumPy's, seven times as slow.
             self._maps[space, bank] = np.asarray(np.memmap(path, dtype=np.uint8, mode="r+"))
+        self._maps["reg", 0] = np.zeros(_REGISTER_BYTES, np.uint8)
+        if "OnchipDepth" in device.parameters:
+            self._maps["onchip", 0] = np.zeros(2 * device.parameters["OnchipDepth"] * _ONCHIP_BEAT, np.uint8)
 
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
         """Writable view; DeviceError when the range leaves the space."""

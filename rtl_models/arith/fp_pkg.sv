@@ -14,16 +14,16 @@ package fp_pkg;
   // Number of leading zeros of a 64-bit word; 64 for zero.
   function automatic logic [6:0] clz64(input logic [63:0] x);
     /*verilator no_inline_task*/
+    // Steps without a choice: what a processor cannot predict costs it more than all of them.
     logic [63:0] v;
-    logic [6:0]  n;
+    logic [6:0]  n, step;
     v = x;
-    n = 7'd0;
-    if (v[63:32] == 32'd0) begin n = n + 7'd32; v = v << 32; end
-    if (v[63:48] == 16'd0) begin n = n + 7'd16; v = v << 16; end
-    if (v[63:56] == 8'd0)  begin n = n + 7'd8;  v = v << 8;  end
-    if (v[63:60] == 4'd0)  begin n = n + 7'd4;  v = v << 4;  end
-    if (v[63:62] == 2'd0)  begin n = n + 7'd2;  v = v << 2;  end
-    if (v[63] == 1'b0)     begin n = n + 7'd1; end
+    step = 7'(v[63:32] == 32'd0) << 5;  n = step;      v = v << step[5:0];
+    step = 7'(v[63:48] == 16'd0) << 4;  n = n + step;  v = v << step[5:0];
+    step = 7'(v[63:56] == 8'd0) << 3;   n = n + step;  v = v << step[5:0];
+    step = 7'(v[63:60] == 4'd0) << 2;   n = n + step;  v = v << step[5:0];
+    step = 7'(v[63:62] == 2'd0) << 1;   n = n + step;  v = v << step[5:0];
+    n = n + 7'(v[63] == 1'b0);
     return (x == 64'd0) ? 7'd64 : n;
   endfunction
 
@@ -53,43 +53,55 @@ package fp_pkg;
     return {sign, packed_value[30:0]};
   endfunction
 
-  // binary32 sum. Every unit spends most of its simulated time here: no choice that random operands make unpredictable,
-  // but for the one of a deep cancellation.
-  function automatic logic [31:0] fp32_add(input logic [31:0] a, input logic [31:0] b);
-    /*verilator no_inline_task*/
-    logic [31:0] x, y, ex, ey, shift, limit;
-    logic [63:0] mx, my, negate, sum, packed_value;
-    x = (b[30:0] > a[30:0]) ? b : a;
-    y = a ^ b ^ x;
-    if (x[30:0] >= 31'h7F80_0000) begin
-      if (x[30:0] > 31'h7F80_0000) return Fp32Nan;
+  // binary32 sum. Units with trees spend most of their simulated time here: no choice that random operands make
+  // unpredictable, but for that of a deep cancellation. This one is compiled into its caller: for loops over lanes.
+  function automatic logic [31:0] fp32_add_inline(input logic [31:0] a, input logic [31:0] b);
+    logic [31:0] swap, x, y, ex, ey, shift, magnitude, one;
+    logic [63:0] mx, my, negate, sum;
+    // The larger magnitude first, without a branch.
+    swap = (32'd0 - 32'(b[30:0] > a[30:0])) & (a ^ b);
+    x    = a ^ swap;
+    y    = b ^ swap;
+    ex   = 32'(x[30:23]);
+    ey   = 32'(y[30:23]);
+    if (ex - 32'd1 >= 32'd254) begin
+      if (ex == 32'd0) begin
+        // Two subnormals or zeros: integers. A carry makes a normal.
+        magnitude = (x[31] == y[31]) ? 32'(x[30:0]) + 32'(y[30:0]) : 32'(x[30:0]) - 32'(y[30:0]);
+        return magnitude | ((magnitude != 32'd0 || y[31]) ? x & 32'h8000_0000 : 32'd0);
+      end
+      if (x[22:0] != 23'd0) return Fp32Nan;
       return (y[30:0] == 31'h7F80_0000 && x[31] != y[31]) ? Fp32Nan : x;
     end
-    ex = 32'(x[30:23]);
-    ey = 32'(y[30:23]);
     // Hidden bits at 55. A subnormal has the exponent of the smallest normal.
-    mx = (64'(x[22:0]) | (64'(ex != 32'd0) << 23)) << 32;
-    my = (64'(y[22:0]) | (64'(ey != 32'd0) << 23)) << 32;
-    ex = ex + 32'(ex == 32'd0);
-    ey = ey + 32'(ey == 32'd0);
+    one = 32'(ey != 32'd0);
+    mx  = (64'(x[22:0]) << 32) | 64'h0080_0000_0000_0000;
+    my  = (64'(y[22:0]) << 32) | (64'(one) << 55);
     // 32 places lose nothing, and leave y so small that a larger distance rounds alike.
-    shift  = ex - ey;
+    shift  = ex - ey - 32'd1 + one;
     shift  = (shift > 32'd32) ? 32'd32 : shift;
     my     = my >> shift[5:0];
     negate = 64'd0 - 64'(x[31] ^ y[31]);
     sum    = mx + ((my ^ negate) - negate);
     // Leading one to bit 56, or as far as the exponent goes.
-    shift = sum[56] ? 32'd0 : 32'd1;
-    if (sum[56:55] == 2'd0) begin
-      if (sum == 64'd0) return {x[31] & y[31], 31'd0};
-      shift = 32'(clz64(sum)) - 32'd7;
+    if ((sum >> 55) == 64'd0) begin
+      if (sum == 64'd0) return 32'd0;
+      shift = 32'(clz64(sum)) - 32'd8;
+      shift = (shift >= ex) ? ex - 32'd1 : shift;
+      ex    = ex - shift;
+      sum   = sum << shift[5:0];
     end
-    limit = (shift > ex) ? ex : shift;
-    sum   = sum << limit[5:0];
+    one = 32'd1 - 32'(sum >> 56);
+    sum = sum << one[5:0];
     // To nearest even; a carry out of the mantissa runs into the exponent.
-    packed_value = (64'(ex - limit) << 23) + ((sum + 64'h0000_0000_FFFF_FFFF + 64'(sum[33])) >> 33);
-    packed_value = (packed_value > 64'h7F80_0000) ? 64'h7F80_0000 : packed_value;
-    return {x[31], packed_value[30:0]};
+    sum       = (64'(ex - one) << 23) + ((sum + 64'h0000_0000_FFFF_FFFF + ((sum >> 33) & 64'd1)) >> 33);
+    magnitude = (sum > 64'h7F80_0000) ? 32'h7F80_0000 : sum[31:0];
+    return magnitude | (x & 32'h8000_0000);
+  endfunction
+
+  function automatic logic [31:0] fp32_add(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    return fp32_add_inline(a, b);
   endfunction
 
   // binary32 product.
@@ -160,23 +172,21 @@ package fp_pkg;
   endfunction
 
   // Product of two FP16 values as binary32, exact: 22 bits, exponents -48 to 31.
+  // Compiled into its caller.
   function automatic logic [31:0] fp16_product(input fp16_unpacked_t x, input logic [15:0] w);
-    /*verilator no_inline_task*/
-    logic [31:0] sign, exp, mantissa, product, high, magnitude;
-    // What is rare goes the long way: infinities, NaNs, a second operand that is subnormal. Zeros are frequent.
-    if (x.special || w[14:10] == 5'd31 || (w[14:10] == 5'd0 && w[9:0] != 10'd0)) begin
+    logic [31:0] exp, product, high, magnitude;
+    exp = 32'(w[14:10]);
+    // What is rare goes the long way: infinities, NaNs, a second operand that is zero or subnormal.
+    if (x.special || exp - 32'd1 >= 32'd30) begin
       if (x.special) return fp32_mul(fp16_to_fp32(x.mantissa), fp16_to_fp32(w));
       magnitude = (x.mantissa == 16'd0) ? 32'd0 : ((32'(x.exp) + 32'd95) << 23) + (32'(x.mantissa) << 13);
       return fp32_mul(magnitude | (32'(x.sign) << 31), fp16_to_fp32(w));
     end
-    sign      = 32'(x.sign ^ w[15]) << 31;
-    exp       = 32'(w[14:10]);
-    mantissa  = 32'(w[9:0]) | (32'(exp != 32'd0) << 10);
-    product   = 32'(x.mantissa) * mantissa;
+    product   = 32'(x.mantissa) * (32'(w[9:0]) | 32'd1024);
     high      = product >> 21;
     magnitude = ((32'(x.exp) + exp + 32'd80 + high) << 23) + (product << (5'd3 - high[4:0]));
     magnitude = (product == 32'd0) ? 32'd0 : magnitude;
-    return magnitude | sign;
+    return magnitude | (32'(x.sign ^ w[15]) << 31);
   endfunction
 
   // binary32 to FP16, one rounding to nearest even.

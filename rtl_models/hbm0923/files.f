@@ -5,6 +5,8 @@ generated/hbm0923_regs_pkg.sv
 generated/hbm0923_regs.sv
 generated/hbm0923_csr.sv
 hbm0923/hbm0923_unit_pkg.sv
+hbm0923/hbm0923_fabric_pkg.sv
+hbm0923/hbm0923_aux_pkg.sv
 hbm0923/hbm0923_unit_ctrl.sv
 hbm0923/hbm0923_mvm_pkg.sv
 hbm0923/hbm0923_hbm_port.sv
@@ -22,7 +24,16 @@ hbm0923/hbm0923_mvm_argmax.sv
 hbm0923/hbm0923_ddr_writer.sv
 hbm0923/hbm0923_mvm_results.sv
 hbm0923/hbm0923_mvm_check.sv
-hbm0923/hbm0923_mvm_ctrl.sv
 hbm0923/hbm0923_mvm.sv
+hbm0923/hbm0923_no_unit.sv
+hbm0923/hbm0923_wt2hbm.sv
+hbm0923/hbm0923_aux_fetch.sv
+hbm0923/hbm0923_aux.sv
+hbm0923/hbm0923_round_robin.sv
+hbm0923/hbm0923_onchip.sv
+hbm0923/hbm0923_ddr_hub.sv
+hbm0923/hbm0923_hbm_hub_port.sv
+hbm0923/hbm0923_hbm_hub.sv
+hbm0923/hbm0923_dispatch.sv
 hbm0923/hbm0923_registers.sv
 hbm0923/hbm0923_top.sv

@@ -31,15 +31,16 @@ module hbm0923_dat_buffer
   // The pixel that comes next, and the chunk that it belongs to.
   logic [15:0]   surface_q, token_q, first_q;   // first token of the chunk
   logic [Aw-1:0] addr_q, first_addr_q;          // words of `token_q` at `surface_q`, of the chunk's first token
-  logic [15:0]   chunk_tokens, next_surface, next_first;
+  logic [2:0]    chunk;
+  logic [15:0]   next_surface, next_first;
   logic [Aw-1:0] next_first_addr;
   logic          last_token, last_surface;
 
-  assign chunk_tokens    = 16'd1 << plan_i.chunk;
+  assign chunk           = chunk_of(plan_i.tokens - first_q, plan_i.chunk);
   assign next_surface    = surface_q + 16'd1;
-  assign next_first      = first_q + chunk_tokens;
-  assign next_first_addr = first_addr_q + Aw'(32'(plan_i.data_beats) << plan_i.chunk);
-  assign last_token      = token_q == plan_i.tokens - 16'd1 || token_q == next_first - 16'd1;
+  assign next_first      = first_q + (16'd1 << chunk);
+  assign next_first_addr = first_addr_q + Aw'(32'(plan_i.data_beats) << chunk);
+  assign last_token      = token_q == next_first - 16'd1;
   assign last_surface    = next_surface == plan_i.surfaces_in;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

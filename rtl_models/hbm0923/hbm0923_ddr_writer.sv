@@ -55,7 +55,7 @@ module hbm0923_ddr_writer
   assign last_sub = 32'(lane) == Tout * (Sub - 1);
 
   always_comb begin
-    pixel.addr = line_q + {10'd0, out_i.token, 6'd0};
+    pixel.addr = {plan_i.out_chip, line_q + {10'd0, out_i.token, 6'd0}};
     pixel.data = 512'(y_i) << {lane, 4'd0};
     // The last block also clears what is left of the pixel.
     pixel.strb = (out_i.last_block ? {64{1'b1}} : 64'((65'd1 << (2 * Tout)) - 65'd1)) << {lane, 1'b0};
@@ -63,7 +63,7 @@ module hbm0923_ddr_writer
 
   // ---- the queue: addresses and data leave on their own, each at one a cycle, the data of an entry never before its
   // address is offered.
-  logic [31:0]   addr_mem [Depth];
+  logic [32:0]   addr_mem [Depth];
   logic [511:0]  data_mem [Depth];
   logic [63:0]   strb_mem [Depth];
   logic [Aw-1:0] wr_q, aw_q, w_q;
@@ -120,7 +120,7 @@ module hbm0923_ddr_writer
   end
 
   assign awid_o   = 4'd0;
-  assign awaddr_o = {1'b0, addr_mem[aw_q]};
+  assign awaddr_o = addr_mem[aw_q];
   assign awlen_o  = 8'd0;
   assign wdata_o  = data_mem[w_q];
   assign wstrb_o  = strb_mem[w_q];

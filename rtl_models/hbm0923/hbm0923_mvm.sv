@@ -2,6 +2,7 @@
 module hbm0923_mvm
   import hbm0923_pkg::*;
   import hbm0923_mvm_pkg::*;
+  import hbm0923_unit_pkg::*;
 #(
   parameter int unsigned Tin           = 128,
   parameter int unsigned Tout          = 32,
@@ -10,7 +11,10 @@ module hbm0923_mvm
   parameter int unsigned WtDepth       = 1024,
   parameter int unsigned PortFifoDepth = 128,
   parameter int unsigned MaxToken      = 2048,
-  parameter int unsigned Log2BankStep  = 28
+  parameter int unsigned Log2BankStep  = 28,
+  parameter int unsigned OnchipDepth   = 1024,
+  parameter int unsigned DdrMegabytes  = 4096,
+  parameter int unsigned HbmMegabytes  = 256
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -20,21 +24,18 @@ module hbm0923_mvm
   input  mvm_operands_t    operands_i,
 
   output logic             busy_o,
-  output logic             done_o,
-  output logic             irq_done_o,
-  output logic             irq_error_o,
-  output logic [15:0]      err_cause_o,
-  output logic [15:0]      err_instr_o,
-  output logic [31:0]      result_o,
-  output logic [31:0]      cycles_o,
-  output logic [5:0][31:0] class_o,
+  input  logic             oldest_i,
+  output logic             checked_o,
+  output hulls_t           hulls_o,
+  input  logic             data_go_i,
+  input  logic             coef_go_i,
+  input  logic             hbm_go_i,
 
   output logic [Tout-1:0]        hbm_arvalid_o,
   input  logic [Tout-1:0]        hbm_arready_i,
   output logic [Tout-1:0][32:0]  hbm_araddr_o,
   output logic [Tout-1:0][7:0]   hbm_arlen_o,
   input  logic [Tout-1:0]        hbm_rvalid_i,
-  output logic [Tout-1:0]        hbm_rready_o,
   input  logic [Tout-1:0][255:0] hbm_rdata_i,
   input  logic [Tout-1:0][1:0]   hbm_rresp_i,
 
@@ -44,7 +45,6 @@ module hbm0923_mvm
   output logic [32:0]      ddr_araddr_o,
   output logic [7:0]       ddr_arlen_o,
   input  logic             ddr_rvalid_i,
-  output logic             ddr_rready_o,
   input  logic [3:0]       ddr_rid_i,
   input  logic [511:0]     ddr_rdata_i,
   input  logic [1:0]       ddr_rresp_i,
@@ -82,43 +82,59 @@ module hbm0923_mvm
 
   // ---- control
   logic          check, check_done, run, flush, flushing, suppress, bus_error_q, running, draining;
-  logic          wait_dat, wait_wt, wait_epilogue, no_room;
+  logic          wait_dat, wait_wt, wait_epilogue, no_room, operands_held, wait_dependency;
   logic [15:0]   check_error;
-  logic [31:0]   mode, argmax_result;
-  mvm_operands_t operands;
+  logic [31:0]   mode_q, argmax_result;
+  mvm_operands_t operands_q;
   mvm_plan_t     plan;
 
-  hbm0923_mvm_ctrl u_ctrl (
+  function automatic logic [15:0] opcode(input logic [31:0] mode);
+    if ((mode & ~StartMvmOptional) == StartMvm) return OpMvm;
+    if ((mode & ~StartMvmBnOptional) == StartMvmBn) return OpMvmBn;
+    if ((mode & ~StartMvmBnResOptional) == StartMvmBnRes) return OpMvmBnRes;
+    return 16'd0;
+  endfunction
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mode_q     <= '0;
+      operands_q <= '0;
+    end else if (start_i) begin
+      mode_q     <= mode_i;
+      operands_q <= operands_i;
+    end
+  end
+
+  // What is missing may be held back for the sake of an earlier instruction.
+  assign operands_held   = !data_go_i || (plan.bn && !coef_go_i);
+  assign wait_dependency = (wait_dat && !data_go_i) || (wait_wt && !hbm_go_i)
+                           || (wait_epilogue && (no_room ? !oldest_i : operands_held));
+
+  hbm0923_unit_ctrl u_ctrl (
     .clk_i,
     .rst_ni,
     .start_i,
-    .mode_i,
-    .operands_i,
+    .busy_o,
+    .oldest_i,
     .check_o          (check),
-    .mode_o           (mode),
-    .operands_o       (operands),
     .check_done_i     (check_done),
     .check_error_i    (check_error),
+    .checked_o,
     .run_o            (run),
     .running_i        (running),
+    .need_flush_i     (plan.argmax),
     .flush_o          (flush),
     .flushing_i       (flushing),
     .draining_i       (draining),
     .bus_error_i      (bus_error_q),
     .suppress_o       (suppress),
-    .wait_weight_i    (wait_wt),
+    .wait_dependency_i(wait_dependency),
     .wait_activation_i(wait_dat || (wait_epilogue && !no_room)),
+    .wait_weight_i    (wait_wt),
     .wait_write_i     (wait_epilogue && no_room),
+    .opcode_i         (opcode(mode_q)),
+    .result_valid_i   (plan.argmax),
     .result_i         (argmax_result),
-    .busy_o,
-    .done_o,
-    .irq_done_o,
-    .irq_error_o,
-    .err_cause_o,
-    .err_instr_o,
-    .result_o,
-    .cycles_o,
-    .class_o,
     .commit_valid_o,
     .commit_opcode_o,
     .commit_error_o,
@@ -134,25 +150,32 @@ module hbm0923_mvm
     .DatDepth(DatDepth),
     .WtDepth(WtDepth),
     .MaxToken(MaxToken),
-    .Log2BankStep(Log2BankStep)
+    .Log2BankStep(Log2BankStep),
+    .OnchipDepth(OnchipDepth),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes)
   ) u_check (
     .clk_i,
     .rst_ni,
     .start_i   (check),
-    .mode_i    (mode),
-    .operands_i(operands),
+    .mode_i    (mode_q),
+    .operands_i(operands_q),
     .done_o    (check_done),
     .error_o   (check_error),
-    .plan_o    (plan)
+    .plan_o    (plan),
+    .hulls_o
   );
 
-  // ---- weights
+  // ---- weights: asked for when nothing earlier writes them
+  logic [Tout-1:0]     hbm_arvalid;
   logic                wt_busy, wt_error, wt_read, scale_read;
   logic [Tout*256-1:0] wt, scale;
   logic [Dw+1:0]       data_end, data_free;
   logic [Sw:0]         scale_free;
   logic [Dw-1:0]       wt_addr1_q;
   logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q;
+
+  assign hbm_arvalid_o = hbm_arvalid & {Tout{hbm_go_i}};
 
   hbm0923_mvm_weights #(
     .Ports(Tout),
@@ -167,12 +190,11 @@ module hbm0923_mvm
     .plan_i      (plan),
     .busy_o      (wt_busy),
     .error_o     (wt_error),
-    .hbm_arvalid_o,
-    .hbm_arready_i,
+    .hbm_arvalid_o(hbm_arvalid),
+    .hbm_arready_i(hbm_arready_i & {Tout{hbm_go_i}}),
     .hbm_araddr_o,
     .hbm_arlen_o,
     .hbm_rvalid_i,
-    .hbm_rready_o,
     .hbm_rdata_i,
     .hbm_rresp_i,
     .data_end_o  (data_end),
@@ -199,6 +221,8 @@ module hbm0923_mvm
     .rst_ni,
     .start_i    (run),
     .plan_i     (plan),
+    .data_go_i,
+    .coef_go_i,
     .bn_pop_i   (bn_pop),
     .res_pop_i  (res_pop),
     .dat_valid_o(dat_valid),
@@ -210,7 +234,6 @@ module hbm0923_mvm
     .ddr_araddr_o,
     .ddr_arlen_o,
     .ddr_rvalid_i,
-    .ddr_rready_o,
     .ddr_rid_i
   );
 
@@ -355,7 +378,11 @@ module hbm0923_mvm
     .y_o        (y)
   );
 
-  // ---- results
+  // ---- results: offered when this is the oldest instruction; until then the queue holds them
+  logic awvalid, wvalid;
+  assign ddr_awvalid_o = awvalid && oldest_i;
+  assign ddr_wvalid_o  = wvalid && oldest_i;
+
   logic pending, write_idle, write_error;
 
   hbm0923_mvm_results #(
@@ -377,13 +404,13 @@ module hbm0923_mvm
     .argmax_o  (argmax_result),
     .idle_o    (write_idle),
     .error_o   (write_error),
-    .awvalid_o (ddr_awvalid_o),
-    .awready_i (ddr_awready_i),
+    .awvalid_o (awvalid),
+    .awready_i (ddr_awready_i && oldest_i),
     .awid_o    (ddr_awid_o),
     .awaddr_o  (ddr_awaddr_o),
     .awlen_o   (ddr_awlen_o),
-    .wvalid_o  (ddr_wvalid_o),
-    .wready_i  (ddr_wready_i),
+    .wvalid_o  (wvalid),
+    .wready_i  (ddr_wready_i && oldest_i),
     .wdata_o   (ddr_wdata_o),
     .wstrb_o   (ddr_wstrb_o),
     .wlast_o   (ddr_wlast_o),
@@ -394,7 +421,7 @@ module hbm0923_mvm
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) bus_error_q <= 1'b0;
-    else bus_error_q <= wt_error || (ddr_rvalid_i && ddr_rresp_i[1]) || write_error;
+    else bus_error_q <= wt_error || ((dat_valid || bn_valid || res_valid) && ddr_rresp_i[1]) || write_error;
   end
   assign no_room  = !room;
   assign running  = issue_active || pending;

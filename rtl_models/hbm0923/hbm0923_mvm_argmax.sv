@@ -119,7 +119,7 @@ module hbm0923_mvm_argmax
 
   assign busy_o   = run_q || full_q || valid_q;
   assign valid_o  = full_q;
-  assign write_o  = '{addr: addr_q, data: data_q, strb: strb_q};
+  assign write_o  = '{addr: {1'b0, addr_q}, data: data_q, strb: strb_q};
   assign result_o = result_q;
 
   // Fields that other modules use.

@@ -2,6 +2,7 @@
 module hbm0923_mvm_check
   import hbm0923_pkg::*;
   import hbm0923_mvm_pkg::*;
+  import hbm0923_unit_pkg::*;
 #(
   parameter int unsigned Tin          = 128,
   parameter int unsigned Tout         = 32,
@@ -9,7 +10,10 @@ module hbm0923_mvm_check
   parameter int unsigned DatDepth     = 8192,
   parameter int unsigned WtDepth      = 1024,
   parameter int unsigned MaxToken     = 2048,
-  parameter int unsigned Log2BankStep = 28
+  parameter int unsigned Log2BankStep = 28,
+  parameter int unsigned OnchipDepth  = 1024,
+  parameter int unsigned DdrMegabytes = 4096,
+  parameter int unsigned HbmMegabytes = 256
 ) (
   input  logic          clk_i,
   input  logic          rst_ni,
@@ -20,12 +24,17 @@ module hbm0923_mvm_check
 
   output logic          done_o,      // one cycle: plan_o and error_o hold
   output logic [15:0]   error_o,
-  output mvm_plan_t     plan_o
+  output mvm_plan_t     plan_o,
+  output hulls_t        hulls_o
 );
   localparam int unsigned TgW     = $clog2(TgroupCh);
   localparam int unsigned WordBeats = Tin / BeatLanes;
   localparam int unsigned MaxIn   = WtDepth * Tin;
   localparam int unsigned MaxOut  = 1 << 19;
+  localparam int unsigned OnchipIn = 0, OnchipOut = 1, OnchipRes = 2;  // bits of register 18
+  localparam logic [40:0] DdrEnd  = 41'(DdrMegabytes) << 20;
+  localparam logic [40:0] Half    = 41'(OnchipDepth) << 6;
+  localparam logic [40:0] HbmEnd  = (HbmMegabytes >> (Log2BankStep - 20)) != 0 ? 41'd1 << Log2BankStep : 41'(HbmMegabytes) << 20;
 
   logic [3:0]    step_q;
   logic [15:0]   error_q;
@@ -38,6 +47,7 @@ module hbm0923_mvm_check
 
   // ---- what needs no product
   logic [31:0] tgroups, last, ch_in, words, bad_mode, scale_last, ch_in_padded;
+  logic        chin_bad, chin_bad_q;
   logic [15:0] first_error;
   logic [1:0]  group;
   logic [2:0]  chunk;
@@ -53,16 +63,18 @@ module hbm0923_mvm_check
       {13'd7, 19'd128}: group = 2'd2;
       default:          group = 2'd3;
     endcase
-    // Tokens that are loaded together: long bursts, but no more than 32 beats of the array, which it still has to do when
-    // the last of them have arrived.
-    chunk = 3'd0;
-    for (int unsigned i = 1; i <= 5; i++) if (ch_in <= 32'(2048 >> i)) chunk = 3'(i);
+    // Tokens that are loaded together: no more than 32 beats of the array, but at least four tokens. Bursts of one beat would
+    // need more of them under way than memories queue, and a stride that stays in one bank group.
+    chunk = 3'd2;
+    for (int unsigned i = 3; i <= 5; i++) if (ch_in <= 32'(2048 >> i)) chunk = 3'(i);
     scale_last = (last + (32'd512 << group) - 32'd1) >> (9 + 32'(group));
 
     bad_mode = 32'd1;
     if ((mode_i & ~StartMvmOptional) == StartMvm) bad_mode = '0;
     if ((mode_i & ~StartMvmBnOptional) == StartMvmBn) bad_mode = '0;
     if ((mode_i & ~StartMvmBnResOptional) == StartMvmBnRes) bad_mode = '0;
+
+    chin_bad = operands_i.chin == '0 || operands_i.chin > MaxIn || last == '0 || last > TgroupCh || ch_in_padded != operands_i.chin;
 
     first_error = ErrNone;
     // Later lines win.
@@ -71,13 +83,14 @@ module hbm0923_mvm_check
         || (mode_i[MvmStartBnLsb] && operands_i.bn_addr[5:0] != '0)
         || (mode_i[MvmStartResLsb] && operands_i.res_addr[5:0] != '0)
         || (mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr[5:0] != '0)) first_error = ErrUnaligned;
-    if (operands_i.chin == '0 || operands_i.chin > MaxIn || last == '0 || last > TgroupCh || ch_in_padded != operands_i.chin
+    if (chin_bad
         || operands_i.win == '0 || operands_i.win > MaxToken || operands_i.wout != operands_i.win
         || operands_i.win_dup != operands_i.win || operands_i.chout_last == '0
         || operands_i.chout_last > operands_i.chout_slice
         || (operands_i.splits_m1 != '0 && operands_i.chout_slice % Tout != '0)) first_error = ErrBadSize;
     if (operands_i.hin != MvmHinValue || operands_i.hout != MvmHoutValue || operands_i.bank_step != Log2BankStep
-        || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip != '0
+        || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip[31:3] != '0
+        || (operands_i.onchip[OnchipRes] && !mode_i[MvmStartResLsb])
         || {operands_i.zero19, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
         || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3
         || (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb])
@@ -87,8 +100,19 @@ module hbm0923_mvm_check
 
   // ---- ends of ranges
   logic [40:0] out_bytes, res_end, bn_end, argmax_end, wt_end, row_bytes;
-  function automatic logic meet(input logic [31:0] a, input logic [40:0] a_end, input logic [31:0] b, input logic [40:0] b_end);
-    return 41'(a) < b_end && 41'(b) < a_end;
+  logic [33:0] wt_end_q;
+  hulls_t      hulls;
+
+  // Beyond its memory, or across the boundary of the on-chip halves.
+  function automatic logic leaves(input logic chip, input logic [31:0] lo, input logic [40:0] hi);
+    return chip ? hi > 2 * Half || (41'(lo) < Half && hi > Half) : hi > DdrEnd;
+  endfunction
+  function automatic range_t range(input logic valid, input logic chip, input logic [31:0] lo, input logic [33:0] hi);
+    return '{valid: valid, lo: {1'b0, chip, lo}, hi: hi + {1'b0, chip, 32'd0}};
+  endfunction
+  // Each half of the on-chip memory has one port: an instruction does not read the half that it writes.
+  function automatic logic same_half(input logic chip, input logic [31:0] lo);
+    return chip && plan_q.out_chip && (41'(lo) < Half) == (41'(plan_q.out_addr) < Half);
   endfunction
   assign row_bytes  = {19'd0, plan_q.tokens, 6'd0};
   assign out_bytes  = out_end_q - 41'(plan_q.out_addr);
@@ -99,20 +123,28 @@ module hbm0923_mvm_check
 
   logic overlap, beyond;
   always_comb begin
-    beyond = in_end_q > 41'h1_0000_0000 || out_end_q > 41'h1_0000_0000
-             || (plan_q.res && res_end > 41'h1_0000_0000) || (plan_q.bn && bn_end > 41'h1_0000_0000)
-             || (plan_q.argmax && argmax_end > 41'h1_0000_0000)
-             || product > (64'd1 << (Log2BankStep - 5)) || wt_end > (41'd1 << Log2BankStep);
-    overlap = meet(plan_q.out_addr, out_end_q, plan_q.in_addr, in_end_q)
-              || (plan_q.res && meet(plan_q.out_addr, out_end_q, plan_q.res_addr, res_end))
-              || (plan_q.bn && meet(plan_q.out_addr, out_end_q, plan_q.bn_addr, bn_end));
-    if (plan_q.argmax) begin
-      overlap = overlap || meet(plan_q.argmax_addr, argmax_end, plan_q.out_addr, out_end_q)
-                || meet(plan_q.argmax_addr, argmax_end, plan_q.in_addr, in_end_q)
-                || (plan_q.res && meet(plan_q.argmax_addr, argmax_end, plan_q.res_addr, res_end))
-                || (plan_q.bn && meet(plan_q.argmax_addr, argmax_end, plan_q.bn_addr, bn_end));
+    hulls         = '0;
+    hulls.data[0] = range(1'b1, plan_q.in_chip, plan_q.in_addr, 34'(in_end_q));
+    hulls.data[1] = range(plan_q.res, plan_q.res_chip, plan_q.res_addr, 34'(res_end));
+    hulls.coef    = range(plan_q.bn, 1'b0, plan_q.bn_addr, 34'(bn_end));
+    hulls.wr[0]   = range(1'b1, plan_q.out_chip, plan_q.out_addr, 34'(out_end_q));
+    hulls.wr[1]   = range(plan_q.argmax, 1'b0, plan_q.argmax_addr, 34'(argmax_end));
+    hulls.hbm     = range(1'b1, 1'b0, plan_q.wt_addr, wt_end_q);
+
+    beyond = leaves(plan_q.in_chip, plan_q.in_addr, in_end_q) || leaves(plan_q.out_chip, plan_q.out_addr, out_end_q)
+             || (plan_q.res && leaves(plan_q.res_chip, plan_q.res_addr, res_end)) || (plan_q.bn && bn_end > DdrEnd)
+             || (plan_q.argmax && argmax_end > DdrEnd)
+             || product > (64'd1 << (Log2BankStep - 5)) || wt_end > HbmEnd;
+    overlap = same_half(plan_q.in_chip, plan_q.in_addr) || (plan_q.res && same_half(plan_q.res_chip, plan_q.res_addr))
+              || meets(hulls.wr[0], hulls.wr[1]);
+    for (int unsigned i = 0; i < 2; i++) begin
+      overlap = overlap || meets(hulls.wr[i], hulls.data[0]) || meets(hulls.wr[i], hulls.data[1]) || meets(hulls.wr[i], hulls.coef);
     end
   end
+
+  // A wrong size ranks above a wrong address.
+  logic may_be_size;
+  assign may_be_size = error_q == ErrNone || error_q == ErrUnaligned;
 
   logic [63:0] ch_out;
   assign ch_out = product + 64'(operands_i.chout_last);
@@ -126,6 +158,8 @@ module hbm0923_mvm_check
       plan_q     <= '0;
       in_end_q   <= '0;
       out_end_q  <= '0;
+      wt_end_q   <= '0;
+      chin_bad_q <= 1'b0;
     end else begin
       if (start_i) step_q <= 4'd1;
       else if (step_q != 4'd0) step_q <= (step_q == 4'd8) ? 4'd0 : step_q + 4'd1;
@@ -157,17 +191,21 @@ module hbm0923_mvm_check
           plan_q.bn_addr     <= operands_i.bn_addr;
           plan_q.res_addr    <= operands_i.res_addr;
           plan_q.argmax_addr <= operands_i.argmax_addr;
+          plan_q.in_chip     <= operands_i.onchip[OnchipIn];
+          plan_q.out_chip    <= operands_i.onchip[OnchipOut];
+          plan_q.res_chip    <= operands_i.onchip[OnchipRes];
+          chin_bad_q         <= chin_bad;
           a_q                <= operands_i.chout_slice;
           b_q                <= operands_i.splits_m1;
         end
         4'd2: begin
           plan_q.ch_out <= ch_out[19:0];
-          if (error_q == ErrNone && (ch_out == '0 || ch_out >= 64'(MaxOut))) error_q <= ErrBadSize;
+          if (may_be_size && (ch_out == '0 || ch_out >= 64'(MaxOut))) error_q <= ErrBadSize;
           a_q <= words;
           b_q <= 32'(plan_q.tokens);
         end
         4'd3: begin
-          if (error_q == ErrNone && product > 64'(DatDepth)) error_q <= ErrBadSize;
+          if (may_be_size && product > 64'(DatDepth)) error_q <= ErrBadSize;
           plan_q.blocks       <= 20'((32'(plan_q.ch_out) + (Tout - 1)) / Tout);
           plan_q.surfaces_out <= 20'((32'(plan_q.ch_out) + 32'd31) >> 5);
           a_q <= 32'(plan_q.surfaces_in) - 32'd1;
@@ -181,7 +219,7 @@ module hbm0923_mvm_check
         4'd5: begin
           out_end_q <= (|product[63:40]) ? '1 : 41'(plan_q.out_addr) + {1'b0, product[39:0]} + row_bytes;
           // Surfaces that overlap would write bytes twice.
-          if (error_q == ErrNone && ((a_q != '0 && 41'(plan_q.out_surface) < row_bytes)
+          if (may_be_size && ((a_q != '0 && 41'(plan_q.out_surface) < row_bytes)
               || (plan_q.surfaces_in != 16'd1 && 41'(plan_q.in_surface) < row_bytes))) error_q <= ErrBadSize;
           a_q <= 32'(plan_q.tgroups) - 32'd1;
           b_q <= 32'(plan_q.scale_full);
@@ -193,9 +231,10 @@ module hbm0923_mvm_check
         end
         4'd7: begin
           plan_q.port_beats <= product[31:0];
-          if (error_q == ErrNone && operands_i.wt_bits != {a_q[23:0], 8'd0}) error_q <= ErrUnsupported;
-          else if (error_q == ErrNone && beyond) error_q <= ErrOutOfRange;
-          else if (error_q == ErrNone && overlap) error_q <= ErrOutOfRange;
+          wt_end_q          <= 34'(wt_end);
+          // What the register must hold is known where the input channels are.
+          if (error_q != ErrIllegalMode && !chin_bad_q && operands_i.wt_bits != {a_q[23:0], 8'd0}) error_q <= ErrUnsupported;
+          else if (error_q == ErrNone && (beyond || overlap)) error_q <= ErrOutOfRange;
         end
         default: ;
       endcase
@@ -205,6 +244,7 @@ module hbm0923_mvm_check
   assign done_o     = step_q == 4'd8;
   assign error_o    = error_q;
   assign plan_o     = plan_q;
+  assign hulls_o    = hulls;
 
   if (2 ** TgW != TgroupCh || TgroupCh % 2048 != 0 || TgroupCh % Tin != 0 || Tin % BeatLanes != 0) begin : gen_check
     $error("TgroupCh must be a power of two of at least 2048, Tin a multiple of 64");

@@ -26,7 +26,7 @@ package hbm0923_mvm_pkg;
     logic [15:0] scale_beats;     // beats of scales a channel
     logic [63:0] last_mask;       // lanes of the last beat that are below CHin
     logic [15:0] surfaces_in;     // pixels a token
-    logic [2:0]  chunk;           // log2 of the tokens that are loaded together
+    logic [2:0]  chunk;           // log2 of the tokens that are loaded together, at most
     logic [15:0] tgroups;         // weight groups of TgroupCh inputs
     logic [7:0]  scale_full;      // beats of scales in a whole weight group
     logic [7:0]  scale_last;      // and in the last one
@@ -43,6 +43,9 @@ package hbm0923_mvm_pkg;
     logic [31:0] bn_addr;
     logic [31:0] res_addr;
     logic [31:0] argmax_addr;
+    logic        in_chip;         // these are in the on-chip memory
+    logic        out_chip;
+    logic        res_chip;
   } mvm_plan_t;
 
   // What travels down the pipeline with a beat.
@@ -73,11 +76,20 @@ package hbm0923_mvm_pkg;
     logic [7:0]  len;  // beats - 1
   } ddr_ar_t;
 
-  // A beat to write to DDR.
+  // A beat to write; bit 32 of the address: to the on-chip memory.
   typedef struct packed {
-    logic [31:0]  addr;
+    logic [32:0]  addr;
     logic [511:0] data;
     logic [63:0]  strb;
   } ddr_write_t;
+
+  // log2 of the tokens that are loaded together next, with `left` of them to come. At the end chunks shrink to single
+  // tokens: the array still has to do all but the first token of a chunk when the last beat of it has arrived.
+  function automatic logic [2:0] chunk_of(input logic [15:0] left, input logic [2:0] most);
+    logic [2:0] chunk;
+    chunk = 3'd0;
+    for (int unsigned i = 1; i <= 5; i++) if (i <= 32'(most) && 32'(left) + 32'd1 >= (32'd2 << i)) chunk = 3'(i);
+    return chunk;
+  endfunction
 
 endpackage

@@ -3,10 +3,9 @@
 // Activations come in chunks of tokens, each surface by surface, so that the array starts when the first chunk is there.
 // Its outputs wait for batch norm and residual: before the last surface of the first chunk (after it, if it is one token's)
 // comes what is needed of these, and later they go first when they run low.
-// Tokens of more than 1,024 inputs come one by one, in bursts of one beat: a memory whose latency in cycles is more than
-// the bursts that it queues then delivers less than a beat a cycle.
 module hbm0923_mvm_reads
   import hbm0923_mvm_pkg::*;
+  import hbm0923_unit_pkg::*;
 #(
   parameter int unsigned Tout     = 32,
   parameter int unsigned BnDepth  = 32,  // beats that the receiving rings hold
@@ -17,6 +16,8 @@ module hbm0923_mvm_reads
 
   input  logic        start_i,
   input  mvm_plan_t   plan_i,
+  input  logic        data_go_i,    // activations and residual may be asked for
+  input  logic        coef_go_i,    // batch norm may
   input  logic [1:0]  bn_pop_i,     // beats that left the rings
   input  logic [1:0]  res_pop_i,
 
@@ -30,26 +31,24 @@ module hbm0923_mvm_reads
   output logic [32:0] ddr_araddr_o,
   output logic [7:0]  ddr_arlen_o,
   input  logic        ddr_rvalid_i,
-  output logic        ddr_rready_o,
   input  logic [3:0]  ddr_rid_i
 );
-  localparam logic [3:0] IdDat = 4'd0, IdBn = 4'd1, IdRes = 4'd2;
+  localparam logic [3:0] IdDat = IdMvm, IdBn = IdMvm + 4'd1, IdRes = IdMvm + 4'd2;
 
   logic    [2:0] ar_valid, ar_ready;
   ddr_ar_t [2:0] ar;
   assign dat_valid_o  = ddr_rvalid_i && ddr_rid_i == IdDat;
   assign bn_valid_o   = ddr_rvalid_i && ddr_rid_i == IdBn;
   assign res_valid_o  = ddr_rvalid_i && ddr_rid_i == IdRes;
-  assign ddr_rready_o = 1'b1;
 
   // ---- chunks of tokens
   logic        linear, next_chunk, dat_done, dat_last, dat_urgent, first_q, bn_low, res_low;
   logic [15:0] chunk_tokens, tokens_q, left_tokens;
   logic [31:0] chunk_addr_q, chunk_addr;
-  assign chunk_tokens = 16'd1 << plan_i.chunk;
   // The surfaces of a single token may follow each other without a gap: one run, which needs few bursts.
   assign linear       = plan_i.tokens == 16'd1 && plan_i.in_surface == 32'd64;
   assign left_tokens  = start_i ? plan_i.tokens : tokens_q;   // with the chunk that starts
+  assign chunk_tokens = 16'd1 << chunk_of(left_tokens, plan_i.chunk);
   assign chunk_addr   = start_i ? plan_i.in_addr : chunk_addr_q;
   assign next_chunk   = dat_done && tokens_q != 16'd0;
   assign dat_urgent   = first_q && !(dat_last && plan_i.tokens != 16'd1);
@@ -61,15 +60,16 @@ module hbm0923_mvm_reads
       chunk_addr_q <= '0;
     end else if (start_i || next_chunk) begin
       first_q      <= start_i;
-      tokens_q     <= (left_tokens <= chunk_tokens) ? 16'd0 : left_tokens - chunk_tokens;
+      tokens_q     <= left_tokens - chunk_tokens;
       chunk_addr_q <= chunk_addr + {10'd0, chunk_tokens, 6'd0};
     end else if (dat_done) begin
       first_q <= 1'b0;
     end
   end
 
-  logic       unused_low;
-  logic [1:0] unused_done, unused_last;
+  logic        unused_low;
+  logic [32:0] araddr;
+  logic [1:0]  unused_done, unused_last;
 
   hbm0923_ddr_reader #(
     .Depth(256), .MaxBurst(DdrBurst)
@@ -79,7 +79,7 @@ module hbm0923_mvm_reads
     .start_i  (start_i || next_chunk),
     .addr_i   (chunk_addr),
     .stride_i (plan_i.in_surface),
-    .beats_i  (linear ? 32'(plan_i.surfaces_in) : (left_tokens < chunk_tokens) ? 32'(left_tokens) : 32'(chunk_tokens)),
+    .beats_i  (linear ? 32'(plan_i.surfaces_in) : 32'(chunk_tokens)),
     .runs_i   (linear ? 20'd1 : 20'(plan_i.surfaces_in)),
     .repeats_i(6'd1),
     .done_o   (dat_done),
@@ -134,18 +134,21 @@ module hbm0923_mvm_reads
   hbm0923_ddr_arbiter #(.Requesters(3)) u_arbiter (
     .clk_i,
     .rst_ni,
-    .valid_i  (ar_valid),
+    .valid_i  (ar_valid & {data_go_i, coef_go_i, data_go_i}),
     .urgent_i ({res_low && !dat_urgent, bn_low && !dat_urgent, dat_urgent}),
     .ar_i     (ar),
     .ready_o  (ar_ready),
     .arvalid_o(ddr_arvalid_o),
     .arready_i(ddr_arready_i),
     .arid_o   (ddr_arid_o),
-    .araddr_o (ddr_araddr_o),
+    .araddr_o (araddr),
     .arlen_o  (ddr_arlen_o)
   );
 
+  // The arbiter numbers its requesters from 0, as IdMvm does.
+  assign ddr_araddr_o = {(ddr_arid_o == IdDat && plan_i.in_chip) || (ddr_arid_o == IdRes && plan_i.res_chip), araddr[31:0]};
+
   // Fields of the plan that other modules use.
   logic unused_plan;
-  assign unused_plan = ^plan_i;
+  assign unused_plan = ^{plan_i, araddr[32]};
 endmodule

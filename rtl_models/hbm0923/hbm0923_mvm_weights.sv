@@ -23,7 +23,6 @@ module hbm0923_mvm_weights
   output logic [Ports-1:0][32:0]   hbm_araddr_o,
   output logic [Ports-1:0][7:0]    hbm_arlen_o,
   input  logic [Ports-1:0]         hbm_rvalid_i,
-  output logic [Ports-1:0]         hbm_rready_o,
   input  logic [Ports-1:0][255:0]  hbm_rdata_i,
   input  logic [Ports-1:0][1:0]    hbm_rresp_i,
 
@@ -65,7 +64,6 @@ module hbm0923_mvm_weights
     // Bit 0 of a response tells exclusive from plain.
     assign unused_resp[p] = hbm_rresp_i[p][0];
   end
-  assign hbm_rready_o = '1;
   assign error_o      = |error;
 
   hbm0923_wt_buffer #(

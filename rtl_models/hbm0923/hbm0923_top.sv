@@ -1,6 +1,8 @@
-// HBM0923: register block and the MVM unit, with the ports of every instruction set's top.
+// HBM0923: registers, dispatcher, units and hubs, with the ports of every instruction set's top.
 module hbm0923_top
   import hbm0923_pkg::*;
+  import hbm0923_unit_pkg::*;
+  import hbm0923_fabric_pkg::*;
 #(
   parameter int unsigned Tin           = 128,
   parameter int unsigned Tout          = 32,
@@ -12,6 +14,13 @@ module hbm0923_top
   parameter int unsigned PortFifoDepth = 128,
   parameter int unsigned MaxToken      = 2048,
   parameter int unsigned Log2BankStep  = 28,
+  parameter int unsigned OnchipDepth   = 1024,   // beats of each half
+  parameter int unsigned SfuInterval   = 2,      // cycles a step of a unit
+  parameter int unsigned AttInterval   = 2,
+  parameter int unsigned ScaleFp20     = 0,      // 1: register 206 holds FP20
+  parameter int unsigned MaxChannels   = 16384,  // of a norm
+  parameter int unsigned DdrMegabytes  = 4096,
+  parameter int unsigned HbmMegabytes  = 256,
   parameter logic [31:0] DescHash      = 32'd0
 ) (
   input  logic                       clk_i,
@@ -91,11 +100,17 @@ module hbm0923_top
   output logic [31:0]                commit_result_o,
   output logic [5:0][31:0]           commit_cycles_o
 );
-  logic             start, done, busy, irq_done, irq_error;
-  logic [31:0]      mode, result, cycles;
-  logic [15:0]      err_cause, err_instr;
-  logic [5:0][31:0] classes;
-  mvm_operands_t    operands;
+  // ---- registers
+  logic [Groups-1:0]       pulse, status;
+  logic [Groups-1:0][31:0] mode;
+  mvm_operands_t           reg_mvm, task_mvm;
+  sfu_operands_t           reg_sfu, task_sfu;
+  elementwise_operands_t   reg_elementwise, task_elementwise;
+  aux_operands_t           reg_aux;
+  logic [31:0]             eps, result, cycles, commits, tasks;
+  logic                    irq_done, irq_error;
+  logic [15:0]             err_cause, err_instr;
+  logic [5:0][31:0]        classes;
 
   hbm0923_registers #(.DescHash(DescHash)) u_registers (
     .clk_i,
@@ -117,53 +132,124 @@ module hbm0923_top
     .s_axil_rready_i,
     .s_axil_rdata_o,
     .s_axil_rresp_o,
-    .start_o    (start),
-    .mode_o     (mode),
-    .operands_o (operands),
-    .busy_i     (busy),
-    .done_i     (done),
-    .irq_done_i (irq_done),
-    .irq_error_i(irq_error),
-    .err_cause_i(err_cause),
-    .err_instr_i(err_instr),
-    .result_i   (result),
-    .cycles_i   (cycles),
-    .class_i    (classes),
+    .pulse_o      (pulse),
+    .mode_o       (mode),
+    .mvm_o        (reg_mvm),
+    .sfu_o        (reg_sfu),
+    .elementwise_o(reg_elementwise),
+    .aux_o        (reg_aux),
+    .eps_o        (eps),
+    .status_i     (status),
+    .irq_done_i   (irq_done),
+    .irq_error_i  (irq_error),
+    .err_cause_i  (err_cause),
+    .err_instr_i  (err_instr),
+    .result_i     (result),
+    .cycles_i     (cycles),
+    .class_i      (classes),
+    .commits_i    (commits),
+    .tasks_i      (tasks),
     .irq_o
   );
 
-  hbm0923_mvm #(
-    .Tin(Tin),
-    .Tout(Tout),
-    .TgroupCh(TgroupCh),
-    .DatDepth(DatDepth),
-    .WtDepth(WtDepth),
-    .PortFifoDepth(PortFifoDepth),
-    .MaxToken(MaxToken),
-    .Log2BankStep(Log2BankStep)
-  ) u_mvm (
+  // ---- dispatcher
+  logic               run_start, run, run_stop, run_end, run_over, task_ready;
+  logic [15:0]        run_error;
+  start_t             task_start;
+  logic [Units-1:0]   start, busy, checked, oldest, data_go, coef_go, hbm_go;
+  logic [31:0]        unit_mode;
+  hulls_t [Units-1:0] hulls;
+  commit_t [Units-1:0] unit_commit;
+  logic [Units-1:0]   commit_valid;
+  logic [Units-1:0][15:0] commit_error;
+  commit_t            commit;
+
+  hbm0923_dispatch u_dispatch (
     .clk_i,
     .rst_ni,
-    .start_i    (start),
-    .mode_i     (mode),
-    .operands_i (operands),
-    .busy_o     (busy),
-    .done_o     (done),
-    .irq_done_o (irq_done),
-    .irq_error_o(irq_error),
-    .err_cause_o(err_cause),
-    .err_instr_o(err_instr),
-    .result_o   (result),
-    .cycles_o   (cycles),
-    .class_o    (classes),
-    .hbm_arvalid_o,
-    .hbm_arready_i,
-    .hbm_araddr_o,
-    .hbm_arlen_o,
-    .hbm_rvalid_i,
-    .hbm_rready_o,
-    .hbm_rdata_i,
-    .hbm_rresp_i,
+    .pulse_i     (pulse),
+    .mode_i      (mode),
+    .task_i      (task_start),
+    .task_ready_o(task_ready),
+    .run_start_o (run_start),
+    .run_o       (run),
+    .run_stop_o  (run_stop),
+    .run_end_o   (run_end),
+    .run_over_i  (run_over),
+    .run_error_i (run_error),
+    .start_o     (start),
+    .mode_o      (unit_mode),
+    .busy_i      (busy),
+    .checked_i   (checked),
+    .hulls_i     (hulls),
+    .oldest_o    (oldest),
+    .data_go_o   (data_go),
+    .coef_go_o   (coef_go),
+    .hbm_go_o    (hbm_go),
+    .commit_valid_i(commit_valid),
+    .commit_error_i(commit_error),
+    .commit_i    (unit_commit),
+    .commit_valid_o,
+    .commit_error_o,
+    .commit_o    (commit),
+    .status_o    (status),
+    .irq_done_o  (irq_done),
+    .irq_error_o (irq_error),
+    .err_cause_o (err_cause),
+    .err_instr_o (err_instr),
+    .result_o    (result),
+    .cycles_o    (cycles),
+    .class_o     (classes),
+    .commits_o   (commits),
+    .tasks_o     (tasks)
+  );
+  assign commit_opcode_o       = commit.opcode;
+  assign commit_result_valid_o = commit.result_valid;
+  assign commit_result_o       = commit.result;
+  assign commit_cycles_o       = commit.cycles;
+
+  // Operands come from the registers, or while a binary runs from its tasks.
+  mvm_operands_t         mvm_operands;
+  sfu_operands_t         sfu_operands;
+  elementwise_operands_t elementwise_operands;
+  assign mvm_operands         = run ? task_mvm : reg_mvm;
+  assign sfu_operands         = run ? task_sfu : reg_sfu;
+  assign elementwise_operands = run ? task_elementwise : reg_elementwise;
+
+  // ---- DDR
+  logic [Units-1:0]        arvalid, arready, awvalid, awready, wvalid, wready, bvalid;
+  logic [Units-1:0][3:0]   arid;
+  logic [Units-1:0][32:0]  araddr, awaddr;
+  logic [Units-1:0][7:0]   arlen;
+  logic [Units-1:0][511:0] wdata;
+  logic [Units-1:0][63:0]  wstrb;
+  logic                    rvalid, rlast;
+  logic [3:0]              rid;
+  logic [511:0]            rdata;
+  logic [1:0]              rresp, bresp;
+
+  hbm0923_ddr_hub #(.OnchipDepth(OnchipDepth)) u_ddr_hub (
+    .clk_i,
+    .rst_ni,
+    .arvalid_i(arvalid),
+    .arready_o(arready),
+    .arid_i   (arid),
+    .araddr_i (araddr),
+    .arlen_i  (arlen),
+    .rvalid_o (rvalid),
+    .rid_o    (rid),
+    .rdata_o  (rdata),
+    .rresp_o  (rresp),
+    .rlast_o  (rlast),
+    .awvalid_i(awvalid),
+    .awready_o(awready),
+    .awaddr_i (awaddr),
+    .wvalid_i (wvalid),
+    .wready_o (wready),
+    .wdata_i  (wdata),
+    .wstrb_i  (wstrb),
+    .bvalid_o (bvalid),
+    .bresp_o  (bresp),
     .ddr_arvalid_o,
     .ddr_arready_i,
     .ddr_arid_o,
@@ -174,6 +260,7 @@ module hbm0923_top
     .ddr_rid_i,
     .ddr_rdata_i,
     .ddr_rresp_i,
+    .ddr_rlast_i,
     .ddr_awvalid_o,
     .ddr_awready_i,
     .ddr_awid_o,
@@ -186,24 +273,252 @@ module hbm0923_top
     .ddr_wlast_o,
     .ddr_bvalid_i,
     .ddr_bready_o,
-    .ddr_bresp_i,
-    .commit_valid_o,
-    .commit_opcode_o,
-    .commit_error_o,
-    .commit_result_valid_o,
-    .commit_result_o,
-    .commit_cycles_o
+    .ddr_bid_i,
+    .ddr_bresp_i
   );
 
-  // This unit writes nothing to HBM.
-  assign hbm_awvalid_o = '0;
-  assign hbm_awaddr_o  = '0;
-  assign hbm_awlen_o   = '0;
-  assign hbm_wvalid_o  = '0;
-  assign hbm_wdata_o   = '0;
-  assign hbm_wstrb_o   = '0;
-  assign hbm_wlast_o   = '0;
-  assign hbm_bready_o  = '1;
+  // ---- HBM
+  logic [HbmPorts-1:0]        mvm_hbm_arvalid, mvm_hbm_arready, mvm_hbm_rvalid;
+  logic [HbmPorts-1:0][32:0]  mvm_hbm_araddr;
+  logic [HbmPorts-1:0][7:0]   mvm_hbm_arlen;
+  logic [HbmPorts-1:0]        att_hbm_arvalid, att_hbm_arready, att_hbm_rvalid;
+  logic [HbmPorts-1:0][32:0]  att_hbm_araddr, att_hbm_awaddr;
+  logic [HbmPorts-1:0][7:0]   att_hbm_arlen, att_hbm_awlen;
+  logic [HbmPorts-1:0]        att_hbm_awvalid, att_hbm_awready, att_hbm_wvalid, att_hbm_wready, att_hbm_wlast, att_hbm_bvalid;
+  logic [HbmPorts-1:0][255:0] att_hbm_wdata;
+  logic [HbmPorts-1:0][31:0]  att_hbm_wstrb;
+  logic [HbmPorts-1:0]        aux_hbm_awvalid, aux_hbm_awready, aux_hbm_wvalid, aux_hbm_wready, aux_hbm_bvalid;
+  logic [32:0]                aux_hbm_awaddr;
+  logic [7:0]                 aux_hbm_awlen;
+  logic [255:0]               aux_hbm_wdata;
+  logic [31:0]                aux_hbm_wstrb;
+  logic                       aux_hbm_wlast;
+
+  hbm0923_hbm_hub #(.Ports(HbmPorts)) u_hbm_hub (
+    .clk_i,
+    .rst_ni,
+    .mvm_arvalid_i(mvm_hbm_arvalid),
+    .mvm_arready_o(mvm_hbm_arready),
+    .mvm_araddr_i (mvm_hbm_araddr),
+    .mvm_arlen_i  (mvm_hbm_arlen),
+    .mvm_rvalid_o (mvm_hbm_rvalid),
+    .att_arvalid_i(att_hbm_arvalid),
+    .att_arready_o(att_hbm_arready),
+    .att_araddr_i (att_hbm_araddr),
+    .att_arlen_i  (att_hbm_arlen),
+    .att_rvalid_o (att_hbm_rvalid),
+    .att_awvalid_i(att_hbm_awvalid),
+    .att_awready_o(att_hbm_awready),
+    .att_awaddr_i (att_hbm_awaddr),
+    .att_awlen_i  (att_hbm_awlen),
+    .att_wvalid_i (att_hbm_wvalid),
+    .att_wready_o (att_hbm_wready),
+    .att_wdata_i  (att_hbm_wdata),
+    .att_wstrb_i  (att_hbm_wstrb),
+    .att_wlast_i  (att_hbm_wlast),
+    .att_bvalid_o (att_hbm_bvalid),
+    .aux_awvalid_i(aux_hbm_awvalid),
+    .aux_awready_o(aux_hbm_awready),
+    .aux_awaddr_i (aux_hbm_awaddr),
+    .aux_awlen_i  (aux_hbm_awlen),
+    .aux_wvalid_i (aux_hbm_wvalid),
+    .aux_wready_o (aux_hbm_wready),
+    .aux_wdata_i  (aux_hbm_wdata),
+    .aux_wstrb_i  (aux_hbm_wstrb),
+    .aux_wlast_i  (aux_hbm_wlast),
+    .aux_bvalid_o (aux_hbm_bvalid),
+    .hbm_arvalid_o,
+    .hbm_arready_i,
+    .hbm_araddr_o,
+    .hbm_arlen_o,
+    .hbm_rvalid_i,
+    .hbm_rready_o,
+    .hbm_rlast_i,
+    .hbm_awvalid_o,
+    .hbm_awready_i,
+    .hbm_awaddr_o,
+    .hbm_awlen_o,
+    .hbm_wvalid_o,
+    .hbm_wready_i,
+    .hbm_wdata_o,
+    .hbm_wstrb_o,
+    .hbm_wlast_o,
+    .hbm_bvalid_i,
+    .hbm_bready_o
+  );
+
+  // ---- units
+  // Writes are single beats, answered at once; the hub gives them the unit's ID.
+  logic [3:0] unused_mvm_awid;
+  logic [7:0] unused_mvm_awlen;
+  logic       unused_mvm_wlast, unused_mvm_bready;
+
+  hbm0923_mvm #(
+    .Tin(Tin),
+    .Tout(Tout),
+    .TgroupCh(TgroupCh),
+    .DatDepth(DatDepth),
+    .WtDepth(WtDepth),
+    .PortFifoDepth(PortFifoDepth),
+    .MaxToken(MaxToken),
+    .Log2BankStep(Log2BankStep),
+    .OnchipDepth(OnchipDepth),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes)
+  ) u_mvm (
+    .clk_i,
+    .rst_ni,
+    .start_i              (start[IxMvm]),
+    .mode_i               (unit_mode),
+    .operands_i           (mvm_operands),
+    .busy_o               (busy[IxMvm]),
+    .oldest_i             (oldest[IxMvm]),
+    .checked_o            (checked[IxMvm]),
+    .hulls_o              (hulls[IxMvm]),
+    .data_go_i            (data_go[IxMvm]),
+    .coef_go_i            (coef_go[IxMvm]),
+    .hbm_go_i             (hbm_go[IxMvm]),
+    .hbm_arvalid_o        (mvm_hbm_arvalid),
+    .hbm_arready_i        (mvm_hbm_arready),
+    .hbm_araddr_o         (mvm_hbm_araddr),
+    .hbm_arlen_o          (mvm_hbm_arlen),
+    .hbm_rvalid_i         (mvm_hbm_rvalid),
+    .hbm_rdata_i,
+    .hbm_rresp_i,
+    .ddr_arvalid_o        (arvalid[IxMvm]),
+    .ddr_arready_i        (arready[IxMvm]),
+    .ddr_arid_o           (arid[IxMvm]),
+    .ddr_araddr_o         (araddr[IxMvm]),
+    .ddr_arlen_o          (arlen[IxMvm]),
+    .ddr_rvalid_i         (rvalid),
+    .ddr_rid_i            (rid),
+    .ddr_rdata_i          (rdata),
+    .ddr_rresp_i          (rresp),
+    .ddr_awvalid_o        (awvalid[IxMvm]),
+    .ddr_awready_i        (awready[IxMvm]),
+    .ddr_awid_o           (unused_mvm_awid),
+    .ddr_awaddr_o         (awaddr[IxMvm]),
+    .ddr_awlen_o          (unused_mvm_awlen),
+    .ddr_wvalid_o         (wvalid[IxMvm]),
+    .ddr_wready_i         (wready[IxMvm]),
+    .ddr_wdata_o          (wdata[IxMvm]),
+    .ddr_wstrb_o          (wstrb[IxMvm]),
+    .ddr_wlast_o          (unused_mvm_wlast),
+    .ddr_bvalid_i         (bvalid[IxMvm]),
+    .ddr_bready_o         (unused_mvm_bready),
+    .ddr_bresp_i          (bresp),
+    .commit_valid_o       (commit_valid[IxMvm]),
+    .commit_opcode_o      (unit_commit[IxMvm].opcode),
+    .commit_error_o       (commit_error[IxMvm]),
+    .commit_result_valid_o(unit_commit[IxMvm].result_valid),
+    .commit_result_o      (unit_commit[IxMvm].result),
+    .commit_cycles_o      (unit_commit[IxMvm].cycles)
+  );
+
+  // Not there yet: these refuse.
+  for (genvar u = IxSfu; u <= IxElt; u++) begin : gen_no_unit
+    hbm0923_no_unit #(.Number(u)) u_no_unit (
+      .clk_i,
+      .rst_ni,
+      .start_i              (start[u]),
+      .mode_i               (unit_mode),
+      .busy_o               (busy[u]),
+      .oldest_i             (oldest[u]),
+      .checked_o            (checked[u]),
+      .commit_valid_o       (commit_valid[u]),
+      .commit_opcode_o      (unit_commit[u].opcode),
+      .commit_error_o       (commit_error[u]),
+      .commit_result_valid_o(unit_commit[u].result_valid),
+      .commit_result_o      (unit_commit[u].result),
+      .commit_cycles_o      (unit_commit[u].cycles)
+    );
+    assign hulls[u]   = '0;
+    assign arvalid[u] = 1'b0;
+    assign arid[u]    = '0;
+    assign araddr[u]  = '0;
+    assign arlen[u]   = '0;
+    assign awvalid[u] = 1'b0;
+    assign awaddr[u]  = '0;
+    assign wvalid[u]  = 1'b0;
+    assign wdata[u]   = '0;
+    assign wstrb[u]   = '0;
+  end
+  assign att_hbm_arvalid = '0;
+  assign att_hbm_araddr  = '0;
+  assign att_hbm_arlen   = '0;
+  assign att_hbm_awvalid = '0;
+  assign att_hbm_awaddr  = '0;
+  assign att_hbm_awlen   = '0;
+  assign att_hbm_wvalid  = '0;
+  assign att_hbm_wdata   = '0;
+  assign att_hbm_wstrb   = '0;
+  assign att_hbm_wlast   = '0;
+  logic unused_no_unit;
+  assign unused_no_unit = ^{eps, sfu_operands, elementwise_operands, att_hbm_arready, att_hbm_rvalid, att_hbm_awready,
+                            att_hbm_wready, att_hbm_bvalid, arready[IxElt:IxSfu], awready[IxElt:IxSfu], wready[IxElt:IxSfu],
+                            bvalid[IxElt:IxSfu], data_go[IxElt:IxSfu], coef_go[IxElt:IxSfu], hbm_go[IxElt:IxSfu]};
+  if (SfuInterval * AttInterval * MaxChannels == 0 || ScaleFp20 > 1) begin : gen_units
+    $error("SfuInterval, AttInterval and MaxChannels are at least 1, ScaleFp20 is 0 or 1");
+  end
+
+  hbm0923_aux #(
+    .Ports(HbmPorts),
+    .Log2BankStep(Log2BankStep),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes)
+  ) u_aux (
+    .clk_i,
+    .rst_ni,
+    .run_start_i          (run_start),
+    .run_stop_i           (run_stop),
+    .run_end_i            (run_end),
+    .run_over_o           (run_over),
+    .run_error_o          (run_error),
+    .task_o               (task_start),
+    .task_ready_i         (task_ready),
+    .task_mvm_o           (task_mvm),
+    .task_sfu_o           (task_sfu),
+    .task_elementwise_o   (task_elementwise),
+    .start_i              (start[IxAux]),
+    .mode_i               (unit_mode),
+    .operands_i           (reg_aux),
+    .busy_o               (busy[IxAux]),
+    .oldest_i             (oldest[IxAux]),
+    .checked_o            (checked[IxAux]),
+    .hulls_o              (hulls[IxAux]),
+    .data_go_i            (data_go[IxAux]),
+    .commit_valid_o       (commit_valid[IxAux]),
+    .commit_opcode_o      (unit_commit[IxAux].opcode),
+    .commit_error_o       (commit_error[IxAux]),
+    .commit_result_valid_o(unit_commit[IxAux].result_valid),
+    .commit_result_o      (unit_commit[IxAux].result),
+    .commit_cycles_o      (unit_commit[IxAux].cycles),
+    .ddr_arvalid_o        (arvalid[IxAux]),
+    .ddr_arready_i        (arready[IxAux]),
+    .ddr_arid_o           (arid[IxAux]),
+    .ddr_araddr_o         (araddr[IxAux]),
+    .ddr_arlen_o          (arlen[IxAux]),
+    .ddr_rvalid_i         (rvalid),
+    .ddr_rid_i            (rid),
+    .ddr_rdata_i          (rdata),
+    .ddr_rresp_i          (rresp),
+    .hbm_awvalid_o        (aux_hbm_awvalid),
+    .hbm_awready_i        (aux_hbm_awready),
+    .hbm_awaddr_o         (aux_hbm_awaddr),
+    .hbm_awlen_o          (aux_hbm_awlen),
+    .hbm_wvalid_o         (aux_hbm_wvalid),
+    .hbm_wready_i         (aux_hbm_wready),
+    .hbm_wdata_o          (aux_hbm_wdata),
+    .hbm_wstrb_o          (aux_hbm_wstrb),
+    .hbm_wlast_o          (aux_hbm_wlast),
+    .hbm_bvalid_i         (aux_hbm_bvalid),
+    .hbm_bresp_i
+  );
+  assign awvalid[IxAux] = 1'b0;
+  assign awaddr[IxAux]  = '0;
+  assign wvalid[IxAux]  = 1'b0;
+  assign wdata[IxAux]   = '0;
+  assign wstrb[IxAux]   = '0;
 
   if (HbmPorts != Tout) begin : gen_ports
     $error("every HBM port feeds one output channel: HbmPorts must equal Tout");
@@ -212,7 +527,21 @@ module hbm0923_top
     $error("Tblk must be 32, 64 or 128");
   end
 
-  // Beats are counted, IDs of writes are all alike.
-  logic unused_inputs;
-  assign unused_inputs = ^{hbm_rlast_i, hbm_awready_i, hbm_wready_i, hbm_bvalid_i, hbm_bresp_i, ddr_rlast_i, ddr_bid_i};
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // Only the oldest instruction writes; the bench takes the bytes before a commit for the committing instruction's.
+  for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
+    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid[u] || wvalid[u] |-> oldest[u]);
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) att_hbm_awvalid != '0 || att_hbm_wvalid != '0 |-> oldest[IxAtt]);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) aux_hbm_awvalid != '0 || aux_hbm_wvalid != '0 |-> oldest[IxAux]);
+`endif
+  logic unused_signals;
+  assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], arready[IxAux], awready[IxAux], wready[IxAux],
+                            bvalid[IxAux], bvalid, rlast, unused_mvm_awid, unused_mvm_awlen, unused_mvm_wlast, unused_mvm_bready};
 endmodule

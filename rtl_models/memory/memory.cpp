@@ -178,6 +178,19 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
     return (m.busy != 0 ? 1u : 0u) | (hbm_data ? 2u : 0u) | (m.ddr().new_data ? 4u : 0u) | (moved ? 8u : 0u);
 }
 
+void fleet_observe_write(unsigned space, unsigned long long offset, const svBitVecVal* data, const svBitVecVal* strobe) {
+    const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(data);
+    const uint64_t mask = strobe[0] | static_cast<uint64_t>(strobe[1]) << 32;
+    uint64_t sum = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 64; ++i) {
+        if ((mask >> i & 1) == 0) continue;
+        sum += fleet::digest_mix(space, offset + i, bytes[i]);
+        ++count;
+    }
+    Memory::instance().digest().observe(sum, count);
+}
+
 void fleet_memory_hbm_rdata(svBitVecVal* data) {
     Memory& m = Memory::instance();
     uint8_t* const out = reinterpret_cast<uint8_t*>(data);

@@ -42,11 +42,7 @@ bool TimedTiming::write_turn(bool read_asks) {
 
 void TimedTiming::serve() {
     for (;;) {
-        bool read_asks = false;
-        if (!reads_.empty()) {
-            reads_.front().known = std::max(reads_.front().known, left_queue_[bursts_ % left_queue_.size()]);
-            read_asks = reads_.front().known <= now_;
-        }
+        const bool read_asks = !reads_.empty() && reads_.front().known <= now_;
         if (write_turn(read_asks)) {
             // A write is not promised a place on the bus long before its time: a read may still come.
             if (dram_.bus_free() > now_ + p_.cl + 2 * p_.burst) return;
@@ -57,7 +53,8 @@ void TimedTiming::serve() {
         }
         if (!read_asks || beats_ - sent_ == freed_.size()) return;
         Read& read = reads_.front();
-        const int64_t end = dram_.access(false, read.address, read.known, freed_[beats_ % freed_.size()]);
+        const int64_t seen = std::max(read.known, left_queue_[bursts_ % left_queue_.size()]);
+        const int64_t end = dram_.access(false, read.address, seen, freed_[beats_ % freed_.size()]);
         returned_.push_back(cycle_of(end));
         ++beats_;
         read.address += beat_bytes_;

@@ -14,6 +14,7 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import interrupt, register_writes
 from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load
+from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
 
@@ -28,19 +29,33 @@ class _Reads(NamedTuple):
     status: int
     cause: int | None
     result: int | None
+    end: int
+    """Number of the first call behind those that share them (all tasks of a binary do)."""
 
 
 class Segment:
     """Calls that run as one job.
 
-    The script reads the description's hash, enables the interrupts, and for each call writes its registers, waits for the
-    interrupt, reads interrupt status, error cause and result register, and clears the interrupt.
+    The script reads the description's hash, enables the interrupts, writes the parameter registers, and for each call (or
+    each binary) writes its registers, waits for the interrupt, reads interrupt status, error cause and result registers, and
+    clears the interrupt.
     """
 
     def __init__(
-        self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], first_seq: int = 0, *, refusals: bool = False
+        self,
+        instruction_set: InstructionSet,
+        device: Device,
+        calls: Sequence[Call],
+        first_seq: int = 0,
+        *,
+        refusals: bool = False,
+        binaries: Sequence[Binary] = (),
+        parameters: Mapping[int, int] | None = None,
     ) -> None:
-        """refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
+        """Args:
+        refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
+        binaries: calls that the hardware fetches from memory.
+        parameters: byte address -> value, written first.
 
         Raises DeviceError or CodecError for a call that the description does not know.
         """
@@ -51,6 +66,7 @@ class Segment:
         self._interrupt = interrupt(self._description)
         self._hash = description_hash(instruction_set, device)[:8]
         self._script, self._reads, self._budget = Script(), list[_Reads](), _GRACE
+        self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
         self._make_script()
 
     @property
@@ -158,23 +174,47 @@ class Segment:
         script.read(hash_register[0].address)
         script.write(irq.status_address, both)
         script.write(irq.enable_address, both)
-        for call in self.calls:
-            writes = self._words(call)
+        for address, value in self._parameters.items():
+            script.write(address, value)
+        position = 0
+        while position < len(self.calls):
+            binary = self._binaries.get(position)
+            calls = self.calls[position : position + (binary.count if binary else 1)]
+            # The bench times an instruction from its own start register; a task of a binary has none.
+            writes = self._fetch_writes(binary) if binary else self._words(calls[0])
             for address, value in writes[:-1]:
                 script.write(address, value)
-            script.write(*writes[-1], start=True)
-            limit = min(_PATIENCE * self._cost(call) + _GRACE, (1 << 32) - 1)
+            script.write(*writes[-1], start=binary is None)
+            limit = min(_PATIENCE * sum(map(self._cost, calls)) + _GRACE, (1 << 32) - 1)
             self._budget += limit
             script.wait_irq(limit)
-            result = d.units[d.instructions[call.instruction].unit].result
-            self._reads.append(
-                _Reads(
-                    status=script.read(irq.status_address),
-                    cause=None if irq.cause_address is None else script.read(irq.cause_address),
-                    result=None if result is None else script.read(result.address),
-                )
-            )
+            status = script.read(irq.status_address)
+            cause = None if irq.cause_address is None else script.read(irq.cause_address)
+            results: dict[str, int] = {}
+            for call in calls:
+                unit = d.units[d.instructions[call.instruction].unit]
+                if unit.result is not None and unit.name not in results:
+                    results[unit.name] = script.read(unit.result.address)
+            for call in calls:
+                name = d.instructions[call.instruction].unit
+                self._reads.append(_Reads(status, cause, results.get(name), position + len(calls)))
             script.write(irq.status_address, both)
+            position += len(calls)
+
+    def _fetch_writes(self, binary: Binary) -> list[tuple[int, int]]:
+        """The register writes that make the hardware run a binary, its start last."""
+        fetch = self._description.fetch
+        if fetch is None:
+            raise DeviceError("the hardware cannot fetch a binary", where=self._set.name)
+        values = ((fetch.address, binary.offset), (fetch.beats, binary.beats), (fetch.tasks, binary.count))
+        return [*((r.address, v) for r, v in values), (fetch.unit.start.address, fetch.word.start)]
+
+    def _is_last_result(self, index: int, records: Sequence[CommitRecord]) -> bool:
+        """Whether the commit set its unit's result register, and nothing did before the register was read."""
+        unit = self._description.instructions[self.calls[index].instruction].unit
+        later = range(index + 1, min(self._reads[index].end, len(records)))
+        units = (self._description.instructions[self.calls[i].instruction].unit for i in later if records[i].result is not None)
+        return records[index].result is not None and unit not in units
 
     def _commit(self, index: int, records: Sequence[CommitRecord], results: Sequence[int], job: Status, base: int) -> Commit:
         call, read, where = self.calls[index], self._reads[index], self.name(index)
@@ -182,20 +222,23 @@ class Segment:
             raise SimulationError(f"the hardware committed {len(records)} of {len(self.calls)} instructions", where=where)
         record = records[index]
         opcode = self._description.instructions[call.instruction].opcode
+        fetch = self._description.fetch
+        if fetch is not None and record.error and record.opcode == fetch.word.opcode:
+            raise SimulationError(f"the hardware refused the binary with error cause {record.error}", where=where)
         refused = self._refusals and record.error != 0
         if record.opcode != opcode and not (refused and record.opcode == 0):  # of an illegal mode nobody knows the opcode
             raise SimulationError(f"the commit carries opcode {record.opcode:#x}, expected {opcode:#x}", where=where)
         status = results[read.status]
         if refused:
             self._check_refusal(record, status, None if read.cause is None else results[read.cause], where)
-        elif record.error or status & self._interrupt.error:
+        elif record.error or (status & self._interrupt.error and index + 1 == read.end):
             cause = record.error or (results[read.cause] if read.cause is not None else 0)
             raise SimulationError(
                 f"the hardware refused the instruction with error cause {cause}", where=where, hint=job.refusal or None
             )
         elif not status & self._interrupt.done:
             raise SimulationError(f"interrupt status is {status:#x}: the interrupt was not that of completion", where=where)
-        if record.result is not None and read.result is not None and record.result != results[read.result]:
+        if self._is_last_result(index, records) and read.result is not None and record.result != results[read.result]:
             raise SimulationError(
                 f"the result register reads {results[read.result]:#x}, the commit says {record.result:#x}", where=where
             )

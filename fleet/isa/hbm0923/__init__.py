@@ -17,11 +17,13 @@ _HERE = Path(__file__).resolve().parent
 
 PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
+    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
 )  # fmt: skip
 
 SEMANTICS: tuple[str, ...] = (
-    "arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights",
-    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split",
+    "act", "arithmetic", "attention", "dat2hbm", "elementwise", "feature", "float32", "functions", "instructions", "kv_cache",
+    "layout", "legality", "norm", "operands", "pos_emb", "ranges", "refusals", "softmax", "trees", "unit", "weights", "wt2hbm",
+    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
 )  # fmt: skip
 """The files that decide the bits: semantics, legality, layouts."""
 

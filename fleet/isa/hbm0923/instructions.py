@@ -1,4 +1,4 @@
-"""The instruction classes: mvm, mvm_bn, mvm_bn_res. One idea, three modes; the arithmetic is docs/arithmetic.md."""
+"""The instruction classes. Here: mvm, mvm_bn, mvm_bn_res, one idea in three modes; the arithmetic is docs/arithmetic.md."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.isa.contract import Device, Instruction, Memory, Range, Write
+from fleet.isa.hbm0923.act import Act
 from fleet.isa.hbm0923.arithmetic import F32, F64, accumulate, epilogue, is_finite
+from fleet.isa.hbm0923.attention import F2wMvm, TrpMvm
+from fleet.isa.hbm0923.dat2hbm import Dat2Hbm
+from fleet.isa.hbm0923.elementwise import Elementwise
 from fleet.isa.hbm0923.kernel import compiled_product
 from fleet.isa.hbm0923.legality import violations
+from fleet.isa.hbm0923.norm import Norm
 from fleet.isa.hbm0923.operands import (
     MODE_ARGMAX,
     MODE_BN,
@@ -21,15 +26,20 @@ from fleet.isa.hbm0923.operands import (
     RESULT_REGISTER,
     Operands,
 )
+from fleet.isa.hbm0923.pos_emb import PosEmb
 from fleet.isa.hbm0923.ranges import bn_bytes, feature_hull, read_ranges, write_ranges
+from fleet.isa.hbm0923.refusals import first_refusal
+from fleet.isa.hbm0923.softmax import Softmax
 from fleet.isa.hbm0923.timing import mvm_cycles, mvm_macs
+from fleet.isa.hbm0923.timing_timed import timed_cycles
 from fleet.isa.hbm0923.weights import load_weights
+from fleet.isa.hbm0923.wt2hbm import Wt2Hbm
 
 
-def _feature(memory: Memory, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
-    """[tokens, surfaces * 32] FP16 out of DDR."""
+def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
+    """[tokens, surfaces * 32] FP16 out of DDR or the on-chip memory."""
     start, end = feature_hull(base, surfaces, stride, tokens)
-    raw = np.asarray(memory.view("ddr", start, end - start)).view("<f2")
+    raw = np.asarray(memory.view(space, start, end - start)).view("<f2")
     pixels = np.lib.stride_tricks.as_strided(raw, (tokens, surfaces, PIXEL_LANES), (PIXEL_BYTES, stride, 2), writeable=False)
     return pixels.reshape(tokens, surfaces * PIXEL_LANES)
 
@@ -44,7 +54,7 @@ def _grouped(x: np.ndarray, o: Operands) -> F64:
 
 def _product(device: Device, o: Operands, memory: Memory) -> F32:
     """[channels, tokens], in NumPy: for any values, on any machine."""
-    features = _feature(memory, o.input, o.in_surfaces, o.in_surface, o.tokens)
+    features = _feature(memory, o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens)
     return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
 
 
@@ -69,7 +79,7 @@ class MvmInstruction(Instruction):
             acc = _product(device, o, memory)
         residual = None
         if o.residual is not None:
-            pixels = _feature(memory, o.residual, o.out_surfaces, o.out_surface, o.tokens)
+            pixels = _feature(memory, o.spaces[2], o.residual, o.out_surfaces, o.out_surface, o.tokens)
             residual = pixels[:, : o.chout].T.astype(np.float32)
         y = np.ascontiguousarray(epilogue(acc, _bn(memory, o), residual, mul=o.mul, relu=o.relu).T)
         writes = _feature_writes(y, o)
@@ -82,7 +92,12 @@ class MvmInstruction(Instruction):
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
         """Constraints of docs/arithmetic.md and of the device's buffers and memories."""
-        return violations(device, fields, cls.modes)
+        return [r.line for r in violations(device, fields, cls.modes)]
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """The cause that counts."""
+        return first_refusal(violations(device, fields, cls.modes))
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
@@ -100,6 +115,13 @@ class MvmInstruction(Instruction):
         return mvm_cycles(device, Operands.decode(device, fields))
 
     @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """With "timed" see `fleet.isa.hbm0923.timing_timed`."""
+        if memory == "timed":
+            return timed_cycles(device, Operands.decode(device, fields))
+        return super().expected_cycles(device, fields, memory)
+
+    @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
         """(useful, issued); issued counts whole words of Tin and whole blocks of Tout."""
         return mvm_macs(device, Operands.decode(device, fields))
@@ -112,8 +134,8 @@ def _feature_writes(y: np.ndarray, o: Operands) -> list[Write]:
     pixels = lanes.reshape(o.tokens, o.out_surfaces, PIXEL_LANES).transpose(1, 0, 2)
     data = np.ascontiguousarray(pixels).reshape(o.out_surfaces, -1).view(np.uint8)
     if o.out_surfaces == 1 or o.out_surface == o.tokens * PIXEL_BYTES:
-        return [Write("ddr", o.output, data.reshape(-1))]
-    return [Write("ddr", o.output + s * o.out_surface, data[s]) for s in range(o.out_surfaces)]
+        return [Write(o.spaces[1], o.output, data.reshape(-1))]
+    return [Write(o.spaces[1], o.output + s * o.out_surface, data[s]) for s in range(o.out_surfaces)]
 
 
 class Mvm(MvmInstruction):
@@ -138,3 +160,7 @@ class MvmBnRes(MvmInstruction):
 
 
 INSTRUCTIONS: dict[str, type[Instruction]] = {c.name: c for c in (Mvm, MvmBn, MvmBnRes)}
+NEW_INSTRUCTIONS: dict[str, type[Instruction]] = {
+    c.name: c for c in (Norm, PosEmb, Softmax, Act, TrpMvm, F2wMvm, Dat2Hbm, Elementwise, Wt2Hbm)
+}
+"""Those that the description does not have yet."""

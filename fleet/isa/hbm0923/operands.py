@@ -21,6 +21,8 @@ LOG2_TGROUP = 11
 
 MODE_MVM, MODE_BN, MODE_RES, MODE_ARGMAX = 0x11F, 0x200, 0x400, 0x800
 RES_RELU, RES_MUL = 1, 2
+ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND = 1, 2, 4
+"""Bits of the on-chip registers: input, output, second input (residual, B of elementwise)."""
 
 RESULT_REGISTER = 4 * 40
 """Byte address of the argmax result register."""
@@ -34,7 +36,7 @@ FIELDS: tuple[str, ...] = (
 )  # fmt: skip
 """Registers 2 to 33 in order; all of them stand in `Call.fields`."""
 
-ZERO_FIELDS: tuple[str, ...] = ("mvm_onchip", "mvm_zero19", "mvm_zero20", "mvm_zero21", "mvm_zero25", "mvm_zero28")
+ZERO_FIELDS: tuple[str, ...] = ("mvm_zero19", "mvm_zero20", "mvm_zero21", "mvm_zero25", "mvm_zero28")
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -62,6 +64,7 @@ class Operands:
         input, weights, output: offsets (DDR, every HBM port, DDR). bn, residual, argmax: DDR offsets, None where the mode has none.
         in_surface, out_surface: bytes between groups of 32 channels; in_line, out_line: between lines.
         relu, mul: bits of the residual mode.
+        onchip: ONCHIP_* bits of what stands in the on-chip memory instead of DDR; `spaces` names the memories.
     """
 
     chin: int
@@ -80,6 +83,13 @@ class Operands:
     argmax: int | None = None
     relu: bool = False
     mul: bool = False
+    onchip: int = 0
+
+    @property
+    def spaces(self) -> tuple[str, str, str]:
+        """Memory spaces of input, output and residual."""
+        first, second, third = ("onchip" if self.onchip & bit else "ddr" for bit in (ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND))
+        return first, second, third
 
     @property
     def groups(self) -> int:
@@ -130,6 +140,7 @@ class Operands:
             "mvm_bank_step": device.parameters["Log2BankStep"],
             "mvm_res_mode": RES_RELU * self.relu + RES_MUL * self.mul,
             "mvm_argmax_addr": 0 if self.argmax is None else self.argmax,
+            "mvm_onchip": self.onchip,
             "mvm_tgroup": (LOG2_TGROUP << LOG2_COUNT) + tgroup,
             "mvm_tblk": ((self.tblk.bit_length() - 1) << LOG2_COUNT) + self.tblk,
             "mvm_chin_last": (self.chin - 1) % tgroup + 1,
@@ -172,4 +183,5 @@ class Operands:
             argmax=f["mvm_argmax_addr"] if mode & MODE_ARGMAX else None,
             relu=bool(f["mvm_res_mode"] & RES_RELU),
             mul=bool(f["mvm_res_mode"] & RES_MUL),
+            onchip=f["mvm_onchip"],
         )

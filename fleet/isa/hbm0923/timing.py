@@ -7,17 +7,15 @@ FIFOs and the weight buffer, the array. Outputs leave at one a cycle, never late
     beats   = channel bytes / 32         cycles in which a port delivers one channel
     pixels  = ceil(CHin / 32)            DDR beats of a token
     token   = ceil(CHin / lanes)         cycles of the array for a token and a block: beats of 64 lanes, of 32 with groups of 32
-    chunk   = 1 to 32 tokens             loaded together, surface by surface: at most 32 beats of the array
+    chunk   = 4 to 32 tokens             loaded together, surface by surface: at most 32 beats of the array or 4 tokens; the
+                                         last chunks shrink to single tokens
     load    = W * pixels + operands      cycles until the last activation; operands are the batch norm's words and the residual
                                          pixels that go before it
     ring    = WtDepth * Tin / 64 + PortFifoDepth   weight beats that are fetched ahead
 
-the first block ends soon after the load, whose last surface brings one token of the last chunk a cycle,
-
-    first   = load - last chunk + (last chunk - 1) * token + 1
-
-or later, if the array still has the chunk before to do or its first weights come after their scales. The streams end,
-counted from the first request, at
+the first block ends soon after the load: of every chunk the array follows the first token as its surfaces come, and does the
+others after it. It ends later if its first weights come after their scales. The streams end, counted from the first request,
+at
 
     array     first + (blocks - 1) * W * token
     weights   blocks * beats + (W - 1) * token, or first + (blocks - 1) * beats - ring where the ring fills up in the first block
@@ -37,10 +35,13 @@ from fleet.isa.hbm0923.ranges import bn_bytes
 
 ARRAY_LANES = 64
 """Codes that a port delivers in a cycle."""
-CHUNK_LANES, MAX_CHUNK = 2048, 32
-"""Tokens are loaded together up to so many lanes, rounded down to a power of two, and up to so many tokens."""
+CHUNK_LANES, MIN_CHUNK, MAX_CHUNK = 2048, 4, 32
+"""Tokens are loaded together up to so many lanes, rounded down to a power of two, and from and up to so many tokens."""
 OPERAND_BURST = 16
 """DDR beats of batch norm or residual that are asked for ahead of activations."""
+LOAD_AHEAD, BN_RING, RESIDUAL_RING, RESIDUAL_LAG = 256, 32, 64, 24
+"""DDR beats of activations that are asked for ahead: behind these the rings of the others fill as well. The residual's frees its
+places late: outputs are in the pipeline, and it asks for whole bursts."""
 
 
 class Constants(NamedTuple):
@@ -61,28 +62,37 @@ class Constants(NamedTuple):
 CONSTANTS = Constants()
 
 
-def _chunk(chin: int) -> int:
-    """Tokens that are loaded together."""
+def chunks(chin: int, tokens: int) -> list[int]:
+    """Tokens that are loaded together, chunk by chunk. Powers of two; at the end half of what is left."""
     lanes = 1 << (chin - 1).bit_length()
-    return min(MAX_CHUNK, max(1, CHUNK_LANES // lanes))
+    most = min(MAX_CHUNK, max(MIN_CHUNK, CHUNK_LANES // lanes))
+    chunks: list[int] = []
+    while tokens:
+        chunks.append(min(most, 1 << ((tokens + 1) // 2).bit_length() - 1))
+        tokens -= chunks[-1]
+    return chunks
 
 
-def _operands_before(o: Operands, blocks: int, last_chunk: int) -> int:
+def operands_before(o: Operands, blocks: int) -> int:
     """DDR beats of batch norm and residual that go before the last activation."""
     if o.tokens == 1:
         return 0  # they follow
-    beats = min(OPERAND_BURST, bn_bytes(o.chout) // PIXEL_BYTES) if o.bn is not None else 0
-    beats += min(blocks * o.tokens, OPERAND_BURST + o.tokens - last_chunk) if o.residual is not None else 0
+    long = o.tokens * o.in_surfaces > LOAD_AHEAD
+    beats = min(BN_RING if long else OPERAND_BURST, bn_bytes(o.chout) // PIXEL_BYTES) if o.bn is not None else 0
+    if o.residual is not None:
+        used = o.tokens - 1
+        ahead = RESIDUAL_RING + used - RESIDUAL_LAG if long else OPERAND_BURST * (1 + used // OPERAND_BURST)
+        beats += min(blocks * o.tokens, ahead)
     return beats
 
 
-def _first_block(o: Operands, load: int, token: int, chunk: int, last_chunk: int) -> int:
-    """When the array ends the first block of output channels."""
+def _first_block(o: Operands, load: int, token: int) -> int:
+    """When the array ends the first block of output channels; `load`: when the last activation is there."""
     last_beat = 2 if o.tblk < ARRAY_LANES else 1
-    ends = load - last_chunk + (last_chunk - 1) * token + last_beat
-    if o.tokens > chunk:
-        before = load - last_chunk * o.in_surfaces - chunk + (chunk - 1) * token + last_beat
-        ends = max(ends, before + last_chunk * token)
+    ends, here = 0, load - o.tokens * o.in_surfaces
+    for chunk in chunks(o.chin, o.tokens):
+        here += chunk * o.in_surfaces
+        ends = max(ends + token, here - chunk + last_beat) + (chunk - 1) * token
     return ends
 
 
@@ -92,10 +102,8 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
     token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
-    chunk = _chunk(o.chin)
-    last_chunk = (o.tokens - 1) % chunk + 1
     pixels = o.tokens * o.in_surfaces
-    first = _first_block(o, pixels + _operands_before(o, blocks, last_chunk), token, chunk, last_chunk)
+    first = _first_block(o, pixels + operands_before(o, blocks), token)
     scales = ceil_div(ceil_div(min(o.chin, p["TgroupCh"]), o.tblk), BEAT_BYTES // 2)
     first = max(first, scales + constants.weights + o.tokens * token)
     array = first + (blocks - 1) * o.tokens * token

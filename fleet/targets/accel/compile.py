@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +15,11 @@ from xdsl.ir import SSAValue
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.isa.codec import words_of
+from fleet.isa.codec import encode_binary, words_of
+from fleet.isa.codec_binary import BEAT
 from fleet.isa.contract import Call, Device, InstructionSet
-from fleet.isa.description import load
+from fleet.isa.description import Description, load, parameter_values
+from fleet.isa.issue import ISSUES, Binary, runs
 from fleet.isa.lowering import Match
 from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
@@ -25,11 +27,14 @@ from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, Host
 from fleet.transforms.place import place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 
-__all__ = ["compile_accel", "rounded_program"]
+__all__ = ["LOADERS", "compile_accel", "rounded_program"]
+
+LOADERS: tuple[str, ...] = ("host", "device")
+"""Who fills the HBM: the host, before the run, or the stream's own instructions."""
 
 _COMPILED: OrderedDict[str, AccelProgram] = OrderedDict()
 _QUANTISED: OrderedDict[str, Quantised] = OrderedDict()
-_KEPT_PROGRAMS, _KEPT_WEIGHTS = 8, 64
+_KEPT_PROGRAMS, _KEPT_LOADERS = 8, 64
 
 
 def compile_accel(
@@ -41,8 +46,9 @@ def compile_accel(
         program: the model.
         instruction_set: brings the patterns and the layout.
         device: one of its devices.
-        options: "group" (inputs that share a scale), "clip" and "rounding" (`QuantiseOptions`), and what else the set's
-            patterns know; JSON values.
+        options: "group" (inputs that share a scale), "clip" and "rounding" (`QuantiseOptions`), "issue" ("regs", or "aux": the
+            instructions also stand in DDR, in binary form), "load" ("host", or "device": what belongs into HBM stands in DDR
+            and the first instructions copy it), and what else the set's patterns know; JSON values.
 
     Returns:
         The stream; the very same object for the same content (program, description, device, options).
@@ -58,7 +64,7 @@ def compile_accel(
         _COMPILED.move_to_end(key)
         return _COMPILED[key]
     placement = place(program, instruction_set.patterns, device, chosen)
-    context = _Context(program, instruction_set, device, QuantiseOptions.of(chosen))
+    context = _Context(program, instruction_set, device, chosen)
     steps: list[DeviceSegment | HostStep] = []
     segment: list[Group] = []
     for node in placement.schedule:
@@ -71,10 +77,12 @@ def compile_accel(
         steps.append(HostStep(node))
     if segment:
         steps.append(DeviceSegment(tuple(segment)))
+    steps = context.issued(context.loaded(steps))
     rounded = replace(program, weights={**program.weights, **context.rounded_weights})
     compiled = AccelProgram(
-        program, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan
-    )
+        program, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan,
+        context.parameters,
+    )  # fmt: skip
     _COMPILED[key] = compiled
     while len(_COMPILED) > _KEPT_PROGRAMS:
         _COMPILED.popitem(last=False)
@@ -91,23 +99,27 @@ def rounded_program(
 class _Context:
     """What a pattern may ask (`fleet.isa.lowering.EmitContext`)."""
 
-    def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: QuantiseOptions) -> None:
+    def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any]) -> None:
         self.program, self.device = program, device
         self.plan = MemoryPlan(device)
         self.rounded_weights: dict[str, np.ndarray] = {}
-        self._set, self._options = instruction_set, options
+        self.parameters: dict[str, int] = {}
+        self._set, self._options = instruction_set, QuantiseOptions.of(options)
         self._description = load(instruction_set.description)
+        self._issue, self._loader = _ways(options, instruction_set, self._description)
+        self._ops: tuple[str, ...] = ()
         self._calls: list[Call] = []
+        self._loads: list[Call] = []
 
     def group(self, match: Match) -> Group:
         """Emits a matched group."""
         self._calls = []
+        self._ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
         match.pattern.emit(match, self)
         keys = [tuple(value_key(self.program, v) for v in values) for values in (match.activations, match.results)]
         for value in (*match.activations, *match.results):
             self.address(value)
-        ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
-        return Group(ops, tuple(self._calls), *keys)
+        return Group(self._ops, tuple(self._calls), *keys)
 
     def address(self, value: SSAValue) -> int:
         shape, dtype = shape_of(value.type), numpy_dtype(value.type)
@@ -124,14 +136,66 @@ class _Context:
         found = _QUANTISED.get(key)
         if found is None:
             found = _QUANTISED[key] = quantise(weight, group=group, levels=levels, options=self._options, name=name)
-            while len(_QUANTISED) > _KEPT_WEIGHTS:
+            while len(_QUANTISED) > _KEPT_LOADERS:
                 _QUANTISED.popitem(last=False)
         _QUANTISED.move_to_end(key)
         return found.codes, found.scales
 
     def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
         banks = (data,) if isinstance(data, np.ndarray) else tuple(data)
-        return self.plan.constant(key, space, banks, align).offset
+        known = key in self.plan.constants
+        offset = self.plan.constant(key, space, banks, align).offset
+        if space == "hbm" and self._loader == "device" and not known:
+            self._load(key, offset, banks)
+        return offset
+
+    def _load(self, key: str, target: int, banks: Sequence[np.ndarray]) -> None:
+        """Puts what belongs into HBM into DDR, and makes the calls that copy it."""
+        assert self._set.loader is not None
+        for port, data in enumerate(banks):
+            source = self.plan.constant(f"{key}, to port {port}", "ddr", (data,), 64).offset
+            for call in self._set.loader(self.device, source, port, target, data.size):
+                self._check(call)
+                self._loads.append(replace(call, ops=self._ops))
+
+    def loaded(self, steps: Sequence[DeviceSegment | HostStep]) -> list[DeviceSegment | HostStep]:
+        """The steps with all copies to HBM before the first instruction of the model."""
+        done = list(steps)
+        at = next((i for i, s in enumerate(done) if isinstance(s, DeviceSegment)), None)
+        if at is not None and self._loads:
+            segment = done[at]
+            assert isinstance(segment, DeviceSegment)
+            first = segment.groups[0]
+            done[at] = replace(segment, groups=(replace(first, calls=(*self._loads, *first.calls)), *segment.groups[1:]))
+        return done
+
+    def issued(self, steps: Sequence[DeviceSegment | HostStep]) -> list[DeviceSegment | HostStep]:
+        """The steps, with the binary form of their calls in DDR where the stream is issued so."""
+        if self._issue == "regs":
+            return list(steps)
+        done: list[DeviceSegment | HostStep] = []
+        for step in steps:
+            done.append(replace(step, binaries=tuple(self._binaries(step.calls))) if isinstance(step, DeviceSegment) else step)
+        return done
+
+    def _binaries(self, calls: Sequence[Call]) -> Iterator[Binary]:
+        fetch = self._description.fetch
+        assert fetch is not None
+        space = fetch.address.fields[0].space or "ddr"
+        for first, count, has_form in runs(self._description, calls):
+            if has_form:
+                data = np.frombuffer(encode_binary(self._description, calls[first : first + count]), np.uint8)
+                number = sum(key.startswith("insts ") for key in self.plan.constants)
+                offset = self.plan.constant(f"insts {number}", space, (data,), BEAT).offset
+                yield Binary(first, count, space, offset, data.size)
+
+    def parameter(self, register: str, value: int) -> None:
+        parameter_values(self._description, {register: value})
+        known = self.parameters.setdefault(register, value)
+        if known != value:
+            raise DeviceError(
+                f"register {register} is {known:#x} for an earlier operation and {value:#x} for this one", where=self.device.name
+            )
 
     def rounded(self, name: str, values: np.ndarray) -> None:
         weight = self.program.weights[name]
@@ -150,6 +214,10 @@ class _Context:
         self.rounded_weights[name] = values
 
     def emit(self, call: Call) -> None:
+        self._check(call)
+        self._calls.append(call)
+
+    def _check(self, call: Call) -> None:
         cls = self._set.instructions.get(call.instruction)
         if cls is None:
             raise DeviceError(f"no instruction '{call.instruction}'", where=self._set.name)
@@ -161,4 +229,18 @@ class _Context:
                 f"the compiler made an illegal {call.instruction}: " + "; ".join(wrong),
                 where=f"{self.device.name}, operation {call.ops[-1] if call.ops else '?'}",
             )
-        self._calls.append(call)
+
+
+def _ways(options: Mapping[str, Any], instruction_set: InstructionSet, description: Description) -> tuple[str, str]:
+    """Options "issue" and "load". Raises DeviceError for what there is not, or not in this set."""
+    issue, loader = options.get("issue", "regs"), options.get("load", "host")
+    where = instruction_set.name
+    if issue not in ISSUES:
+        raise DeviceError(f"no way in called {issue!r}", where=where, hint=f"choose among {', '.join(ISSUES)}")
+    if issue == "aux" and description.fetch is None:
+        raise DeviceError("its hardware cannot fetch a binary", where=where, hint="use --issue regs")
+    if loader not in LOADERS:
+        raise DeviceError(f"nobody called {loader!r} fills the HBM", where=where, hint=f"choose among {', '.join(LOADERS)}")
+    if loader == "device" and instruction_set.loader is None:
+        raise DeviceError("its instructions cannot fill the HBM", where=where, hint="use --load host")
+    return issue, loader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.issue import Binary
 from fleet.targets.accel.plan import MemoryPlan
 
 __all__ = ["AccelProgram", "DeviceSegment", "Group", "HostStep", "value_key"]
@@ -45,9 +46,14 @@ class Group:
 
 @dataclass(frozen=True)
 class DeviceSegment:
-    """Groups that run without the host in between."""
+    """Groups that run without the host in between.
+
+    binaries: where the binary form of the calls stands in device memory, in order; calls in none are written to the
+        registers. Empty for a stream that is issued by register writes.
+    """
 
     groups: tuple[Group, ...]
+    binaries: tuple[Binary, ...] = ()
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -70,11 +76,12 @@ class AccelProgram:
         program: the model as it came.
         rounded: the same with the weights as the device stores them; its golden is the rounded golden, and host steps
             use its weights.
-        options: of the compile ("group", "clip", "rounding").
+        options: of the compile ("group", "clip", "rounding", "issue", "load").
         description_hash: of description, semantics and device; whatever has another one refuses to run this.
         placement: operation id -> "device" or "host".
         steps: in order.
         plan: where everything stands.
+        parameters: parameter register -> value, for the whole run; the others keep their value after reset.
     """
 
     program: Program
@@ -86,6 +93,12 @@ class AccelProgram:
     placement: Mapping[str, str]
     steps: tuple[DeviceSegment | HostStep, ...]
     plan: MemoryPlan
+    parameters: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def device_loads(self) -> bool:
+        """Whether the stream's own instructions fill the HBM (option "load" is "device"), so that its images start empty."""
+        return self.options.get("load", "host") == "device"
 
     @property
     def groups(self) -> Iterator[Group]:
@@ -108,6 +121,9 @@ class AccelProgram:
             for call in step.calls:
                 record = [call.instruction, sorted(call.fields.items()), call.ops, call.token_range]
                 h.update(json.dumps(record).encode())
+            for binary in step.binaries:
+                h.update(f"{binary}\n".encode())
+        h.update(json.dumps(sorted(self.parameters.items())).encode())
         for buffer in self.plan.buffers.values():
             h.update(f"{buffer.key} {buffer.offset} {buffer.size} {buffer.shape} {buffer.dtype}\n".encode())
         for constant in self.plan.constants.values():

@@ -121,9 +121,9 @@ def test_vectors_by_hand(variant: str, device: Device, name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["normal", "wide", "any"])
 @pytest.mark.parametrize("tblk", [32, 64, 128])
-@pytest.mark.parametrize("chin", [31, 97, 300])
+@pytest.mark.parametrize("chin", [31, 161])
 def test_exact_rationals(variant: str, device: Device, chin: int, tblk: int, kind: str) -> None:
-    mvm.check(device, mvm.random_problem(chin + tblk, 3, chin, 19, tblk, kind, extra_tokens=1))
+    mvm.check(device, mvm.random_problem(chin + tblk, 2, chin, 19, tblk, kind, extra_tokens=1))
 
 
 @pytest.mark.parametrize("kind", ["normal", "wide"])

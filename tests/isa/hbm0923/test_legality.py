@@ -35,7 +35,7 @@ def test_the_starting_point_is_legal_and_decodes() -> None:
         ("mvm_start", 0x91F),
         ("mvm_hin", 2),
         ("mvm_hout", 0),
-        ("mvm_onchip", 1),
+        ("mvm_onchip", 8),
         ("mvm_zero19", 1),
         ("mvm_zero28", 5),
         ("mvm_bank_step", 27),

@@ -170,12 +170,13 @@ class Runner:
         self.memory = MappedMemory(self.device, folder)
         self.simulation = Simulation(build(design_of(self.set, self.device)), folder / "simulation", seed=seed)
 
-    def play(self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000) -> Played:
-        """Runs a script on the memory as it stands; a failed assertion of the RTL raises."""
+    def play(self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000, images: Path | None = None) -> Played:
+        """Runs a script on the memory as it stands (or on that in another folder); a failed assertion of the RTL raises."""
         f = self.folder
         script.save(f / "script.bin")
-        hbm = {p: f / f"hbm_{p}.bin" for p in range(self.device.parameters["HbmPorts"])}
-        job = Job(f / "ddr.bin", f / "script.bin", f / "results.bin", f / "trace.bin", f / "status", hbm, memory, max_cycles)
+        images = images or f
+        hbm = {p: images / f"hbm_{p}.bin" for p in range(self.device.parameters["HbmPorts"])}
+        job = Job(images / "ddr.bin", f / "script.bin", f / "results.bin", f / "trace.bin", f / "status", hbm, memory, max_cycles)
         job = dataclasses.replace(job, timing=memory_timing(memory, self.device))
         status = self.simulation.run(job)
         return status, read_records(f / "trace.bin"), read_results(f / "results.bin")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from mvm_random import (
@@ -64,12 +66,15 @@ REFUSED = [
     ("mvm_hout", 0, UNSUPPORTED),
     ("mvm_bank_step", 27, UNSUPPORTED),
     ("mvm_res_mode", 4, UNSUPPORTED),
-    ("mvm_onchip", 1, UNSUPPORTED),
+    ("mvm_onchip", 8, UNSUPPORTED),
     ("mvm_zero28", 1, UNSUPPORTED),
     ("mvm_tgroup", (10 << 19) + 1024, UNSUPPORTED),
     ("mvm_tblk", (5 << 19) + 64, UNSUPPORTED),
     ("mvm_tblk", (4 << 19) + 16, UNSUPPORTED),
     ("mvm_wt_bits", 256, UNSUPPORTED),
+    ("mvm_in_addr", 64 << 20, RANGE),
+    ("mvm_wt_addr", 4 << 20, RANGE),
+    ("mvm_bn_addr", (64 << 20) - 64, RANGE),
 ]
 
 
@@ -143,16 +148,37 @@ def test_start_while_busy_is_refused_and_disturbs_nothing(small: Runner, fields:
             assert (small.memory.view("ddr", w.offset, w.data.size) == w.data.reshape(-1)).all()
 
 
-BEYOND = {"mvm_wt_addr": 0x0FF00000, "mvm_in_addr": 0xF0000000, "mvm_out_addr": 0xF0000000, "mvm_bn_addr": 0xF0000000}
+def test_of_several_violations_the_highest_counts(small: Runner, fields: dict[str, int]) -> None:
+    several = [
+        ({"mvm_in_addr": 8, "mvm_out_addr": fields["mvm_in_addr"]}, UNALIGNED),
+        ({"mvm_in_addr": 8, "mvm_chout_last": 0}, SIZE),
+        ({"mvm_in_addr": 8, "mvm_out_surface": 64}, SIZE),
+        ({"mvm_in_addr": 8, "mvm_splits_m1": 1 << 30, "mvm_chout_slice": 1 << 20}, SIZE),
+        ({"mvm_win": 0, "mvm_wt_bits": 256}, UNSUPPORTED),
+        ({"mvm_in_addr": 8, "mvm_wt_bits": 256}, UNSUPPORTED),
+        ({"mvm_chin": 0, "mvm_wt_bits": 256}, SIZE),
+        ({"mvm_hin": 0, "mvm_win": 0, "mvm_start": 0x11E}, MODE),
+    ]
+    script = Script()
+    script.write(IRQ_EN, 2)
+    for changes, _ in several:
+        start(script, fields | changes)
+    _, records, _ = small.play(script)
+    assert [r.error for r in records] == [cause for _, cause in several]
 
 
-@pytest.mark.parametrize("name", BEYOND)
-def test_a_bus_error_ends_the_instruction_with_its_cause(small: Runner, fields: dict[str, int], name: str) -> None:
+@pytest.mark.parametrize("name", ["mvm_wt_addr", "mvm_in_addr", "mvm_out_addr", "mvm_bn_addr"])
+def test_a_bus_error_ends_the_instruction_with_its_cause(small: Runner, fields: dict[str, int], name: str, tmp_path: Path) -> None:
+    # Memories that are shorter than the device says: an address that is legal, and answered with an error.
+    short = 1 << 20
+    for image in [small.folder / "ddr.bin", *small.folder.glob("hbm_*.bin")]:
+        with image.open("rb") as f:
+            (tmp_path / image.name).write_bytes(f.read(short))
     script = Script()
     script.write(IRQ_EN, 3)
-    start(script, fields | {name: BEYOND[name]})
+    start(script, fields | {name: 2 * short})
     script.read(ERR_CAUSE)
-    _, records, reads = small.play(script)
+    _, records, reads = small.play(script, images=tmp_path)
     assert (records[0].error, records[0].result) == (BUS, None)
     assert reads == [BUS]
     compare(small, [CASE], 2)

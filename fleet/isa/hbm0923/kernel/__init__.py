@@ -21,10 +21,11 @@ from fleet.isa.hbm0923.ranges import feature_hull
 from fleet.isa.native import Target, compile_library, target
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = tuple(_HERE / f"{name}.py" for name in ("_sizes", "_lanes", "_split", "_product"))
+_SOURCES = tuple(_HERE / f"{name}.py" for name in ("_sizes", "_lanes", "_split", "_product", "_trees"))
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 _SPLIT = (_N, [_P, _N, _N, _N, _N, _P, _P, _P, _P, _P])
 _PRODUCT = (None, [_P, _N, _N, _N, _N, _N, _P, _P, _N, _P, _P, _P, _P, _P, _P, _N])
+_TREES = (None, [_P, _N, _P, _N, _N, _N, _P, _N])
 
 
 def _build(for_target: Target) -> Any:
@@ -33,16 +34,19 @@ def _build(for_target: Target) -> Any:
     from fleet.isa.hbm0923.kernel._lanes import lanes_of
     from fleet.isa.hbm0923.kernel._product import emit_product
     from fleet.isa.hbm0923.kernel._split import emit_split
+    from fleet.isa.hbm0923.kernel._trees import emit_trees
 
     module = ir.Module("mvm")
     emit_split(module)
     emit_product(module, lanes_of(for_target))
+    emit_trees(module, lanes_of(for_target))
     return module
 
 
 @lru_cache(maxsize=4)
-def _library(for_target: Target) -> Mapping[str, Callable[..., Any]]:
-    return compile_library("hbm0923_mvm", for_target, _SOURCES, _build, {"split": _SPLIT, "product": _PRODUCT})
+def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:
+    """The functions `split`, `product` and `trees`, whose arguments `_split`, `_product` and `_trees` explain."""
+    return compile_library("hbm0923_mvm", for_target, _SOURCES, _build, {"split": _SPLIT, "product": _PRODUCT, "trees": _TREES})
 
 
 @lru_cache(maxsize=256)
@@ -61,7 +65,7 @@ def _offsets(tin: int, tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[n
     return np.array(codes, np.int64), np.array(scales, np.int64)
 
 
-def _address(array: npt.NDArray[Any]) -> int:
+def address(array: npt.NDArray[Any]) -> int:
     """Of a writable, contiguous array that is not empty; five times as fast as asking NumPy."""
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
 
@@ -80,9 +84,9 @@ def compiled_product(device: Device, o: Operands, memory: Memory) -> npt.NDArray
     for_target = target()
     if for_target is None:
         return None
-    library = _library(for_target)
+    functions = library(for_target)
     start, end = feature_hull(o.input, o.in_surfaces, o.in_surface, o.tokens)
-    x = memory.view("ddr", start, end - start)
+    x = memory.view(o.spaces[0], start, end - start)
     size = channel_bytes(device, o.chin, o.tblk)
     stream = o.channels_per_port(device) * size
     ports = [memory.view("hbm", o.weights, stream, port) for port in range(device.parameters["HbmPorts"])]
@@ -90,15 +94,15 @@ def compiled_product(device: Device, o: Operands, memory: Memory) -> npt.NDArray
     # Memory for the worst case; what is not written takes none.
     digits = np.empty(DIGITS * o.tokens * all_units * UNIT, np.int8)
     meta = np.empty((4, o.groups, o.tokens), np.int64)
-    first = _address(meta)
-    arguments = _address(digits), *range(first, first + meta.nbytes, meta.strides[0])
-    if library["split"](_address(x), o.in_surface, o.tokens, o.chin, units, *arguments) < 0:
+    first = address(meta)
+    arguments = address(digits), *range(first, first + meta.nbytes, meta.strides[0])
+    if functions["split"](address(x), o.in_surface, o.tokens, o.chin, units, *arguments) < 0:
         return None
     acc = np.zeros((o.tokens, ceil_div(o.chout, CHANNELS) * CHANNELS), np.float32)
     codes_at, scales_at = _offsets(device.parameters["Tin"], device.parameters["TgroupCh"], o.chin, o.tblk)
-    addresses = np.array([_address(p) for p in ports], np.int64)
-    library["product"](
-        _address(addresses), device.parameters["Tout"], size, o.chout, units, all_units, _address(codes_at), _address(scales_at),
-        o.tokens, *arguments, _address(acc), acc.strides[0],
+    addresses = np.array([address(p) for p in ports], np.int64)
+    functions["product"](
+        address(addresses), device.parameters["Tout"], size, o.chout, units, all_units, address(codes_at), address(scales_at),
+        o.tokens, *arguments, address(acc), acc.strides[0],
     )  # fmt: skip
     return acc[:, : o.chout].T

@@ -123,3 +123,17 @@ def lanes_of(target: Target) -> Lanes:
     """The widths that a variant computes with."""
     width, vectors = {"avx512": (16, 4), "avx2": (8, 2), "portable": (4, 2)}[target.variant]
     return Lanes(target.variant, width, vectors)
+
+
+def transpose(e: Emitter, rows: list[Value]) -> list[Value]:
+    """[row][group][column] -> [column][group][row], rows and columns being four: dwords within each 128 bits."""
+    groups = range(rows[0].type.count // 4)
+
+    def pick(left: Value, right: Value, order: list[int]) -> Value:
+        """order: 0 ... 3 of the left, 4 ... 7 of the right, in every four."""
+        n = left.type.count
+        return e.shuffle(left, right, [4 * g + o if o < 4 else n + 4 * g + o - 4 for g in groups for o in order])
+
+    low = [pick(rows[0], rows[1], [0, 4, 1, 5]), pick(rows[2], rows[3], [0, 4, 1, 5])]
+    high = [pick(rows[0], rows[1], [2, 6, 3, 7]), pick(rows[2], rows[3], [2, 6, 3, 7])]
+    return [pick(left, right, order) for left, right in (low, high) for order in ([0, 1, 4, 5], [2, 3, 6, 7])]

@@ -11,7 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from fleet.isa.hbm0923.kernel._lanes import QUADS, Lanes
+from fleet.isa.hbm0923.kernel._lanes import QUADS, Lanes, transpose
 from fleet.isa.hbm0923.kernel._sizes import DIGITS, UNIT
 from fleet.isa.native_ir import F32, F64, I8, I16, I32, I64, POINTER, Emitter, Value, splat, vector
 
@@ -78,7 +78,7 @@ def _fill_tile(e: Emitter, lanes: Lanes, pointers: Value, staging: Value, tile: 
         # Row r of each four channels; a 4 x 4 transposition of dwords within 128 bits brings the channels together.
         parts = [e.concatenate(rows[r::4]) for r in range(4)]
         into = e.at(tile, b.mul(b.add(e.scaled(u, QUADS * lanes.vectors), j), e.number(4 * lanes.width)))
-        for k, column in enumerate(_transpose(e, parts)):
+        for k, column in enumerate(transpose(e, parts)):
             raw = b.bitcast(column, vector(I8, 4 * lanes.width))
             low = b.and_(raw, splat(raw.type, 15))
             # As dwords: there is no shift of bytes.
@@ -87,20 +87,6 @@ def _fill_tile(e: Emitter, lanes: Lanes, pointers: Value, staging: Value, tile: 
             for half, nibbles in enumerate((low, high)):
                 place = (2 * k + half) * lanes.vectors * 4 * lanes.width
                 e.store(lanes.codes(e, nibbles), into, place, align=4 * lanes.width)
-
-
-def _transpose(e: Emitter, rows: list[Value]) -> list[Value]:
-    """[row][group][column] -> [column][group][row], rows and columns being four: dwords within each 128 bits."""
-    groups = range(rows[0].type.count // 4)
-
-    def pick(left: Value, right: Value, order: list[int]) -> Value:
-        """order: 0 ... 3 of the left, 4 ... 7 of the right, in every four."""
-        n = left.type.count
-        return e.shuffle(left, right, [4 * g + o if o < 4 else n + 4 * g + o - 4 for g in groups for o in order])
-
-    low = [pick(rows[0], rows[1], [0, 4, 1, 5]), pick(rows[2], rows[3], [0, 4, 1, 5])]
-    high = [pick(rows[0], rows[1], [2, 6, 3, 7]), pick(rows[2], rows[3], [2, 6, 3, 7])]
-    return [pick(left, right, order) for left, right in (low, high) for order in ([0, 1, 4, 5], [2, 3, 6, 7])]
 
 
 def _fill_factors(e: Emitter, lanes: Lanes, pointers: Value, factors: Value, offset: Value) -> None:

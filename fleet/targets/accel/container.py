@@ -1,0 +1,218 @@
+"""A stream on disk: what a device needs to run it, and nothing else. Nothing in the file is executed.
+
+offset  0  8 bytes   magic "FLEETST" and a zero byte
+        8  uint32    version of the format (1)
+       12  uint32    zero
+       16  uint64    length of the payload in bytes
+       24  32 bytes  SHA-256 of the payload
+       56            payload: uint64 length of the header, the header (JSON, UTF-8), then the blocks of bytes in order
+
+The header names instruction set, device, description hash (a reader with another description refuses the file) and stream
+hash, and for every block what it is: a part of a segment (a binary as the hardware fetches it, or pairs of uint32 register
+address and value), or a memory image (space, bank, offset). A binary stands in its part and, where the hardware fetches it
+from, in an image.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from fleet.errors import DeviceError, ModelError
+from fleet.isa.codec import encode_binary, register_writes
+from fleet.isa.description import Description
+from fleet.isa.description import load as load_description
+from fleet.isa.issue import runs
+from fleet.targets.accel.program import AccelProgram, DeviceSegment
+
+__all__ = ["MAGIC", "VERSION", "Image", "Part", "StreamFile", "load", "save", "stream_file"]
+
+MAGIC = b"FLEETST\0"
+VERSION = 1
+_PREFIX = struct.Struct("<8sIIQ32s")
+_NAMES = ("instruction_set", "device", "description_hash", "stream_hash")
+_PAIR = struct.Struct("<II")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Instructions of a segment that are issued in one way.
+
+    kind: "binary" (data is what the hardware fetches, `tasks` tasks) or "writes" (data: pairs of uint32, byte address of a register
+        and value; every write to a start register starts one of the `tasks` instructions).
+    """
+
+    kind: str
+    tasks: int
+    data: bytes
+
+    @property
+    def writes(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of a part of kind "writes"."""
+        return tuple(cast("tuple[int, int]", pair) for pair in _PAIR.iter_unpack(self.data)) if self.kind == "writes" else ()
+
+
+@dataclass(frozen=True)
+class Image:
+    """Bytes that stand in memory before the first instruction."""
+
+    space: str
+    bank: int
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class StreamFile:
+    """What a file holds.
+
+    segments: parts in order, a tuple a device segment (between two of them the host has something to do).
+    parameters: parameter register -> value, to be written before.
+    """
+
+    instruction_set: str
+    device: str
+    description_hash: str
+    stream_hash: str
+    parameters: Mapping[str, int]
+    segments: tuple[tuple[Part, ...], ...]
+    images: tuple[Image, ...]
+
+    @property
+    def binary(self) -> bytes:
+        """All binaries one after the other: inst.bin."""
+        return b"".join(part.data for parts in self.segments for part in parts if part.kind == "binary")
+
+
+def stream_file(compiled: AccelProgram) -> StreamFile:
+    """A compiled stream as a file holds it: as binaries where it is issued so (option "issue"), else as register writes."""
+    d = load_description(compiled.instruction_set.description)
+    segments = tuple(_parts(d, step) for step in compiled.steps if isinstance(step, DeviceSegment))
+    images = tuple(
+        Image(c.space, bank, c.offset, data.tobytes())
+        for c in compiled.plan.constants.values()
+        if not (compiled.device_loads and c.space == "hbm")
+        for bank, data in enumerate(c.data)
+    )
+    return StreamFile(
+        compiled.instruction_set.name, compiled.device.name, compiled.description_hash, compiled.stream_hash,
+        dict(compiled.parameters), segments, images,
+    )  # fmt: skip
+
+
+def _parts(d: Description, segment: DeviceSegment) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for first, count, has_form in runs(d, segment.calls) if segment.binaries else [(0, len(segment.calls), False)]:
+        calls = segment.calls[first : first + count]
+        if has_form:
+            parts.append(Part("binary", count, encode_binary(d, calls)))
+        else:
+            pairs = [pair for call in calls for pair in register_writes(d, call)]
+            parts.append(Part("writes", count, b"".join(_PAIR.pack(*pair) for pair in pairs)))
+    return tuple(parts)
+
+
+def save(stream: StreamFile, path: Path) -> None:
+    """Writes the file under a temporary name in the same folder, then renames it. Raises ModelError."""
+    parts = [part for segment in stream.segments for part in segment]
+    header = {
+        "instruction_set": stream.instruction_set,
+        "device": stream.device,
+        "description_hash": stream.description_hash,
+        "stream_hash": stream.stream_hash,
+        "parameters": dict(stream.parameters),
+        "segments": [[[p.kind, p.tasks, len(p.data)] for p in segment] for segment in stream.segments],
+        "images": [[i.space, i.bank, i.offset, len(i.data)] for i in stream.images],
+    }
+    text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
+    payload = struct.pack("<Q", len(text)) + text + b"".join(p.data for p in parts) + b"".join(i.data for i in stream.images)
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        with os.fdopen(fd, "wb") as file:
+            file.write(_PREFIX.pack(MAGIC, VERSION, 0, len(payload), hashlib.sha256(payload).digest()))
+            file.write(payload)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ModelError(f"cannot be written ({error.strerror or error})", where=str(path)) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def load(path: Path, description_hash: str | None = None) -> StreamFile:
+    """Reads a file.
+
+    description_hash: of the installed set and device (`fleet.isa.registry.description_hash`); None: any is taken.
+    Raises ModelError for a file that is cut short, damaged, of another version or no stream; DeviceError for one that was made
+    for another description.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read ({error.strerror or error})", where=str(path)) from error
+    if len(raw) < _PREFIX.size:
+        _damaged(path, f"{len(raw)} bytes are shorter than the head")
+    magic, version, _, size, digest = _PREFIX.unpack_from(raw)
+    if magic != MAGIC:
+        raise ModelError("is no stream file", where=str(path), hint="make one with `fleet compile --emit accel-aux -o FILE.stream`")
+    if version != VERSION:
+        raise ModelError(f"is of version {version}, expected {VERSION}", where=str(path), hint="compile the model again")
+    payload = raw[_PREFIX.size :]
+    if len(payload) != size:
+        _damaged(path, f"{len(payload)} bytes of payload, the head says {size}")
+    if hashlib.sha256(payload).digest() != digest:
+        _damaged(path, "the checksum is wrong")
+    try:
+        stream = _read(payload)
+    except (ValueError, KeyError, TypeError, struct.error) as error:
+        _damaged(path, " ".join(f"{type(error).__name__}: {error}".split()))
+    if description_hash is not None and stream.description_hash != description_hash:
+        raise DeviceError(
+            f"the stream was compiled for description {stream.description_hash[:16]}, the installed one is {description_hash[:16]}",
+            where=str(path),
+            hint="compile it again",
+        )
+    return stream
+
+
+def _damaged(path: Path, why: str) -> NoReturn:
+    raise ModelError(f"not a whole stream file: {why}", where=str(path), hint="compile the model again")
+
+
+def _read(payload: bytes) -> StreamFile:
+    (length,) = struct.unpack_from("<Q", payload)
+    if length > len(payload) - 8:
+        raise ValueError("header length")
+    header: dict[str, Any] = json.loads(payload[8 : 8 + length])
+    position = 8 + length
+
+    def block(size: object) -> bytes:
+        nonlocal position
+        if type(size) is not int or not 0 <= size <= len(payload) - position:
+            raise ValueError(f"size {size} of a block")
+        position += size
+        return payload[position - size : position]
+
+    segments: list[tuple[Part, ...]] = []
+    for segment in header["segments"]:
+        parts: list[Part] = []
+        for kind, tasks, size in segment:
+            if kind not in ("binary", "writes") or type(tasks) is not int or (kind == "writes" and size % _PAIR.size):
+                raise ValueError(f"part {kind}")
+            parts.append(Part(kind, tasks, block(size)))
+        segments.append(tuple(parts))
+    images = tuple(Image(str(space), int(bank), int(offset), block(size)) for space, bank, offset, size in header["images"])
+    if position != len(payload):
+        raise ValueError(f"{len(payload) - position} bytes too many")
+    parameters = {str(name): int(value) for name, value in header["parameters"].items()}
+    instruction_set, device, description_hash, stream_hash = (str(header[key]) for key in _NAMES)
+    return StreamFile(instruction_set, device, description_hash, stream_hash, parameters, tuple(segments), images)

@@ -1,0 +1,141 @@
+// Reads input pixels from DDR or on chip, in the order of three nested loops, into a ring ahead of their use.
+//
+// The ring holds two rows of MaxToken weights, or many queries: the next row arrives while one is computed. A pixel is
+// read as often as wanted, by its distance from the oldest, until it is freed.
+module hbm0923_att_pixels
+  import hbm0923_att_pkg::*;
+#(
+  parameter int unsigned Depth = 128,       // pixels, a power of two, at least 16
+  parameter logic [3:0]  Id    = 4'd0
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               enable_i,
+
+  input  logic               start_i,
+  input  att_plan_t          plan_i,
+  input  logic               go_i,
+
+  output logic               arvalid_o,
+  input  logic               arready_i,
+  output logic [3:0]         arid_o,
+  output logic [32:0]        araddr_o,
+  output logic [7:0]         arlen_o,
+  input  logic               rvalid_i,
+  input  logic [DdrBits-1:0] rdata_i,
+
+  output logic [15:0]        have_o,      // pixels in the ring
+  input  logic               read_i,      // the pixel `index_i` after the oldest
+  input  logic [15:0]        index_i,
+  output logic [DdrBits-1:0] pixel_o,     // one cycle later
+  input  logic               free_i,
+  input  logic [15:0]        free_count_i
+);
+  localparam int unsigned Aw = $clog2(Depth);
+
+  logic [DdrBits-1:0] mem [Depth];
+  logic [Aw-1:0]      wr_q, base_q;
+  logic [Aw:0]        have_q, room_q;   // room: neither held nor asked for
+  logic [32:0]        outer_addr_q, middle_addr_q, addr_q;
+  logic [15:0]        outer_q, middle_q, left_q;
+  logic               arvalid_q;
+  logic [32:0]        araddr_q;
+  logic [4:0]         arbeats_q;
+
+  // Pixels side by side are read in bursts.
+  logic [4:0]         burst;
+  logic               launch, middle_end, outer_end;
+  always_comb begin
+    burst = 5'd1;
+    if (plan_i.inner_stride == 32'd64) begin
+      burst = 5'd16 - {1'b0, addr_q[9:6]};
+      if (left_q < 16'(burst)) burst = left_q[4:0];
+    end
+  end
+  assign launch     = outer_q != 16'd0 && go_i && room_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+  assign middle_end = left_q == 16'(burst);
+  assign outer_end  = middle_end && middle_q == 16'd1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_q          <= '0;
+      base_q        <= '0;
+      have_q        <= '0;
+      room_q        <= (Aw + 1)'(Depth);
+      outer_addr_q  <= '0;
+      middle_addr_q <= '0;
+      addr_q        <= '0;
+      outer_q       <= '0;
+      middle_q      <= '0;
+      left_q        <= '0;
+      arvalid_q     <= 1'b0;
+      araddr_q      <= '0;
+      arbeats_q     <= '0;
+    end else if (enable_i) begin
+      if (start_i) begin
+        outer_addr_q  <= plan_i.in_addr;
+        middle_addr_q <= plan_i.in_addr;
+        addr_q        <= plan_i.in_addr;
+        outer_q       <= plan_i.outer;
+        middle_q      <= plan_i.middle;
+        left_q        <= plan_i.inner;
+      end else if (launch) begin
+        addr_q <= addr_q + ((burst == 5'd1) ? 33'(plan_i.inner_stride) : {22'd0, burst, 6'd0});
+        left_q <= left_q - 16'(burst);
+        if (middle_end) begin
+          left_q        <= plan_i.inner;
+          middle_q      <= middle_q - 16'd1;
+          addr_q        <= middle_addr_q + 33'(plan_i.middle_stride);
+          middle_addr_q <= middle_addr_q + 33'(plan_i.middle_stride);
+        end
+        if (outer_end) begin
+          middle_q      <= plan_i.middle;
+          outer_q       <= outer_q - 16'd1;
+          addr_q        <= outer_addr_q + 33'(plan_i.outer_stride);
+          middle_addr_q <= outer_addr_q + 33'(plan_i.outer_stride);
+          outer_addr_q  <= outer_addr_q + 33'(plan_i.outer_stride);
+        end
+      end
+      if (launch) begin
+        arvalid_q <= 1'b1;
+        araddr_q  <= addr_q;
+        arbeats_q <= burst;
+      end else if (arready_i) begin
+        arvalid_q <= 1'b0;
+      end
+      room_q <= room_q - (launch ? (Aw + 1)'(burst) : '0) + (free_i ? (Aw + 1)'(free_count_i) : '0);
+      have_q <= have_q + (Aw + 1)'(rvalid_i) - (free_i ? (Aw + 1)'(free_count_i) : '0);
+      if (rvalid_i) wr_q <= wr_q + Aw'(1'b1);
+      if (free_i) base_q <= base_q + Aw'(free_count_i);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rvalid_i) mem[wr_q] <= rdata_i;
+    if (read_i) pixel_o <= mem[base_q + Aw'(index_i)];
+  end
+
+  assign have_o    = 16'(have_q);
+  assign arvalid_o = arvalid_q;
+  assign arid_o    = Id;
+  assign araddr_o  = araddr_q;
+  assign arlen_o   = {3'd0, arbeats_q - 5'd1};
+
+  if (Depth < Burst || 2 ** Aw != Depth) begin : gen_check
+    $error("the ring must be a power of two of at least 16 pixels");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) rvalid_i |-> enable_i && have_q != (Aw + 1)'(Depth));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) read_i |-> have_o > index_i);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) free_i |-> have_o >= free_count_i);
+`endif
+  logic unused_plan;
+  assign unused_plan = ^plan_i;
+endmodule

@@ -1,0 +1,397 @@
+// The attention unit: trp_mvm and f2w_mvm (FP16 by FP16, one operand from the KV cache in HBM) and dat2hbm, which
+// appends to that cache.
+module hbm0923_attention
+  import hbm0923_pkg::*;
+  import hbm0923_unit_pkg::*;
+  import hbm0923_att_pkg::*;
+#(
+  parameter int unsigned Tout          = 32,
+  parameter int unsigned HbmPorts      = 32,
+  parameter int unsigned MaxToken      = 2048,
+  parameter int unsigned OnchipDepth   = 8192,  // beats of a half
+  parameter int unsigned AttInterval   = 1,     // cycles a step
+  parameter bit          ScaleFp20     = 1'b0,
+  parameter int unsigned Log2BankStep  = 28,
+  parameter int unsigned DdrMegabytes  = 1024,
+  parameter int unsigned HbmMegabytes  = 64,
+  parameter int unsigned PortFifoDepth = 128,
+  parameter int unsigned StartLatency  = 1
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+
+  input  logic                       start_i,
+  input  logic [31:0]                mode_i,
+  input  trp_mvm_operands_t          operands_i,
+  output logic                       busy_o,
+  input  logic                       oldest_i,
+  output logic                       checked_o,
+  output hulls_t                     hulls_o,
+  input  logic                       data_go_i,
+  input  logic                       coef_go_i,
+  input  logic                       hbm_go_i,
+
+  output logic                       commit_valid_o,
+  output logic [15:0]                commit_opcode_o,
+  output logic [15:0]                commit_error_o,
+  output logic                       commit_result_valid_o,
+  output logic [31:0]                commit_result_o,
+  output logic [5:0][31:0]           commit_cycles_o,
+
+  output logic                       ddr_arvalid_o,
+  input  logic                       ddr_arready_i,
+  output logic [3:0]                 ddr_arid_o,
+  output logic [32:0]                ddr_araddr_o,
+  output logic [7:0]                 ddr_arlen_o,
+  input  logic                       ddr_rvalid_i,
+  input  logic [3:0]                 ddr_rid_i,
+  input  logic [511:0]               ddr_rdata_i,
+  input  logic [1:0]                 ddr_rresp_i,
+  input  logic                       ddr_rlast_i,
+  output logic                       ddr_awvalid_o,
+  input  logic                       ddr_awready_i,
+  output logic [3:0]                 ddr_awid_o,
+  output logic [32:0]                ddr_awaddr_o,
+  output logic [7:0]                 ddr_awlen_o,
+  output logic                       ddr_wvalid_o,
+  input  logic                       ddr_wready_i,
+  output logic [511:0]               ddr_wdata_o,
+  output logic [63:0]                ddr_wstrb_o,
+  output logic                       ddr_wlast_o,
+  input  logic                       ddr_bvalid_i,
+  output logic                       ddr_bready_o,
+  input  logic [1:0]                 ddr_bresp_i,
+
+  output logic [HbmPorts-1:0]        hbm_arvalid_o,
+  input  logic [HbmPorts-1:0]        hbm_arready_i,
+  output logic [HbmPorts-1:0][32:0]  hbm_araddr_o,
+  output logic [HbmPorts-1:0][7:0]   hbm_arlen_o,
+  input  logic [HbmPorts-1:0]        hbm_rvalid_i,
+  output logic [HbmPorts-1:0]        hbm_rready_o,
+  input  logic [HbmPorts-1:0][255:0] hbm_rdata_i,
+  input  logic [HbmPorts-1:0][1:0]   hbm_rresp_i,
+  input  logic [HbmPorts-1:0]        hbm_rlast_i,
+  output logic [HbmPorts-1:0]        hbm_awvalid_o,
+  input  logic [HbmPorts-1:0]        hbm_awready_i,
+  output logic [HbmPorts-1:0][32:0]  hbm_awaddr_o,
+  output logic [HbmPorts-1:0][7:0]   hbm_awlen_o,
+  output logic [HbmPorts-1:0]        hbm_wvalid_o,
+  input  logic [HbmPorts-1:0]        hbm_wready_i,
+  output logic [HbmPorts-1:0][255:0] hbm_wdata_o,
+  output logic [HbmPorts-1:0][31:0]  hbm_wstrb_o,
+  output logic [HbmPorts-1:0]        hbm_wlast_o,
+  input  logic [HbmPorts-1:0]        hbm_bvalid_i,
+  output logic [HbmPorts-1:0]        hbm_bready_o,
+  input  logic [HbmPorts-1:0][1:0]   hbm_bresp_i
+);
+  localparam int unsigned Ring    = 2 * 2 ** $clog2(MaxToken / PixelLanes);
+  localparam int unsigned Credits = 16;
+
+  // ---- the instruction
+  logic              check, check_done, run, suppress, busy, flush;
+  logic [15:0]       check_error, opcode;
+  logic [31:0]       mode_q;
+  trp_mvm_operands_t operands_q;
+  att_plan_t         plan;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mode_q     <= '0;
+      operands_q <= '0;
+    end else if (start_i) begin
+      mode_q     <= mode_i;
+      operands_q <= operands_i;
+    end
+  end
+
+  always_comb begin
+    case (mode_q)
+      StartTrpMvm:  opcode = OpTrpMvm;
+      StartF2wMvm:  opcode = OpF2wMvm;
+      StartDat2hbm: opcode = OpDat2hbm;
+      default:      opcode = 16'd0;
+    endcase
+  end
+
+  hbm0923_att_check #(
+    .Ports(HbmPorts),
+    .MaxToken(MaxToken),
+    .OnchipDepth(OnchipDepth),
+    .ScaleFp20(ScaleFp20),
+    .Log2BankStep(Log2BankStep),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes)
+  ) u_check (
+    .clk_i,
+    .rst_ni,
+    .start_i   (check),
+    .mode_i    (mode_q),
+    .operands_i(operands_q),
+    .done_o    (check_done),
+    .error_o   (check_error),
+    .plan_o    (plan),
+    .hulls_o
+  );
+
+  // ---- what is read: pixels of the input, beats of every HBM port
+  logic [15:0]        have, index, issue_index, free_count, issue_free_count;
+  logic               read, free, step, issue_free, take;
+  logic [DdrBits-1:0] pixel;
+  logic               ddr_mine;
+  assign ddr_mine   = ddr_rvalid_i && ddr_rid_i == IdAtt;
+  assign read       = step || take;
+  assign index      = plan.store ? 16'd0 : issue_index;
+  assign free       = issue_free || take;
+  assign free_count = plan.store ? 16'd1 : issue_free_count;
+
+  hbm0923_att_pixels #(.Depth(Ring), .Id(IdAtt)) u_pixels (
+    .clk_i,
+    .rst_ni,
+    .enable_i    (busy),
+    .start_i     (run),
+    .plan_i      (plan),
+    .go_i        (data_go_i),
+    .arvalid_o   (ddr_arvalid_o),
+    .arready_i   (ddr_arready_i),
+    .arid_o      (ddr_arid_o),
+    .araddr_o    (ddr_araddr_o),
+    .arlen_o     (ddr_arlen_o),
+    .rvalid_i    (ddr_mine),
+    .rdata_i     (ddr_rdata_i),
+    .have_o      (have),
+    .read_i      (read),
+    .index_i     (index),
+    .pixel_o     (pixel),
+    .free_i      (free),
+    .free_count_i(free_count)
+  );
+
+  logic                             burst_valid, burst_push;
+  att_burst_t                       burst;
+  logic [HbmPorts-1:0]              port_ready, port_valid;
+  logic [HbmPorts-1:0][HbmBits-1:0] port_data;
+  logic                             beats_read;
+  assign burst_push = burst_valid && port_ready == '1;
+
+  hbm0923_att_bursts u_bursts (
+    .clk_i,
+    .rst_ni,
+    .start_i(run),
+    .plan_i (plan),
+    .go_i   (hbm_go_i),
+    .valid_o(burst_valid),
+    .burst_o(burst),
+    .ready_i(burst_push)
+  );
+
+  // ---- dat2hbm's way, and the ports
+  logic                store_valid, store_left, store_no_pixel, store_no_room;
+  att_store_t          store;
+  logic [HbmPorts-1:0] store_busy, store_idle, store_error;
+
+  hbm0923_att_store #(.Ports(HbmPorts)) u_store (
+    .clk_i,
+    .rst_ni,
+    .enable_i  (busy),
+    .start_i   (run),
+    .plan_i    (plan),
+    .oldest_i,
+    .suppress_i(suppress),
+    .have_i    (have),
+    .take_o    (take),
+    .busy_i    (store_busy),
+    .valid_o   (store_valid),
+    .store_o   (store),
+    .left_o    (store_left),
+    .no_pixel_o(store_no_pixel),
+    .no_room_o (store_no_room)
+  );
+
+  for (genvar p = 0; p < HbmPorts; p++) begin : gen_port
+    hbm0923_att_port #(.Port(p), .Depth(PortFifoDepth), .Log2BankStep(Log2BankStep)) u_port (
+      .clk_i,
+      .rst_ni,
+      .enable_i (busy),
+      .push_i   (burst_push),
+      .burst_i  (burst),
+      .ready_o  (port_ready[p]),
+      .arvalid_o(hbm_arvalid_o[p]),
+      .arready_i(hbm_arready_i[p]),
+      .araddr_o (hbm_araddr_o[p]),
+      .arlen_o  (hbm_arlen_o[p]),
+      .rvalid_i (hbm_rvalid_i[p]),
+      .rdata_i  (hbm_rdata_i[p]),
+      .valid_o  (port_valid[p]),
+      .pop_i    (step),
+      .read_i   (beats_read),
+      .data_o   (port_data[p])
+    );
+
+    hbm0923_att_store_port #(.Port(p), .Ports(HbmPorts), .Log2BankStep(Log2BankStep)) u_store_port (
+      .clk_i,
+      .rst_ni,
+      .enable_i (busy),
+      .clear_i  (run),
+      .valid_i  (store_valid),
+      .store_i  (store),
+      .pixel_i  (pixel),
+      .stride_i (plan.wt_line),
+      .busy_o   (store_busy[p]),
+      .idle_o   (store_idle[p]),
+      .error_o  (store_error[p]),
+      .awvalid_o(hbm_awvalid_o[p]),
+      .awready_i(hbm_awready_i[p]),
+      .awaddr_o (hbm_awaddr_o[p]),
+      .wvalid_o (hbm_wvalid_o[p]),
+      .wready_i (hbm_wready_i[p]),
+      .wdata_o  (hbm_wdata_o[p]),
+      .wstrb_o  (hbm_wstrb_o[p]),
+      .bvalid_i (hbm_bvalid_i[p]),
+      .bresp_i  (hbm_bresp_i[p])
+    );
+  end
+
+  assign hbm_rready_o = '1;
+  assign hbm_awlen_o  = '0;
+  assign hbm_wlast_o  = '1;
+  assign hbm_bready_o = '1;
+
+  // ---- the array, and what comes out of it
+  att_beat_t              issue_beat, row_beat;
+  logic                   issue_left, no_pixel, no_weight, no_room, written;
+  logic                   array_busy, row_valid, out_valid, writer_idle, writer_error;
+  logic [HbmPorts*16-1:0] row;
+  logic [32:0]            out_addr;
+  logic [DdrBits-1:0]     out_data;
+
+  hbm0923_att_issue #(.Ports(HbmPorts), .Interval(AttInterval), .Credits(Credits)) u_issue (
+    .clk_i,
+    .rst_ni,
+    .enable_i    (busy),
+    .start_i     (run),
+    .plan_i      (plan),
+    .have_i      (have),
+    .weights_i   (port_valid == '1),
+    .written_i   (written),
+    .step_o      (step),
+    .index_o     (issue_index),
+    .beat_o      (issue_beat),
+    .free_o      (issue_free),
+    .free_count_o(issue_free_count),
+    .left_o      (issue_left),
+    .no_pixel_o  (no_pixel),
+    .no_weight_o (no_weight),
+    .no_room_o   (no_room)
+  );
+
+  hbm0923_att_array #(.Ports(HbmPorts)) u_array (
+    .clk_i,
+    .rst_ni,
+    .enable_i(busy),
+    .plan_i  (plan),
+    .step_i  (step),
+    .beat_i  (issue_beat),
+    .pixel_i (pixel),
+    .read_o  (beats_read),
+    .w_i     (port_data),
+    .busy_o  (array_busy),
+    .valid_o (row_valid),
+    .beat_o  (row_beat),
+    .y_o     (row)
+  );
+
+  hbm0923_att_collect #(.Ports(HbmPorts)) u_collect (
+    .clk_i,
+    .rst_ni,
+    .start_i(run),
+    .plan_i (plan),
+    .valid_i(row_valid),
+    .beat_i (row_beat),
+    .y_i    (row),
+    .valid_o(out_valid),
+    .addr_o (out_addr),
+    .data_o (out_data)
+  );
+
+  hbm0923_att_writer #(.Depth(Credits), .Id(IdAtt)) u_writer (
+    .clk_i,
+    .rst_ni,
+    .enable_i  (busy),
+    .oldest_i,
+    .suppress_i(suppress),
+    .valid_i   (out_valid),
+    .addr_i    (out_addr),
+    .data_i    (out_data),
+    .pop_o     (written),
+    .idle_o    (writer_idle),
+    .error_o   (writer_error),
+    .awvalid_o (ddr_awvalid_o),
+    .awready_i (ddr_awready_i),
+    .awid_o    (ddr_awid_o),
+    .awaddr_o  (ddr_awaddr_o),
+    .awlen_o   (ddr_awlen_o),
+    .wvalid_o  (ddr_wvalid_o),
+    .wready_i  (ddr_wready_i),
+    .wdata_o   (ddr_wdata_o),
+    .wstrb_o   (ddr_wstrb_o),
+    .wlast_o   (ddr_wlast_o),
+    .bvalid_i  (ddr_bvalid_i),
+    .bready_o  (ddr_bready_o),
+    .bresp_i   (ddr_bresp_i)
+  );
+
+  // ---- its life
+  logic running, draining, bus_error, waiting;
+  assign running  = issue_left || array_busy || out_valid || store_left || store_valid;
+  assign draining = !writer_idle || store_idle != '1;
+  assign waiting  = no_pixel || no_weight || no_room || store_no_pixel || store_no_room;
+
+  always_comb begin
+    bus_error = 1'b0;
+    if (busy) begin
+      bus_error = writer_error || (ddr_mine && ddr_rresp_i[1]) || store_error != '0;
+      for (int unsigned p = 0; p < HbmPorts; p++) if (hbm_rvalid_i[p] && hbm_rresp_i[p][1]) bus_error = 1'b1;
+    end
+  end
+
+  hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .busy_o           (busy),
+    .oldest_i,
+    .check_o          (check),
+    .check_done_i     (check_done),
+    .check_error_i    (check_error),
+    .checked_o,
+    .run_o            (run),
+    .running_i        (running),
+    .need_flush_i     (1'b0),
+    .flush_o          (flush),
+    .flushing_i       (1'b0),
+    .draining_i       (draining),
+    .bus_error_i      (bus_error),
+    .suppress_o       (suppress),
+    .wait_dependency_i(waiting && (!data_go_i || (!plan.store && !hbm_go_i) || (!oldest_i && (plan.store || no_room)))),
+    .wait_activation_i(no_pixel || store_no_pixel),
+    .wait_weight_i    (no_weight),
+    .wait_write_i     (no_room || store_no_room),
+    .opcode_i         (opcode),
+    .result_valid_i   (1'b0),
+    .result_i         (32'd0),
+    .commit_valid_o,
+    .commit_opcode_o,
+    .commit_error_o,
+    .commit_result_valid_o,
+    .commit_result_o,
+    .commit_cycles_o
+  );
+  assign busy_o = busy;
+
+  if (Tout != HbmPorts || AttInterval == 0) begin : gen_check
+    $error("an output channel a port, and steps of at least one cycle");
+  end
+  // Coefficients are not read; a response's lower bit and end say nothing that is not known.
+  logic unused_inputs;
+  assign unused_inputs = ^{coef_go_i, flush, ddr_rresp_i, ddr_rlast_i, hbm_rresp_i, hbm_rlast_i};
+endmodule

@@ -1,0 +1,175 @@
+// The AUX unit: the fetch of binaries and wt2hbm, which share the operands and the DDR port. Only one is at work at a time.
+module hbm0923_aux
+  import hbm0923_pkg::*;
+  import hbm0923_unit_pkg::*;
+  import hbm0923_fabric_pkg::*;
+  import hbm0923_aux_pkg::*;
+#(
+  parameter int unsigned Ports        = 32,
+  parameter int unsigned Log2BankStep = 28,
+  parameter int unsigned DdrMegabytes = 4096,
+  parameter int unsigned HbmMegabytes = 256
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  // ---- the fetch
+  input  logic                  run_start_i,   // one cycle, with the operands
+  input  logic                  run_stop_i,
+  input  logic                  run_end_i,
+  output logic                  run_over_o,
+  output logic [15:0]           run_error_o,
+  output start_t                task_o,
+  input  logic                  task_ready_i,
+  output mvm_operands_t         task_mvm_o,    // its operands, for the unit that it is for
+  output sfu_operands_t         task_sfu_o,
+  output elementwise_operands_t task_elementwise_o,
+
+  // ---- wt2hbm, a unit
+  input  logic             start_i,
+  input  logic [31:0]      mode_i,
+  input  aux_operands_t    operands_i,
+  output logic             busy_o,
+  input  logic             oldest_i,
+  output logic             checked_o,
+  output hulls_t           hulls_o,
+  input  logic             data_go_i,
+
+  output logic             commit_valid_o,
+  output logic [15:0]      commit_opcode_o,
+  output logic [15:0]      commit_error_o,
+  output logic             commit_result_valid_o,
+  output logic [31:0]      commit_result_o,
+  output logic [5:0][31:0] commit_cycles_o,
+
+  output logic             ddr_arvalid_o,
+  input  logic             ddr_arready_i,
+  output logic [3:0]       ddr_arid_o,
+  output logic [32:0]      ddr_araddr_o,
+  output logic [7:0]       ddr_arlen_o,
+  input  logic             ddr_rvalid_i,
+  input  logic [3:0]       ddr_rid_i,
+  input  logic [511:0]     ddr_rdata_i,
+  input  logic [1:0]       ddr_rresp_i,
+
+  output logic [Ports-1:0] hbm_awvalid_o,
+  input  logic [Ports-1:0] hbm_awready_i,
+  output logic [32:0]      hbm_awaddr_o,
+  output logic [7:0]       hbm_awlen_o,
+  output logic [Ports-1:0] hbm_wvalid_o,
+  input  logic [Ports-1:0] hbm_wready_i,
+  output logic [255:0]     hbm_wdata_o,
+  output logic [31:0]      hbm_wstrb_o,
+  output logic             hbm_wlast_o,
+  input  logic [Ports-1:0] hbm_bvalid_i,
+  input  logic [Ports-1:0][1:0] hbm_bresp_i
+);
+  // Operands hold for the fetch as for a unit: latched at its start.
+  logic          begin_q, fetching_q;
+  aux_operands_t run_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      begin_q    <= 1'b0;
+      fetching_q <= 1'b0;
+      run_q      <= '0;
+    end else begin
+      begin_q <= run_start_i;
+      if (run_start_i) begin
+        fetching_q <= 1'b1;
+        run_q      <= operands_i;
+      end else if (run_end_i) begin
+        fetching_q <= 1'b0;
+      end
+    end
+  end
+
+  logic        mine, fetch_arvalid, copy_arvalid;
+  logic [3:0]  fetch_arid, copy_arid;
+  logic [32:0] fetch_araddr, copy_araddr;
+  logic [7:0]  fetch_arlen, copy_arlen;
+  assign mine          = ddr_rvalid_i && ddr_rid_i == IdAux;
+  assign ddr_arvalid_o = fetching_q ? fetch_arvalid : copy_arvalid;
+  assign ddr_arid_o    = fetching_q ? fetch_arid : copy_arid;
+  assign ddr_araddr_o  = fetching_q ? fetch_araddr : copy_araddr;
+  assign ddr_arlen_o   = fetching_q ? fetch_arlen : copy_arlen;
+
+  logic [AuxWords*32-1:0] words, ordered;
+  hbm0923_aux_fetch #(.DdrMegabytes(DdrMegabytes)) u_fetch (
+    .clk_i,
+    .rst_ni,
+    .start_i      (begin_q),
+    .addr_i       (run_q.insts_addr),
+    .beats_i      (run_q.beats),
+    .tasks_i      (run_q.tasks),
+    .stop_i       (run_stop_i),
+    .end_i        (run_end_i),
+    .over_o       (run_over_o),
+    .error_o      (run_error_o),
+    .task_o,
+    .task_ready_i,
+    .words_o      (words),
+    .ddr_arvalid_o(fetch_arvalid),
+    .ddr_arready_i(ddr_arready_i && fetching_q),
+    .ddr_arid_o   (fetch_arid),
+    .ddr_araddr_o (fetch_araddr),
+    .ddr_arlen_o  (fetch_arlen),
+    .ddr_rvalid_i (mine && fetching_q),
+    .ddr_rdata_i,
+    .ddr_rresp_i
+  );
+
+  // Operands have the first word in the most significant place.
+  for (genvar w = 0; w < AuxWords; w++) begin : gen_word
+    assign ordered[32*(AuxWords-1-w)+:32] = words[32*w+:32];
+  end
+  assign task_mvm_o         = ordered[AuxWords*32-1-:$bits(mvm_operands_t)];
+  assign task_sfu_o         = ordered[AuxWords*32-1-:$bits(sfu_operands_t)];
+  assign task_elementwise_o = ordered[AuxWords*32-1-:$bits(elementwise_operands_t)];
+
+  hbm0923_wt2hbm #(
+    .Ports(Ports),
+    .Log2BankStep(Log2BankStep),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes)
+  ) u_wt2hbm (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .mode_i,
+    .operands_i,
+    .busy_o,
+    .oldest_i,
+    .checked_o,
+    .hulls_o,
+    .data_go_i,
+    .commit_valid_o,
+    .commit_opcode_o,
+    .commit_error_o,
+    .commit_result_valid_o,
+    .commit_result_o,
+    .commit_cycles_o,
+    .ddr_arvalid_o(copy_arvalid),
+    .ddr_arready_i(ddr_arready_i && !fetching_q),
+    .ddr_arid_o   (copy_arid),
+    .ddr_araddr_o (copy_araddr),
+    .ddr_arlen_o  (copy_arlen),
+    .ddr_rvalid_i (mine && !fetching_q),
+    .ddr_rdata_i,
+    .ddr_rresp_i,
+    .hbm_awvalid_o,
+    .hbm_awready_i,
+    .hbm_awaddr_o,
+    .hbm_awlen_o,
+    .hbm_wvalid_o,
+    .hbm_wready_i,
+    .hbm_wdata_o,
+    .hbm_wstrb_o,
+    .hbm_wlast_o,
+    .hbm_bvalid_i,
+    .hbm_bresp_i
+  );
+
+  // The last word is the start register, and goes elsewhere.
+  logic unused_words;
+  assign unused_words = ^{ordered, run_q};
+endmodule

@@ -1,0 +1,144 @@
+// One HBM port for two readers and two writers.
+//
+// The port answers in order, so a queue holds whose bursts are under way. Writers take turns between whole transactions:
+// the other one goes on when everything of the first is answered (only the oldest instruction writes, so none waits).
+module hbm0923_hbm_hub_port #(
+  parameter int unsigned MaxReads = 64  // bursts under way, a power of two
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  // Reader and writer 0, 1: bit or element 0, 1.
+  input  logic [1:0]        arvalid_i,
+  output logic [1:0]        arready_o,
+  input  logic [1:0][32:0]  araddr_i,
+  input  logic [1:0][7:0]   arlen_i,
+  output logic [1:0]        rvalid_o,
+  input  logic [1:0]        awvalid_i,
+  output logic [1:0]        awready_o,
+  input  logic [1:0][32:0]  awaddr_i,
+  input  logic [1:0][7:0]   awlen_i,
+  input  logic [1:0]        wvalid_i,
+  output logic [1:0]        wready_o,
+  input  logic [1:0][255:0] wdata_i,
+  input  logic [1:0][31:0]  wstrb_i,
+  input  logic [1:0]        wlast_i,
+  output logic [1:0]        bvalid_o,
+
+  output logic              hbm_arvalid_o,
+  input  logic              hbm_arready_i,
+  output logic [32:0]       hbm_araddr_o,
+  output logic [7:0]        hbm_arlen_o,
+  input  logic              hbm_rvalid_i,
+  input  logic              hbm_rlast_i,
+  output logic              hbm_awvalid_o,
+  input  logic              hbm_awready_i,
+  output logic [32:0]       hbm_awaddr_o,
+  output logic [7:0]        hbm_awlen_o,
+  output logic              hbm_wvalid_o,
+  input  logic              hbm_wready_i,
+  output logic [255:0]      hbm_wdata_o,
+  output logic [31:0]       hbm_wstrb_o,
+  output logic              hbm_wlast_o,
+  input  logic              hbm_bvalid_i
+);
+  localparam int unsigned Qw = $clog2(MaxReads);
+
+  // ---- reads
+  logic [MaxReads-1:0] owner_q;
+  logic [Qw-1:0]       wr_q, rd_q;
+  logic [Qw:0]         used_q;
+  logic                held_q, last_q, reader, room, take, done;
+
+  // In turn where both ask; a burst that was offered stays so.
+  assign reader        = held_q ? last_q : (arvalid_i == 2'b11) ? !last_q : arvalid_i[1];
+  assign room          = !used_q[Qw];
+  assign hbm_arvalid_o = arvalid_i[reader] && room;
+  assign hbm_araddr_o  = araddr_i[reader];
+  assign hbm_arlen_o   = arlen_i[reader];
+  assign take          = hbm_arvalid_o && hbm_arready_i;
+  assign arready_o     = {take && reader, take && !reader};
+  assign done          = hbm_rvalid_i && hbm_rlast_i;
+  assign rvalid_o      = {hbm_rvalid_i && owner_q[rd_q], hbm_rvalid_i && !owner_q[rd_q]};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      owner_q <= '0;
+      wr_q    <= '0;
+      rd_q    <= '0;
+      used_q  <= '0;
+      held_q  <= 1'b0;
+      last_q  <= 1'b0;
+    end else begin
+      if (hbm_arvalid_o) begin
+        held_q <= !hbm_arready_i;
+        last_q <= reader;
+      end
+      if (take) begin
+        owner_q[wr_q] <= reader;
+        wr_q          <= wr_q + Qw'(1'b1);
+      end
+      if (done) rd_q <= rd_q + Qw'(1'b1);
+      if (take || done) used_q <= used_q + (Qw + 1)'(take) - (Qw + 1)'(done);
+    end
+  end
+
+  // ---- writes
+  logic       writer_q, writer, writing_q, aw_take, w_take;
+  logic [7:0] waiting_q;    // bursts without an answer
+  logic [7:0] data_q;       // bursts whose data is still to come
+  assign writer        = writing_q ? writer_q : awvalid_i[1] && !awvalid_i[0];
+  assign hbm_awvalid_o = awvalid_i[writer] && !(&waiting_q);
+  assign hbm_awaddr_o  = awaddr_i[writer];
+  assign hbm_awlen_o   = awlen_i[writer];
+  assign hbm_wvalid_o  = wvalid_i[writer] && data_q != '0;
+  assign hbm_wdata_o   = wdata_i[writer];
+  assign hbm_wstrb_o   = wstrb_i[writer];
+  assign hbm_wlast_o   = wlast_i[writer];
+  assign aw_take       = hbm_awvalid_o && hbm_awready_i;
+  assign w_take        = hbm_wvalid_o && hbm_wready_i;
+  assign awready_o     = {aw_take && writer, aw_take && !writer};
+  assign wready_o      = {w_take && writer, w_take && !writer};
+  assign bvalid_o      = {hbm_bvalid_i && writer_q, hbm_bvalid_i && !writer_q};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      writer_q  <= 1'b0;
+      writing_q <= 1'b0;
+      waiting_q <= '0;
+      data_q    <= '0;
+    end else if (hbm_awvalid_o || writing_q) begin
+      writer_q  <= writer;
+      writing_q <= (hbm_awvalid_o && !aw_take) || waiting_q + 8'(aw_take) - 8'(hbm_bvalid_i) != '0;
+      waiting_q <= waiting_q + 8'(aw_take) - 8'(hbm_bvalid_i);
+      data_q    <= data_q + 8'(aw_take) - 8'(w_take && hbm_wlast_o);
+    end
+  end
+
+  if (2 ** Qw != MaxReads) begin : gen_check
+    $error("MaxReads must be a power of two");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    hbm_arvalid_o && !hbm_arready_i |=> hbm_arvalid_o && $stable(hbm_araddr_o) && $stable(hbm_arlen_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    hbm_awvalid_o && !hbm_awready_i |=> hbm_awvalid_o && $stable(hbm_awaddr_o) && $stable(hbm_awlen_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    hbm_wvalid_o && !hbm_wready_i |=> hbm_wvalid_o && $stable(hbm_wdata_o) && $stable(hbm_wstrb_o));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_rvalid_i |-> used_q != '0);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_bvalid_i |-> waiting_q != '0);
+  for (genvar i = 0; i < 2; i++) begin : gen_rules
+    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+      arvalid_i[i] |-> 32'(araddr_i[i][11:5]) + 32'(arlen_i[i]) < 128);
+    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+      awvalid_i[i] |-> 32'(awaddr_i[i][11:5]) + 32'(awlen_i[i]) < 128);
+  end
+`endif
+endmodule

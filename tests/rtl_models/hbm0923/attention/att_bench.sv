@@ -1,0 +1,197 @@
+// The attention unit with the bench's memories. The on-chip memory stands behind DDR, at 4 GiB, where bit 32 leads.
+module att_bench
+  import hbm0923_unit_pkg::*;
+#(
+  parameter int unsigned Ports         = 8,
+  parameter int unsigned MaxToken      = 2048,
+  parameter int unsigned OnchipDepth   = 2048,
+  parameter int unsigned AttInterval   = 1,
+  parameter bit          ScaleFp20     = 1'b0,
+  parameter int unsigned DdrMegabytes  = 16,
+  parameter int unsigned HbmMegabytes  = 1,
+  parameter int unsigned PortFifoDepth = 128
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  input  logic [63:0]       cycle_i,
+  input  logic              start_i,
+  input  logic [31:0]       mode_i,
+  input  logic [14:0][31:0] operands_i,
+  input  logic              oldest_i,
+  input  logic              data_go_i,
+  input  logic              hbm_go_i,
+  output logic              busy_o,
+  output logic              checked_o,
+  output logic [3:0][67:0]  hulls_o,     // lo, hi of input, HBM read, output, HBM written; 0 where there is none
+  output logic              commit_valid_o,
+  output logic [15:0]       commit_opcode_o,
+  output logic [15:0]       commit_error_o,
+  output logic [5:0][31:0]  commit_cycles_o,
+  output logic              moved_o
+);
+  hulls_t hulls;
+  function automatic logic [67:0] flat(input range_t r);
+    return r.valid ? {r.lo, r.hi} : 68'd0;
+  endfunction
+  assign hulls_o = {flat(hulls.hbm_wr), flat(hulls.wr[0]), flat(hulls.hbm), flat(hulls.data[0])};
+
+  logic [Ports-1:0]        hbm_arvalid, hbm_arready, hbm_rvalid, hbm_rready, hbm_rlast;
+  logic [Ports-1:0][32:0]  hbm_araddr, hbm_awaddr;
+  logic [Ports-1:0][7:0]   hbm_arlen, hbm_awlen;
+  logic [Ports-1:0][255:0] hbm_rdata, hbm_wdata;
+  logic [Ports-1:0][1:0]   hbm_rresp, hbm_bresp;
+  logic [Ports-1:0]        hbm_awvalid, hbm_awready, hbm_wvalid, hbm_wready, hbm_wlast, hbm_bvalid, hbm_bready;
+  logic [Ports-1:0][31:0]  hbm_wstrb;
+  logic                    ddr_arvalid, ddr_arready, ddr_rvalid, ddr_rlast;
+  logic [3:0]              ddr_arid, ddr_rid, ddr_awid, ddr_bid;
+  logic [32:0]             ddr_araddr, ddr_awaddr;
+  logic [7:0]              ddr_arlen, ddr_awlen;
+  logic [511:0]            ddr_rdata, ddr_wdata;
+  logic [63:0]             ddr_wstrb;
+  logic [1:0]              ddr_rresp, ddr_bresp;
+  logic                    ddr_awvalid, ddr_awready, ddr_wvalid, ddr_wready, ddr_wlast, ddr_bvalid, ddr_bready;
+  logic                    result_valid;
+  logic [31:0]             result;
+
+  hbm0923_attention #(
+    .Tout(Ports),
+    .HbmPorts(Ports),
+    .MaxToken(MaxToken),
+    .OnchipDepth(OnchipDepth),
+    .AttInterval(AttInterval),
+    .ScaleFp20(ScaleFp20),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes),
+    .PortFifoDepth(PortFifoDepth)
+  ) u_dut (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .mode_i,
+    .operands_i,
+    .busy_o,
+    .oldest_i,
+    .checked_o,
+    .hulls_o              (hulls),
+    .data_go_i,
+    .coef_go_i            (1'b0),
+    .hbm_go_i,
+    .commit_valid_o,
+    .commit_opcode_o,
+    .commit_error_o,
+    .commit_result_valid_o(result_valid),
+    .commit_result_o      (result),
+    .commit_cycles_o,
+    .ddr_arvalid_o        (ddr_arvalid),
+    .ddr_arready_i        (ddr_arready),
+    .ddr_arid_o           (ddr_arid),
+    .ddr_araddr_o         (ddr_araddr),
+    .ddr_arlen_o          (ddr_arlen),
+    .ddr_rvalid_i         (ddr_rvalid),
+    .ddr_rid_i            (ddr_rid),
+    .ddr_rdata_i          (ddr_rdata),
+    .ddr_rresp_i          (ddr_rresp),
+    .ddr_rlast_i          (ddr_rlast),
+    .ddr_awvalid_o        (ddr_awvalid),
+    .ddr_awready_i        (ddr_awready),
+    .ddr_awid_o           (ddr_awid),
+    .ddr_awaddr_o         (ddr_awaddr),
+    .ddr_awlen_o          (ddr_awlen),
+    .ddr_wvalid_o         (ddr_wvalid),
+    .ddr_wready_i         (ddr_wready),
+    .ddr_wdata_o          (ddr_wdata),
+    .ddr_wstrb_o          (ddr_wstrb),
+    .ddr_wlast_o          (ddr_wlast),
+    .ddr_bvalid_i         (ddr_bvalid),
+    .ddr_bready_o         (ddr_bready),
+    .ddr_bresp_i          (ddr_bresp),
+    .hbm_arvalid_o        (hbm_arvalid),
+    .hbm_arready_i        (hbm_arready),
+    .hbm_araddr_o         (hbm_araddr),
+    .hbm_arlen_o          (hbm_arlen),
+    .hbm_rvalid_i         (hbm_rvalid),
+    .hbm_rready_o         (hbm_rready),
+    .hbm_rdata_i          (hbm_rdata),
+    .hbm_rresp_i          (hbm_rresp),
+    .hbm_rlast_i          (hbm_rlast),
+    .hbm_awvalid_o        (hbm_awvalid),
+    .hbm_awready_i        (hbm_awready),
+    .hbm_awaddr_o         (hbm_awaddr),
+    .hbm_awlen_o          (hbm_awlen),
+    .hbm_wvalid_o         (hbm_wvalid),
+    .hbm_wready_i         (hbm_wready),
+    .hbm_wdata_o          (hbm_wdata),
+    .hbm_wstrb_o          (hbm_wstrb),
+    .hbm_wlast_o          (hbm_wlast),
+    .hbm_bvalid_i         (hbm_bvalid),
+    .hbm_bready_o         (hbm_bready),
+    .hbm_bresp_i          (hbm_bresp)
+  );
+
+  fleet_memory #(.HbmPorts(Ports)) u_memory (
+    .clk_i,
+    .rst_ni,
+    .cycle_i,
+    .progress_o   (moved_o),
+    .hbm_arvalid_i(hbm_arvalid),
+    .hbm_arready_o(hbm_arready),
+    .hbm_araddr_i (hbm_araddr),
+    .hbm_arlen_i  (hbm_arlen),
+    .hbm_rvalid_o (hbm_rvalid),
+    .hbm_rready_i (hbm_rready),
+    .hbm_rdata_o  (hbm_rdata),
+    .hbm_rresp_o  (hbm_rresp),
+    .hbm_rlast_o  (hbm_rlast),
+    .hbm_awvalid_i(hbm_awvalid),
+    .hbm_awready_o(hbm_awready),
+    .hbm_awaddr_i (hbm_awaddr),
+    .hbm_awlen_i  (hbm_awlen),
+    .hbm_wvalid_i (hbm_wvalid),
+    .hbm_wready_o (hbm_wready),
+    .hbm_wdata_i  (hbm_wdata),
+    .hbm_wstrb_i  (hbm_wstrb),
+    .hbm_wlast_i  (hbm_wlast),
+    .hbm_bvalid_o (hbm_bvalid),
+    .hbm_bready_i (hbm_bready),
+    .hbm_bresp_o  (hbm_bresp),
+    .ddr_arvalid_i(ddr_arvalid),
+    .ddr_arready_o(ddr_arready),
+    .ddr_arid_i   (ddr_arid),
+    .ddr_araddr_i (ddr_araddr),
+    .ddr_arlen_i  (ddr_arlen),
+    .ddr_rvalid_o (ddr_rvalid),
+    .ddr_rready_i (1'b1),
+    .ddr_rid_o    (ddr_rid),
+    .ddr_rdata_o  (ddr_rdata),
+    .ddr_rresp_o  (ddr_rresp),
+    .ddr_rlast_o  (ddr_rlast),
+    .ddr_awvalid_i(ddr_awvalid),
+    .ddr_awready_o(ddr_awready),
+    .ddr_awid_i   (ddr_awid),
+    .ddr_awaddr_i (ddr_awaddr),
+    .ddr_awlen_i  (ddr_awlen),
+    .ddr_wvalid_i (ddr_wvalid),
+    .ddr_wready_o (ddr_wready),
+    .ddr_wdata_i  (ddr_wdata),
+    .ddr_wstrb_i  (ddr_wstrb),
+    .ddr_wlast_i  (ddr_wlast),
+    .ddr_bvalid_o (ddr_bvalid),
+    .ddr_bready_i (ddr_bready),
+    .ddr_bid_o    (ddr_bid),
+    .ddr_bresp_o  (ddr_bresp)
+  );
+
+  // The rules of a unit: nothing is read before its class may go, nothing written or committed before it is the oldest.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) ddr_arvalid |-> data_go_i && ddr_arid == IdAtt);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_arvalid != '0 |-> hbm_go_i);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    ddr_awvalid || ddr_wvalid || hbm_awvalid != '0 || hbm_wvalid != '0 || commit_valid_o |-> oldest_i);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !busy_o |->
+    !(ddr_arvalid || ddr_awvalid || ddr_wvalid || hbm_arvalid != '0 || hbm_awvalid != '0 || hbm_wvalid != '0));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !result_valid && result == '0);
+endmodule

@@ -1,0 +1,64 @@
+"""Builds the attention unit's bench: Verilator, the bench's memories and att_main.cpp."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+from fleet.engines.rtl_sim.cache import cache_folder, locked
+from fleet.engines.rtl_sim.tools import find_toolchain
+
+HERE = Path(__file__).parent
+RTL = HERE.parents[3] / "rtl_models"
+PACKAGES = ("arith/fp_pkg.sv", "generated/hbm0923.vlt", "generated/hbm0923_pkg.sv", "hbm0923/hbm0923_unit_pkg.sv")
+MEMORY = ("mapped_file", "timing", "port", "memory")
+OPTIONS = ["--cc", "--exe", "--prefix", "Vtop", "--top-module", "att_bench", "-O3", "--x-assign", "fast", "--x-initial", "unique"]
+OPTIONS += [
+    "--no-timing",
+    "--assert",
+    "--timescale",
+    "1ns/1ps",
+    "-Wno-fatal",
+    "--quiet-stats",
+    "-Mdir",
+    "obj",
+    "-CFLAGS",
+    "-std=c++17 -I..",
+]
+MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
+
+
+def sources() -> list[Path]:
+    """The unit's files in compile order, then the bench."""
+    unit = sorted((RTL / "hbm0923").glob("hbm0923_att_*.sv"))
+    first = [p for p in unit if p.name.endswith("_pkg.sv")]
+    rest = [p for p in unit if p not in first]
+    ctrl = [RTL / "hbm0923/hbm0923_unit_ctrl.sv", RTL / "hbm0923/hbm0923_attention.sv", RTL / "memory/fleet_memory.sv"]
+    return [*(RTL / p for p in PACKAGES), *first, *rest, *ctrl, HERE / "att_bench.sv"]
+
+
+def build(parameters: dict[str, int]) -> Path:
+    """The executable for these parameters of att_bench; built once for the same sources and tools."""
+    tools = find_toolchain()
+    cpp = [RTL / f"memory/{name}.cpp" for name in MEMORY] + [HERE / "att_main.cpp"]
+    headers = [RTL / f"memory/{name}.h" for name in MEMORY] + [RTL / "memory/digest.h"]
+    files = [*sources(), *cpp, *headers]
+    settings = [*OPTIONS, *(f"-G{name}={value}" for name, value in parameters.items())]
+    text = "\n".join([*settings, *MAKE, str(tools.verilator)]).encode()
+    key = hashlib.sha256(text + b"".join(p.name.encode() + p.read_bytes() for p in files)).hexdigest()[:24]
+    folder = cache_folder() / f"att_bench-{key}"
+    with locked(folder.with_suffix(".lock"), lambda: None):
+        done = folder / "Vtop"
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            for path in files:
+                shutil.copy(path, folder / path.name)
+            names = [p.name for p in (*sources(), *cpp)]
+            subprocess.run([str(tools.verilator), *settings, *names], cwd=folder, check=True, capture_output=True, text=True)
+            make = ["make", "-C", "obj", "-f", "Vtop.mk", "-j", "2", *MAKE]
+            subprocess.run(make, cwd=folder, check=True, capture_output=True, text=True)
+            shutil.copy(folder / "obj/Vtop", done)
+    return done

@@ -1,0 +1,56 @@
+"""How fast the unit is on timed memory: the mean over refresh phases, against what the HBM ports deliver at best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mvm_random import IRQ_EN, Case, Place, Runner, compare, prepare, start
+
+from fleet.engines.rtl_sim.job import Script
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = Runner("hbm0923", Path(tmp_path_factory.mktemp("hbm0923")))
+    yield runner
+    runner.close()
+
+
+def _mean(runner: Runner, tokens: int, chin: int, chout: int, phases: int, memory: str = "timed") -> float:
+    case = Case(chin=chin, chout=chout, tokens=tokens, tblk=128)
+    operands = prepare(runner.device, runner.memory, case, Place(), np.random.default_rng(1))
+    cycles: list[int] = []
+    for seed in range(phases):
+        script = Script()
+        script.write(IRQ_EN, 3)
+        start(script, operands.encode(runner.device))
+        _, records, _ = runner.play(script, f"{memory}:{seed}" if memory == "timed" else memory)
+        assert [r.error for r in records] == [0]
+        cycles.append(records[0].end - records[0].start)
+    return float(np.mean(cycles))
+
+
+def test_a_token_of_4096_by_4096(large: Runner) -> None:
+    assert 8448 < _mean(large, 1, 4096, 4096, 16) <= 9300
+
+
+@pytest.mark.parametrize(("chin", "chout", "limit"), [(4096, 13696, 28_248), (13696, 4096, 28_288)])
+def test_the_long_ones_take_little_more_than_their_limit(large: Runner, chin: int, chout: int, limit: int) -> None:
+    assert 0.92 < limit / _mean(large, 1, chin, chout, 4) < 1
+
+
+def test_a_short_one(large: Runner) -> None:
+    assert 0.73 < 528 / _mean(large, 1, 4096, 256, 16) < 1
+
+
+def test_tokens_are_loaded_in_long_bursts(large: Runner) -> None:
+    assert _mean(large, 16, 4096, 256, 1, "ideal") <= 9247
+    assert _mean(large, 16, 4096, 256, 1, "fixed:200") < 10_670
+    assert _mean(large, 16, 4096, 256, 8) < 9700
+
+
+def test_results_are_those_of_the_functional_model(large: Runner) -> None:
+    compare(large, [Case(4096, 256, 6, 128, bn=True, residual=True), Case(2112, 70, 9, 32, bn=True, argmax=True)], 5, "timed:2")

@@ -39,7 +39,7 @@ from fleet.errors import ModelError
 
 __all__ = ["MEMORIES", "TIERS", "Case", "CaseRun", "add_case", "find_cases", "load_case", "parse_case", "select"]
 
-MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall")
+MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall", "timed")
 TIERS: tuple[str, ...] = ("quick", "nightly")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")

@@ -34,7 +34,10 @@ module hbm0923_att_array
   end
 
   always_ff @(posedge clk_i) begin
-    if (enable_i) beat_q <= {beat_q[5:1], beat_i};
+    if (enable_i) begin
+      beat_q[1] <= beat_i;
+      for (int unsigned i = 2; i <= 6; i++) beat_q[i] <= beat_q[i-1];
+    end
     if (valid_q[1]) begin
       x_q <= unpack_lanes(beat_q[1].high ? pixel_i[HbmBits+:HbmBits] : pixel_i[0+:HbmBits], beat_q[1].mask ? plan_i.mask : '1);
     end

@@ -9,6 +9,7 @@ from fleet.isa.devices import load_devices
 from fleet.isa.hbm0923.error_model import error_model
 from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 from fleet.isa.hbm0923.layout import FeatureLayout
+from fleet.isa.hbm0923.loader import load_calls
 from fleet.isa.hbm0923.patterns import PATTERNS
 from fleet.isa.hbm0923.rtl import rtl_files
 
@@ -31,4 +32,5 @@ INSTRUCTION_SET = InstructionSet(
         _HERE / f"{name}.py" for name in ("arithmetic", "instructions", "legality", "layout", "operands", "ranges", "weights")
     ),
     extra={"error_model": error_model},
+    loader=load_calls,
 )

@@ -38,7 +38,6 @@ def test_everything_is_in_it() -> None:
     assert "dat_hbm has no register 194" in text
     places = [text.index(s) for s in ("### wt2hbm\n", "Whole beats of 32 bytes; ", "### aux_run\n")]
     assert places == sorted(places), "notes stand with their instruction"
-    )
 
 
 def test_links_lead_somewhere() -> None:

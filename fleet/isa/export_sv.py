@@ -138,13 +138,13 @@ def _aux_decode(d: Description) -> Iterator[str]:
         yield f"  localparam int unsigned Aux{name} = {value};"
     yield ""
     yield f"  typedef enum logic [{width - 1}:0] {{"
-    yield ",\n".join(f"    Unit{camel(u)} = {width}'d{n}" for n, u in enumerate(units))
-    yield "  } unit_e;"
+    yield ",\n".join(f"    AuxUnit{camel(u)} = {width}'d{n}" for n, u in enumerate(units))
+    yield "  } aux_unit_e;"
     yield ""
     yield "  // What a cfg_id of the binary form stands for."
     yield "  typedef struct packed {"
     yield "    logic        known;           // 0: no instruction with a binary form; all else is 0 then"
-    yield "    unit_e       unit;"
+    yield "    aux_unit_e   unit;"
     yield f"    logic [{_bits(SLOT_BEATS) - 1}:0]  beats;           // 64-byte beats of register data"
     yield f"    logic [{_bits(SLOT_BEATS * WORDS) - 1}:0]  words;           // registers in them: operands in write order, start"
     yield "    logic [31:0] start;           // value of the start register, the last word,"
@@ -153,11 +153,11 @@ def _aux_decode(d: Description) -> Iterator[str]:
     yield ""
     yield "  function automatic aux_task_t aux_decode(input logic [7:0] cfg_id);"
     yield "    aux_task_t found;"
-    yield "    found = '{unit: unit_e'(0), default: '0};"
+    yield "    found = '{unit: aux_unit_e'(0), default: '0};"
     yield "    unique case (cfg_id)"
     for i in tasks:
         values = (
-            f"known: 1'b1, unit: Unit{camel(i.unit)}, beats: {_bits(SLOT_BEATS)}'d{i.beats}, "
+            f"known: 1'b1, unit: AuxUnit{camel(i.unit)}, beats: {_bits(SLOT_BEATS)}'d{i.beats}, "
             f"words: {_bits(SLOT_BEATS * WORDS)}'d{len(d.words(i.name))}, "
             f"start: Start{camel(i.name)}, start_optional: Start{camel(i.name)}Optional"
         )

@@ -91,12 +91,16 @@ FIELDS = {
     "irq_stat": {"done": (0, 0), "error": (1, 1)},
 }  # fmt: skip
 
-# The same by what comes after the instruction's name in a view.
+_HEADS = {"kv": (7, 0), "query": (15, 8), "ratio_m1": (31, 16)}
+_ONCHIP = {"in": (0, 0), "out": (1, 1), "zero": (31, 2)}
+
+# The same of the views' registers.
 VIEW_FIELDS = {
-    "surfaces": {"count": (15, 0), "lanes": (31, 16)},
-    "surfaces_dup": {"count": (15, 0), "lanes": (31, 16)},
-    "onchip": {"in": (0, 0), "out": (1, 1), "zero": (31, 2)},
-    "heads": {"kv": (7, 0), "query": (15, 8), "ratio_m1": (31, 16)},  # of the two products of attention
+    "norm_surfaces": {"count": (15, 0), "lanes": (31, 16)},
+    "norm_recip_channels": {"value": (19, 0), "zero": (31, 20)},
+    "trp_mvm_heads": _HEADS,
+    "f2w_mvm_heads": _HEADS,
+    **{f"{name}_onchip": _ONCHIP for name in ("norm", "pos_emb", "softmax", "act", "trp_mvm", "f2w_mvm")},
 }
 
 # Register of an address -> memory space.
@@ -128,7 +132,7 @@ def _views(d: Description) -> Iterator[str]:
             yield f"instruction {name}: expected the view {expected}, found {found}"
         for r in word.view or ():
             fields = {f.name: (f.high, f.low) for f in r.fields}
-            known = VIEW_FIELDS.get(r.local_name) if r.local_name != "heads" or name in ("trp_mvm", "f2w_mvm") else None
+            known = VIEW_FIELDS.get(r.name)
             if fields != known if known else len(fields) != 1:
                 yield f"register {r.name}: expected fields {known}, found {fields}"
             in_hbm = r.name in ("trp_mvm_wt_addr", "f2w_mvm_wt_addr", "dat2hbm_out_addr")

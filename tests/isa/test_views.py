@@ -213,7 +213,7 @@ module bench;
     copy = copy_operands_t'(raw);
     task_1 = aux_decode(8'd1);
     task_4 = aux_decode(8'd4);
-    $display("%0d %0h | %0d %0d %0d %0d %0h %0d | %0d %0d", copy.size, copy.from, task_1.known, task_1.unit == UnitU, task_1.beats,
+    $display("%0d %0h | %0d %0d %0d %0d %0h %0d | %0d %0d", copy.size, copy.from, task_1.known, task_1.unit == AuxUnitU, task_1.beats,
              task_1.words, task_1.start, AuxBlockBeats, task_4.known, task_4.words);
     $finish;
   end

@@ -179,7 +179,7 @@ package fp_pkg;
     // What is rare goes the long way: infinities, NaNs, a second operand that is zero or subnormal.
     if (x.special || exp - 32'd1 >= 32'd30) begin
       if (x.special) return fp32_mul(fp16_to_fp32(x.mantissa), fp16_to_fp32(w));
-      magnitude = (x.mantissa == 16'd0) ? 32'd0 : (32'(x.exp) + 32'd95 << 23) + (32'(x.mantissa) << 13);
+      magnitude = (x.mantissa == 16'd0) ? 32'd0 : ((32'(x.exp) + 32'd95) << 23) + (32'(x.mantissa) << 13);
       return fp32_mul(magnitude | (32'(x.sign) << 31), fp16_to_fp32(w));
     end
     product   = 32'(x.mantissa) * (32'(w[9:0]) | 32'd1024);

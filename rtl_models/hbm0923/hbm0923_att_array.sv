@@ -24,9 +24,10 @@ module hbm0923_att_array
   output att_beat_t                     beat_o,
   output logic [Ports*16-1:0]           y_o
 );
-  logic [6:1]      valid_q;
-  att_beat_t [6:1] beat_q;
-  att_lanes_t      x_q;
+  typedef att_beat_t [6:1] stages_t;
+  logic [6:1] valid_q;
+  stages_t    beat_q;
+  att_lanes_t x_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;

@@ -26,6 +26,8 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
+from fleet.isa.description import load as load_description
+from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
@@ -112,7 +114,8 @@ def _fresh_memory(compiled: AccelProgram, folder: Path) -> MappedMemory:
 
 
 def load_constants(compiled: AccelProgram, memory: MappedMemory) -> None:
-    """Writes all constants of the plan into memory."""
+    """Writes all constants of the plan into memory, and the parameter registers as they are after reset."""
+    memory.set_registers(parameter_values(load_description(compiled.instruction_set.description)))
     for constant in compiled.plan.constants.values():
         for bank, data in enumerate(constant.data):
             memory.view(constant.space, constant.offset, data.size, bank)[:] = data

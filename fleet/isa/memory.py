@@ -51,6 +51,12 @@ class MappedMemory(Memory):
             )
         return whole[offset : offset + size]
 
+    def clear_arrays(self) -> None:
+        """Puts 0 into the spaces that are no files."""
+        for key, whole in self._maps.items():
+            if key not in self.paths:
+                whole.fill(0)
+
     def close(self) -> None:
         """Drops the mappings; the files stay."""
         self._maps.clear()

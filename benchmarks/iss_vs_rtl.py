@@ -27,7 +27,6 @@ from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
 
 CHIN = 4096
-REPEAT_ISS = 8
 MODEL = """def forward(a: "float32[N, 4096]", b: "float32[4096, M]"):
     c = a @ b
     return c
@@ -57,8 +56,8 @@ def race(name: str, tokens: int, chout: int, rounds: int) -> tuple[float, float,
         try:
             for _ in range(rounds):
                 start = time.perf_counter()
-                expected = [functional.execute(calls, 0) for _ in range(REPEAT_ISS)][-1]
-                iss = min(iss, (time.perf_counter() - start) / REPEAT_ISS)
+                expected = [functional.execute(calls, 0) for _ in range(max(repeat, 8))][-1]
+                iss = min(iss, (time.perf_counter() - start) / max(repeat, 8))
                 start = time.perf_counter()
                 found = backend.execute(calls * repeat, 0)
                 rtl = min(rtl, (time.perf_counter() - start) / repeat)

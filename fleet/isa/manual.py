@@ -239,8 +239,8 @@ def _binary_form(d: Description) -> Iterator[str]:
         start = f.unit.start
         at, beats, tasks = (f"`{r.name}` ({r.number})" for r in (f.address, f.beats, f.tasks))
         yield f"To run one, write its offset in {f.address.fields[0].space} (a multiple of {BEAT}) to {at},"
-        yield f"the beats of all blocks to {beats}, the number of tasks to {tasks}, and {f.word.start:#x} to"
-        yield f"`{start.name}` ({start.number})."
+        yield f"the beats of all blocks to {beats}, the number of tasks to {tasks},"
+        yield f"and {f.word.start:#x} to `{start.name}` ({start.number})."
         yield ""
         yield "`done` is raised once, after the last task; a refused task ends the run with `error`. An unknown cfg_id, or"
         yield f"beats that end before the last task, are refused before that task starts, as a commit of `{f.word.name}`."

@@ -1,7 +1,7 @@
 // The array: Ports columns of 16 FP16 x FP16 multipliers with their trees, and the stages that all columns share.
 //
-// Stage 1 unpacks the input's half pixel, 2 multiplies, 3 adds 16 products, 4 joins the two halves of tree32, 5 adds
-// to the row's sum, 6 scales and rounds, 7 hands over. It never stops: room for what comes out has been promised.
+// Stage 1 unpacks the input's half pixel, 2 multiplies and adds 16 products, 3 joins the two halves of tree32, 4 adds to
+// the row's sum, 5 scales and rounds, 6 hands over. It never stops: room for what comes out has been promised.
 module hbm0923_att_array
   import hbm0923_att_pkg::*;
 #(
@@ -24,43 +24,42 @@ module hbm0923_att_array
   output att_beat_t                     beat_o,
   output logic [Ports*16-1:0]           y_o
 );
-  logic [7:1]      valid_q;
-  att_beat_t [7:1] beat_q;
+  logic [6:1]      valid_q;
+  att_beat_t [6:1] beat_q;
   att_lanes_t      x_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
-    else if (enable_i) valid_q <= {valid_q[6] && beat_q[6].last, valid_q[5:1], step_i};
+    else if (enable_i) valid_q <= {valid_q[5] && beat_q[5].last, valid_q[4:1], step_i};
   end
 
   always_ff @(posedge clk_i) begin
-    if (enable_i) beat_q <= {beat_q[6:1], beat_i};
+    if (enable_i) beat_q <= {beat_q[5:1], beat_i};
     if (valid_q[1]) begin
       x_q <= unpack_lanes(beat_q[1].high ? pixel_i[HbmBits+:HbmBits] : pixel_i[0+:HbmBits], beat_q[1].mask ? plan_i.mask : '1);
     end
   end
 
-  // In stage 4 a half waits for the other one, unless there is none; the stages after it see whole trees only.
+  // In stage 3 a half waits for the other one, unless there is none; the stages after it see whole trees only.
   logic low, pair, sum, round;
-  assign low   = valid_q[4] && !beat_q[4].high;
-  assign pair  = valid_q[4] && (beat_q[4].high || beat_q[4].last);
-  assign sum   = valid_q[5] && (beat_q[5].high || beat_q[5].last);
-  assign round = valid_q[6] && beat_q[6].last;
+  assign low   = valid_q[3] && !beat_q[3].high;
+  assign pair  = valid_q[3] && (beat_q[3].high || beat_q[3].last);
+  assign sum   = valid_q[4] && (beat_q[4].high || beat_q[4].last);
+  assign round = valid_q[5] && beat_q[5].last;
 
   for (genvar p = 0; p < Ports; p++) begin : gen_column
     hbm0923_att_column u_column (
       .clk_i,
-      .product_i  (valid_q[2]),
+      .dot_i      (valid_q[2]),
       .mask_i     (beat_q[2].mask),
       .lanes_i    (plan_i.mask),
       .x_i        (x_q),
       .w_i        (w_i[p]),
-      .tree_i     (valid_q[3]),
       .low_i      (low),
       .pair_i     (pair),
-      .pair_high_i(beat_q[4].high),
+      .pair_high_i(beat_q[3].high),
       .sum_i      (sum),
-      .sum_first_i(beat_q[5].first),
+      .sum_first_i(beat_q[4].first),
       .round_i    (round),
       .scale_i    (plan_i.scale),
       .y_o        (y_o[16*p+:16])
@@ -69,8 +68,8 @@ module hbm0923_att_array
 
   assign read_o  = valid_q[1];
   assign busy_o  = valid_q != '0;
-  assign valid_o = valid_q[7];
-  assign beat_o  = beat_q[7];
+  assign valid_o = valid_q[6];
+  assign beat_o  = beat_q[6];
 
   logic unused_plan;
   assign unused_plan = ^plan_i;

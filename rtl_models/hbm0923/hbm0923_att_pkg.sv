@@ -132,7 +132,6 @@ package hbm0923_att_pkg;
   } att_store_t;
 
   typedef fp16_unpacked_t [BeatLanes-1:0] att_lanes_t;
-  typedef logic [BeatLanes-1:0][31:0]     att_products_t;
 
   function automatic att_lanes_t unpack_lanes(input logic [HbmBits-1:0] x, input logic [BeatLanes-1:0] keep);
     /*verilator no_inline_task*/
@@ -148,18 +147,13 @@ package hbm0923_att_pkg;
     return kept;
   endfunction
 
-  function automatic att_products_t products(input att_lanes_t x, input logic [HbmBits-1:0] w);
+  // Half of tree32 over the products of a beat: pairs (2i, 2i + 1), four rounds.
+  function automatic logic [31:0] dot16(input att_lanes_t x, input logic [HbmBits-1:0] w);
     /*verilator no_inline_task*/
-    att_products_t p;
+    logic [15:0][31:0] p;
+    logic [7:0][31:0]  a;
+    logic [3:0][31:0]  b;
     for (int unsigned l = 0; l < BeatLanes; l++) p[l] = fp16_product(x[l], w[16*l+:16]);
-    return p;
-  endfunction
-
-  // Half of tree32: pairs (2i, 2i + 1), four rounds.
-  function automatic logic [31:0] tree16(input att_products_t p);
-    /*verilator no_inline_task*/
-    logic [7:0][31:0] a;
-    logic [3:0][31:0] b;
     for (int unsigned i = 0; i < 8; i++) a[i] = fp32_add_inline(p[2*i], p[2*i+1]);
     for (int unsigned i = 0; i < 4; i++) b[i] = fp32_add_inline(a[2*i], a[2*i+1]);
     return fp32_add_inline(fp32_add_inline(b[0], b[1]), fp32_add_inline(b[2], b[3]));

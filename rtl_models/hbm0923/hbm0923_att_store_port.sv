@@ -83,19 +83,23 @@ module hbm0923_att_store_port
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (mine && store_i.keys) begin
-      data_q[0] <= pixel_i[0+:HbmBits];
-      data_q[1] <= pixel_i[HbmBits+:HbmBits];
-    end else if (mine) begin
-      for (int unsigned c = 0; c < Channels; c++) begin
-        for (int unsigned t = 0; t < BeatLanes; t++) begin
-          if (store_i.slot == 4'(t)) data_q[c][16*t+:16] <= pixel_i[16*(Port+Ports*c)+:16];
-        end
+  // The pixel's channels of this port, each in the token's slot of its beat.
+  typedef logic [Beats-1:0][HbmBits-1:0] beats_t;
+  function automatic beats_t gather(input beats_t held, input logic [DdrBits-1:0] pixel, input logic [3:0] slot);
+    /*verilator no_inline_task*/
+    beats_t beats;
+    beats = held;
+    for (int unsigned c = 0; c < Channels; c++) begin
+      for (int unsigned t = 0; t < BeatLanes; t++) begin
+        if (slot == 4'(t)) beats[c][16*t+:16] = pixel[16*(Port+Ports*c)+:16];
       end
-    end else if (left_q != '0 && taken) begin
-      data_q <= data_q >> HbmBits;
     end
+    return beats;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (mine) data_q <= store_i.keys ? beats_t'(pixel_i) : gather(data_q, pixel_i, store_i.slot);
+    else if (left_q != '0 && taken) data_q <= data_q >> HbmBits;
   end
 
   assign busy_o    = left_q != '0;

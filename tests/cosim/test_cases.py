@@ -56,6 +56,21 @@ def test_runs_that_would_share_an_id_are_told_apart(tmp_path: Path):
     assert [r.id for r in parse_case(text, tmp_path / "a.toml").runs] == ["host-0-1", "host-0-all"]
 
 
+def test_ways_in_are_part_of_the_matrix(tmp_path: Path):
+    text = 'name="a"\nmodel="m.py:f"\nengines=["iss"]\ndevices=["small"]\nissues=["regs", "aux"]\nloads=["device", "host"]\n'
+    runs = parse_case(text, tmp_path / "a.toml").runs
+    assert {r.id: r.lowering for r in runs} == {
+        "small-ideal-0-device": {"load": "device"},
+        "small-ideal-0": {},
+        "small-ideal-0-aux-device": {"issue": "aux", "load": "device"},
+        "small-ideal-0-aux": {"issue": "aux"},
+    }
+    for wrong in ('issues=["binary"]', 'loads=["me"]'):
+        key = wrong.partition("=")[0]
+        with pytest.raises(ModelError, match=f"{key}: expected"):
+            parse_case(f'name="a"\nmodel="m.py:f"\nengines=["iss"]\ndevices=["s"]\n{wrong}\n', tmp_path / "a.toml")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

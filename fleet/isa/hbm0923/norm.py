@@ -187,7 +187,7 @@ class Norm(UnitInstruction):
         yield from check.surfaces("norm_surfaces", f["norm_surfaces"], device.parameters["MaxChannels"], "MaxChannels")
         if f["norm_layer"] == 1 and f["norm_surfaces"] >> LANES_LSB:
             line = f"norm_surfaces: {f['norm_surfaces']:#x} in a layer norm, expected whole groups of 32 channels"
-            yield Refusal(check.Cause.UNSUPPORTED, line)
+            yield Refusal(check.Cause.BAD_SIZE, line)
         yield from check.between("norm_win", f["norm_win"], 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("norm_hin", f["norm_hin"], 1, check.MOST_LINES, "lines")
         count = f["norm_surfaces"] & 0xFFFF

@@ -12,7 +12,7 @@ from fleet.isa.hbm0923 import refusals as check
 from fleet.isa.hbm0923.arithmetic import to_fp16
 from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_LANES
-from fleet.isa.hbm0923.refusals import Refusal
+from fleet.isa.hbm0923.refusals import Cause, Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
 from fleet.isa.hbm0923.unit_timing import streaming
 
@@ -156,8 +156,10 @@ class PosEmb(UnitInstruction):
         f = fields
         yield from check.mode(SFU_START, f[SFU_START], (MODE_POS_EMB,))
         groups = [c // PIXEL_LANES for c in HEAD_CHANNELS]
-        yield from check.one_of(f, {"pos_emb_zero207": (0,), "pos_emb_surfaces": groups})
+        yield from check.one_of(f, {"pos_emb_zero207": (0,)})
         yield from check.only_bits("pos_emb_onchip", f["pos_emb_onchip"], ONCHIP_IN | ONCHIP_OUT)
+        if f["pos_emb_surfaces"] not in groups:
+            yield Refusal(Cause.BAD_SIZE, f"pos_emb_surfaces: {f['pos_emb_surfaces']}, expected 2 or 4 groups of 32 channels")
         tokens, heads = f["pos_emb_tokens"], f["pos_emb_heads"]
         yield from check.between("pos_emb_tokens", tokens, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("pos_emb_heads", heads, 1, check.MOST_LINES, "heads")

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.isa.contract import Device, Memory, Range, Write
 from fleet.isa.hbm0923 import refusals as check
-from fleet.isa.hbm0923.operands import BEAT_BYTES
+from fleet.isa.hbm0923.operands import BEAT_BYTES, ceil_div
 from fleet.isa.hbm0923.refusals import Cause, Hull, Refusal
 from fleet.isa.hbm0923.unit import UnitInstruction
 from fleet.isa.hbm0923.unit_timing import copy
@@ -50,8 +50,8 @@ class Wt2HbmOperands:
         return [Range("hbm", self.destination, self.size, self.port)]
 
     def cycles(self, device: Device) -> int:
-        """A beat of 32 bytes a cycle."""
-        return copy(self.size, self.size // BEAT_BYTES)
+        """A beat of 32 bytes a cycle; the last may be part of one."""
+        return copy(self.size, ceil_div(self.size, BEAT_BYTES))
 
 
 class Wt2Hbm(UnitInstruction):
@@ -80,8 +80,8 @@ class Wt2Hbm(UnitInstruction):
         f = fields
         yield from check.mode(START, f[START], (MODE_WT2HBM,))
         yield from check.one_of(f, {"aux_hbm_high": (0,)})
-        if f["aux_bits"] == 0 or f["aux_bits"] % (8 * BEAT_BYTES):
-            yield Refusal(Cause.BAD_SIZE, f"aux_bits: {f['aux_bits']}, expected a multiple of {8 * BEAT_BYTES} above 0")
+        if f["aux_bits"] == 0 or f["aux_bits"] % 8:
+            yield Refusal(Cause.BAD_SIZE, f"aux_bits: {f['aux_bits']}, expected a multiple of 8 above 0")
         yield from check.between("aux_port", f["aux_port"], 0, device.parameters["HbmPorts"] - 1, "HbmPorts")
         yield from check.aligned(f, ("aux_ddr_addr",))
         yield from check.beats_aligned(f, ("aux_hbm_low",))

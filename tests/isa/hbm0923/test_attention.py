@@ -182,8 +182,8 @@ def test_wt2hbm(device: Device) -> None:
     memory = make_memory(device)
     want = {key: space.copy() for key, space in memory.spaces.items()}
     port = device.parameters["HbmPorts"] - 1
-    want["hbm", port][0x1020 : 0x1020 + 0x1220] = memory.view("ddr", 0x4040, 0x1220)
-    fields = Wt2HbmOperands(0x4040, 0x1020, 0x1220, port).encode(device) | {"aux_insts_addr": 0x123, "aux_beats": 7, "aux_tasks": 9}
+    want["hbm", port][0x1020 : 0x1020 + 0x1223] = memory.view("ddr", 0x4040, 0x1223)
+    fields = Wt2HbmOperands(0x4040, 0x1020, 0x1223, port).encode(device) | {"aux_insts_addr": 0x123, "aux_beats": 7, "aux_tasks": 9}
     execute(device, "wt2hbm", fields, memory)
     for key, space in memory.spaces.items():
         assert np.array_equal(space, want[key]), key

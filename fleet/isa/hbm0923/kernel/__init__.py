@@ -75,14 +75,15 @@ def compiled_product(device: Device, o: Operands, memory: Memory) -> npt.NDArray
 
     Returns:
         float32 [channels, tokens] (a view with tokens outermost in memory); None where the other path has to be taken: no
-        code can be compiled here, or a feature below CHin is infinite or NaN.
+        code can be compiled here, or for the device's sizes, or a feature below CHin is infinite or NaN.
 
     Raises:
         DeviceError: an operand leaves the memory.
         SetupError: FLEET_KERNEL names what this machine cannot run.
     """
     for_target = target()
-    if for_target is None:
+    # Scales are taken eight groups at a time.
+    if for_target is None or device.parameters["TgroupCh"] % (8 * o.tblk):
         return None
     functions = library(for_target)
     start, end = feature_hull(o.input, o.in_surfaces, o.in_surface, o.tokens)

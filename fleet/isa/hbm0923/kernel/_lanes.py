@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from fleet.isa.native import Target
-from fleet.isa.native_ir import F16, F32, I8, I16, I32, Emitter, Value, splat, vector
+from fleet.isa.native_ir import F16, F32, I8, I16, I32, POINTER, Emitter, Value, splat, vector
 
 QUADS = 8
 """Dot products of four that make up a unit of 32 inputs."""
@@ -137,3 +137,14 @@ def transpose(e: Emitter, rows: list[Value]) -> list[Value]:
     low = [pick(rows[0], rows[1], [0, 4, 1, 5]), pick(rows[2], rows[3], [0, 4, 1, 5])]
     high = [pick(rows[0], rows[1], [2, 6, 3, 7]), pick(rows[2], rows[3], [2, 6, 3, 7])]
     return [pick(left, right, order) for left, right in (low, high) for order in ([0, 1, 4, 5], [2, 3, 6, 7])]
+
+
+def eight_columns(e: Emitter, lanes: Lanes, pointers: Value, offset: Value) -> list[Value]:
+    """[column]: eight FP16 from `offset` on of `width` rows as binary32, the rows side by side. pointers: of the rows."""
+    b = e.builder
+    rows = [e.load(vector(I32, 4), e.load(POINTER, pointers, 8 * i, align=8), offset) for i in range(lanes.width)]
+    columns: list[Value] = []
+    for pair in transpose(e, [e.concatenate(rows[r::4]) for r in range(4)]):
+        for bits in (pair, b.lshr(pair, splat(pair.type, 16))):
+            columns.append(lanes.to_float(e, b.trunc(bits, vector(I16, lanes.width))))
+    return columns

@@ -11,11 +11,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from fleet.isa.hbm0923.kernel._lanes import QUADS, Lanes, transpose
+from fleet.isa.hbm0923.kernel._lanes import QUADS, Lanes, eight_columns, transpose
 from fleet.isa.hbm0923.kernel._sizes import DIGITS, UNIT
-from fleet.isa.native_ir import F32, F64, I8, I16, I32, I64, POINTER, Emitter, Value, splat, vector
+from fleet.isa.native_ir import F32, F64, I8, I32, I64, POINTER, Emitter, Value, splat, vector
 
 _MAX_UNITS = 4
+_FACTORS = 8
+"""Groups whose scales are taken at a time."""
 ARGUMENTS = (
     ("ports", POINTER), ("tout", I64), ("size", I64), ("chout", I64), ("units", I64), ("all_units", I64),
     ("code_offsets", POINTER), ("scale_offsets", POINTER), ("tokens", I64),
@@ -36,7 +38,7 @@ def emit_product(module: Any, lanes: Lanes) -> None:
     pointers = e.room(POINTER, lanes.block)
     staging = e.room(vector(I8, _MAX_UNITS * UNIT // 2), lanes.block)
     tile = e.room(vector(I8, 4 * lanes.width), _MAX_UNITS * QUADS * lanes.vectors)
-    factors = e.room(vector(F32, lanes.width), lanes.vectors)
+    factors = e.room(vector(F32, lanes.width), _FACTORS * lanes.vectors)
     groups = b.sdiv(b.add(e["all_units"], b.sub(e["units"], e.number(1))), e["units"])
     with e.loop(0, e["chout"], lanes.block) as first:
         with e.loop(0, lanes.block) as i:
@@ -51,10 +53,13 @@ def emit_product(module: Any, lanes: Lanes) -> None:
             left = b.sub(e["all_units"], b.mul(g, e["units"]))
             units = b.select(b.icmp_signed("<", left, e["units"]), left, e["units"])
             _fill_tile(e, lanes, pointers, staging, tile, e.load(I64, e["code_offsets"], e.scaled(g, 8)), units)
-            _fill_factors(e, lanes, pointers, factors, e.load(I64, e["scale_offsets"], e.scaled(g, 8)))
+            turn = b.and_(g, e.number(_FACTORS - 1))
+            with b.if_then(b.icmp_signed("==", turn, e.number(0))):
+                _fill_factors(e, lanes, pointers, factors, e.load(I64, e["scale_offsets"], e.scaled(g, 8)))
+            of_group = e.at(factors, e.scaled(turn, 4 * lanes.block))
             with e.loop(0, e["tokens"]) as t:
                 row = e.at(e["acc"], b.add(b.mul(t, e["row"]), e.scaled(first, 4)))
-                _one_group(e, lanes, b.add(b.mul(g, e["tokens"]), t), units, tile, factors, row)
+                _one_group(e, lanes, b.add(b.mul(g, e["tokens"]), t), units, tile, of_group, row)
     b.ret_void()
 
 
@@ -90,14 +95,15 @@ def _fill_tile(e: Emitter, lanes: Lanes, pointers: Value, staging: Value, tile: 
 
 
 def _fill_factors(e: Emitter, lanes: Lanes, pointers: Value, factors: Value, offset: Value) -> None:
-    """The block's scales of one group, as binary32."""
-    b = e.builder
+    """factors[group][vector]: the block's scales of eight groups, as binary32.
+
+    They stand side by side: 2,048 inputs have 16, 32 or 64 groups, and fewer are filled with zeros up to a beat of 16.
+    """
+    size = 4 * lanes.width
     with e.loop(0, lanes.vectors) as j:
-        streams = e.at(pointers, e.scaled(j, 8 * lanes.width))
-        bits: Value = ir.Constant(vector(I16, lanes.width), ir.Undefined)
-        for i in range(lanes.width):
-            bits = b.insert_element(bits, e.load(I16, e.load(POINTER, streams, 8 * i, align=8), offset), ir.Constant(I32, i))
-        e.store(lanes.to_float(e, bits), factors, e.scaled(j, 4 * lanes.width), align=4 * lanes.width)
+        into = e.at(factors, e.scaled(j, size))
+        for n, column in enumerate(eight_columns(e, lanes, e.at(pointers, e.scaled(j, 8 * lanes.width)), offset)):
+            e.store(column, into, n * lanes.vectors * size, align=size)
 
 
 def _one_group(e: Emitter, lanes: Lanes, index: Value, units: Value, tile: Value, factors: Value, row: Value) -> None:

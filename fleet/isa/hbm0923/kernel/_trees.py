@@ -6,9 +6,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from fleet.isa.hbm0923.kernel._lanes import Lanes, transpose
+from fleet.isa.hbm0923.kernel._lanes import Lanes, eight_columns
 from fleet.isa.hbm0923.kernel._sizes import UNIT
-from fleet.isa.native_ir import F32, I16, I32, I64, POINTER, Emitter, Value, splat, vector
+from fleet.isa.native_ir import F32, I64, POINTER, Emitter, Value, vector
 
 ARGUMENTS = (
     ("a", POINTER), ("a_rows", I64), ("b", POINTER), ("b_stride", I64), ("b_rows", I64), ("beats", I64),
@@ -56,12 +56,7 @@ def _tree(e: Emitter, lanes: Lanes, row: Value, tile: Value, first: int, count: 
 def _fill(e: Emitter, lanes: Lanes, pointers: Value, tile: Value, offset: Value) -> None:
     """tile[lane]: `width` rows' values of that lane, as binary32."""
     b, size = e.builder, 4 * lanes.width
-    halves = vector(I16, lanes.width)
     with e.loop(0, UNIT // 8) as k:
-        at = b.add(offset, e.scaled(k, 16))
-        rows = [e.load(vector(I32, 4), e.load(POINTER, pointers, 8 * i, align=8), at) for i in range(lanes.width)]
         into = e.at(tile, e.scaled(k, 8 * size))
-        for n, pair in enumerate(transpose(e, [e.concatenate(rows[r::4]) for r in range(4)])):
-            for half, bits in enumerate((pair, b.lshr(pair, splat(pair.type, 16)))):
-                value = lanes.to_float(e, b.trunc(bits, halves))
-                e.store(value, into, (2 * n + half) * size, align=size)
+        for n, column in enumerate(eight_columns(e, lanes, pointers, b.add(offset, e.scaled(k, 16)))):
+            e.store(column, into, n * size, align=size)

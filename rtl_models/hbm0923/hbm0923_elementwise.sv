@@ -1,0 +1,236 @@
+// Sums, differences and products of two features. A beat of 32 lanes once in SfuInterval cycles.
+module hbm0923_elementwise
+  import hbm0923_pkg::*;
+  import hbm0923_sfu_pkg::*;
+  import hbm0923_unit_pkg::*;
+  import hbm0923_feature_pkg::*;
+  import fp_pkg::*;
+  import fp_fn_pkg::*;
+#(
+  parameter int unsigned MaxToken     = 2048,
+  parameter int unsigned OnchipDepth  = 8192,  // beats of a half
+  parameter int unsigned SfuInterval  = 1,     // cycles of a step
+  parameter int unsigned DdrMegabytes = 1024,
+  parameter int unsigned StartLatency = 1
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+
+  input  logic                  start_i,
+  input  logic [31:0]           mode_i,
+  input  elementwise_operands_t operands_i,
+  output logic                  busy_o,
+  input  logic                  oldest_i,
+  output logic                  checked_o,
+  output hulls_t                hulls_o,
+  input  logic                  data_go_i,
+
+  output logic                  commit_valid_o,
+  output logic [15:0]           commit_opcode_o,
+  output logic [15:0]           commit_error_o,
+  output logic                  commit_result_valid_o,
+  output logic [31:0]           commit_result_o,
+  output logic [5:0][31:0]      commit_cycles_o,
+
+  output logic                  ddr_arvalid_o,
+  input  logic                  ddr_arready_i,
+  output logic [3:0]            ddr_arid_o,
+  output logic [32:0]           ddr_araddr_o,
+  output logic [7:0]            ddr_arlen_o,
+  input  logic                  ddr_rvalid_i,
+  input  logic [3:0]            ddr_rid_i,
+  input  logic [511:0]          ddr_rdata_i,
+  input  logic [1:0]            ddr_rresp_i,
+  input  logic                  ddr_rlast_i,
+  output logic                  ddr_awvalid_o,
+  input  logic                  ddr_awready_i,
+  output logic [3:0]            ddr_awid_o,
+  output logic [32:0]           ddr_awaddr_o,
+  output logic [7:0]            ddr_awlen_o,
+  output logic                  ddr_wvalid_o,
+  input  logic                  ddr_wready_i,
+  output logic [511:0]          ddr_wdata_o,
+  output logic [63:0]           ddr_wstrb_o,
+  output logic                  ddr_wlast_o,
+  input  logic                  ddr_bvalid_i,
+  output logic                  ddr_bready_o,
+  input  logic [1:0]            ddr_bresp_i
+);
+  localparam int unsigned MaxBurst = 32, Depth = 128, WriteDepth = 32;
+  localparam int unsigned Aw = $clog2(Depth);
+
+  // ---- the instruction
+  logic [31:0]           mode_q;
+  elementwise_operands_t operands_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mode_q     <= '0;
+      operands_q <= '0;
+    end else if (start_i && !busy_o) begin
+      mode_q     <= mode_i;
+      operands_q <= operands_i;
+    end
+  end
+
+  logic        check, check_done, run, flush, running, suppress, bus_error, writer_idle, write_error;
+  logic [15:0] check_error, opcode;
+  logic        wait_dependency, wait_activation, wait_write;
+  sizes_t      sizes;
+  logic [4:0]  last_lanes;
+  feature_t    a, b, out;
+
+  hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
+    .clk_i, .rst_ni, .start_i, .busy_o, .oldest_i,
+    .check_o (check), .check_done_i (check_done), .check_error_i (check_error), .checked_o,
+    .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
+    .draining_i (!writer_idle), .bus_error_i (bus_error), .suppress_o (suppress),
+    .wait_dependency_i (wait_dependency), .wait_activation_i (wait_activation), .wait_weight_i (1'b0),
+    .wait_write_i (wait_write),
+    .opcode_i (opcode), .result_valid_i (1'b0), .result_i (32'd0),
+    .commit_valid_o, .commit_opcode_o, .commit_error_o, .commit_result_valid_o, .commit_result_o, .commit_cycles_o
+  );
+  hbm0923_elementwise_check #(.MaxToken(MaxToken), .OnchipDepth(OnchipDepth), .DdrMegabytes(DdrMegabytes)) u_check (
+    .clk_i, .rst_ni, .start_i (check), .mode_i (mode_q), .operands_i (operands_q), .done_o (check_done),
+    .error_o (check_error), .hulls_o, .opcode_o (opcode), .sizes_o (sizes), .lanes_o (last_lanes), .a_o (a), .b_o (b), .out_o (out)
+  );
+
+  logic step;
+  if (SfuInterval == 1) begin : gen_every
+    assign step = busy_o;
+  end else begin : gen_some
+    logic [3:0] count_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) count_q <= '0;
+      else if (busy_o) count_q <= (count_q == 4'(SfuInterval - 1)) ? 4'd0 : count_q + 4'd1;
+    end
+    assign step = busy_o && count_q == '0;
+  end
+
+  // ---- reads, into a ring each
+  logic [1:0] ask, given, left, blocked, valid, ready;
+  read_t      a_read, b_read;
+  logic       take;
+  hbm0923_beat_reader #(.Depth(Depth), .MaxBurst(MaxBurst)) u_a_reader (
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (walk_surfaces(a, sizes)), .go_i (data_go_i), .left_o (left[0]),
+    .blocked_o (blocked[0]), .valid_o (ask[0]), .read_o (a_read), .ready_i (given[0]), .pop_i (take)
+  );
+  hbm0923_beat_reader #(.Depth(Depth), .MaxBurst(MaxBurst)) u_b_reader (
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (walk_surfaces(b, sizes)), .go_i (data_go_i), .left_o (left[1]),
+    .blocked_o (blocked[1]), .valid_o (ask[1]), .read_o (b_read), .ready_i (given[1]), .pop_i (take)
+  );
+  hbm0923_beat_arbiter #(.Id(IdElt)) u_arbiter (
+    .clk_i, .rst_ni, .valid_i (ask), .read0_i (a_read), .read1_i (b_read), .ready_o (given),
+    .arvalid_o (ddr_arvalid_o), .arready_i (ddr_arready_i), .arid_o (ddr_arid_o), .araddr_o (ddr_araddr_o), .arlen_o (ddr_arlen_o)
+  );
+  assign valid     = {ddr_rvalid_i && ddr_rid_i == IdElt + 4'd1, ddr_rvalid_i && ddr_rid_i == IdElt};
+  assign bus_error = (valid != '0 && ddr_rresp_i[1]) || write_error;
+
+  logic [511:0]     a_mem [Depth];
+  logic [511:0]     b_mem [Depth];
+  logic [1:0][Aw:0] wr_q;
+  logic [Aw:0]      rd_q;
+  logic [511:0]     a_q, b_q;
+  assign ready = {wr_q[1] != rd_q, wr_q[0] != rd_q};
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_q <= '0;
+      rd_q <= '0;
+    end else if (run) begin
+      wr_q <= '0;
+      rd_q <= '0;
+    end else begin
+      for (int unsigned i = 0; i < 2; i++) if (valid[i]) wr_q[i] <= wr_q[i] + (Aw + 1)'(1'b1);
+      if (take) rd_q <= rd_q + (Aw + 1)'(1'b1);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid[0]) a_mem[wr_q[0][Aw-1:0]] <= ddr_rdata_i;
+    if (valid[1]) b_mem[wr_q[1][Aw-1:0]] <= ddr_rdata_i;
+    if (take) begin
+      a_q <= a_mem[rd_q[Aw-1:0]];
+      b_q <= b_mem[rd_q[Aw-1:0]];
+    end
+  end
+
+  // ---- beats
+  localparam int unsigned Cw = $clog2(WriteDepth) + 1;
+  logic [Cw-1:0] room_q;
+  logic [15:0]   tokens_q, surfaces_q;
+  logic [7:0]    lines_q;
+  logic          write_pop, more;
+  assign more = lines_q != '0;
+  assign take = step && more && ready == 2'b11 && room_q != '0;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      room_q     <= Cw'(WriteDepth);
+      tokens_q   <= '0;
+      surfaces_q <= '0;
+      lines_q    <= '0;
+    end else begin
+      room_q <= room_q - Cw'(take) + Cw'(write_pop);
+      if (run) begin
+        tokens_q   <= sizes.tokens;
+        surfaces_q <= sizes.surfaces;
+        lines_q    <= sizes.lines;
+      end else if (take) begin
+        tokens_q <= tokens_q - 16'd1;
+        if (tokens_q == 16'd1) begin
+          tokens_q   <= sizes.tokens;
+          surfaces_q <= surfaces_q - 16'd1;
+          if (surfaces_q == 16'd1) begin
+            surfaces_q <= sizes.surfaces;
+            lines_q    <= lines_q - 8'd1;
+          end
+        end
+      end
+    end
+  end
+
+  // ---- three steps: operands, result in binary32, FP16
+  logic [2:0]   valid_q;
+  logic [1:0]   partial_q;
+  logic [31:0]  result_q [32];
+  logic [31:0]  mask;
+  logic [511:0] y_q;
+  logic         subtract;
+  assign subtract = operands_q.mode[0];
+  assign mask     = (partial_q[1] && last_lanes != '0) ? ~(32'hFFFF_FFFF << last_lanes) : '1;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= '0;
+    else if (step) valid_q <= {valid_q[1:0], take};
+  end
+  always_ff @(posedge clk_i) begin
+    if (take) partial_q[0] <= surfaces_q == 16'd1;
+    if (step && valid_q[0]) begin
+      partial_q[1] <= partial_q[0];
+      for (int unsigned i = 0; i < 32; i++) begin
+        if (operands_q.mode[1]) result_q[i] <= fp16_mul(a_q[16*i+:16], b_q[16*i+:16]);
+        else result_q[i] <= fp32_add(fp16_to_fp32(a_q[16*i+:16]), fp16_to_fp32({b_q[16*i+15] ^ subtract, b_q[16*i+:15]}));
+      end
+    end
+    if (step && valid_q[1]) begin
+      for (int unsigned i = 0; i < 32; i++) y_q[16*i+:16] <= mask[i] ? fp32_to_fp16(result_q[i]) : 16'd0;
+    end
+  end
+
+  hbm0923_beat_writer #(.Id(IdElt), .Depth(WriteDepth)) u_writer (
+    .clk_i, .rst_ni, .start_i (run), .walk_i (walk_surfaces(out, sizes)), .go_i (oldest_i), .suppress_i (suppress),
+    .valid_i (step && valid_q[2]), .data_i (y_q), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
+    .awvalid_o (ddr_awvalid_o), .awready_i (ddr_awready_i), .awid_o (ddr_awid_o), .awaddr_o (ddr_awaddr_o),
+    .awlen_o (ddr_awlen_o), .wvalid_o (ddr_wvalid_o), .wready_i (ddr_wready_i), .wdata_o (ddr_wdata_o),
+    .wstrb_o (ddr_wstrb_o), .wlast_o (ddr_wlast_o), .bvalid_i (ddr_bvalid_i), .bready_o (ddr_bready_o), .bresp_i (ddr_bresp_i)
+  );
+
+  // ---- what a cycle is spent on
+  assign running         = more || valid_q != '0;
+  assign wait_dependency = blocked != '0 || (more && room_q == '0 && !oldest_i);
+  assign wait_activation = more && ready != 2'b11;
+  assign wait_write      = more && room_q == '0;
+
+  if (MaxToken > 32768 || SfuInterval < 1 || SfuInterval > 15) begin : gen_check_sizes
+    $error("sizes beyond what the counters hold");
+  end
+
+  logic unused_signals;
+  assign unused_signals = ^{flush, left, ddr_rresp_i[0], ddr_rlast_i};
+endmodule

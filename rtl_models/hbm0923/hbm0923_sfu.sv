@@ -1,0 +1,247 @@
+// The SFU: norm, rotary embedding, softmax and activation.
+//
+//   DDR, on chip --> ring --> pass A (mean, maximum) --> pass B (root, exponentials) --> last pass --> writes
+//                    coefficients ------------------------------------------------------^
+//
+// Reads run ahead as far as the ring and the coefficient buffer have room. Each pass takes a beat of 32 lanes once in
+// SfuInterval cycles; the passes work on different rows at the same time.
+module hbm0923_sfu
+  import hbm0923_pkg::*;
+  import hbm0923_sfu_pkg::*;
+  import hbm0923_unit_pkg::*;
+  import hbm0923_feature_pkg::*;
+  import hbm0923_sfu_plan_pkg::*;
+#(
+  parameter int unsigned MaxToken     = 2048,
+  parameter int unsigned MaxChannels  = 16384,  // of a row of norm
+  parameter int unsigned OnchipDepth  = 8192,   // beats of a half
+  parameter int unsigned SfuInterval  = 1,      // cycles of a step
+  parameter int unsigned DdrMegabytes = 1024,
+  parameter int unsigned StartLatency = 1
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             start_i,
+  input  logic [31:0]      mode_i,
+  input  sfu_operands_t    operands_i,
+  input  logic [31:0]      eps_i,
+  output logic             busy_o,
+  input  logic             oldest_i,
+  output logic             checked_o,
+  output hulls_t           hulls_o,
+  input  logic             data_go_i,
+  input  logic             coef_go_i,
+
+  output logic             commit_valid_o,
+  output logic [15:0]      commit_opcode_o,
+  output logic [15:0]      commit_error_o,
+  output logic             commit_result_valid_o,
+  output logic [31:0]      commit_result_o,
+  output logic [5:0][31:0] commit_cycles_o,
+
+  output logic             ddr_arvalid_o,
+  input  logic             ddr_arready_i,
+  output logic [3:0]       ddr_arid_o,
+  output logic [32:0]      ddr_araddr_o,
+  output logic [7:0]       ddr_arlen_o,
+  input  logic             ddr_rvalid_i,
+  input  logic [3:0]       ddr_rid_i,
+  input  logic [511:0]     ddr_rdata_i,
+  input  logic [1:0]       ddr_rresp_i,
+  input  logic             ddr_rlast_i,
+  output logic             ddr_awvalid_o,
+  input  logic             ddr_awready_i,
+  output logic [3:0]       ddr_awid_o,
+  output logic [32:0]      ddr_awaddr_o,
+  output logic [7:0]       ddr_awlen_o,
+  output logic             ddr_wvalid_o,
+  input  logic             ddr_wready_i,
+  output logic [511:0]     ddr_wdata_o,
+  output logic [63:0]      ddr_wstrb_o,
+  output logic             ddr_wlast_o,
+  input  logic             ddr_bvalid_i,
+  output logic             ddr_bready_o,
+  input  logic [1:0]       ddr_bresp_i
+);
+  localparam int unsigned MaxBurst = 32;
+  // Two rows of norm, or of softmax; gamma and beta of a row.
+  localparam int unsigned RowBeats  = (MaxChannels > MaxToken ? MaxChannels : MaxToken) / 32;
+  localparam int unsigned RingDepth = 2 ** $clog2(2 * RowBeats < 4 * MaxBurst ? 4 * MaxBurst : 2 * RowBeats);
+  localparam int unsigned CoefDepth = 2 ** $clog2(MaxChannels / 16 < 4 * MaxBurst ? 4 * MaxBurst : MaxChannels / 16);
+  localparam int unsigned WriteDepth = 32;
+
+  // ---- the instruction
+  logic [31:0]   mode_q, eps_q;
+  sfu_operands_t operands_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mode_q     <= '0;
+      eps_q      <= '0;
+      operands_q <= '0;
+    end else if (start_i && !busy_o) begin
+      mode_q     <= mode_i;
+      eps_q      <= eps_i;
+      operands_q <= operands_i;
+    end
+  end
+
+  logic        check, check_done, run, flush, running, suppress, bus_error, writer_idle, write_error;
+  logic [15:0] check_error, opcode;
+  logic        wait_dependency, wait_activation, wait_weight, wait_write;
+  sfu_plan_t   plan;
+
+  hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
+    .clk_i, .rst_ni, .start_i, .busy_o, .oldest_i,
+    .check_o (check), .check_done_i (check_done), .check_error_i (check_error), .checked_o,
+    .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
+    .draining_i (!writer_idle), .bus_error_i (bus_error), .suppress_o (suppress),
+    .wait_dependency_i (wait_dependency), .wait_activation_i (wait_activation), .wait_weight_i (wait_weight),
+    .wait_write_i (wait_write),
+    .opcode_i (opcode), .result_valid_i (1'b0), .result_i (32'd0),
+    .commit_valid_o, .commit_opcode_o, .commit_error_o, .commit_result_valid_o, .commit_result_o, .commit_cycles_o
+  );
+
+  hbm0923_sfu_check #(
+    .MaxToken (MaxToken), .MaxChannels (MaxChannels), .CoefDepth (CoefDepth), .OnchipDepth (OnchipDepth),
+    .DdrMegabytes (DdrMegabytes)
+  ) u_check (
+    .clk_i, .rst_ni, .start_i (check), .mode_i (mode_q), .operands_i (operands_q), .eps_i (eps_q), .done_o (check_done),
+    .error_o (check_error), .hulls_o, .opcode_o (opcode), .plan_o (plan)
+  );
+
+  logic by_surface, rows, has_coef;
+  assign by_surface = plan.kind == KindPosEmb || plan.kind == KindAct;
+  assign rows       = !by_surface;
+  assign has_coef   = plan.kind != KindSoftmax;
+
+  // ---- steps
+  logic step;
+  if (SfuInterval == 1) begin : gen_every
+    assign step = busy_o;
+  end else begin : gen_some
+    logic [3:0] count_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) count_q <= '0;
+      else if (busy_o) count_q <= (count_q == 4'(SfuInterval - 1)) ? 4'd0 : count_q + 4'd1;
+    end
+    assign step = busy_o && count_q == '0;
+  end
+
+  // ---- reads
+  walk_t  data_walk, coef_walk, write_walk;
+  sizes_t side_sizes;
+  always_comb begin
+    data_walk       = rows ? walk_tokens(plan.src, plan.sizes) : walk_surfaces(plan.src, plan.sizes);
+    data_walk.grow  = plan.causal && plan.sizes.surfaces != 16'd1;
+    data_walk.lanes = plan.lanes[15:0];
+    write_walk      = rows ? walk_tokens(plan.dst, plan.sizes) : walk_surfaces(plan.dst, plan.sizes);
+    side_sizes      = plan.sizes;
+    if (plan.resident) side_sizes.lines = 8'd1;
+    coef_walk       = walk_surfaces(plan.side, side_sizes);
+    if (plan.kind != KindPosEmb) begin
+      coef_walk = '{addr: {1'b0, plan.side.addr}, stride0: 32'd64, stride1: '0, stride2: '0, n0: plan.side_beats,
+                    n1: 16'd1, n2: 16'd1, grow: 1'b0, lanes: '0};
+    end
+  end
+
+  logic [1:0] ask, given;
+  read_t      data_read, coef_read;
+  logic       data_left, coef_left, data_blocked, coef_blocked, ring_pop, coef_pop, data_valid, coef_valid;
+  hbm0923_beat_reader #(.Depth(RingDepth), .MaxBurst(MaxBurst)) u_data_reader (
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (data_walk), .go_i (data_go_i), .left_o (data_left),
+    .blocked_o (data_blocked), .valid_o (ask[0]), .read_o (data_read), .ready_i (given[0]), .pop_i (ring_pop)
+  );
+  hbm0923_beat_reader #(.Depth(CoefDepth), .MaxBurst(MaxBurst)) u_coef_reader (
+    .clk_i, .rst_ni, .start_i (run), .none_i (!has_coef), .walk_i (coef_walk), .go_i (coef_go_i), .left_o (coef_left),
+    .blocked_o (coef_blocked), .valid_o (ask[1]), .read_o (coef_read), .ready_i (given[1]), .pop_i (coef_pop)
+  );
+  hbm0923_beat_arbiter #(.Id(IdSfu)) u_arbiter (
+    .clk_i, .rst_ni, .valid_i (ask), .read0_i (data_read), .read1_i (coef_read), .ready_o (given),
+    .arvalid_o (ddr_arvalid_o), .arready_i (ddr_arready_i), .arid_o (ddr_arid_o), .araddr_o (ddr_araddr_o), .arlen_o (ddr_arlen_o)
+  );
+  assign data_valid = ddr_rvalid_i && ddr_rid_i == IdSfu;
+  assign coef_valid = ddr_rvalid_i && ddr_rid_i == IdSfu + 4'd1;
+  assign bus_error  = ((data_valid || coef_valid) && ddr_rresp_i[1]) || write_error;
+
+  // ---- buffers
+  logic [2:0]   ring_ready, ring_take;
+  logic [511:0] data_a, data_b, data_c, coef_low, coef_high;
+  logic         a_take, b_take, c_take, coef_ready;
+  hbm0923_sfu_ring #(.Depth(RingDepth)) u_ring (
+    .clk_i, .rst_ni, .start_i (run), .valid_i (data_valid), .data_i (ddr_rdata_i), .ready_o (ring_ready), .take_i (ring_take),
+    .data_a_o (data_a), .data_b_o (data_b), .data_c_o (data_c)
+  );
+  logic c_left, c_last, c_line_last, c_first;
+  logic [5:0] c_lanes;
+  hbm0923_sfu_coef #(.Depth(CoefDepth)) u_coef (
+    .clk_i, .rst_ni, .start_i (run), .plan_i (plan), .valid_i (coef_valid), .data_i (ddr_rdata_i), .pop_o (coef_pop),
+    .ready_o (coef_ready), .take_i (c_take && has_coef), .restart_i (rows ? c_last : c_line_last),
+    .low_o (coef_low), .high_o (coef_high)
+  );
+
+  // ---- passes A and B
+  logic        row_valid, row_pop, e_take, starved;
+  logic [31:0] mean, root;
+  logic [31:0] e [32];
+  hbm0923_sfu_stats #(.MaxToken(MaxToken)) u_stats (
+    .clk_i, .rst_ni, .step_i (step), .start_i (run), .plan_i (plan),
+    .a_ready_i (ring_ready[0]), .a_take_o (a_take), .a_data_i (data_a),
+    .b_ready_i (ring_ready[1]), .b_take_o (b_take), .b_data_i (data_b), .starved_o (starved),
+    .row_valid_o (row_valid), .mean_o (mean), .root_o (root), .row_pop_i (row_pop), .e_take_i (e_take), .e_o (e)
+  );
+
+  // ---- the last pass
+  localparam int unsigned Cw = $clog2(WriteDepth) + 1;
+  logic [Cw-1:0] room_q;
+  logic          write_pop, softmax, data_there, rows_there, coef_there;
+  assign softmax    = plan.kind == KindSoftmax;
+  assign data_there = softmax || ring_ready[2];
+  assign rows_there = by_surface || row_valid;
+  assign coef_there = !has_coef || coef_ready;
+  assign c_take     = step && c_left && data_there && rows_there && coef_there && room_q != '0;
+  assign row_pop    = c_take && rows && c_last;
+  assign e_take     = c_take && softmax && c_lanes != '0;
+  assign ring_take  = {c_take && !softmax, b_take, a_take};
+  assign ring_pop   = softmax ? b_take : c_take;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) room_q <= Cw'(WriteDepth);
+    else room_q <= room_q - Cw'(c_take) + Cw'(write_pop);
+  end
+
+  hbm0923_sfu_walk #(.Padded(1'b1)) u_walk_c (
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .by_surface_i (by_surface), .plan_i (plan), .take_i (c_take),
+    .left_o (c_left), .first_o (c_first), .last_o (c_last), .line_last_o (c_line_last), .lanes_o (c_lanes)
+  );
+
+  logic         out_valid, lanes_busy;
+  logic [511:0] out_data;
+  hbm0923_sfu_lanes u_lanes (
+    .clk_i, .rst_ni, .step_i (step), .plan_i (plan), .valid_i (c_take), .lanes_i (c_lanes), .mean_i (mean), .root_i (root),
+    .data_i (data_c), .e_i (e), .coef_low_i (coef_low), .coef_high_i (coef_high), .valid_o (out_valid), .data_o (out_data),
+    .busy_o (lanes_busy)
+  );
+
+  hbm0923_beat_writer #(.Id(IdSfu), .Depth(WriteDepth)) u_writer (
+    .clk_i, .rst_ni, .start_i (run), .walk_i (write_walk), .go_i (oldest_i), .suppress_i (suppress),
+    .valid_i (out_valid), .data_i (out_data), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
+    .awvalid_o (ddr_awvalid_o), .awready_i (ddr_awready_i), .awid_o (ddr_awid_o), .awaddr_o (ddr_awaddr_o),
+    .awlen_o (ddr_awlen_o), .wvalid_o (ddr_wvalid_o), .wready_i (ddr_wready_i), .wdata_o (ddr_wdata_o),
+    .wstrb_o (ddr_wstrb_o), .wlast_o (ddr_wlast_o), .bvalid_i (ddr_bvalid_i), .bready_o (ddr_bready_o), .bresp_i (ddr_bresp_i)
+  );
+
+  // ---- what a cycle is spent on
+  assign running         = c_left || lanes_busy;
+  assign wait_dependency = data_blocked || coef_blocked || (c_left && room_q == '0 && !oldest_i);
+  assign wait_activation = rows ? starved : c_left && !ring_ready[2];
+  assign wait_weight     = c_left && data_there && rows_there && !coef_there;
+  assign wait_write      = c_left && room_q == '0;
+
+  if (MaxToken > 32768 || MaxChannels > 262144 || MaxChannels % 32 != 0 || SfuInterval < 1 || SfuInterval > 15) begin : gen_check_sizes
+    $error("sizes beyond what the counters hold");
+  end
+
+  logic unused_signals;
+  assign unused_signals = ^{flush, data_left, coef_left, c_first, ddr_rresp_i[0], ddr_rlast_i};
+endmodule

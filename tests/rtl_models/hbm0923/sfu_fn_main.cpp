@@ -1,0 +1,89 @@
+// Streams arguments through one pipeline of sfu_fn_probe, with random gaps and random steps, and writes what comes out.
+// Arguments: kind (exp, recip, rsqrt, tree, fp16), input file, output file (uint32 each), seed, beats a sum (tree).
+// Power-on state is random; the reset comes as in the bench of whole designs.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "Vsfu_fn_probe.h"
+#include "verilated.h"
+
+int main(int argc, char** argv) {
+  if (argc != 6) return 2;
+  const std::string kind = argv[1];
+  std::ifstream in(argv[2], std::ios::binary);
+  const std::vector<char> raw((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(raw.data());
+  const size_t count = raw.size() / 4;
+  const unsigned seed = unsigned(std::atoi(argv[4])), beats = unsigned(std::atoi(argv[5]));
+  std::mt19937 random(seed);
+  Verilated::randReset(2);
+  Verilated::randSeed(int(seed) + 1);
+  Vsfu_fn_probe dut;
+  std::vector<uint32_t> out;
+  dut.clk_i = 0;
+  dut.step_i = 1;
+  dut.exp_valid_i = dut.root_valid_i = dut.tree_valid_i = 0;
+  dut.rst_ni = 1;
+  dut.eval();
+  dut.rst_ni = 0;
+  dut.eval();
+  auto clock = [&] {
+    dut.clk_i = 1;
+    dut.eval();
+    dut.clk_i = 0;
+    dut.eval();
+  };
+  for (int i = 0; i < 4; ++i) clock();
+  dut.rst_ni = 1;
+  dut.eval();
+  if (kind == "fp16") {
+    for (size_t i = 0; i < count; ++i) {
+      dut.x_i[0] = words[i];
+      clock();
+      out.insert(out.end(), {dut.product_o, dut.fp20_o, dut.key_back_o, uint32_t(int32_t(dut.key_o << 15) >> 15)});
+    }
+  } else {
+    const size_t width = kind == "tree" ? 32 : 1;
+    size_t next = 0, beat = 0;
+    uint32_t idle = 0;
+    uint64_t tags = 0;
+    std::vector<uint8_t> sent;
+    while (idle < 100) {
+      dut.step_i = random() % 4 != 0;
+      const bool valid = next < count && random() % 4 != 0;
+      for (size_t i = 0; i < 32; ++i) dut.x_i[i] = valid && i < width ? words[next + i] : random();
+      dut.exp_valid_i = valid && kind == "exp";
+      dut.root_valid_i = valid && (kind == "recip" || kind == "rsqrt");
+      dut.root_i = kind == "rsqrt";
+      dut.tree_valid_i = valid && kind == "tree";
+      dut.first_i = beat == 0;
+      dut.last_i = beat + 1 == beats;
+      // Outputs stand until the next step.
+      dut.eval();
+      if (dut.step_i) {
+        if (dut.exp_valid_o) {
+          out.push_back(dut.exp_o);
+          if (dut.tag_o != sent[tags++]) return 3;
+        }
+        if (dut.root_valid_o) out.push_back(dut.root_o);
+        if (dut.tree_valid_o) out.push_back(dut.sum_o);
+        if (valid) {
+          sent.push_back(uint8_t(words[next]));
+          next += width;
+          beat = (beat + 1) % beats;
+        }
+      }
+      clock();
+      idle = next >= count && !dut.busy_o ? idle + 1 : 0;
+    }
+  }
+  std::ofstream file(argv[3], std::ios::binary);
+  file.write(reinterpret_cast<const char*>(out.data()), std::streamsize(out.size() * 4));
+  return file ? 0 : 1;
+}

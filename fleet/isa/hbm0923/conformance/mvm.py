@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,7 +86,8 @@ class MvmSource(Source):
         flags = rng.integers(0, 2, 3)
         shape = _Shape(
             chin, max(1, chout), tokens, choice(rng, _TBLKS), relu=bool(flags[0]), mul=self.residual and bool(flags[1]),
-            argmax=self.bn and bool(flags[2]), data=str(rng.choice(DATA_KINDS)), gap=choice(rng, [0, 0, 1, 3]), onchip=self._onchip(rng) if chin < 300 else (),
+            argmax=self.bn and bool(flags[2]), data=str(rng.choice(DATA_KINDS)), gap=choice(rng, [0, 0, 1, 3]),
+            onchip=self._onchip(rng) if chin < 300 else (),
         )  # fmt: skip
         return self._build(device, shape, rng, place)
 

@@ -43,7 +43,7 @@ from fleet.errors import ModelError
 
 __all__ = ["MEMORIES", "TIERS", "Case", "CaseRun", "add_case", "find_cases", "load_case", "parse_case", "select"]
 
-MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall")
+MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall", "timed")
 TIERS: tuple[str, ...] = ("quick", "nightly")
 
 _WAYS = {"issue": ("regs", "aux"), "load": ("host", "device")}

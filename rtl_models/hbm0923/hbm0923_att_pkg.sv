@@ -10,67 +10,6 @@ package hbm0923_att_pkg;
   localparam int unsigned DdrBits    = 512;
   localparam int unsigned Burst      = 16;  // beats, HBM and DDR: 512 and 1,024 bytes, aligned, so that no page is left
 
-  localparam logic [15:0] OpF2wMvm = 16'h0002;
-  localparam logic [15:0] OpTrpMvm = 16'h0003;
-  localparam logic [15:0] OpDat2hbm = 16'h0030;
-  localparam logic [31:0] StartF2wMvm = 32'h01;
-  localparam logic [31:0] StartTrpMvm = 32'h02;
-  localparam logic [31:0] StartDat2hbm = 32'h40;
-
-  typedef struct packed {
-    logic [31:0] wt_addr;      // 194
-    logic [31:0] in_addr;      // 195
-    logic [31:0] in_surface;   // 196
-    logic [31:0] in_line;      // 197
-    logic [31:0] out_addr;     // 198
-    logic [31:0] out_surface;  // 199
-    logic [31:0] out_line;     // 200
-    logic [31:0] wt_head;      // 201
-    logic [31:0] wt_line;      // 202
-    logic [31:0] chin;         // 203
-    logic [31:0] total;        // 204
-    logic [31:0] tokens;       // 205
-    logic [31:0] scale;        // 206
-    logic [31:0] heads;        // 207
-    logic [31:0] onchip;       // 208
-  } trp_mvm_operands_t;
-
-  typedef struct packed {
-    logic [31:0] wt_addr;
-    logic [31:0] in_addr;
-    logic [31:0] in_surface;
-    logic [31:0] in_line;
-    logic [31:0] out_addr;
-    logic [31:0] out_surface;
-    logic [31:0] out_line;
-    logic [31:0] wt_head;
-    logic [31:0] wt_line;
-    logic [31:0] chout;
-    logic [31:0] total;
-    logic [31:0] tokens;
-    logic [31:0] scale;
-    logic [31:0] heads;
-    logic [31:0] onchip;
-  } f2w_mvm_operands_t;
-
-  typedef struct packed {
-    logic [31:0] zero194;
-    logic [31:0] in_addr;      // 195
-    logic [31:0] in_surface;   // 196
-    logic [31:0] in_line;      // 197
-    logic [31:0] out_addr;     // 198
-    logic [31:0] wt_head;      // 199
-    logic [31:0] wt_line;      // 200
-    logic [31:0] bank_step;    // 201
-    logic [31:0] last;         // 202
-    logic [31:0] tokens;       // 203
-    logic [31:0] heads;        // 204
-    logic [31:0] surfaces;     // 205
-    logic [31:0] trp;          // 206
-    logic [31:0] zero207;
-    logic [31:0] zero208;
-  } dat2hbm_operands_t;
-
   // What an instruction asks for, derived from its operands and found legal.
   typedef struct packed {
     logic        store;         // dat2hbm

@@ -79,10 +79,10 @@ module hbm0923_dispatch
     for (int unsigned g = 0; g < Groups; g++) if (pulse_i[g]) group = 2'(g);
     mode = mode_i[group];
     case (group)
-      2'(GroupMvm): wanted = taker(UnitMvm, mode);
-      2'(GroupElt): wanted = taker(UnitElementwise, mode);
-      2'(GroupAux): wanted = taker(UnitAux, mode);
-      default:      wanted = taker(UnitSfu, mode);
+      2'(GroupMvm): wanted = taker(AuxUnitMvm, mode);
+      2'(GroupElt): wanted = taker(AuxUnitElementwise, mode);
+      2'(GroupAux): wanted = taker(AuxUnitAux, mode);
+      default:      wanted = taker(AuxUnitSfu, mode);
     endcase
   end
   assign pulse       = |pulse_i;

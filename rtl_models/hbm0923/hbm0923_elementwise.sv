@@ -1,7 +1,6 @@
 // Sums, differences and products of two features. A beat of 32 lanes once in SfuInterval cycles.
 module hbm0923_elementwise
   import hbm0923_pkg::*;
-  import hbm0923_sfu_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
   import fp_pkg::*;

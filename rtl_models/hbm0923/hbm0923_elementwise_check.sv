@@ -1,7 +1,6 @@
 // Reads the operands of elementwise and has them checked.
 module hbm0923_elementwise_check
   import hbm0923_pkg::*;
-  import hbm0923_sfu_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
 #(

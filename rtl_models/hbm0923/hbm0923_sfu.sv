@@ -7,7 +7,6 @@
 // SfuInterval cycles; the passes work on different rows at the same time.
 module hbm0923_sfu
   import hbm0923_pkg::*;
-  import hbm0923_sfu_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
   import hbm0923_sfu_plan_pkg::*;

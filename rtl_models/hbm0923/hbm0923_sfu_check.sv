@@ -1,7 +1,6 @@
 // Reads the operands of the SFU's instructions, has them checked, and makes the plan.
 module hbm0923_sfu_check
   import hbm0923_pkg::*;
-  import hbm0923_sfu_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
   import hbm0923_sfu_plan_pkg::*;

@@ -415,51 +415,193 @@ module hbm0923_top
     .commit_cycles_o      (unit_commit[IxMvm].cycles)
   );
 
-  // Not there yet: these refuse.
-  for (genvar u = IxSfu; u <= IxElt; u++) begin : gen_no_unit
-    hbm0923_no_unit #(.Number(u)) u_no_unit (
-      .clk_i,
-      .rst_ni,
-      .start_i              (start[u]),
-      .mode_i               (unit_mode),
-      .busy_o               (busy[u]),
-      .oldest_i             (oldest[u]),
-      .checked_o            (checked[u]),
-      .commit_valid_o       (commit_valid[u]),
-      .commit_opcode_o      (unit_commit[u].opcode),
-      .commit_error_o       (commit_error[u]),
-      .commit_result_valid_o(unit_commit[u].result_valid),
-      .commit_result_o      (unit_commit[u].result),
-      .commit_cycles_o      (unit_commit[u].cycles)
-    );
-    assign hulls[u]   = '0;
-    assign arvalid[u] = 1'b0;
-    assign arid[u]    = '0;
-    assign araddr[u]  = '0;
-    assign arlen[u]   = '0;
-    assign awvalid[u] = 1'b0;
-    assign awaddr[u]  = '0;
-    assign wvalid[u]  = 1'b0;
-    assign wdata[u]   = '0;
-    assign wstrb[u]   = '0;
-  end
-  assign att_hbm_arvalid = '0;
-  assign att_hbm_araddr  = '0;
-  assign att_hbm_arlen   = '0;
-  assign att_hbm_awvalid = '0;
-  assign att_hbm_awaddr  = '0;
-  assign att_hbm_awlen   = '0;
-  assign att_hbm_wvalid  = '0;
-  assign att_hbm_wdata   = '0;
-  assign att_hbm_wstrb   = '0;
-  assign att_hbm_wlast   = '0;
-  logic unused_no_unit;
-  assign unused_no_unit = ^{eps, sfu_operands, elementwise_operands, att_hbm_arready, att_hbm_rvalid, att_hbm_awready,
-                            att_hbm_wready, att_hbm_bvalid, arready[IxElt:IxSfu], awready[IxElt:IxSfu], wready[IxElt:IxSfu],
-                            bvalid[IxElt:IxSfu], data_go[IxElt:IxSfu], coef_go[IxElt:IxSfu], hbm_go[IxElt:IxSfu]};
+  logic [3:0]          unused_sfu_awid, unused_att_awid, unused_elt_awid;
+  logic [7:0]          unused_sfu_awlen, unused_att_awlen, unused_elt_awlen;
+  logic                unused_sfu_wlast, unused_att_wlast, unused_elt_wlast;
+  logic                unused_sfu_bready, unused_att_bready_ddr, unused_elt_bready;
+  logic [HbmPorts-1:0] unused_att_rready, unused_att_bready;
+
+  hbm0923_sfu #(
+    .MaxToken(MaxToken),
+    .MaxChannels(MaxChannels),
+    .OnchipDepth(OnchipDepth),
+    .SfuInterval(SfuInterval),
+    .DdrMegabytes(DdrMegabytes)
+  ) u_sfu (
+    .clk_i,
+    .rst_ni,
+    .start_i              (start[IxSfu]),
+    .mode_i               (unit_mode),
+    .operands_i           (sfu_operands),
+    .eps_i                (eps),
+    .busy_o               (busy[IxSfu]),
+    .oldest_i             (oldest[IxSfu]),
+    .checked_o            (checked[IxSfu]),
+    .hulls_o              (hulls[IxSfu]),
+    .data_go_i            (data_go[IxSfu]),
+    .coef_go_i            (coef_go[IxSfu]),
+    .commit_valid_o       (commit_valid[IxSfu]),
+    .commit_opcode_o      (unit_commit[IxSfu].opcode),
+    .commit_error_o       (commit_error[IxSfu]),
+    .commit_result_valid_o(unit_commit[IxSfu].result_valid),
+    .commit_result_o      (unit_commit[IxSfu].result),
+    .commit_cycles_o      (unit_commit[IxSfu].cycles),
+    .ddr_arvalid_o        (arvalid[IxSfu]),
+    .ddr_arready_i        (arready[IxSfu]),
+    .ddr_arid_o           (arid[IxSfu]),
+    .ddr_araddr_o         (araddr[IxSfu]),
+    .ddr_arlen_o          (arlen[IxSfu]),
+    .ddr_rvalid_i         (rvalid),
+    .ddr_rid_i            (rid),
+    .ddr_rdata_i          (rdata),
+    .ddr_rresp_i          (rresp),
+    .ddr_rlast_i          (rlast),
+    .ddr_awvalid_o        (awvalid[IxSfu]),
+    .ddr_awready_i        (awready[IxSfu]),
+    .ddr_awid_o           (unused_sfu_awid),
+    .ddr_awaddr_o         (awaddr[IxSfu]),
+    .ddr_awlen_o          (unused_sfu_awlen),
+    .ddr_wvalid_o         (wvalid[IxSfu]),
+    .ddr_wready_i         (wready[IxSfu]),
+    .ddr_wdata_o          (wdata[IxSfu]),
+    .ddr_wstrb_o          (wstrb[IxSfu]),
+    .ddr_wlast_o          (unused_sfu_wlast),
+    .ddr_bvalid_i         (bvalid[IxSfu]),
+    .ddr_bready_o         (unused_sfu_bready),
+    .ddr_bresp_i          (bresp)
+  );
+
+  hbm0923_attention #(
+    .Tout(Tout),
+    .HbmPorts(HbmPorts),
+    .MaxToken(MaxToken),
+    .OnchipDepth(OnchipDepth),
+    .AttInterval(AttInterval),
+    .ScaleFp20(1'(ScaleFp20)),
+    .Log2BankStep(Log2BankStep),
+    .DdrMegabytes(DdrMegabytes),
+    .HbmMegabytes(HbmMegabytes),
+    .PortFifoDepth(PortFifoDepth)
+  ) u_attention (
+    .clk_i,
+    .rst_ni,
+    .start_i              (start[IxAtt]),
+    .mode_i               (unit_mode),
+    .operands_i           (trp_mvm_operands_t'(sfu_operands)),
+    .busy_o               (busy[IxAtt]),
+    .oldest_i             (oldest[IxAtt]),
+    .checked_o            (checked[IxAtt]),
+    .hulls_o              (hulls[IxAtt]),
+    .data_go_i            (data_go[IxAtt]),
+    .coef_go_i            (coef_go[IxAtt]),
+    .hbm_go_i             (hbm_go[IxAtt]),
+    .commit_valid_o       (commit_valid[IxAtt]),
+    .commit_opcode_o      (unit_commit[IxAtt].opcode),
+    .commit_error_o       (commit_error[IxAtt]),
+    .commit_result_valid_o(unit_commit[IxAtt].result_valid),
+    .commit_result_o      (unit_commit[IxAtt].result),
+    .commit_cycles_o      (unit_commit[IxAtt].cycles),
+    .ddr_arvalid_o        (arvalid[IxAtt]),
+    .ddr_arready_i        (arready[IxAtt]),
+    .ddr_arid_o           (arid[IxAtt]),
+    .ddr_araddr_o         (araddr[IxAtt]),
+    .ddr_arlen_o          (arlen[IxAtt]),
+    .ddr_rvalid_i         (rvalid),
+    .ddr_rid_i            (rid),
+    .ddr_rdata_i          (rdata),
+    .ddr_rresp_i          (rresp),
+    .ddr_rlast_i          (rlast),
+    .ddr_awvalid_o        (awvalid[IxAtt]),
+    .ddr_awready_i        (awready[IxAtt]),
+    .ddr_awid_o           (unused_att_awid),
+    .ddr_awaddr_o         (awaddr[IxAtt]),
+    .ddr_awlen_o          (unused_att_awlen),
+    .ddr_wvalid_o         (wvalid[IxAtt]),
+    .ddr_wready_i         (wready[IxAtt]),
+    .ddr_wdata_o          (wdata[IxAtt]),
+    .ddr_wstrb_o          (wstrb[IxAtt]),
+    .ddr_wlast_o          (unused_att_wlast),
+    .ddr_bvalid_i         (bvalid[IxAtt]),
+    .ddr_bready_o         (unused_att_bready_ddr),
+    .ddr_bresp_i          (bresp),
+    .hbm_arvalid_o        (att_hbm_arvalid),
+    .hbm_arready_i        (att_hbm_arready),
+    .hbm_araddr_o         (att_hbm_araddr),
+    .hbm_arlen_o          (att_hbm_arlen),
+    .hbm_rvalid_i         (att_hbm_rvalid),
+    .hbm_rready_o         (unused_att_rready),
+    .hbm_rdata_i,
+    .hbm_rresp_i,
+    .hbm_rlast_i,
+    .hbm_awvalid_o        (att_hbm_awvalid),
+    .hbm_awready_i        (att_hbm_awready),
+    .hbm_awaddr_o         (att_hbm_awaddr),
+    .hbm_awlen_o          (att_hbm_awlen),
+    .hbm_wvalid_o         (att_hbm_wvalid),
+    .hbm_wready_i         (att_hbm_wready),
+    .hbm_wdata_o          (att_hbm_wdata),
+    .hbm_wstrb_o          (att_hbm_wstrb),
+    .hbm_wlast_o          (att_hbm_wlast),
+    .hbm_bvalid_i         (att_hbm_bvalid),
+    .hbm_bready_o         (unused_att_bready),
+    .hbm_bresp_i
+  );
+
+  hbm0923_elementwise #(
+    .MaxToken(MaxToken),
+    .OnchipDepth(OnchipDepth),
+    .SfuInterval(SfuInterval),
+    .DdrMegabytes(DdrMegabytes)
+  ) u_elementwise (
+    .clk_i,
+    .rst_ni,
+    .start_i              (start[IxElt]),
+    .mode_i               (unit_mode),
+    .operands_i           (elementwise_operands),
+    .busy_o               (busy[IxElt]),
+    .oldest_i             (oldest[IxElt]),
+    .checked_o            (checked[IxElt]),
+    .hulls_o              (hulls[IxElt]),
+    .data_go_i            (data_go[IxElt]),
+    .commit_valid_o       (commit_valid[IxElt]),
+    .commit_opcode_o      (unit_commit[IxElt].opcode),
+    .commit_error_o       (commit_error[IxElt]),
+    .commit_result_valid_o(unit_commit[IxElt].result_valid),
+    .commit_result_o      (unit_commit[IxElt].result),
+    .commit_cycles_o      (unit_commit[IxElt].cycles),
+    .ddr_arvalid_o        (arvalid[IxElt]),
+    .ddr_arready_i        (arready[IxElt]),
+    .ddr_arid_o           (arid[IxElt]),
+    .ddr_araddr_o         (araddr[IxElt]),
+    .ddr_arlen_o          (arlen[IxElt]),
+    .ddr_rvalid_i         (rvalid),
+    .ddr_rid_i            (rid),
+    .ddr_rdata_i          (rdata),
+    .ddr_rresp_i          (rresp),
+    .ddr_rlast_i          (rlast),
+    .ddr_awvalid_o        (awvalid[IxElt]),
+    .ddr_awready_i        (awready[IxElt]),
+    .ddr_awid_o           (unused_elt_awid),
+    .ddr_awaddr_o         (awaddr[IxElt]),
+    .ddr_awlen_o          (unused_elt_awlen),
+    .ddr_wvalid_o         (wvalid[IxElt]),
+    .ddr_wready_i         (wready[IxElt]),
+    .ddr_wdata_o          (wdata[IxElt]),
+    .ddr_wstrb_o          (wstrb[IxElt]),
+    .ddr_wlast_o          (unused_elt_wlast),
+    .ddr_bvalid_i         (bvalid[IxElt]),
+    .ddr_bready_o         (unused_elt_bready),
+    .ddr_bresp_i          (bresp)
+  );
+
   if (SfuInterval * AttInterval * MaxChannels == 0 || ScaleFp20 > 1) begin : gen_units
     $error("SfuInterval, AttInterval and MaxChannels are at least 1, ScaleFp20 is 0 or 1");
   end
+  logic unused_units;
+  assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt], unused_sfu_awid, unused_att_awid, unused_elt_awid,
+                          unused_sfu_awlen, unused_att_awlen, unused_elt_awlen, unused_sfu_wlast, unused_att_wlast,
+                          unused_elt_wlast, unused_sfu_bready, unused_att_bready_ddr, unused_elt_bready, unused_att_rready,
+                          unused_att_bready};
 
   hbm0923_aux #(
     .Ports(HbmPorts),

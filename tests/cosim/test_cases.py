@@ -87,7 +87,11 @@ def test_ways_in_are_part_of_the_matrix(tmp_path: Path):
         ("samples = 32", "samples = 0", r"runs\[1\].samples: expected an integer"),
         ("samples = 32", "samples = true", r"runs\[1\].samples: expected an integer"),
         ('tier = "nightly"', 'tier = "weekly"', r"runs\[1\].tier: expected quick or nightly"),
-        ('memories = ["fixed", "stall"]', 'memories = ["dram"]', r"runs\[1\].memories: expected ideal, fixed, stall, got 'dram'"),
+        (
+            'memories = ["fixed", "stall"]',
+            'memories = ["dram"]',
+            r"runs\[1\].memories: expected ideal, fixed, stall, timed, got 'dram'",
+        ),
         ('engines = ["vm", "cpython", "iss"]', "engines = []", r"runs\[0\].engines"),
         ('engines = ["vm", "cpython", "iss"]', 'engines = ["vm", "vm"]', r"runs\[0\].engines: expected a list of different names"),
         ('tier = "nightly"', 'wat = "nightly"', r"runs\[1\].wat: no such key"),

@@ -159,8 +159,6 @@ class MvmBnRes(MvmInstruction):
     modes = (MODE_MVM + MODE_BN + MODE_RES, MODE_MVM + MODE_BN + MODE_RES + MODE_ARGMAX)
 
 
-INSTRUCTIONS: dict[str, type[Instruction]] = {c.name: c for c in (Mvm, MvmBn, MvmBnRes)}
-NEW_INSTRUCTIONS: dict[str, type[Instruction]] = {
-    c.name: c for c in (Norm, PosEmb, Softmax, Act, TrpMvm, F2wMvm, Dat2Hbm, Elementwise, Wt2Hbm)
+INSTRUCTIONS: dict[str, type[Instruction]] = {
+    c.name: c for c in (Mvm, MvmBn, MvmBnRes, Norm, PosEmb, Softmax, Act, TrpMvm, F2wMvm, Dat2Hbm, Elementwise, Wt2Hbm)
 }
-"""Those that the description does not have yet."""

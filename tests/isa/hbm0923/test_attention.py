@@ -17,7 +17,7 @@ from fleet.isa.contract import Device
 from fleet.isa.hbm0923.attention import AttentionOperands
 from fleet.isa.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.isa.hbm0923.float32 import fp20_word
-from fleet.isa.hbm0923.instructions import NEW_INSTRUCTIONS
+from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 from fleet.isa.hbm0923.wt2hbm import Wt2HbmOperands
 
 IN, OUT, CACHE = 0x1000, 0x40000, 0x400
@@ -124,9 +124,9 @@ def test_attention_over_many_positions_is_the_same_in_pieces() -> None:
 def test_work() -> None:
     device = make_device("hbm_small")
     o = AttentionOperands(True, 64, 4, 2, 33, 3, 0, 1 << 16, 128, IN, 192, 0x180, OUT, 192, 0x180, EIGHTH)
-    assert NEW_INSTRUCTIONS["trp_mvm"].macs(device, o.encode(device)) == (12 * 64 * 33, 12 * 64 * 40)
+    assert INSTRUCTIONS["trp_mvm"].macs(device, o.encode(device)) == (12 * 64 * 33, 12 * 64 * 40)
     o = replace(o, scores=False, cache_line=128)
-    assert NEW_INSTRUCTIONS["f2w_mvm"].macs(device, o.encode(device)) == (12 * 64 * 33, 12 * 64 * 64)
+    assert INSTRUCTIONS["f2w_mvm"].macs(device, o.encode(device)) == (12 * 64 * 33, 12 * 64 * 64)
 
 
 @pytest.mark.parametrize("keys", [True, False])

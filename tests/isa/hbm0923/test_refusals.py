@@ -13,7 +13,7 @@ from fleet.isa.hbm0923.act import ActOperands
 from fleet.isa.hbm0923.attention import AttentionOperands
 from fleet.isa.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.isa.hbm0923.elementwise import ElementwiseOperands
-from fleet.isa.hbm0923.instructions import INSTRUCTIONS, NEW_INSTRUCTIONS
+from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 from fleet.isa.hbm0923.norm import NormOperands
 from fleet.isa.hbm0923.operands import Operands
 from fleet.isa.hbm0923.pos_emb import PosEmbOperands
@@ -23,7 +23,7 @@ from fleet.isa.hbm0923.wt2hbm import Wt2HbmOperands
 SMALL = make_device("hbm_small")
 MODE, SIZE, UNALIGNED, RANGE, UNSUPPORTED = 1, 2, 3, 4, 7
 DDR, HBM, HALF = 64 << 20, 4 << 20, 1024 * 64
-ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS, **NEW_INSTRUCTIONS}
+ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS}
 
 MVM = Operands(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
 NORM = NormOperands(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x1234)

@@ -10,7 +10,7 @@ from mvm_devices import ArrayMemory
 from unit_exact import feature_offset
 
 from fleet.isa.contract import Device, Write
-from fleet.isa.hbm0923.instructions import NEW_INSTRUCTIONS
+from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 
 SPECIAL = [0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01, 0xFE5A, 0x3C00, 0xBC00]
 EPS = 0x358637BD
@@ -79,7 +79,7 @@ def get(memory: ArrayMemory, shape: tuple[int, int, int], base: int, surface: in
 
 def execute(device: Device, name: str, fields: Mapping[str, int], memory: ArrayMemory) -> list[Write]:
     """Legality, execution and ranges: exactly the bytes of `writes` are written, each once. Applies the writes."""
-    cls = NEW_INSTRUCTIONS[name]
+    cls = INSTRUCTIONS[name]
     assert cls.legal(device, fields) == []
     assert cls.refusal(device, fields) is None
     before = {key: space.copy() for key, space in memory.spaces.items()}
@@ -108,7 +108,7 @@ def covered(blocks: object) -> dict[tuple[str, int], list[tuple[int, int]]]:
 
 def reads_only_ranges(device: Device, name: str, fields: Mapping[str, int], memory: ArrayMemory) -> None:
     """Junk outside of `reads` changes nothing, and every range that is read lies within memory."""
-    cls = NEW_INSTRUCTIONS[name]
+    cls = INSTRUCTIONS[name]
     first = [(w.offset, w.data.copy()) for w in cls.execute(device, fields, memory)]
     keep = {key: np.zeros(space.size, bool) for key, space in memory.spaces.items()}
     for r in cls.reads(device, fields):

@@ -90,7 +90,12 @@ def norm(random: np.random.Generator, sizes: Sizes, memory: Memory, expected: Me
     inv = ref.fp20_of(1 / channels)
     eps = int(np.float32(random.choice([0.0, 1e-5, 1e-6])).view(np.uint32))
     y = ref.norm(
-        x.view(np.float16), gamma.view(np.float16), beta.view(np.float16), ref.fp20(inv), np.array([eps], np.uint32).view(np.float32)[0], layer
+        x.view(np.float16),
+        gamma.view(np.float16),
+        beta.view(np.float16),
+        ref.fp20(inv),
+        np.array([eps], np.uint32).view(np.float32)[0],
+        layer,
     )
     expected.put(dst, y, clear=True)
     surfaces = src.surfaces + (channels % 32 << 16)
@@ -145,7 +150,19 @@ def act(random: np.random.Generator, sizes: Sizes, memory: Memory, expected: Mem
         image.put(src, x, clear=False)
         image.words(address, 32)[:] = table.view(np.uint32)
     expected.put(dst, ref.act(x.view(np.float16), table.view(np.float16)), clear=True)
-    operands = [address, src.addr, src.surface, src.line, dst.addr, dst.surface, dst.line, src.surfaces, lines, tokens, lines * tokens]
+    operands = [
+        address,
+        src.addr,
+        src.surface,
+        src.line,
+        dst.addr,
+        dst.surface,
+        dst.line,
+        src.surfaces,
+        lines,
+        tokens,
+        lines * tokens,
+    ]
     return [KINDS["act"][1], 0, *operands, src.surfaces, channels, 0, onchip_flags(src, dst)]
 
 

@@ -27,7 +27,13 @@ def play_and_compare(unit: Unit, kind: str, seed: int, stall: bool) -> int:
     (commit,) = unit.play([instruction], memory, seed, stall)
     assert (commit.opcode, commit.error) == (KINDS[kind][0], 0), (kind, seed, [hex(w) for w in instruction])
     different = np.flatnonzero(memory.ddr != expected.ddr), np.flatnonzero(memory.onchip != expected.onchip)
-    assert memory.same(expected), (kind, seed, [hex(w) for w in instruction], [d[:8] for d in different], [d.size for d in different])
+    assert memory.same(expected), (
+        kind,
+        seed,
+        [hex(w) for w in instruction],
+        [d[:8] for d in different],
+        [d.size for d in different],
+    )
     return commit.written
 
 

@@ -117,7 +117,7 @@ def _fresh_memory(compiled: AccelProgram, folder: Path, *, hbm: bool = True) -> 
 
 
 def load_constants(compiled: AccelProgram, memory: MappedMemory, *, hbm: bool = True) -> None:
-    """Writes all constants of the plan into memory, and the parameter registers; without `hbm` those of HBM are left to the stream."""
+    """Writes all constants of the plan and the parameter registers; without `hbm` those of HBM are left to the stream."""
     memory.set_registers(parameter_values(load_description(compiled.instruction_set.description), compiled.parameters))
     for constant in compiled.plan.constants.values():
         if constant.space == "hbm" and not hbm:

@@ -28,11 +28,18 @@ _RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00)}
 
 @dataclass(frozen=True)
 class Draw:
-    """A legal call and what memory holds for it. classes: what it is about ("tokens" -> "maximum"), for the account of coverage."""
+    """A legal call and what memory holds for it.
+
+    classes: what it is about ("tokens" -> "maximum"), for the account of coverage.
+    before: calls that have to go before it (to fill a memory that only instructions reach).
+    parameters: byte address -> value of parameter registers that it needs; in a program the first draw's hold.
+    """
 
     call: Call
     blocks: tuple[Write, ...] = field(repr=False)
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
+    before: tuple[Call, ...] = ()
+    parameters: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
 class Source(ABC):
@@ -52,9 +59,9 @@ class Source(ABC):
 
 
 def sources(instruction_set: InstructionSet) -> Mapping[str, Source]:
-    """Instruction name -> source; empty for a set that brings none."""
-    found = instruction_set.extra.get("conformance", {})
-    return cast("Mapping[str, Source]", found)
+    """Instruction name -> source, of the set's instructions; empty for a set that brings none."""
+    found = cast("Mapping[str, Source]", instruction_set.extra.get("conformance", {}))
+    return {name: source for name, source in found.items() if name in instruction_set.instructions}
 
 
 class Place:

@@ -57,6 +57,12 @@ class MappedMemory(Memory):
         for address, value in values.items():
             self.view("reg", address, 4).view("<u4")[0] = value
 
+    def clear_arrays(self) -> None:
+        """Puts 0 into the spaces that are no files."""
+        for key, whole in self._maps.items():
+            if key not in self.paths:
+                whole.fill(0)
+
     def close(self) -> None:
         """Drops the mappings; the files stay."""
         self._maps.clear()

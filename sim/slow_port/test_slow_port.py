@@ -20,12 +20,11 @@ def _smallest_devices() -> list[str]:
     return [min(s.devices.values(), key=size).name for s in sets]
 
 
+@pytest.mark.parametrize(("module", "tests"), [("registers", 6), ("races", 2)])
 @pytest.mark.parametrize("device", _smallest_devices())
-def test_register_port(device: str, tmp_path: Path) -> None:
+def test_register_port(device: str, module: str, tests: int, tmp_path: Path) -> None:
     executable = build(design_of(*find_device(device)))
-    results = run_cocotb_tests(
-        executable, "registers", tmp_path, paths=[Path(__file__).parent], environment={"FLEET_DEVICE": device}
-    )
-    assert len(results) == 6, "every cocotb test was collected"
+    results = run_cocotb_tests(executable, module, tmp_path, paths=[Path(__file__).parent], environment={"FLEET_DEVICE": device})
+    assert len(results) == tests, "every cocotb test was collected"
     failed = {name: message for name, message in results.items() if message is not None}
     assert not failed, failed

@@ -57,6 +57,7 @@ class Bundle:
     seed: int
     power_on: int
     causes: tuple[int, ...] | None
+    parameters: tuple[tuple[int, int], ...]
     made_by: str
     command: str
     verdict: str
@@ -79,7 +80,9 @@ class Bundle:
             )  # fmt: skip
         calls = tuple(Call(c.instruction, dict(c.fields), c.ops) for c in self.calls)
         blocks = tuple(Write(b.space, b.offset, arrays[f"block{i}"], b.bank) for i, b in enumerate(self.places))
-        return StreamCase(self.name, self.device, calls, blocks, self.causes, self.seed, self.made_by, self.classes)
+        return StreamCase(
+            self.name, self.device, calls, blocks, self.causes, dict(self.parameters), self.seed, self.made_by, self.classes
+        )
 
 
 def save_bundle(outcome: StreamOutcome, folder: Path, *, power_on: int = 0) -> Path:
@@ -90,7 +93,8 @@ def save_bundle(outcome: StreamOutcome, folder: Path, *, power_on: int = 0) -> P
     bundle = Bundle(
         name=case.name, device=case.device, instruction_set=instruction_set.name,
         description_hash=description_hash(instruction_set, device), setting=outcome.setting, seed=case.seed, power_on=power_on,
-        causes=case.causes, made_by=case.replay, command=f"fleet stream run {folder / NAME}",
+        causes=case.causes, parameters=tuple(case.parameters.items()), made_by=case.replay,
+        command=f"fleet stream run {folder / NAME}",
         verdict="pass" if outcome.passed else "fail", reasons=outcome.reasons, divergence=outcome.divergence,
         expected=tuple(outcome.expected), found=tuple(outcome.found),
         calls=tuple(_Call(c.instruction, {k: int(v) for k, v in c.fields.items()}, c.ops) for c in case.calls),

@@ -23,6 +23,7 @@ class StreamCase:
         calls: may be illegal: then the same refusal is expected of both engines.
         blocks: what memory holds (space "reg" has no place here); bytes in none of them are 0.
         causes: the cause of every call, 0 for an instruction that is executed; None: whatever the functional model says.
+        parameters: byte address -> value of parameter registers, written before the first instruction.
         seed: that the case was drawn with; replay: the one command that makes and runs it again, empty when there is none.
         classes: what the case is about, for the account of coverage ("tokens" -> "maximum").
     """
@@ -32,6 +33,7 @@ class StreamCase:
     calls: tuple[Call, ...]
     blocks: tuple[Write, ...] = field(default=(), repr=False)
     causes: tuple[int, ...] | None = None
+    parameters: Mapping[int, int] = field(default_factory=dict[int, int])
     seed: int = 0
     replay: str = ""
     classes: Mapping[str, str] = field(default_factory=dict[str, str])

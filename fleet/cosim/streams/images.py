@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,9 +37,11 @@ class Images:
         """folder: made when it is not there."""
         self.memory = MappedMemory(device, folder)
 
-    def fill(self, blocks: Sequence[Write]) -> None:
-        """Empties memory and puts the blocks in. Raises DeviceError for one that leaves its space."""
+    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None) -> None:
+        """Empties memory and puts blocks and parameter registers in. Raises DeviceError for one that leaves its space."""
         self.clear()
+        for address, value in (parameters or {}).items():
+            self.memory.view("reg", address, 4).view("<u4")[0] = value
         for b in blocks:
             self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
 
@@ -49,6 +51,7 @@ class Images:
             size = path.stat().st_size
             os.truncate(path, 0)  # gives the pages back, also those of mappings, which stay valid
             os.truncate(path, size)
+        self.memory.clear_arrays()
 
     def close(self) -> None:
         """Drops the mappings; the files stay."""

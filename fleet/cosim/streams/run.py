@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from fleet.cosim.result import Divergence
+from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.images import ByteDifference, Images, differences
 from fleet.cosim.streams.locate import disagreement, locate
@@ -26,6 +28,7 @@ from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError
+from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 
 __all__ = ["StreamRunner"]
@@ -75,8 +78,10 @@ class StreamRunner:
 
         Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
         """
+        plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
+        case = replace(case, blocks=(*case.blocks, *(b for plan in plans.values() for b in plan.blocks)))
         commits = self.model(case)
-        return [self._under(case, setting, commits) for setting in settings]
+        return [self._under(case, setting, commits, plans[setting.issue].binaries) for setting in settings]
 
     def model(self, case: StreamCase) -> list[StreamCommit]:
         """The functional model alone; its memory stands in `expected` afterwards."""
@@ -84,13 +89,20 @@ class StreamRunner:
             raise DeviceError(f"the stream was made for {case.device}", where=self.device.name)
         if not case.calls:
             raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
-        self.expected.fill(case.blocks)
+        self.expected.fill(case.blocks, case.parameters)
         return execute(self.set, self.device, self.expected.memory, case.calls)
 
-    def hardware(self, case: StreamCase, setting: Setting, count: int | None = None) -> tuple[list[StreamCommit], Status]:
-        """The hardware alone, the first `count` instructions; its memory stands in `found` afterwards. Raises SimulationError."""
+    def hardware(
+        self, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()
+    ) -> tuple[list[StreamCommit], Status]:
+        """The hardware alone; its memory stands in `found` afterwards.
+
+        count: the first so many instructions; then by register writes, whatever the setting says.
+        fetched: what the hardware fetches itself; must stand in the case's blocks.
+        Raises SimulationError.
+        """
         self.found.fill(case.blocks)
-        segment = Segment(self.set, self.device, case.calls[:count], refusals=True)
+        segment = Segment(self.set, self.device, case.calls[:count], refusals=True, binaries=fetched, parameters=case.parameters)
         job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
         try:
             status = self._running().run(job)
@@ -109,7 +121,7 @@ class StreamRunner:
         pause: register reads between start and end, each some cycles. Memory of the hardware is emptied of what it did.
         """
         self.found.fill(case.blocks)
-        segment = Segment(self.set, self.device, case.calls[:1], refusals=True)
+        segment = Segment(self.set, self.device, case.calls[:1], refusals=True, parameters=case.parameters)
         script = segment.begin(pause)
         job = segment.job(self.folder / "abandoned", self.found.memory, *self._model(setting, case.seed), script=script)
         try:
@@ -146,9 +158,9 @@ class StreamRunner:
             self._simulation.close()
             self._simulation = None
 
-    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit]) -> StreamOutcome:
+    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], fetched: Sequence[Binary]) -> StreamOutcome:
         try:
-            found, status = self.hardware(case, setting)
+            found, status = self.hardware(case, setting, fetched=fetched)
         except SimulationError as error:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
         reasons = [*_stated(case, expected), *_commits_differ(expected, found)]
@@ -178,7 +190,7 @@ class StreamRunner:
         except FleetError as error:
             what = f"{reasons[0]}; alone, the instructions up to {first} fail: {error}"
             return Divergence(NAME, first, case.calls[first].instruction, case.calls[first].ops, what)
-        self.expected.fill(case.blocks)
+        self.expected.fill(case.blocks, case.parameters)
         execute(self.set, self.device, self.expected.memory, case.calls[:first])
         return locate(NAME, self.set, self.device, case.calls, first, expected[first], found[first], self.expected, self.found)
 
@@ -189,7 +201,7 @@ class StreamRunner:
                 self.hardware(case, setting, i + 1)
             except SimulationError:
                 return i
-            self.expected.fill(case.blocks)
+            self.expected.fill(case.blocks, case.parameters)
             execute(self.set, self.device, self.expected.memory, case.calls[: i + 1])
             if differences(self.expected, self.found)[0]:
                 return i

@@ -32,7 +32,6 @@ _NAME = re.compile(
 _VARIANTS = 60  # of a call in one stream
 _STEPS = (3, 9)  # instructions of a program
 _DEPENDENT = 0.6
-AUX = False
 
 
 def is_case_name(text: str) -> bool:
@@ -70,7 +69,8 @@ def make_case(name: str) -> StreamCase:
     causes: tuple[int, ...] | None
     if match["program"]:
         draws = list(_program(instruction_set, device, rng))
-        calls, causes = tuple(d.call for d in draws), (0,) * len(draws)
+        calls = tuple(c for d in draws for c in (*d.before, d.call))
+        causes = (0,) * len(calls)
         classes = {"steps": str(len(draws))}
     else:
         source = _sources(instruction_set).get(match["instruction"])
@@ -82,12 +82,15 @@ def make_case(name: str) -> StreamCase:
         calls, causes = (draw.call,), (0,)
         if match["kind"] == "illegal":
             calls, causes = _variants(instruction_set, device, draw, number, rng)
-    wrong = instruction_set.instructions[draws[0].call.instruction].legal(device, draws[0].call.fields)
-    if wrong:
-        raise DeviceError(f"the suite drew an illegal call: {'; '.join(wrong)}", where=name)
+        calls, causes = (*draw.before, *calls), (*(0 for _ in draw.before), *causes)
+    for d in draws:
+        wrong = instruction_set.instructions[d.call.instruction].legal(device, d.call.fields)
+        if wrong:
+            raise DeviceError(f"the suite drew an illegal {d.call.instruction}: {'; '.join(wrong)}", where=name)
+    parameters = {k: v for d in reversed(draws) for k, v in d.parameters.items()}
     blocks = tuple(b for d in draws for b in d.blocks)
     replay = f"fleet stream run {name}"
-    return StreamCase(name, device.name, calls, blocks, causes, number, replay, classes)
+    return StreamCase(name, device.name, calls, blocks, causes, parameters, number, replay, classes)
 
 
 def suite_devices(*, all_devices: bool) -> list[str]:
@@ -108,7 +111,7 @@ def memories(device: Device, seed: int) -> list[str]:
 
 def ways_of_issue(instruction_set: InstructionSet) -> list[Issue]:
     """ "regs", and "aux" where the hardware fetches binaries itself."""
-    return ["regs", "aux"] if description_of(instruction_set).fetch is not None and AUX else ["regs"]
+    return ["regs", "aux"] if description_of(instruction_set).fetch is not None else ["regs"]
 
 
 def settings(device: str, seed: int, *, every: bool) -> list[Setting]:
@@ -145,12 +148,19 @@ def _variants(
     every = list(mutations(instruction_set, device, draw.call, rng))
     parts = max(1, -(-len(every) // _VARIANTS))
     chosen = [call for _, call in every[number % parts :: parts]]
+    chosen = [c for c in chosen if not _reads_what_is_undefined(instruction_set, device, c)]
     judged = [(c, refusal(instruction_set.instructions[c.instruction], device, c.fields)) for c in chosen]
     limit = 4 * instruction_set.instructions[draw.call.instruction].cost(device, draw.call.fields) + 2000
     kept = [
         (c, cause) for c, cause in judged if cause or instruction_set.instructions[c.instruction].cost(device, c.fields) <= limit
     ]
     return (*(c for c, _ in kept), draw.call), (*(cause for _, cause in kept), 0)
+
+
+def _reads_what_is_undefined(instruction_set: InstructionSet, device: Device, call: Call) -> bool:
+    """Whether a legal call reads a memory that only instructions fill: nobody says what a variant of a call finds there."""
+    unit = instruction_set.instructions[call.instruction]
+    return not unit.legal(device, call.fields) and any(r.space not in device.memory for r in unit.reads(device, call.fields))
 
 
 def _program(instruction_set: InstructionSet, device: Device, rng: np.random.Generator) -> Iterator[Draw]:

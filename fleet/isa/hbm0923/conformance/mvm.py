@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, halves
 from fleet.isa.contract import Call, Device, Write
-from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.isa.hbm0923.conformance.tensors import choice, numbers, size_class
+from fleet.isa.hbm0923.operands import (
+    BEAT_BYTES,
+    ONCHIP_IN,
+    ONCHIP_OUT,
+    ONCHIP_SECOND,
+    PIXEL_BYTES,
+    PIXEL_LANES,
+    Operands,
+    ceil_div,
+    channel_bytes,
+)
 from fleet.isa.hbm0923.ranges import bn_bytes
 
 _TBLKS = (32, 64, 128)
@@ -22,6 +32,7 @@ class _Shape:
     gap: rows between surfaces that belong to no token. slices: the output channels are written as so many slices.
     alias: inputs that are one and the same range ("residual" = input, "bn" = inside the input, "both").
     end: memory's last bytes are its operands'.
+    onchip: what stands in the on-chip memory, any of "in", "out", "second" (the residual).
     """
 
     chin: int
@@ -36,6 +47,10 @@ class _Shape:
     slices: int = 1
     alias: str = ""
     end: str = ""
+    onchip: tuple[str, ...] = ()
+
+
+_ONCHIP = (("in",), ("out",), ("in", "out"), ("second",), ("in", "second"), ("second", "out"), ("in", "second", "out"))
 
 
 class MvmSource(Source):
@@ -58,22 +73,28 @@ class MvmSource(Source):
         """See `Source`."""
         p = device.parameters
         if small:
-            chin = _choice(rng, [32, 64, 65, 96, 128, 129, *_numbers(rng, 200, 1)])
-            chout = _choice(rng, [8, 9, 32, 33, 64, *_numbers(rng, 100, 1)])
-            tokens = _choice(rng, [1, 2, 3, 4])
+            chin = choice(rng, [32, 64, 65, 96, 128, 129, *numbers(rng, 200, 1)])
+            chout = choice(rng, [8, 9, 32, 33, 64, *numbers(rng, 100, 1)])
+            tokens = choice(rng, [1, 2, 3, 4])
         else:
-            sizes = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 576, 2047, 2048, 2049, 4096, *_numbers(rng, 700, 3)]
-            chin = _choice(rng, sizes)
+            sizes = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 576, 2047, 2048, 2049, 4096, *numbers(rng, 700, 3)]
+            chin = choice(rng, sizes)
             tout = p["Tout"]
-            chout = _choice(rng, [1, tout - 1, tout, tout + 1, 31, 32, 33, 64, 65, *_numbers(rng, 200, 3)])
-            tokens = _choice(rng, [1, 1, 2, 3, 5, 17, 33, 40])
+            chout = choice(rng, [1, tout - 1, tout, tout + 1, 31, 32, 33, 64, 65, *numbers(rng, 200, 3)])
+            tokens = choice(rng, [1, 1, 2, 3, 5, 17, 33, 40])
         tokens = min(tokens, p["MaxToken"], p["DatDepth"] // ceil_div(chin, p["Tin"]))
         flags = rng.integers(0, 2, 3)
         shape = _Shape(
-            chin, max(1, chout), tokens, _choice(rng, _TBLKS), relu=bool(flags[0]), mul=self.residual and bool(flags[1]),
-            argmax=self.bn and bool(flags[2]), data=str(rng.choice(DATA_KINDS)), gap=_choice(rng, [0, 0, 1, 3]),
+            chin, max(1, chout), tokens, choice(rng, _TBLKS), relu=bool(flags[0]), mul=self.residual and bool(flags[1]),
+            argmax=self.bn and bool(flags[2]), data=str(rng.choice(DATA_KINDS)), gap=choice(rng, [0, 0, 1, 3]),
+            onchip=self._onchip(rng) if chin < 300 else (),
         )  # fmt: skip
         return self._build(device, shape, rng, place)
+
+    def _onchip(self, rng: np.random.Generator) -> tuple[str, ...]:
+        """At times."""
+        known = [o for o in _ONCHIP if self.residual or "second" not in o]
+        return known[int(rng.integers(len(known)))] if rng.random() < 0.25 else ()
 
     def _directed(self, device: Device) -> list[_Shape]:
         p = device.parameters
@@ -103,12 +124,19 @@ class MvmSource(Source):
             shapes.append(replace(base, relu=relu, mul=mul, argmax=argmax, gap=2, chin=192, chout=65, tokens=17, tblk=64))
         shapes += [replace(base, slices=n, chout=n * tout - r, tblk=32) for n, r in ((2, 0), (2, 1), (3, tout - 1))]
         shapes += [replace(base, chin=64, chout=64, end=e) for e in ("ddr", "hbm")]
+        onchip = [o for o in _ONCHIP if self.residual or "second" not in o]
+        shapes += [
+            replace(base, chin=70, chout=n, tokens=w, gap=g, onchip=o) for o in onchip for n, w, g in ((40, 3, 0), (64, 1, 2))
+        ]
         aliases = (("residual",) if self.residual else ()) + (("bn",) if self.bn else ()) + (("both",) if self.residual else ())
         shapes += [replace(base, chin=64, chout=64, tokens=4, alias=a, data=d) for a in aliases for d in ("plain", "special")]
         return shapes
 
-    def _build(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place) -> Draw:
+    def _build(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place, at: int | None = None) -> Draw:
+        """at: where on chip the output stands, in the second half when None."""
         blocks: list[Write] = []
+        before: list[Call] = []
+        half = device.parameters["OnchipDepth"] * PIXEL_BYTES
         in_surfaces, out_surfaces = ceil_div(s.chin, PIXEL_LANES), ceil_div(s.chout, PIXEL_LANES)
         rows = s.tokens + s.gap
         read: list[tuple[int, int]] = []
@@ -125,23 +153,38 @@ class MvmSource(Source):
 
         if s.end == "ddr":
             place = _AtEnd(device, rng)
-        x = source(in_surfaces * rows * PIXEL_BYTES, s.data)
+
+        def prepared(channels: int, offset: int) -> int:
+            """A plain product, which leaves a tensor on chip."""
+            plain = _Shape(64, channels, s.tokens, 128, data=s.data, gap=s.gap, onchip=("out",))
+            draw = MvmSource("mvm")._build(device, plain, rng, place, offset)
+            blocks.extend(draw.blocks)
+            before.append(draw.call)
+            return offset
+
+        chip_in, chip_out, chip_second = (name in s.onchip for name in ("in", "out", "second"))
+        x = prepared(s.chin, 0) if chip_in else source(in_surfaces * rows * PIXEL_BYTES, s.data)
         bn = residual = None
         if self.bn:
             bn = x if s.alias in {"bn", "both"} else source(bn_bytes(s.chout), "plain" if s.data == "huge" else s.data)
         if self.residual:
-            residual = x if s.alias in {"residual", "both"} else source(out_surfaces * rows * PIXEL_BYTES, s.data)
+            if chip_second:
+                residual = prepared(s.chout, in_surfaces * rows * PIXEL_BYTES)
+            else:
+                residual = x if s.alias in {"residual", "both"} else source(out_surfaces * rows * PIXEL_BYTES, s.data)
         size = out_surfaces * rows * PIXEL_BYTES
-        y, fresh = place.target("ddr", size, read)
+        y, fresh = (half if at is None else at, False) if chip_out else place.target("ddr", size, read)
         if fresh:
             fill("ddr", y, rng.integers(0, 256, size, dtype=np.uint8))
-        read.append((y, y + size))
+        if not chip_out:
+            read.append((y, y + size))
         argmax = place.target("ddr", 4 * s.tokens, read)[0] if s.argmax else None
         weights = self._weights(device, s, rng, place, blocks)
         o = Operands(
             chin=s.chin, chout=s.chout, tokens=s.tokens, tblk=s.tblk, input=x, weights=weights, output=y,
             in_surface=rows * PIXEL_BYTES, in_line=int(rng.integers(0, 64)) * 64, out_surface=rows * PIXEL_BYTES,
             out_line=int(rng.integers(0, 64)) * 64, bn=bn, residual=residual, argmax=argmax, relu=s.relu, mul=s.mul,
+            onchip=ONCHIP_IN * chip_in | ONCHIP_OUT * chip_out | ONCHIP_SECOND * chip_second,
         )  # fmt: skip
         fields = o.encode(device)
         if s.slices > 1:
@@ -149,7 +192,7 @@ class MvmSource(Source):
             fields |= {"mvm_splits_m1": s.slices - 1, "mvm_chout_slice": tout, "mvm_chout_last": s.chout - (s.slices - 1) * tout}
             if argmax is None:
                 fields["mvm_argmax_addr"] = s.slices - 1
-        return Draw(Call(self.instruction, fields), tuple(blocks), self._classes(device, s))
+        return Draw(Call(self.instruction, fields), tuple(blocks), self._classes(device, s), tuple(before))
 
     def _weights(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place, blocks: list[Write]) -> int:
         """Scales of the data's kind, codes of any bits, in every port; what pads them is noise too."""
@@ -174,14 +217,17 @@ class MvmSource(Source):
     def _classes(self, device: Device, s: _Shape) -> dict[str, str]:
         p = device.parameters
         return {
-            "inputs": _size(s.chin, {p["TgroupCh"]: "a weight group", p["Tin"]: "Tin", 32: "a pixel"}, p["Tin"] * p["WtDepth"]),
-            "outputs": _size(s.chout, {p["Tout"]: "Tout", 32: "a pixel"}, 0),
-            "tokens": _size(s.tokens, {32: "a chunk"}, min(p["MaxToken"], p["DatDepth"])),
+            "inputs": size_class(
+                s.chin, {p["TgroupCh"]: "a weight group", p["Tin"]: "Tin", 32: "a pixel"}, p["Tin"] * p["WtDepth"]
+            ),
+            "outputs": size_class(s.chout, {p["Tout"]: "Tout", 32: "a pixel"}, 0),
+            "tokens": size_class(s.tokens, {32: "a chunk"}, min(p["MaxToken"], p["DatDepth"])),
             "block": str(s.tblk),
             "flags": "+".join(n for n in ("relu", "mul", "argmax") if getattr(s, n)) or "none",
             "data": s.data,
             "strides": "gaps" if s.gap else "touching",
             "aliasing": s.alias or "none",
+            "on chip": "+".join(s.onchip) or "none",
             "slices": "several" if s.slices > 1 else "one",
         }
 
@@ -199,27 +245,3 @@ class _AtEnd(Place):
             return super().take(space, size, align)
         self._end = (self._end - size) // align * align
         return self._end
-
-
-def _size(value: int, units: dict[int, str], most: int) -> str:
-    """A size in words: its place beside the units that hardware has a boundary at."""
-    if value == 1:
-        return "1"
-    if value == most:
-        return "the most"
-    for unit, name in units.items():
-        for d, text in ((0, name), (-1, f"{name} - 1"), (1, f"{name} + 1")):
-            if value == unit + d:
-                return text
-    for unit, name in units.items():
-        if value % unit == 0:
-            return f"whole multiple of {name}"
-    return "other"
-
-
-def _numbers(rng: np.random.Generator, below: int, count: int) -> list[int]:
-    return [int(n) for n in rng.integers(1, below, count)]
-
-
-def _choice(rng: np.random.Generator, values: Sequence[int]) -> int:
-    return values[int(rng.integers(len(values)))]

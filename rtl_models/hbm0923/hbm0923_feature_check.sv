@@ -47,7 +47,8 @@ module hbm0923_feature_check
   assign row_bytes   = {28'd0, sizes_i.tokens, 6'd0};
 
   // ---- sizes, unless something ranks higher
-  function automatic logic short_strides(input logic [31:0] surface, input logic [31:0] line, input logic [1:0] used, input logic [31:0] row);
+  function automatic logic short_strides(input logic [31:0] surface, input logic [31:0] line, input logic [1:0] used,
+                                         input logic [31:0] row);
     return (used[0] && surface < row) || (used[1] && line < row);
   endfunction
   // Whole structs go in; not every field counts.
@@ -120,7 +121,8 @@ module hbm0923_feature_check
           b_q     <= sizes_i.tokens;
         end
         4'd2: begin
-          if (!ranks_higher && (bad_strides(in_i, out_i, side_i, side_feature_i, sizes_i) || (pixels_valid_i && product != 48'(pixels_i)))) error_q <= ErrBadSize;
+          if (!ranks_higher && (bad_strides(in_i, out_i, side_i, side_feature_i, sizes_i)
+                                || (pixels_valid_i && product != 48'(pixels_i)))) error_q <= ErrBadSize;
           a_q <= in_i.surface;
           b_q <= surfaces_m1;
         end
@@ -151,7 +153,8 @@ module hbm0923_feature_check
         end
         4'd8: if (side_i != SideFlat) side_end_q <= side_end_q + 50'(product);
         4'd9: begin
-          if (error_q == ErrNone && bad_range(in_i, out_i, side_i, side_feature_i, in_end_q, out_end_q, side_end_q)) error_q <= ErrOutOfRange;
+          if (error_q == ErrNone
+              && bad_range(in_i, out_i, side_i, side_feature_i, in_end_q, out_end_q, side_end_q)) error_q <= ErrOutOfRange;
           hulls_q         <= '0;
           hulls_q.data[0] <= range(in_i.onchip, in_i.addr, in_end_q[32:0]);
           hulls_q.wr[0]   <= range(out_i.onchip, out_i.addr, out_end_q[32:0]);

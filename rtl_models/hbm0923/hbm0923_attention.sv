@@ -341,10 +341,12 @@ module hbm0923_attention
   );
 
   // ---- its life
-  logic running, draining, bus_error, waiting;
+  logic running, draining, bus_error, waiting, held;
   assign running  = issue_left || array_busy || out_valid || store_left || store_valid;
   assign draining = !writer_idle || store_idle != '1;
   assign waiting  = no_pixel || no_weight || no_room || store_no_pixel || store_no_room;
+  // An earlier instruction is what it waits for: to read, or to write.
+  assign held     = (waiting && (!data_go_i || (!plan.store && !hbm_go_i))) || (!oldest_i && (store_left || no_room));
 
   always_comb begin
     bus_error = 1'b0;
@@ -372,7 +374,7 @@ module hbm0923_attention
     .draining_i       (draining),
     .bus_error_i      (bus_error),
     .suppress_o       (suppress),
-    .wait_dependency_i(waiting && (!data_go_i || (!plan.store && !hbm_go_i) || (!oldest_i && (plan.store || no_room)))),
+    .wait_dependency_i(held),
     .wait_activation_i(no_pixel || store_no_pixel),
     .wait_weight_i    (no_weight),
     .wait_write_i     (no_room || store_no_room),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from att_runner import DAT, F2W, TRP, Bench, Device
+from att_runner import F2W, TRP, Bench, Device
 
 SMALL = Device(ports=8, fifo=32, max_token=512)
 LARGE = Device(ports=32)
@@ -133,6 +133,33 @@ def test_bus_error() -> None:
     bench.play("stall:1", short_hbm=8192 + 1024)
 
 
+@pytest.mark.parametrize("cycles", [5, 12, 19, 26, 33])
+def test_nothing_gathered_outlives_an_error(cycles: int) -> None:
+    """The error comes while tokens of the next beat are gathered; a later instruction must not write them."""
+    bench = Bench(LARGE, np.random.default_rng(cycles))
+    bench.hbm_next = bench.hbm.shape[1] - 4096
+    before = bench.hbm.copy()
+    bench.store(0, 64, 0, 64, 1)
+    bench.hbm = before
+    bench.expect[-1] = (6, 0x30)
+    bench.hbm_next = 0
+    bench.store(0, 64, 40, 1, 1)
+    bench.play(f"fixed:{cycles}", short_hbm=4096 + 1024)
+
+
+def test_waits_until_it_is_the_oldest() -> None:
+    """Reads and computes early, writes late (the bench asserts that); the wait is dependency, not compute."""
+    bench = Bench(SMALL, np.random.default_rng(6))
+    for delays in ((0, 0, 900), (200, 0, 900), (0, 200, 900)):
+        bench.mvm(TRP, 64, 70, 2, 1, 1, delays=delays)
+        bench.mvm(F2W, 64, 40, 4, 1, 4, delays=delays)  # more pixels than the writer takes
+        bench.store(1, 64, 4, 9, 2, delays=delays)
+        bench.store(0, 64, 4, 9, 2, delays=delays)
+    for report in bench.play():
+        assert report.cycles > 900
+        assert report.classes[5] > 500
+
+
 def test_power_on_and_many_in_a_row() -> None:
     """Instructions of all kinds behind one another, each with other delays of the dispatcher."""
     bench = Bench(SMALL, np.random.default_rng(77))
@@ -144,4 +171,3 @@ def test_power_on_and_many_in_a_row() -> None:
                 mode = TRP if kind == 1 else F2W
                 bench.mvm(mode, 64, int(bench.rng.integers(1, 70)), int(bench.rng.integers(1, 4)), 1, 2)
     bench.play("stall:8")
-    assert DAT != F2W

@@ -86,7 +86,7 @@ class ClassRow:
 
 
 def class_rows(report: StreamReport) -> tuple[ClassRow, ...]:
-    """Classes in the order of `classes`. Cycles count from start to commit, so those of overlapping instructions add up to more."""
+    """Classes in the order of `classes`. Cycles count from start to commit, without those spent waiting for an earlier instruction."""
     made: list[ClassRow] = []
     for name in dict.fromkeys(report.classes.values()):
         ops = tuple(op for op, kind in report.classes.items() if kind == name)
@@ -96,7 +96,8 @@ def class_rows(report: StreamReport) -> tuple[ClassRow, ...]:
 
 
 def _cycles_of(rows: Sequence[CommitRow], ops: Sequence[str]) -> int:
-    return sum(sum(row.cycles.values()) for row in rows if row.ops and row.ops[-1] in ops)
+    mine = [row.cycles for row in rows if row.ops and row.ops[-1] in ops]
+    return sum(sum(cycles.values()) - cycles.get("dependency", 0) for cycles in mine)
 
 
 def write_stream_report(report: StreamReport, folder: Path | str) -> Path:

@@ -18,7 +18,7 @@ from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
-from fleet.isa.description import load
+from fleet.isa.description import load, parameter_values
 from fleet.isa.memory import MappedMemory
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Stream:
             images = sorted(folder.rglob("ddr.bin"), key=lambda p: p.stat().st_mtime)
             if images:
                 memory = MappedMemory(self.compiled.device, images[-1].parent)
+                memory.set_registers(parameter_values(load(self.compiled.instruction_set.description), self.compiled.parameters))
         damage = tuple(self._damage(memory)) if memory is not None else ()
         return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands, damage)
 

@@ -26,7 +26,8 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.description import load, parameter_values
+from fleet.isa.description import load as load_description
+from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
@@ -116,7 +117,8 @@ def _fresh_memory(compiled: AccelProgram, folder: Path, *, hbm: bool = True) -> 
 
 
 def load_constants(compiled: AccelProgram, memory: MappedMemory, *, hbm: bool = True) -> None:
-    """Writes all constants of the plan into memory; without `hbm` those of HBM are left to the stream."""
+    """Writes all constants of the plan and the parameter registers; without `hbm` those of HBM are left to the stream."""
+    memory.set_registers(parameter_values(load_description(compiled.instruction_set.description), compiled.parameters))
     for constant in compiled.plan.constants.values():
         if constant.space == "hbm" and not hbm:
             continue
@@ -180,8 +182,6 @@ class _Run:
         self.memory = _fresh_memory(c, self.folder, hbm=not c.device_loads)
         try:
             self.backend.open(c.instruction_set, c.device, self.memory, replace(options, progress=progress, workdir=self.folder))
-            for address, value in parameter_values(load(c.instruction_set.description), c.parameters).items():
-                self.memory.view("reg", address, 4).view("<u4")[0] = value
             start = time.perf_counter()
             for step in c.steps:
                 if isinstance(step, HostStep):

@@ -16,7 +16,6 @@ from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.isa.codec import decode_binary
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
-from fleet.isa.description import load, parameter_values
 from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
@@ -130,9 +129,7 @@ class IssBackend:
         self._opened: tuple[InstructionSet, Device, MappedMemory, RunOptions] | None = None
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Keeps what `execute` needs and sets the parameter registers."""
-        for address, value in parameter_values(load(instruction_set.description)).items():
-            memory.view("reg", address, 4).view("<u4")[0] = value
+        """Keeps what `execute` needs."""
         self._opened = instruction_set, device, memory, options
 
     def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:

@@ -27,7 +27,7 @@ from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
-from fleet.isa.description import load, parameter_values
+from fleet.isa.description import load
 from fleet.isa.dram import timing_keys
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
@@ -99,8 +99,6 @@ class RtlBackend:
         self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
-        for address, value in parameter_values(load(instruction_set.description)).items():
-            memory.view("reg", address, 4).view("<u4")[0] = value
         self._jobs, self._base, self._counters, self._used = 0, 0, {}, {}
         before = time.monotonic()
         executable = build(design_of(instruction_set, device), self._flavour, options.progress)

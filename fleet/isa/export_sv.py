@@ -154,7 +154,7 @@ def _aux_decode(d: Description) -> Iterator[str]:
     yield "  function automatic aux_task_t aux_decode(input logic [7:0] cfg_id);"
     yield "    aux_task_t found;"
     yield "    found = '{unit: aux_unit_e'(0), default: '0};"
-    yield "    unique case (cfg_id)"
+    yield "    case (cfg_id)"
     for i in tasks:
         values = (
             f"known: 1'b1, unit: AuxUnit{camel(i.unit)}, beats: {_bits(SLOT_BEATS)}'d{i.beats}, "

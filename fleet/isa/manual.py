@@ -2,7 +2,7 @@
 
 Registers, instructions with their fields, both encodings, limits, causes and counters come from the description; what an
 instruction computes, needs and costs from the docstrings of its class, where the set is installed; and what is neither, from a file
-`<name>_notes.md` beside the description, which is put at the end as it is.
+`<name>_notes.md` beside the description: sections `### <instruction>` stand with the instruction, the rest at the end.
 """
 
 from __future__ import annotations
@@ -58,12 +58,29 @@ def _lines(d: Description, classes: Mapping[str, type[Instruction]]) -> Iterator
     yield from _contents(d)
     yield from _register_map(d)
     yield from _units(d)
-    yield from _instructions(d, classes)
+    notes, rest = _notes(d)
+    yield from _instructions(d, classes, notes)
     yield from _binary_form(d)
     yield from _device_wide(d)
-    notes = d.path.with_name(f"{d.name}_notes.md")
-    if notes.is_file():
-        yield notes.read_text(encoding="utf-8").rstrip()
+    yield rest
+
+
+def _notes(d: Description) -> tuple[Mapping[str, str], str]:
+    """Instruction -> its section of the notes, and what is left of them; nothing where there is no such file."""
+    file = d.path.with_name(f"{d.name}_notes.md")
+    if not file.is_file():
+        return {}, ""
+    own: dict[str, list[str]] = {}
+    rest: list[str] = []
+    target = rest
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("### ") and line[4:] in d.instructions:
+            target = own.setdefault(line[4:], [])
+            continue
+        if line.startswith("#"):
+            target = rest
+        target.append(line)
+    return {name: "\n".join(lines).strip() for name, lines in own.items()}, "\n".join(rest).strip()
 
 
 def _contents(d: Description) -> Iterator[str]:
@@ -153,7 +170,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _instructions(d: Description, classes: Mapping[str, type[Instruction]]) -> Iterator[str]:
+def _instructions(d: Description, classes: Mapping[str, type[Instruction]], notes: Mapping[str, str]) -> Iterator[str]:
     yield "## Instructions"
     yield ""
     yield "| instruction | opcode | unit | start value | may be set too | beats in the binary | title |"
@@ -164,15 +181,18 @@ def _instructions(d: Description, classes: Mapping[str, type[Instruction]]) -> I
         yield f"| [`{i.name}`](#{i.name}) | {i.opcode:#04x} | {i.unit} | {i.start:#x} | {optional} | {beats} | {_cell(i.title)} |"
     yield ""
     for i in d.instructions.values():
-        yield from _instruction(d, i, classes.get(i.name))
+        yield from _instruction(d, i, classes.get(i.name), notes.get(i.name))
 
 
-def _instruction(d: Description, word: InstructionWord, cls: type[Instruction] | None) -> Iterator[str]:
+def _instruction(d: Description, word: InstructionWord, cls: type[Instruction] | None, notes: str | None) -> Iterator[str]:
     unit = d.units[word.unit]
     yield f"### {word.name}"
     yield ""
     yield f"{word.title}. {word.desc}"
     yield ""
+    if notes:
+        yield notes
+        yield ""
     for head, text in _semantics(cls):
         yield f"- **{head}.** {text}"
     writes = ", ".join(_spans([r.number for r in d.operands(word.name)]))
@@ -209,8 +229,6 @@ def _semantics(cls: type[Instruction] | None) -> Iterator[tuple[str, str]]:
         "Semantics": (cls, Instruction),
         "Computes": (cls.execute, Instruction.execute),
         "Legal when": (cls.legal, Instruction.legal),
-        "Reads": (cls.reads, Instruction.reads),
-        "Writes": (cls.writes, Instruction.writes),
         "Cycles": (cls.cost, Instruction.cost),
     }
     for head, (own, general) in texts.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,11 @@ class MappedMemory(Memory):
                 f"bytes [{offset:#x}, {offset + size:#x}) leave '{space}' of {whole.size:#x} bytes", where=self.device.name
             )
         return whole[offset : offset + size]
+
+    def set_registers(self, values: Mapping[int, int]) -> None:
+        """Puts values into registers of space "reg" (`fleet.isa.description.parameter_values`): byte address -> value."""
+        for address, value in values.items():
+            self.view("reg", address, 4).view("<u4")[0] = value
 
     def clear_arrays(self) -> None:
         """Puts 0 into the spaces that are no files."""

@@ -630,7 +630,7 @@ package hbm0923_pkg;
   function automatic aux_task_t aux_decode(input logic [7:0] cfg_id);
     aux_task_t found;
     found = '{unit: aux_unit_e'(0), default: '0};
-    unique case (cfg_id)
+    case (cfg_id)
       8'h01: found = '{known: 1'b1, unit: AuxUnitElementwise, beats: 2'd1, words: 6'd13, start: StartElementwise, start_optional: StartElementwiseOptional};
       8'h02: found = '{known: 1'b1, unit: AuxUnitSfu, beats: 2'd1, words: 6'd16, start: StartF2wMvm, start_optional: StartF2wMvmOptional};
       8'h03: found = '{known: 1'b1, unit: AuxUnitSfu, beats: 2'd1, words: 6'd16, start: StartTrpMvm, start_optional: StartTrpMvmOptional};

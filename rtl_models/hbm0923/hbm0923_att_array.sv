@@ -24,9 +24,10 @@ module hbm0923_att_array
   output att_beat_t                     beat_o,
   output logic [Ports*16-1:0]           y_o
 );
-  logic [6:1]      valid_q;
-  att_beat_t [6:1] beat_q;
-  att_lanes_t      x_q;
+  typedef att_beat_t [6:1] stages_t;
+  logic [6:1] valid_q;
+  stages_t    beat_q;
+  att_lanes_t x_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
@@ -34,7 +35,10 @@ module hbm0923_att_array
   end
 
   always_ff @(posedge clk_i) begin
-    if (enable_i) beat_q <= {beat_q[5:1], beat_i};
+    if (enable_i) begin
+      beat_q[1] <= beat_i;
+      for (int unsigned i = 2; i <= 6; i++) beat_q[i] <= beat_q[i-1];
+    end
     if (valid_q[1]) begin
       x_q <= unpack_lanes(beat_q[1].high ? pixel_i[HbmBits+:HbmBits] : pixel_i[0+:HbmBits], beat_q[1].mask ? plan_i.mask : '1);
     end

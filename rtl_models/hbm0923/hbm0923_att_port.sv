@@ -99,16 +99,4 @@ module hbm0923_att_port
   if (Log2BankStep != 28) begin : gen_step
     $error("the bank step must be 28");
   end
-
-`ifndef SYNTHESIS
-  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic out_of_reset_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) out_of_reset_q <= 1'b0;
-    else out_of_reset_q <= 1'b1;
-  end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) pop_i |-> valid_o);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) push_i |-> ready_o);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) rvalid_i |-> enable_i);
-`endif
 endmodule

@@ -102,6 +102,16 @@ module hbm0923_att_store
   assign no_pixel_o = left_o && have_i == '0;
   assign no_room_o  = left_o && !room;
 
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
+    valid_q |-> (store_q.keys ? !busy_i[store_q.port[Log2Ports-1:0]] : busy_i == '0));
+`endif
   logic unused_plan;
   assign unused_plan = ^plan_i;
 endmodule

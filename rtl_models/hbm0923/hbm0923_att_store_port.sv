@@ -37,13 +37,13 @@ module hbm0923_att_store_port
   localparam int unsigned Beats    = (Channels < 2) ? 2 : Channels;
   localparam int unsigned Bw       = $clog2(Beats) + 1;
 
-  logic [Beats-1:0][HbmBits-1:0] data_q;    // the lowest is written first
-  logic [31:0]                   strb_q;
-  logic [27:0]                   addr_q, stride_q;
-  logic [Bw-1:0]                 left_q;    // beats still to be written
-  logic                          aw_q, w_q; // address, data of this one still to be taken
-  logic [7:0]                    waiting_q; // responses
-  logic                          mine, taken;
+  logic [31:0]   strb_q;
+  logic          keys_q;
+  logic [27:0]   addr_q, stride_q;
+  logic [Bw-1:0] left_q, beat_q;  // beats still to be written, and which one
+  logic          aw_q, w_q;       // address, data of this one still to be taken
+  logic [7:0]    waiting_q;       // responses
+  logic          mine, taken;
 
   assign mine  = valid_i && (!store_i.keys || store_i.port == 5'(Port));
   assign taken = (!aw_q || awready_i) && (!w_q || wready_i);
@@ -51,7 +51,9 @@ module hbm0923_att_store_port
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       strb_q    <= '0;
+      keys_q    <= 1'b0;
       left_q    <= '0;
+      beat_q    <= '0;
       aw_q      <= 1'b0;
       w_q       <= 1'b0;
       waiting_q <= '0;
@@ -60,6 +62,8 @@ module hbm0923_att_store_port
     end else if (enable_i) begin
       if (mine) begin
         addr_q   <= store_i.addr;
+        keys_q   <= store_i.keys;
+        beat_q   <= '0;
         stride_q <= store_i.keys ? 28'd32 : stride_i;
         strb_q   <= store_i.keys ? '1 : strb_q | (32'd3 << {store_i.slot, 1'b0});
         if (store_i.keys || store_i.flush) begin
@@ -72,6 +76,7 @@ module hbm0923_att_store_port
         if (wready_i) w_q <= 1'b0;
         if (taken) begin
           left_q <= left_q - Bw'(1'b1);
+          beat_q <= beat_q + Bw'(1'b1);
           addr_q <= addr_q + stride_q;
           aw_q   <= left_q != Bw'(1'b1);
           w_q    <= left_q != Bw'(1'b1);
@@ -83,23 +88,25 @@ module hbm0923_att_store_port
     end
   end
 
-  // The pixel's channels of this port, each in the token's slot of its beat.
-  typedef logic [Beats-1:0][HbmBits-1:0] beats_t;
-  function automatic beats_t gather(input beats_t held, input logic [DdrBits-1:0] pixel, input logic [3:0] slot);
-    /*verilator no_inline_task*/
-    beats_t beats;
-    beats = held;
-    for (int unsigned c = 0; c < Channels; c++) begin
-      for (int unsigned t = 0; t < BeatLanes; t++) begin
-        if (slot == 4'(t)) beats[c][16*t+:16] = pixel[16*(Port+Ports*c)+:16];
-      end
-    end
-    return beats;
+  // K: the pixel. V: the channels of this port, 16 tokens of them.
+  logic [DdrBits-1:0]     pixel_q;
+  logic [Channels*16-1:0] slots [BeatLanes];
+
+  function automatic logic [Channels*16-1:0] own(input logic [DdrBits-1:0] pixel);
+    logic [Channels*16-1:0] lanes;
+    for (int unsigned c = 0; c < Channels; c++) lanes[16*c+:16] = pixel[16*(Port+Ports*c)+:16];
+    return lanes;
   endfunction
 
-  always_ff @(posedge clk_i) begin
-    if (mine) data_q <= store_i.keys ? beats_t'(pixel_i) : gather(data_q, pixel_i, store_i.slot);
-    else if (left_q != '0 && taken) data_q <= data_q >> HbmBits;
+  always_ff @(posedge clk_i) if (mine && store_i.keys) pixel_q <= pixel_i;
+  always_ff @(posedge clk_i) if (mine && !store_i.keys) slots[store_i.slot] <= own(pixel_i);
+
+  always_comb begin
+    wdata_o = '0;
+    if (w_q) begin
+      if (keys_q) wdata_o = beat_q[0] ? pixel_q[HbmBits+:HbmBits] : pixel_q[0+:HbmBits];
+      else for (int unsigned t = 0; t < BeatLanes; t++) wdata_o[16*t+:16] = 16'(slots[t] >> {beat_q, 4'd0});
+    end
   end
 
   assign busy_o    = left_q != '0;
@@ -108,18 +115,7 @@ module hbm0923_att_store_port
   assign awvalid_o = aw_q;
   assign awaddr_o  = (33'(Port) << Log2BankStep) | 33'(addr_q);
   assign wvalid_o  = w_q;
-  assign wdata_o   = data_q[0];
   assign wstrb_o   = strb_q;
-
-`ifndef SYNTHESIS
-  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
-  logic out_of_reset_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) out_of_reset_q <= 1'b0;
-    else out_of_reset_q <= 1'b1;
-  end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) mine |-> !busy_o);
-`endif
   logic unused_response;
   assign unused_response = bresp_i[0];
 endmodule

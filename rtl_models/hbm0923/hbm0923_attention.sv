@@ -391,6 +391,17 @@ module hbm0923_attention
   if (Tout != HbmPorts || AttInterval == 0) begin : gen_check
     $error("an output channel a port, and steps of at least one cycle");
   end
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // Here once and not in every port: an assertion costs simulated time also when it has nothing to say.
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) step |-> port_valid == '1);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_rvalid_i != '0 || hbm_bvalid_i != '0 || ddr_mine |-> busy);
+`endif
   // Coefficients are not read; a response's lower bit and end say nothing that is not known.
   logic unused_inputs;
   assign unused_inputs = ^{coef_go_i, flush, ddr_rresp_i, ddr_rlast_i, hbm_rresp_i, hbm_rlast_i};

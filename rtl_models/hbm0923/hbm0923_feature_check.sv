@@ -49,8 +49,8 @@ module hbm0923_feature_check
   assign row_bytes32 = row_bytes[31:0];
 
   // ---- sizes, unless something ranks higher
-  function automatic logic short_strides(input logic [31:0] surface, input logic [31:0] line, input logic [1:0] several, input logic [31:0] row);
-    return (several[0] && surface < row) || (several[1] && line < row);
+  function automatic logic short_strides(input logic [31:0] surface, input logic [31:0] line, input logic [1:0] used, input logic [31:0] row);
+    return (used[0] && surface < row) || (used[1] && line < row);
   endfunction
   logic       bad_strides, ranks_higher;
   logic [1:0] many;

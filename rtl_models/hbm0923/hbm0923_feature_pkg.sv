@@ -1,7 +1,6 @@
 // Features as the units besides MVM walk over them: lines (heads) x tokens x groups of 32 channels, a beat of 64 bytes each.
 package hbm0923_feature_pkg;
 
-
   // Where a feature stands.
   typedef struct packed {
     logic        onchip;

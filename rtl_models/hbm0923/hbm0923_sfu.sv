@@ -182,7 +182,7 @@ module hbm0923_sfu
   // ---- passes A and B
   logic        row_valid, row_pop, e_take, starved;
   logic [31:0] mean, root;
-  logic [31:0] e [32];
+  logic [1023:0] e;
   hbm0923_sfu_stats #(.MaxToken(MaxToken)) u_stats (
     .clk_i, .rst_ni, .step_i (step), .start_i (run), .plan_i (plan),
     .a_ready_i (ring_ready[0]), .a_take_o (a_take), .a_data_i (data_a),

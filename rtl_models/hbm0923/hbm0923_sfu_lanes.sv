@@ -20,7 +20,7 @@ module hbm0923_sfu_lanes
   input  logic [31:0]  mean_i,
   input  logic [31:0]  root_i,
   input  logic [511:0] data_i,      // the cycle after, as are the next three
-  input  logic [31:0]  e_i [32],
+  input  logic [1023:0] e_i,
   input  logic [511:0] coef_low_i,
   input  logic [511:0] coef_high_i,
 
@@ -104,7 +104,7 @@ module hbm0923_sfu_lanes
           b1_q[i+16] <= coef_high_i[32*i+:16];
         end
       end
-      if (softmax) for (int unsigned i = 0; i < 32; i++) a1_q[i] <= e_i[i];
+      if (softmax) for (int unsigned i = 0; i < 32; i++) a1_q[i] <= e_i[32*i+:32];
       if (pos) begin
         for (int unsigned i = 0; i < 32; i++) begin
           a1_q[i] <= fp16_to_fp32(data_i[16*i+:16]);

@@ -30,7 +30,7 @@ module hbm0923_sfu_stats
   output logic [31:0]  root_o,       // or reciprocal
   input  logic         row_pop_i,
   input  logic         e_take_i,
-  output logic [31:0]  e_o [32]      // the cycle after
+  output logic [1023:0] e_o          // the cycle after
 );
   localparam int unsigned Rows = 32;  // under way; more than the steps from a row's last beat to its result
   localparam int unsigned EDepth = 2 ** $clog2(2 * ((MaxToken + 31) / 32));
@@ -217,9 +217,9 @@ module hbm0923_sfu_stats
     .e_o(e), .busy_o(exp_busy)
   );
 
-  logic [31:0]   e_mem [EDepth][32];
+  logic [1023:0] e_mem [EDepth];
   logic [Ew-1:0] e_wr_q, e_rd_q;
-  logic [31:0]   e_out_q [32];
+  logic [1023:0] e_out_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       e_wr_q <= '0;
@@ -233,8 +233,8 @@ module hbm0923_sfu_stats
     end
   end
   always_ff @(posedge clk_i) begin
-    if (step_i && e_valid) for (int unsigned i = 0; i < 32; i++) e_mem[e_wr_q][i] <= e[i];
-    if (e_take_i) for (int unsigned i = 0; i < 32; i++) e_out_q[i] <= e_mem[e_rd_q][i];
+    if (step_i && e_valid) for (int unsigned i = 0; i < 32; i++) e_mem[e_wr_q][32*i+:32] <= e[i];
+    if (e_take_i) e_out_q <= e_mem[e_rd_q];
   end
   assign e_o = e_out_q;
 

@@ -117,12 +117,12 @@ FAULTS = (
         "a cycle of every instruction is counted twice",
         digits(*BITS),
         "rtl did not run",
-        (r"instruction 0 \(mvm_bn", r"an assertion of the design failed at \S*hbm0923_mvm_ctrl.sv:\d+"),
+        (r"instruction 0 \(mvm_bn", r"an assertion of the design failed at \S*hbm0923_unit_ctrl.sv:\d+"),
         (
             Edit(
-                f"{RTL}_mvm_ctrl.sv",
-                "StCheck, StCommit: class_d[Issue] = class_q[Issue] + 32'd1;",
-                "StCheck, StCommit: class_d[Issue] = class_q[Issue] + 32'd2;",
+                f"{RTL}_unit_ctrl.sv",
+                "if (spent == 3'(i)) class_d[i] = class_q[i] + 32'd1;",
+                "if (spent == 3'(i)) class_d[i] = class_q[i] + 32'd1 + 32'(i == Issue);",
             ),
         ),
         nightly=True,

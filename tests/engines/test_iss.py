@@ -180,7 +180,7 @@ def one_call(tmp_path: Path) -> tuple[MappedMemory, Call]:
 def test_an_illegal_instruction_is_named(tmp_path: Path) -> None:
     memory, call = one_call(tmp_path)
     bad = replace(call, fields={**call.fields, "mvm_win": 0})
-    with pytest.raises(DeviceError, match=r"instruction 7 \(mvm, y\): illegal: mvm_win: 0 tokens"):
+    with pytest.raises(DeviceError, match=r"instruction 7 \(mvm, y\): illegal: mvm_win: 0, expected 1 to 512"):
         list(execute_calls(SET, SMALL, memory, [bad], 7))
     with pytest.raises(DeviceError, match="no such instruction"):
         list(execute_calls(SET, SMALL, memory, [replace(call, instruction="nop")], 0))

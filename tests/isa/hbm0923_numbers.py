@@ -44,10 +44,33 @@ OPERANDS = {"mvm": range(2, 33), "aux": range(65, 73), "elementwise": range(130,
 
 # Instruction -> opcode (cfg_id), every value of its start register that means it.
 INSTRUCTIONS = {
-    "mvm": (0x08, (0x11F,)),
+    "elementwise": (0x01, (1,)), "f2w_mvm": (0x02, (0x01,)), "trp_mvm": (0x03, (0x02,)), "pos_emb": (0x04, (0x04,)),
+    "softmax": (0x05, (0x08,)), "act": (0x06, (0x10,)), "norm": (0x07, (0x20,)), "dat2hbm": (0x30, (0x40,)),
+    "wt2hbm": (0x20, (2,)), "aux_run": (0x21, (1,)), "mvm": (0x08, (0x11F,)),
     "mvm_bn": (0x48, (0x31F, 0xB1F)),
     "mvm_bn_res": (0xC8, (0x71F, 0xF1F)),
-}
+}  # fmt: skip
+
+# Instruction -> beats of 64 bytes in the binary form, where it is not one; 0: none.
+BEATS = {"mvm": 2, "mvm_bn": 2, "mvm_bn_res": 2, "wt2hbm": 0, "aux_run": 0}
+
+# Instruction -> what it calls registers 194 to 208.
+VIEWS = {
+    "norm": ("wt_addr", "in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line", "surfaces", "hin", "win",
+             "pixels", "recip_channels", "burst_m1", "layer", "onchip"),
+    "pos_emb": ("table_addr", "in_addr", "in_head", "in_surface", "out_addr", "out_surface", "out_head", "surfaces", "tokens",
+                "last", "heads", "table_head", "table_surface", "zero207", "onchip"),
+    "softmax": ("mask", "in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line", "surfaces", "heads", "chin",
+                "tokens", "win", "last", "zero207", "onchip"),
+    "act": ("table_addr", "in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line", "surfaces", "hin", "win",
+            "pixels", "surfaces_dup", "chout", "zero207", "onchip"),
+    "trp_mvm": ("wt_addr", "in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line", "wt_head", "wt_line",
+                "chin", "total", "tokens", "scale", "heads", "onchip"),
+    "f2w_mvm": ("wt_addr", "in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line", "wt_head", "wt_line",
+                "chout", "total", "tokens", "scale", "heads", "onchip"),
+    "dat2hbm": ("zero194", "in_addr", "in_surface", "in_line", "out_addr", "wt_head", "wt_line", "bank_step", "last", "tokens",
+                "heads", "surfaces", "trp", "zero207", "zero208"),
+}  # fmt: skip
 
 # Register -> field -> (high bit, low bit), of registers with more than one field.
 FIELDS = {
@@ -68,6 +91,18 @@ FIELDS = {
     "irq_stat": {"done": (0, 0), "error": (1, 1)},
 }  # fmt: skip
 
+_HEADS = {"kv": (7, 0), "query": (15, 8), "ratio_m1": (31, 16)}
+_ONCHIP = {"in": (0, 0), "out": (1, 1), "zero": (31, 2)}
+
+# The same of the views' registers.
+VIEW_FIELDS = {
+    "norm_surfaces": {"count": (15, 0), "lanes": (31, 16)},
+    "norm_recip_channels": {"value": (19, 0), "zero": (31, 20)},
+    "trp_mvm_heads": _HEADS,
+    "f2w_mvm_heads": _HEADS,
+    **{f"{name}_onchip": _ONCHIP for name in ("norm", "pos_emb", "softmax", "act", "trp_mvm", "f2w_mvm")},
+}
+
 # Register of an address -> memory space.
 SPACES = {
     "mvm_in_addr": "ddr", "mvm_wt_addr": "hbm", "mvm_out_addr": "ddr", "mvm_argmax_addr": "ddr", "mvm_bn_addr": "ddr",
@@ -86,7 +121,24 @@ ERROR_CAUSES = {
 
 def differences(description: Description) -> list[str]:
     """One line for everything in which the description is not what stands above; [] when it is right."""
-    return [*_registers(description), *_fields(description), *_instructions(description)]
+    return [*_registers(description), *_fields(description), *_instructions(description), *_views(description)]
+
+
+def _views(d: Description) -> Iterator[str]:
+    for name, word in d.instructions.items():
+        found = None if word.view is None else tuple((r.number, r.name) for r in word.view)
+        expected = tuple(zip(range(194, 209), (f"{name}_{n}" for n in VIEWS[name]), strict=True)) if name in VIEWS else None
+        if found != expected:
+            yield f"instruction {name}: expected the view {expected}, found {found}"
+        for r in word.view or ():
+            fields = {f.name: (f.high, f.low) for f in r.fields}
+            known = VIEW_FIELDS.get(r.name)
+            if fields != known if known else len(fields) != 1:
+                yield f"register {r.name}: expected fields {known}, found {fields}"
+            in_hbm = r.name in ("trp_mvm_wt_addr", "f2w_mvm_wt_addr", "dat2hbm_out_addr")
+            space = None if not r.name.endswith("_addr") else "hbm" if in_hbm else "ddr"
+            if [f.space for f in r.fields if f.space != space]:
+                yield f"register {r.name}: expected space {space}"
 
 
 def _registers(d: Description) -> Iterator[str]:
@@ -125,6 +177,8 @@ def _instructions(d: Description) -> Iterator[str]:
         (opcode, starts), word = INSTRUCTIONS[name], d.instructions[name]
         if word.opcode != opcode:
             yield f"instruction {name}: expected opcode {opcode:#04x}, found {word.opcode:#04x}"
+        if word.beats != BEATS.get(name, 1):
+            yield f"instruction {name}: expected {BEATS.get(name, 1)} beats, found {word.beats}"
         accepted = tuple(v for v in range(1 << 12) if word.accepts(v))
         if accepted != starts:
             yield f"instruction {name}: expected start values {[*map(hex, starts)]}, found {[*map(hex, accepted)]}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.isa.description import DescriptionError, load
+from fleet.isa.description import DescriptionError, load, parameter_values
 
 RDL = """\
 addrmap demo {
@@ -47,6 +47,21 @@ def test_reads_units_fields_and_instructions(tmp_path: Path) -> None:
     one = d.instructions["one"]
     assert (one.opcode, one.unit, one.beats) == (1, "u", 1)
     assert [v for v in range(256) if one.accepts(v)] == [0x01, 0x81]
+
+
+def test_parameters_have_values_beside_every_call(tmp_path: Path) -> None:
+    assert parameter_values(load(write(tmp_path, RDL))) == {}
+    register = (
+        'reg { fleet_role = "parameter"; field { fleet_kind = "value"; } value[19:4] = 0x1234; } eps @ 0x80;\n};\naddrmap demo_i'
+    )
+    d = load(write(tmp_path, RDL.replace("};\naddrmap demo_i", register)))
+    assert d.register("eps").reset == 0x12340
+    assert parameter_values(d) == {0x80: 0x12340}
+    assert parameter_values(d, {"eps": 0xFFFF0}) == {0x80: 0xFFFF0}
+    with pytest.raises(DescriptionError, match="no parameter register 'u_len'"):
+        parameter_values(d, {"u_len": 1})
+    with pytest.raises(DescriptionError, match="0x1 does not fit in parameter register 'eps'"):
+        parameter_values(d, {"eps": 1})
 
 
 def test_write_order_can_be_given(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ def strides(lines: int, tokens: int, surfaces: int, extra: int) -> tuple[int, in
         (False, 1, 3, 33, "mixed", 1),
         (True, 1, 2, 64, "moderate", 0),
         (True, 2, 1, 96, "mixed", 2),
+        (True, 1, 3, 96, "moderate", 1),
+        (True, 1, 2, 160, "moderate", 0),
         (False, 1, 2, 5, "bits", 0),
         (True, 1, 2, 32, "special", 0),
         (False, 1, 2, 40, "special", 0),
@@ -97,6 +99,19 @@ def test_norm_by_hand() -> None:
     # -0 keeps its sign without beta words that would absorb it: -0 * r * 1 + 0 = +0; with beta -0 it stays.
     assert run_norm([0x8000] + [ONE] * 31, gamma_one, layer=False, recip=INV32)[0] == 0
     assert run_norm([0x8000] + [ONE] * 31, [ONE << 16 | 0x8000] * 32, layer=False, recip=INV32)[0] == 0x8000
+
+
+@pytest.mark.parametrize("level", [0x3C00, 0x4248, 0x3955, 0x4ABC, 0xC6F1, 0x5123])
+def test_the_mean_is_a_product_with_the_given_reciprocal(level: int) -> None:
+    """Equal values in 96 channels: 1/96 is no FP20, so what is left after the mean is its last bits, and y shows them."""
+    x, words, recip = [level] * 96, [ONE << 16] * 96, fp20_word(Fraction(1, 96))
+    memory = make_memory(SMALL)
+    put(memory, [[x]], IN, 64, 0)
+    put_words(memory, SIDE, words)
+    execute(SMALL, "norm", NormOperands(96, 1, 1, SIDE, IN, 64, 0, OUT, 64, 0, recip, True).encode(SMALL), memory)
+    want = exact.norm(x, words, recip, decode(EPS, 8, 23), layer=True)
+    assert want[0] & 0x7FFF > 0
+    assert get(memory, (1, 1, 96), OUT, 64, 0)[0][0] == want
 
 
 def test_norm_of_many_tokens_goes_in_blocks() -> None:

@@ -81,7 +81,8 @@ def test_the_tables_are_current() -> None:
 
 def test_check_finds_another_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert rtl_tables.main(["--check"]) == 0
-    monkeypatch.setattr(rtl_tables, "package_text", lambda text=rtl_tables.package_text(): text.replace("3f82cd87", "3f82cd88"))
+    other = rtl_tables.package_text().replace("3f82cd87", "3f82cd88")
+    monkeypatch.setattr(rtl_tables, "package_text", lambda: other)
     assert rtl_tables.main(["--check"]) == 1
     assert "rtl_tables" in capsys.readouterr().err
 
@@ -131,13 +132,11 @@ def test_exp(probe: Probe) -> None:
     x = random.uniform(-20, 0, 400_000).astype(np.float16).astype(np.float32)
     m = random.uniform(-20, 20, 400_000).astype(np.float16).astype(np.float32)
     spread = -np.exp2(random.uniform(-30, 7, 500_000)).astype(np.float32)
-    edges = np.array([[np.uint32(v).view(np.float32)] for v in (0x42AE0000, 0x42B00000)]).view(np.uint32) + np.arange(
-        -200, 200
-    ).astype(np.uint32)
-    words = np.concatenate(
-        [(x - np.abs(m)).view(np.uint32), spread.view(np.uint32), (-spread[:100_000]).view(np.uint32), edges.ravel(), edges.ravel() | 0x80000000, SPECIAL,
-         random.integers(0, 1 << 32, 50_000, np.uint32)]
-    ).astype(np.uint32)  # fmt: skip
+    edges = np.array([[0x42AE0000], [0x42B00000]], np.uint32) + np.arange(-200, 200).astype(np.uint32)
+    positive = -spread[:100_000]
+    parts = [(x - np.abs(m)).view(np.uint32), spread.view(np.uint32), positive.view(np.uint32), edges.ravel()]
+    parts += [edges.ravel() | 0x80000000, SPECIAL, random.integers(0, 1 << 32, 50_000, np.uint32)]
+    words = np.concatenate(parts).astype(np.uint32)
     got = probe("exp", words)
     assert words.size > 1_000_000
     equal(got, ref.exp32(words.view(np.float32)), words)

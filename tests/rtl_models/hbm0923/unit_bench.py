@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from fleet.engines.rtl_sim.tools import find_toolchain
@@ -63,7 +64,7 @@ class Unit:
             parameters["MaxChannels"] = sizes.max_channels
         macro = "SFU" if top == "hbm0923_sfu" else "ELEMENTWISE"
         command = [str(find_toolchain().verilator), "--cc", "--exe", "-O3", "--assert", "--x-initial", "unique", "-Wno-UNUSEDPARAM"]
-        command += ["--top-module", top, "--prefix", "Vunit", "-Mdir", "obj", "-CFLAGS", f"-O2 -D{macro}"]
+        command += ["--top-module", top, "--prefix", "Vunit", "-Mdir", "obj", "-CFLAGS", f"-O1 -D{macro}"]
         command += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["unit_main.cpp", "--build"]
         run = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
         assert run.returncode == 0, run.stderr[-4000:]
@@ -85,6 +86,16 @@ class Unit:
             commits.append(Commit(int(w[0], 16), int(w[1], 16), numbers[0], tuple(numbers[1:7]), numbers[7], numbers[8]))
         assert len(commits) == len(instructions)
         return commits
+
+
+def built(factory: pytest.TempPathFactory, top: str, sizes: Sizes) -> Unit:
+    """The bench, built once a process."""
+    if (top, sizes) not in _BUILT:
+        _BUILT[top, sizes] = Unit(factory.mktemp(top), top, sizes)
+    return _BUILT[top, sizes]
+
+
+_BUILT: dict[tuple[str, Sizes], Unit] = {}
 
 
 @dataclass

@@ -108,7 +108,7 @@ class Bench:
         return self.allocate((groups - 1) * surface + (heads - 1) * line + 64 * tokens, half), surface, line
 
     def put(self, values: np.ndarray, at: int, surface: int, line: int, *, result: bool = False) -> None:
-        """uint16 [heads, tokens, channels] as a feature, in the first image too unless it is a result; lanes beyond: kept, +0 in results."""
+        """uint16 [heads, tokens, channels] as a feature, in the first image too; as a result only in the other, lanes beyond +0."""
         heads, tokens, channels = values.shape
         for image in (False,) if result else (False, True):
             memory, base = self.space(at, image)
@@ -122,7 +122,7 @@ class Bench:
                         pixels[:, part.shape[1] :] = 0
 
     def values(self, shape: tuple[int, ...], kind: str) -> np.ndarray:
-        """uint16 patterns: `normal`, `wild` (any finite), `sparse` (zeros of both signs and subnormals), `special` (a few NaN, infinity)."""
+        """uint16 patterns: `normal`, `wild` (any finite), `sparse` (with zeros and subnormals), `special` (a few NaN, infinity)."""
         if kind == "normal":
             return self.rng.standard_normal(shape).astype(np.float16).view(np.uint16)
         bits = self.rng.integers(0, 65536, shape).astype(np.uint16)

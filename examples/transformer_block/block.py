@@ -13,12 +13,12 @@ import numpy as np
 from shapes import Shape
 
 from fleet.isa.contract import Call, Device, Memory
+from fleet.isa.hbm0923.act_tables import act_table
 from fleet.isa.hbm0923.layout import FeatureLayout
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
+from fleet.isa.hbm0923.tables import pack_act, pack_norm
 from fleet.isa.hbm0923.weights import pack_bn, pack_weights
 
-SILU_RANGE = 8.0
-"""The activation's table covers [-8, 8]; below it is 0, above it is x."""
 _STD_CODE = float(np.sqrt(np.mean(np.arange(-7, 8) ** 2)))
 
 
@@ -156,7 +156,7 @@ class _Builder:
         self.block.arrays[f"{name}.gamma"] = gamma
         surfaces = channels // PIXEL_LANES
         self.sfu("norm", name, 0x20, {
-            "wt_addr": self.put(pack_bn(gamma, np.zeros(channels, np.float16))),
+            "wt_addr": self.put(pack_norm(gamma)),
             "in_addr": source, "in_surface": self.row, "in_line": self.row,
             "out_addr": to[0], "out_surface": self.row, "out_line": self.row,
             "surfaces": surfaces, "hin": 1, "win": self.tokens, "pixels": self.tokens,
@@ -248,19 +248,10 @@ class _Builder:
         return b
 
     def activate(self, name: str, source: int, to: tuple[int, bool]) -> None:
-        """SiLU by a table of 16 chords, between -8 and 8."""
-        knots = np.linspace(-SILU_RANGE, SILU_RANGE, 15)
-        values = knots / (1 + np.exp(-knots))
-        slopes = np.diff(values) / np.diff(knots)
-        # Segment 0: nothing below the range; 1 to 14: chords; 15: the identity above it.
-        segments = np.zeros((3, 16), np.float16)
-        segments[0] = np.concatenate([[-np.inf], knots])
-        segments[1] = np.concatenate([[0], slopes, [1]])
-        segments[2] = np.concatenate([[0], values[:-1] - slopes * knots[:-1], [0]])
-        self.block.arrays["silu"] = segments
+        """SiLU by the fitted table of 16 segments."""
         surfaces = ceil_div(self.shape.ffn, PIXEL_LANES)
         self.sfu("act", name, 0x10, {
-            "table_addr": self.put(np.concatenate([segments.reshape(-1), np.zeros(16, np.float16)]).view(np.uint8)),
+            "table_addr": self.put(pack_act(act_table("silu"))),
             "in_addr": source, "in_surface": self.row, "in_line": self.row,
             "out_addr": to[0], "out_surface": self.row, "out_line": self.row,
             "surfaces": surfaces, "hin": 1, "win": self.tokens, "pixels": self.tokens, "surfaces_dup": surfaces,

@@ -106,15 +106,23 @@ module hbm0923_elementwise
   end
 
   // ---- reads, into a ring each
+  walk_t a_walk_q, b_walk_q, out_walk_q;
+  always_ff @(posedge clk_i) begin
+    if (check_done) begin
+      a_walk_q   <= walk_surfaces(a, sizes);
+      b_walk_q   <= walk_surfaces(b, sizes);
+      out_walk_q <= walk_surfaces(out, sizes);
+    end
+  end
   logic [1:0] ask, given, left, blocked, valid, ready;
   read_t      a_read, b_read;
   logic       take;
   hbm0923_beat_reader #(.Depth(Depth), .MaxBurst(MaxBurst)) u_a_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (walk_surfaces(a, sizes)), .go_i (data_go_i), .left_o (left[0]),
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (a_walk_q), .go_i (data_go_i), .left_o (left[0]),
     .blocked_o (blocked[0]), .valid_o (ask[0]), .read_o (a_read), .ready_i (given[0]), .pop_i (take)
   );
   hbm0923_beat_reader #(.Depth(Depth), .MaxBurst(MaxBurst)) u_b_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (walk_surfaces(b, sizes)), .go_i (data_go_i), .left_o (left[1]),
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (b_walk_q), .go_i (data_go_i), .left_o (left[1]),
     .blocked_o (blocked[1]), .valid_o (ask[1]), .read_o (b_read), .ready_i (given[1]), .pop_i (take)
   );
   hbm0923_beat_arbiter #(.Id(IdElt)) u_arbiter (
@@ -213,7 +221,7 @@ module hbm0923_elementwise
   end
 
   hbm0923_beat_writer #(.Id(IdElt), .Depth(WriteDepth)) u_writer (
-    .clk_i, .rst_ni, .start_i (run), .walk_i (walk_surfaces(out, sizes)), .go_i (oldest_i), .suppress_i (suppress),
+    .clk_i, .rst_ni, .start_i (run), .walk_i (out_walk_q), .go_i (oldest_i), .suppress_i (suppress),
     .valid_i (step && valid_q[2]), .data_i (y_q), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
     .awvalid_o (ddr_awvalid_o), .awready_i (ddr_awready_i), .awid_o (ddr_awid_o), .awaddr_o (ddr_awaddr_o),
     .awlen_o (ddr_awlen_o), .wvalid_o (ddr_wvalid_o), .wready_i (ddr_wready_i), .wdata_o (ddr_wdata_o),

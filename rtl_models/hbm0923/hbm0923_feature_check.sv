@@ -42,27 +42,32 @@ module hbm0923_feature_check
 
   logic [15:0] surfaces_m1, lines_m1;
   logic [49:0] row_bytes;
-  logic [31:0] row_bytes32;
   assign surfaces_m1 = sizes_i.surfaces - 16'd1;
   assign lines_m1    = 16'(sizes_i.lines) - 16'd1;
   assign row_bytes   = {28'd0, sizes_i.tokens, 6'd0};
-  assign row_bytes32 = row_bytes[31:0];
 
   // ---- sizes, unless something ranks higher
-  function automatic logic short_strides(input logic [31:0] surface, input logic [31:0] line, input logic [1:0] used, input logic [31:0] row);
+  function automatic logic short_strides(input logic [31:0] surface, input logic [31:0] line, input logic [1:0] used,
+                                         input logic [31:0] row);
     return (used[0] && surface < row) || (used[1] && line < row);
   endfunction
-  logic       bad_strides, ranks_higher;
-  logic [1:0] many;
-  assign many = {sizes_i.lines != 8'd1, sizes_i.surfaces != 16'd1};
-  always_comb begin
-    bad_strides = short_strides(in_i.surface, in_i.line, many, row_bytes32) || short_strides(out_i.surface, out_i.line, many, row_bytes32);
+  // Whole structs go in; not every field counts.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic bad_strides(input feature_t a, input feature_t b, input side_e side, input feature_t c, input sizes_t s);
+    logic [1:0]  many;
+    logic [31:0] row;
+    logic        bad;
+    row  = {10'd0, s.tokens, 6'd0};
+    many = {s.lines != 8'd1, s.surfaces != 16'd1};
+    bad  = short_strides(a.surface, a.line, many, row) || short_strides(b.surface, b.line, many, row);
     // A table that all heads share has no step from one to the next.
-    if (side_i == SideTable) begin
-      bad_strides = bad_strides || short_strides(side_feature_i.surface, side_feature_i.line, many & {side_feature_i.line != '0, 1'b1}, row_bytes32);
-    end
-    ranks_higher = error_q == ErrIllegalMode || error_q == ErrUnsupported;
-  end
+    if (side == SideTable) bad = bad || short_strides(c.surface, c.line, many & {c.line != '0, 1'b1}, row);
+    return bad;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  logic ranks_higher;
+  assign ranks_higher = error_q == ErrIllegalMode || error_q == ErrUnsupported;
 
   // ---- ranges
   function automatic logic beyond(input logic onchip, input logic [31:0] addr, input logic [49:0] stop);
@@ -83,18 +88,17 @@ module hbm0923_feature_check
     return 50'(a.addr) < b_end && 50'(b.addr) < a_end;
   endfunction
 
-  logic bad_range;
-  always_comb begin
-    bad_range = beyond(in_i.onchip, in_i.addr, in_end_q) || beyond(out_i.onchip, out_i.addr, out_end_q)
-                || clash(in_i, out_i, in_end_q, out_end_q);
-    case (side_i)
+  function automatic logic bad_range(input feature_t a, input feature_t b, input side_e side, input feature_t c,
+                                     input logic [49:0] a_end, input logic [49:0] b_end, input logic [49:0] c_end);
+    logic bad;
+    bad = beyond(a.onchip, a.addr, a_end) || beyond(b.onchip, b.addr, b_end) || clash(a, b, a_end, b_end);
+    case (side)
       SideNone: ;
-      SideData: bad_range = bad_range || beyond(side_feature_i.onchip, side_feature_i.addr, side_end_q)
-                            || clash(side_feature_i, out_i, side_end_q, out_end_q);
-      default:  bad_range = bad_range || side_end_q > DdrBytes
-                            || (!out_i.onchip && 50'(side_feature_i.addr) < out_end_q && 50'(out_i.addr) < side_end_q);
+      SideData: bad = bad || beyond(c.onchip, c.addr, c_end) || clash(c, b, c_end, b_end);
+      default:  bad = bad || c_end > DdrBytes || (!b.onchip && 50'(c.addr) < b_end && 50'(b.addr) < c_end);
     endcase
-  end
+    return bad;
+  endfunction
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -117,7 +121,8 @@ module hbm0923_feature_check
           b_q     <= sizes_i.tokens;
         end
         4'd2: begin
-          if (!ranks_higher && (bad_strides || (pixels_valid_i && product != 48'(pixels_i)))) error_q <= ErrBadSize;
+          if (!ranks_higher && (bad_strides(in_i, out_i, side_i, side_feature_i, sizes_i)
+                                || (pixels_valid_i && product != 48'(pixels_i)))) error_q <= ErrBadSize;
           a_q <= in_i.surface;
           b_q <= surfaces_m1;
         end
@@ -148,7 +153,8 @@ module hbm0923_feature_check
         end
         4'd8: if (side_i != SideFlat) side_end_q <= side_end_q + 50'(product);
         4'd9: begin
-          if (error_q == ErrNone && bad_range) error_q <= ErrOutOfRange;
+          if (error_q == ErrNone
+              && bad_range(in_i, out_i, side_i, side_feature_i, in_end_q, out_end_q, side_end_q)) error_q <= ErrOutOfRange;
           hulls_q         <= '0;
           hulls_q.data[0] <= range(in_i.onchip, in_i.addr, in_end_q[32:0]);
           hulls_q.wr[0]   <= range(out_i.onchip, out_i.addr, out_end_q[32:0]);

@@ -128,19 +128,37 @@ module hbm0923_sfu
   end
 
   // ---- reads
-  walk_t  data_walk, coef_walk, write_walk;
-  sizes_t side_sizes;
-  always_comb begin
-    data_walk       = rows ? walk_tokens(plan.src, plan.sizes) : walk_surfaces(plan.src, plan.sizes);
-    data_walk.grow  = plan.causal && plan.sizes.surfaces != 16'd1;
-    data_walk.lanes = plan.lanes[15:0];
-    write_walk      = rows ? walk_tokens(plan.dst, plan.sizes) : walk_surfaces(plan.dst, plan.sizes);
-    side_sizes      = plan.sizes;
-    if (plan.resident) side_sizes.lines = 8'd1;
-    coef_walk       = walk_surfaces(plan.side, side_sizes);
-    if (plan.kind != KindPosEmb) begin
-      coef_walk = '{addr: {1'b0, plan.side.addr}, stride0: 32'd64, stride1: '0, stride2: '0, n0: plan.side_beats,
-                    n1: 16'd1, n2: 16'd1, grow: 1'b0, lanes: '0};
+  // Whole structs go in; not every field counts.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic walk_t side_walk(input sfu_plan_t p);
+    walk_t  w;
+    sizes_t sizes;
+    sizes = p.sizes;
+    if (p.resident) sizes.lines = 8'd1;
+    w = walk_surfaces(p.side, sizes);
+    if (p.kind != KindPosEmb) begin
+      w = '{addr: {1'b0, p.side.addr}, stride0: 32'd64, stride1: '0, stride2: '0, n0: p.side_beats,
+            n1: 16'd1, n2: 16'd1, grow: 1'b0, lanes: '0};
+    end
+    return w;
+  endfunction
+
+  function automatic walk_t data_walk(input sfu_plan_t p, input feature_t f, input logic active);
+    walk_t w;
+    w = (p.kind == KindNorm || p.kind == KindSoftmax) ? walk_tokens(f, p.sizes) : walk_surfaces(f, p.sizes);
+    // Only the beats that have a lane that counts, where they differ from row to row.
+    w.grow  = active && p.causal && p.sizes.surfaces != 16'd1;
+    w.lanes = p.lanes[15:0];
+    return w;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  walk_t read_walk_q, coef_walk_q, write_walk_q;
+  always_ff @(posedge clk_i) begin
+    if (check_done) begin
+      read_walk_q  <= data_walk(plan, plan.src, 1'b1);
+      coef_walk_q  <= side_walk(plan);
+      write_walk_q <= data_walk(plan, plan.dst, 1'b0);
     end
   end
 
@@ -148,11 +166,11 @@ module hbm0923_sfu
   read_t      data_read, coef_read;
   logic       data_left, coef_left, data_blocked, coef_blocked, ring_pop, coef_pop, data_valid, coef_valid;
   hbm0923_beat_reader #(.Depth(RingDepth), .MaxBurst(MaxBurst)) u_data_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (data_walk), .go_i (data_go_i), .left_o (data_left),
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (read_walk_q), .go_i (data_go_i), .left_o (data_left),
     .blocked_o (data_blocked), .valid_o (ask[0]), .read_o (data_read), .ready_i (given[0]), .pop_i (ring_pop)
   );
   hbm0923_beat_reader #(.Depth(CoefDepth), .MaxBurst(MaxBurst)) u_coef_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (!has_coef), .walk_i (coef_walk), .go_i (coef_go_i), .left_o (coef_left),
+    .clk_i, .rst_ni, .start_i (run), .none_i (!has_coef), .walk_i (coef_walk_q), .go_i (coef_go_i), .left_o (coef_left),
     .blocked_o (coef_blocked), .valid_o (ask[1]), .read_o (coef_read), .ready_i (given[1]), .pop_i (coef_pop)
   );
   hbm0923_beat_arbiter #(.Id(IdSfu)) u_arbiter (
@@ -223,7 +241,7 @@ module hbm0923_sfu
   );
 
   hbm0923_beat_writer #(.Id(IdSfu), .Depth(WriteDepth)) u_writer (
-    .clk_i, .rst_ni, .start_i (run), .walk_i (write_walk), .go_i (oldest_i), .suppress_i (suppress),
+    .clk_i, .rst_ni, .start_i (run), .walk_i (write_walk_q), .go_i (oldest_i), .suppress_i (suppress),
     .valid_i (out_valid), .data_i (out_data), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
     .awvalid_o (ddr_awvalid_o), .awready_i (ddr_awready_i), .awid_o (ddr_awid_o), .awaddr_o (ddr_awaddr_o),
     .awlen_o (ddr_awlen_o), .wvalid_o (ddr_wvalid_o), .wready_i (ddr_wready_i), .wdata_o (ddr_wdata_o),

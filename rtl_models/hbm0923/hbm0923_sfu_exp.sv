@@ -55,8 +55,8 @@ module hbm0923_sfu_exp
   always_ff @(posedge clk_i) begin
     if (en[0]) tag_q[0] <= tag_i;
     for (int unsigned s = 1; s < Stages; s++) if (en[s]) tag_q[s] <= tag_q[s-1];
-    for (int unsigned s = 1; s < Stages - 1; s++) if (en[s]) lane_q[s] <= lane_q[s-1];
-    for (int unsigned s = 2; s < Stages - 1; s++) if (en[s]) n_q[s] <= n_q[s-1];
+    for (int unsigned s = 1; s < Stages - 1; s++) if (en[s]) for (int unsigned i = 0; i < Lanes; i++) lane_q[s][i] <= lane_q[s-1][i];
+    for (int unsigned s = 2; s < Stages - 1; s++) if (en[s]) for (int unsigned i = 0; i < Lanes; i++) n_q[s][i] <= n_q[s-1][i];
   end
 
   // n = rint(x * 32 / ln 2)

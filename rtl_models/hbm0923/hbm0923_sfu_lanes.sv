@@ -124,21 +124,26 @@ module hbm0923_sfu_lanes
   always_ff @(posedge clk_i) begin
     if (step_i && valid_q[1]) begin
       flat2_q <= flat1_q;
-      g2_q    <= g1_q;
-      b2_q    <= b1_q;
-      a2_q    <= a1_q;
-      for (int unsigned i = 0; i < 32; i++) u2_q[i] <= fp32_mul(a1_q[i], (norm || softmax) ? root_q[1] : fp16_to_fp32(f1_q[i]));
+      // Lane by lane: of a whole array, a simulator may keep a shadow that it copies in every cycle.
+      for (int unsigned i = 0; i < 32; i++) begin
+        g2_q[i] <= g1_q[i];
+        b2_q[i] <= b1_q[i];
+        a2_q[i] <= a1_q[i];
+        u2_q[i] <= fp32_mul(a1_q[i], (norm || softmax) ? root_q[1] : fp16_to_fp32(f1_q[i]));
+      end
     end
     if (step_i && valid_q[2]) begin
       flat3_q <= flat2_q;
-      b3_q    <= b2_q;
-      u3_q    <= u2_q;
-      if (norm || pos) for (int unsigned i = 0; i < 32; i++) t3_q[i] <= fp32_mul(norm ? u2_q[i] : a2_q[i^1], fp16_to_fp32(g2_q[i]));
+      for (int unsigned i = 0; i < 32; i++) begin
+        b3_q[i] <= b2_q[i];
+        u3_q[i] <= u2_q[i];
+        if (norm || pos) t3_q[i] <= fp32_mul(norm ? u2_q[i] : a2_q[i^1], fp16_to_fp32(g2_q[i]));
+      end
     end
     if (step_i && valid_q[3]) begin
       flat4_q <= flat3_q;
-      b4_q    <= b3_q;
       for (int unsigned i = 0; i < 32; i++) begin
+        b4_q[i] <= b3_q[i];
         if (softmax) z4_q[i] <= u3_q[i];
         else if (pos) z4_q[i] <= fp32_add(u3_q[i], {t3_q[i][31] ^ !i[0], t3_q[i][30:0]});
         else z4_q[i] <= fp32_add(norm ? t3_q[i] : u3_q[i], fp16_to_fp32(b3_q[i]));

@@ -32,8 +32,9 @@ module hbm0923_sfu_stats
   input  logic         e_take_i,
   output logic [1023:0] e_o          // the cycle after
 );
-  localparam int unsigned Rows = 32;  // under way; more than the steps from a row's last beat to its result
-  localparam int unsigned EDepth = 2 ** $clog2(2 * ((MaxToken + 31) / 32));
+  localparam int unsigned Rows = 64;  // under way; more than the 39 steps from a row's first beat to its result
+  localparam int unsigned Rw = $clog2(Rows);
+  localparam int unsigned EDepth = 2 ** $clog2((MaxToken + 31) / 32 + Rows);  // a row, and what comes before its result
   localparam int unsigned Ew = $clog2(EDepth);
 
   logic softmax, norm, uses_a, uses_b;
@@ -47,8 +48,8 @@ module hbm0923_sfu_stats
   logic       a_line_last, b_line_last;
   logic [5:0] a_lanes, b_lanes;
   logic       row_begin, mean_write, root_write;
-  logic [5:0] rows_q, means_q, roots_q;        // begun and not popped; means that pass B has not begun with; results
-  logic [4:0] mean_wr_q, mean_rd_q, root_wr_q, pop_q;
+  logic [Rw:0]   rows_q, means_q, roots_q;     // begun and not popped; means that pass B has not begun with; results
+  logic [Rw-1:0] mean_wr_q, mean_rd_q, root_wr_q, pop_q;
   logic [31:0] mean_mem [Rows];
   logic [31:0] root_mem [Rows];
   logic [31:0] mean_d, root_d;
@@ -63,9 +64,9 @@ module hbm0923_sfu_stats
     .first_o(b_first), .last_o(b_last), .line_last_o(b_line_last), .lanes_o(b_lanes)
   );
 
-  assign a_take_o = step_i && a_left && a_ready_i && (!a_first || rows_q != 6'(Rows));
+  assign a_take_o = step_i && a_left && a_ready_i && (!a_first || rows_q != (Rw + 1)'(Rows));
   assign b_take_o = step_i && b_left && b_ready_i && (!softmax || e_free_q != '0)
-                    && (!b_first || (uses_a ? means_q != '0 : rows_q != 6'(Rows)));
+                    && (!b_first || (uses_a ? means_q != '0 : rows_q != (Rw + 1)'(Rows)));
   assign starved_o = uses_a ? a_left && !a_ready_i : b_left && !b_ready_i;
   assign row_begin = uses_a ? a_take_o && a_first : b_take_o && b_first;
 
@@ -89,13 +90,13 @@ module hbm0923_sfu_stats
       pop_q     <= '0;
       e_free_q  <= (Ew + 1)'(EDepth);
     end else begin
-      rows_q  <= rows_q + 6'(row_begin) - 6'(row_pop_i);
-      means_q <= means_q + 6'(mean_write) - 6'(uses_a && b_take_o && b_first);
-      roots_q <= roots_q + 6'(root_write) - 6'(row_pop_i);
-      if (mean_write) mean_wr_q <= mean_wr_q + 5'd1;
-      if (b_take_o && b_last) mean_rd_q <= mean_rd_q + 5'd1;
-      if (root_write) root_wr_q <= root_wr_q + 5'd1;
-      if (row_pop_i) pop_q <= pop_q + 5'd1;
+      rows_q  <= rows_q + (Rw + 1)'(row_begin) - (Rw + 1)'(row_pop_i);
+      means_q <= means_q + (Rw + 1)'(mean_write) - (Rw + 1)'(uses_a && b_take_o && b_first);
+      roots_q <= roots_q + (Rw + 1)'(root_write) - (Rw + 1)'(row_pop_i);
+      if (mean_write) mean_wr_q <= mean_wr_q + Rw'(1'b1);
+      if (b_take_o && b_last) mean_rd_q <= mean_rd_q + Rw'(1'b1);
+      if (root_write) root_wr_q <= root_wr_q + Rw'(1'b1);
+      if (row_pop_i) pop_q <= pop_q + Rw'(1'b1);
       e_free_q <= e_free_q - (Ew + 1)'(softmax && b_take_o) + (Ew + 1)'(e_take_i);
     end
   end
@@ -290,6 +291,6 @@ module hbm0923_sfu_stats
     else out_of_reset_q <= 1'b1;
   end
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) row_pop_i |-> roots_q != '0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) roots_q <= rows_q && means_q <= rows_q && rows_q <= 6'(Rows));
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) roots_q <= rows_q && means_q <= rows_q && rows_q <= (Rw + 1)'(Rows));
 `endif
 endmodule

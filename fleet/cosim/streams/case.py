@@ -84,6 +84,7 @@ class StreamOutcome:
         reasons: why not, a line each; divergence: the first difference, None where the run itself failed.
         bytes_compared: of destinations, by digest; image_bytes: of memory images, one by one.
         cycles: of the whole job, register port included; seconds: wall time of the simulation of it.
+        traffic: "ddr.read_bytes", "hbm.3.row_hits", ... -> number, as the bench counted it (`fleet.engines.rtl_sim.job.Status`).
     """
 
     case: StreamCase
@@ -97,3 +98,4 @@ class StreamOutcome:
     image_bytes: int = 0
     cycles: int = 0
     seconds: float = 0.0
+    traffic: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -171,8 +171,9 @@ class StreamRunner:
         divergence = None if passed else self._divergence(case, setting, expected, found, reasons, bytes_)
         written = sum(c.bytes_written for c in expected)
         return StreamOutcome(
-            case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds
-        )
+            case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds,
+            status.traffic,
+        )  # fmt: skip
 
     def _divergence(
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],

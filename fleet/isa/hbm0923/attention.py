@@ -234,6 +234,7 @@ class TrpMvm(AttentionInstruction):
     """Scores: queries by keys."""
 
     name = "trp_mvm"
+    executes_in = "attention"
     fields = (*(f"trp_mvm_{n or 'chin'}" for n in NAMES), SFU_START)
     scores = True
     mode_value = MODE_TRP_MVM
@@ -243,6 +244,7 @@ class F2wMvm(AttentionInstruction):
     """Weights by values."""
 
     name = "f2w_mvm"
+    executes_in = "attention"
     fields = (*(f"f2w_mvm_{n or 'chout'}" for n in NAMES), SFU_START)
     scores = False
     mode_value = MODE_F2W_MVM

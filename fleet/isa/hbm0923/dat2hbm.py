@@ -108,6 +108,7 @@ class Dat2Hbm(UnitInstruction):
     """A write into the KV cache."""
 
     name = "dat2hbm"
+    executes_in = "attention"
     fields = (
         "dat2hbm_zero194", "dat2hbm_in_addr", "dat2hbm_in_surface", "dat2hbm_in_line", "dat2hbm_out_addr", "dat2hbm_wt_head",
         "dat2hbm_wt_line", "dat2hbm_bank_step", "dat2hbm_last", "dat2hbm_tokens", "dat2hbm_heads", "dat2hbm_surfaces",

@@ -73,6 +73,7 @@ def long_instructions() -> dict[str, list[int]]:
         "softmax": [0x08, 0, 0, 0, surface, 4 * surface, out, surface, 4 * surface, 4, 8, 128, 128, 128, 0, 0, 0],
         "causal": [0x08, 0, 1, 0, surface, 4 * surface, out, surface, 4 * surface, 4, 8, 128, 128, 128, 0, 0, 0],
         "decode": [0x08, 0, 0, 0, 64, 512, out, 64, 512, 8, 255, 256, 1, 1, 255, 0, 0],
+        "short rows": [0x08, 0, 0, 0, 768, 768, out, 768, 768, 1, 255, 12, 12, 12, 0, 0, 0],
         "narrow": [0x20, 0, side, 0, 64, 64 * 256, out, 64, 64 * 256, 1, 16, 256, 4096, 26 << 13, 0, 1, 0],
         "elementwise": [1, 0, 0, 0, surface, 0, out, surface, 0, 32, 1, 128, 0xA0000, 0],
     }

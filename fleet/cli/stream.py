@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
 
 REPORTS = Path("reports/streams")
 
@@ -19,7 +23,7 @@ def command() -> None:
     epilog="\b\nExamples:\n  fleet stream run hbm_small/mvm_bn/random/17 --memory stall:3\n"
     "  fleet stream run reports/streams/hbm_small-mvm_bn-random-17-ideal-regs/stream.json",
 )
-@click.argument("stream")
+@click.argument("streams", nargs=-1, required=True, metavar="STREAM...")
 @click.option("--memory", "memories", multiple=True, help="ideal, fixed, fixed:<n>, stall, stall:<seed>, ...; may be repeated.")
 @click.option("--issue", "issues", multiple=True, type=click.Choice(["regs", "aux"]), help="How it is issued; may be repeated.")
 @click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
@@ -27,37 +31,52 @@ def command() -> None:
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path), default=REPORTS, show_default=True, help="Where a failing stream goes."
 )
-def run(stream: str, memories: tuple[str, ...], issues: tuple[str, ...], power_on: int | None, waves: bool, folder: Path) -> int:
-    """Run STREAM (a case's name, or a stored stream.json) and compare every commit and every byte.
+def run(
+    streams: tuple[str, ...], memories: tuple[str, ...], issues: tuple[str, ...], power_on: int | None, waves: bool, folder: Path
+) -> int:
+    """Run every STREAM (a case's name, or a stored stream.json) and compare every commit and every byte.
 
-    A stored stream runs under the setting that it failed with, unless another is asked for. Exit code 1 when it differs.
+    A stored stream runs under the setting that it failed with, unless another is asked for. Exit code 1 when one differs.
     """
-    from fleet.cosim.streams.bundle import load_bundle, save_bundle
     from fleet.cosim.streams.case import Setting
     from fleet.cosim.streams.run import StreamRunner
+
+    read = [_read(stream, power_on) for stream in streams]
+    failed = 0
+    for key in dict.fromkeys((case.device, seed) for case, _, seed in read):
+        device, seed = key
+        workdir = folder / "waves" if waves else None
+        with StreamRunner(device, workdir, power_on=seed, flavour="waves" if waves else "burst") as runner:
+            for case, stored, its_seed in read:
+                if (case.device, its_seed) == key:
+                    ways = issues or (stored.issue,)
+                    settings = [Setting(m, "aux" if i == "aux" else "regs") for m in memories or (stored.memory,) for i in ways]
+                    failed += sum(_told(outcome, folder, seed) for outcome in runner.run(case, settings))
+    return 1 if failed else 0
+
+
+def _read(stream: str, power_on: int | None) -> tuple[StreamCase, Setting, int]:
+    """The case that a name or a path means, its setting, the seed of the state at power-on."""
+    from fleet.cosim.streams.bundle import load_bundle
+    from fleet.cosim.streams.case import Setting
     from fleet.cosim.streams.suite import is_case_name, make_case
 
-    stored = Setting()
     if is_case_name(stream) and not Path(stream).exists():
-        case = make_case(stream)
-    else:
-        bundle, arrays = load_bundle(Path(stream))
-        case, stored = bundle.case(arrays, stream), bundle.setting
-        power_on = bundle.power_on if power_on is None else power_on
-    settings = [
-        Setting(m, "aux" if i == "aux" else "regs") for m in memories or (stored.memory,) for i in issues or (stored.issue,)
-    ]
-    failed = 0
-    workdir = folder / "waves" if waves else None
-    with StreamRunner(case.device, workdir, power_on=power_on or 0, flavour="waves" if waves else "burst") as runner:
-        for outcome in runner.run(case, settings):
-            extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles"
-            word = click.style("PASS", fg="green", bold=True) if outcome.passed else click.style("FAIL", fg="red", bold=True)
-            click.echo(f"  {word} {case.name} {outcome.setting.name}: {extent}")
-            if not outcome.passed:
-                failed += 1
-                for reason in outcome.reasons:
-                    click.echo(f"       {reason}")
-                path = save_bundle(outcome, folder, power_on=power_on or 0)
-                click.echo(f"       again: fleet stream run {path}\n       why:   fleet why {path}")
-    return 1 if failed else 0
+        return make_case(stream), Setting(), power_on or 0
+    bundle, arrays = load_bundle(Path(stream))
+    return bundle.case(arrays, stream), bundle.setting, bundle.power_on if power_on is None else power_on
+
+
+def _told(outcome: StreamOutcome, folder: Path, power_on: int) -> bool:
+    """Prints how it went, stores it where it failed; whether it failed."""
+    from fleet.cosim.streams.bundle import save_bundle
+
+    extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles"
+    word = click.style("PASS", fg="green", bold=True) if outcome.passed else click.style("FAIL", fg="red", bold=True)
+    click.echo(f"  {word} {outcome.case.name} {outcome.setting.name}: {extent}")
+    if not outcome.passed:
+        for reason in outcome.reasons:
+            click.echo(f"       {reason}")
+        path = save_bundle(outcome, folder, power_on=power_on)
+        click.echo(f"       again: fleet stream run {path}\n       why:   fleet why {path}")
+    return not outcome.passed

@@ -152,8 +152,9 @@ def mutations(instruction_set: InstructionSet, device: Device, call: Call, rng: 
         for v in (now ^ (1 << int(rng.integers(32))), 0xFFFFFFFF, int(rng.integers(1 << 32))):
             values[v] = None
         for v in values:
-            if v != now:
-                yield f"{r.name} = {v:#x}", _renamed(d, replace(call, fields={**call.fields, r.name: v}), r)
+            changed = _renamed(d, replace(call, fields={**call.fields, r.name: v}), r)
+            if v != now and changed.instruction in instruction_set.instructions:
+                yield f"{r.name} = {v:#x}", changed
 
 
 def _odd_values(f: Field, now: int, device: Device, addresses: Sequence[int], rng: np.random.Generator) -> list[int]:

@@ -15,9 +15,10 @@ import hardware_faults
 import pytest
 import silent_faults
 import software_faults
+import stream_faults
 from planting import PROJECT, Fault, Project, check
 
-FAULTS = (*hardware_faults.FAULTS, *software_faults.FAULTS, *silent_faults.FAULTS)
+FAULTS = (*hardware_faults.FAULTS, *software_faults.FAULTS, *silent_faults.FAULTS, *stream_faults.FAULTS)
 CONTROLS = {
     "digits": data.digits("--engines", "vm,cpython,iss,rtl,riscv", *data.DEVICE),
     "difference": data.cosim("difference", "--engines", "vm,cpython,riscv"),
@@ -48,6 +49,15 @@ def test_without_a_fault(name: str, base: Project) -> None:
     outcome = base.run(*CONTROLS[name])
     assert outcome.code == 0, outcome.text
     assert "verdict: PASS" in outcome.text
+
+
+@pytest.mark.nightly_fault
+@pytest.mark.parametrize("name", stream_faults.CONTROLS)
+def test_streams_without_a_fault(name: str, base: Project) -> None:
+    outcome = base.run(*stream_faults.CONTROLS[name])
+    assert outcome.code == 0, outcome.text
+    assert "PASS" in outcome.text
+    assert "FAIL" not in outcome.text
 
 
 @pytest.mark.parametrize("fault", [_parameter(f) for f in FAULTS])

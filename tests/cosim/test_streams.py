@@ -22,6 +22,7 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import mutations
 from fleet.isa.contract import Device, Memory, Write
 from fleet.isa.description import load
+from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
 
@@ -91,8 +92,8 @@ def test_a_byte_outside_the_destination_is_found(runner: StreamRunner, monkeypat
     hardware = StreamRunner.hardware
     place = 0x123456
 
-    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None):
-        found = hardware(self, case, setting, count)
+    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()):
+        found = hardware(self, case, setting, count, fetched)
         if count is None or count >= 2:  # as if the second instruction wrote it
             self.found.memory.view("ddr", place, 1)[:] = 9
         return found

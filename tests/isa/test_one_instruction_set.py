@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case, names, settings
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, disassemble, interrupt, register_writes
 from fleet.isa.contract import Call, Device, InstructionSet, Range
@@ -202,3 +204,15 @@ def test_a_wrong_adder_is_found(installed_set: Path, tmp_path: Path, arrays: dic
     traces = run(installed_set, tmp_path, arrays, "iss", "rtl")
     assert traces["rtl"]["commits"] != traces["iss"]["commits"]
     assert traces["rtl"]["outputs"] != traces["iss"]["outputs"]
+
+
+def test_its_conformance_cases_agree(vector_tiny: tuple[InstructionSet, Device], tmp_path: Path) -> None:
+    """The suite knows of the set what its source says, and nothing else."""
+    found = names("vector_tiny", random=range(4), programs=range(4))
+    assert len(found) == 16 + 4 + 4
+    with StreamRunner("vector_tiny", tmp_path / "streams") as runner:
+        for name in found:
+            case = make_case(name)
+            for outcome in runner.run(case, settings("vector_tiny", case.seed, every=False)):
+                assert outcome.passed, (name, outcome.setting, outcome.reasons)
+                assert outcome.bytes_compared

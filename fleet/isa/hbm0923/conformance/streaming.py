@@ -111,7 +111,7 @@ class StreamingSource(Source):
 
     def output(self, s: Shape, t: Tensors, source: Tensor, second: Tensor | None = None) -> Tensor:
         """Where the result goes: apart, or exactly where an input stands."""
-        if s.place == "in place" and not source.onchip:
+        if s.place == "in place" and not source.onchip and t.alone(source):
             return source
         avoid = (source,) if second is None else (source, second)
         return t.target(s.lines, s.channels, s.tokens, s.out_layout, onchip="out" in s.onchip, avoid=avoid)
@@ -254,7 +254,7 @@ class ElementwiseSource(StreamingSource):
             size = (ceil_div(s.channels, 32) - 1) * a.surface + (s.lines - 1) * a.line + s.tokens * 64
             b = Tensor(t.data(size, s.data), a.surface, a.line)
         onto = {"in place": a, "all one": a, "onto B": b}.get(s.place)
-        if onto is not None and not onto.onchip:
+        if onto is not None and not onto.onchip and t.alone(onto, twice=True):
             y = onto
         else:
             y = t.target(s.lines, s.channels, s.tokens, s.out_layout, onchip="out" in s.onchip, avoid=(a, b))

@@ -96,6 +96,15 @@ class Tensors:
         self._read.append((base, base + size))
         return Tensor(base, surface, line)
 
+    def alone(self, tensor: Tensor, *, twice: bool = False) -> bool:
+        """Whether nothing else that was placed here meets a DDR tensor. twice: it may be there two times."""
+        own = [r for r in self._read if r[0] == tensor.base]
+        if not own:
+            return False
+        start, end = max(own, key=lambda r: r[1])
+        others = [r for r in self._read if r[0] < end and start < r[1] and r != (start, end)]
+        return not others and (twice or len(own) == 1)
+
     def bank(self, size: int, kind: str, *, written: bool = False) -> int:
         """Offset, the same in every HBM port, of a range with data of a kind in every one of them."""
         at, fresh = self._place.target("hbm", size, (), 32) if written else self._place.source("hbm", size, 32)

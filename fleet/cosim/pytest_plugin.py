@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Adds the installed instruction sets' cases where a folder with cases is asked for."""
     config.addinivalue_line("markers", "quick: a run of the quick tier of the cases")
-    config.addinivalue_line("markers", "nightly: a run of the nightly tier of the cases")
+    config.addinivalue_line("markers", "nightly: left out without --nightly")
     asked = _asked(config)
     config.stash[_ASKED] = asked
     config.stash[_RECORDS] = []
@@ -215,7 +215,11 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         raise pytest.UsageError(f"no case was found in {', '.join(str(p) for p in asked)}: nothing would be compared")
     if config.getoption("--nightly"):
         return
-    left_out = [item for item in cases if item.run_.tier == "nightly"]
+    left_out = [
+        item
+        for item in items
+        if (item.run_.tier == "nightly" if isinstance(item, CaseItem) else item.get_closest_marker("nightly") is not None)
+    ]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)

@@ -44,7 +44,7 @@ def limits(device: Device, shape: Shape, tokens: int, last: int) -> dict[str, fl
     """Operation -> least cycles: HBM ports at a beat a cycle and the arrays at full rate; functions: DDR at a beat a cycle.
 
     A matrix product takes its weights and scales once (32 bytes a port and cycle), and the array Tin x Tout MACs every
-    ceil(Tin * 4 / 256) cycles. Attention reads keys (values) once a query head and token, 16 FP16 a port and cycle.
+    ceil(Tin * 4 / 256) cycles. Attention reads keys (values) once a query head and token, in beats of 16 FP16 of every port.
     """
     ports, group = device.parameters["HbmPorts"], shape.tblk
     peak = device.limits["macs_per_cycle"]
@@ -61,8 +61,8 @@ def limits(device: Device, shape: Shape, tokens: int, last: int) -> dict[str, fl
         )
         found[name] = max(ceil_div(outputs, ports) * beats, tokens * inputs * outputs / peak)
     total = last + tokens
-    for name in ("scores", "mix"):
-        found[name] = shape.heads * tokens * total * shape.head / (16 * ports)
+    found["scores"] = shape.heads * tokens * ceil_div(total, ports) * shape.head / 16
+    found["mix"] = shape.heads * tokens * ceil_div(shape.head, ports) * ceil_div(total, 16)
     lanes = {
         "norm1": 2 * shape.channels, "norm2": 2 * shape.channels, "rope_q": 2 * shape.query, "rope_k": 2 * shape.key,
         "softmax": 2 * shape.heads * total, "silu": 2 * shape.ffn, "cache_k": shape.key, "cache_v": shape.key,

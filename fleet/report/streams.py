@@ -86,7 +86,7 @@ class ClassRow:
 
 
 def class_rows(report: StreamReport) -> tuple[ClassRow, ...]:
-    """Classes in the order of `classes`. Cycles count from start to commit, without those spent waiting for an earlier instruction."""
+    """Classes in the order of `classes`. Cycles count from start to commit, without the wait for an earlier instruction."""
     made: list[ClassRow] = []
     for name in dict.fromkeys(report.classes.values()):
         ops = tuple(op for op, kind in report.classes.items() if kind == name)

@@ -1,4 +1,7 @@
-"""Which unit of the hardware works when: one lane a unit, one bar an instruction, from start to commit."""
+"""Which unit of the hardware works when: one lane a unit, one bar an instruction, from start to commit.
+
+The outline before a bar is the time in which an earlier instruction was still under way.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,28 @@ _CHARACTER = 0.0085
 
 
 class Span(NamedTuple):
-    """One instruction: what it computes, the unit that does it, its cycles from start to commit."""
+    """One instruction: what it computes, the unit that does it, its cycles from start to commit.
+
+    oldest: the cycle from which no earlier instruction is under way; before it, it can only read and compute ahead, or wait.
+    """
 
     lane: str
     name: str
     start: int
+    oldest: int
     end: int
 
 
 def spans_of(rows: Sequence[CommitRow]) -> list[Span]:
     """Spans of the commits that have a clock, in program order; the lane is the hardware's unit, else the instruction's name."""
-    return [
-        Span(row.unit or row.instruction, row.ops[-1] if row.ops else row.instruction, row.start, row.end)
-        for row in rows
-        if row.start is not None and row.end is not None
-    ]
+    found: list[Span] = []
+    before = 0
+    for row in rows:
+        if row.start is not None and row.end is not None:
+            name = row.ops[-1] if row.ops else row.instruction
+            found.append(Span(row.unit or row.instruction, name, row.start, max(row.start, min(before, row.end)), row.end))
+            before = row.end
+    return found
 
 
 def timeline(spans: Sequence[Span], name: str = "timeline") -> str:
@@ -45,22 +55,23 @@ def timeline(spans: Sequence[Span], name: str = "timeline") -> str:
     with canvas(8.2, 0.95 + 0.42 * len(lanes)) as (figure, axes):
         for k, lane in enumerate(lanes):
             mine = [s for s in spans if s.lane == lane]
+            colour, hatch = PALETTE[k % len(PALETTE)], HATCHES[k % len(HATCHES)]
             axes.broken_barh(
-                [(s.start - first, s.end - s.start) for s in mine],
-                (k - 0.36, 0.72),
-                facecolor=PALETTE[k % len(PALETTE)],
-                edgecolor=INK,
-                hatch=HATCHES[k % len(HATCHES)],
-                linewidth=0.4,
-            )
+                [(s.start - first, s.oldest - s.start) for s in mine if s.oldest > s.start],
+                (k - 0.2, 0.4), facecolor="none", edgecolor=colour, linewidth=0.9,
+            )  # fmt: skip
+            axes.broken_barh(
+                [(s.oldest - first, s.end - s.oldest) for s in mine],
+                (k - 0.36, 0.72), facecolor=colour, edgecolor=INK, hatch=hatch, linewidth=0.4,
+            )  # fmt: skip
             for s in mine:
                 text = label(s.name, 14)
-                if (s.end - s.start) / width > _CHARACTER * (len(text) + 2):
+                if (s.end - s.oldest) / width > _CHARACTER * (len(text) + 2):
                     axes.text(
-                        (s.start + s.end) / 2 - first, k, text, ha="center", va="center", fontsize=7.5, color="black",
+                        (s.oldest + s.end) / 2 - first, k, text, ha="center", va="center", fontsize=7.5, color="black",
                         bbox={"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
                     )  # fmt: skip
-        busy = [sum(s.end - s.start for s in spans if s.lane == lane) for lane in lanes]
+        busy = [sum(s.end - s.oldest for s in spans if s.lane == lane) for lane in lanes]
         axes.set_yticks(range(len(lanes)), [f"{label(n)} ({100 * b / width:.0f} %)" for n, b in zip(lanes, busy, strict=True)])
         axes.set_ylim(len(lanes) - 0.4, -0.6)
         axes.set_xlim(0, width)

@@ -213,7 +213,9 @@ class _Run:
                 if key not in self.on_device and key not in made:
                     self._upload(key)
             made |= set(group.results)
-        commits = self.backend.execute(segment.calls, first_seq, segment.binaries)
+        # Without binaries as a backend that knows of none takes it.
+        binaries = (segment.binaries,) if segment.binaries else ()
+        commits = self.backend.execute(segment.calls, first_seq, *binaries)
         if len(commits) != len(segment.calls):
             raise DeviceError(f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}")
         self.on_device |= made

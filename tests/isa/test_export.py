@@ -40,7 +40,8 @@ def test_the_command_proves_the_committed_files_current(capsys: pytest.CaptureFi
 
 def test_nothing_else_lies_in_the_generated_folder() -> None:
     expected = {name for rdl in PROJECT_SETS for name in file_names(load(rdl).name)}
-    assert {p.name for p in (ROOT / "rtl_models" / "generated").iterdir()} == expected
+    others = {"hbm0923_tables_pkg.sv"}  # python -m fleet.isa.hbm0923.rtl_tables; tests/rtl_models/hbm0923 hold it current
+    assert {p.name for p in (ROOT / "rtl_models" / "generated").iterdir()} == expected | others
 
 
 def test_the_example_set_is_current() -> None:

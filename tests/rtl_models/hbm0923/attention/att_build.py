@@ -13,7 +13,6 @@ from fleet.engines.rtl_sim.tools import find_toolchain
 HERE = Path(__file__).parent
 RTL = HERE.parents[3] / "rtl_models"
 PACKAGES = ("arith/fp_pkg.sv", "generated/hbm0923.vlt", "generated/hbm0923_pkg.sv", "hbm0923/hbm0923_unit_pkg.sv")
-MEMORY = ("mapped_file", "timing", "port", "memory")
 OPTIONS = ["--cc", "--exe", "--prefix", "Vtop", "--top-module", "att_bench", "-O3", "--x-assign", "fast", "--x-initial", "unique"]
 OPTIONS += [
     "--no-timing",
@@ -42,8 +41,8 @@ def sources() -> list[Path]:
 def build(parameters: dict[str, int]) -> Path:
     """The executable for these parameters of att_bench; built once for the same sources and tools."""
     tools = find_toolchain()
-    cpp = [RTL / f"memory/{name}.cpp" for name in MEMORY] + [HERE / "att_main.cpp"]
-    headers = [RTL / f"memory/{name}.h" for name in MEMORY] + [RTL / "memory/digest.h"]
+    cpp = [*sorted((RTL / "memory").glob("*.cpp")), HERE / "att_main.cpp"]
+    headers = sorted((RTL / "memory").glob("*.h"))
     files = [*sources(), *cpp, *headers]
     settings = [*OPTIONS, *(f"-G{name}={value}" for name, value in parameters.items())]
     text = "\n".join([*settings, *MAKE, str(tools.verilator)]).encode()

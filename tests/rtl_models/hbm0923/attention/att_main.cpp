@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     memory.configure(ports);
     std::map<uint32_t, std::string> hbm;
     for (uint32_t p = 0; p < ports; ++p) hbm[p] = argv[3 + p];
-    const std::string wrong = memory.load(argv[2], hbm, argv[1]);
+    const std::string wrong = memory.load(argv[2], hbm, argv[1], {});
     if (!wrong.empty()) {
         std::fprintf(stderr, "%s\n", wrong.c_str());
         return 1;

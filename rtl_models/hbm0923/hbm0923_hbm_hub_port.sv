@@ -126,19 +126,31 @@ module hbm0923_hbm_hub_port #(
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    hbm_arvalid_o && !hbm_arready_i |=> hbm_arvalid_o && $stable(hbm_araddr_o) && $stable(hbm_arlen_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    hbm_awvalid_o && !hbm_awready_i |=> hbm_awvalid_o && $stable(hbm_awaddr_o) && $stable(hbm_awlen_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    hbm_wvalid_o && !hbm_wready_i |=> hbm_wvalid_o && $stable(hbm_wdata_o) && $stable(hbm_wstrb_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_rvalid_i |-> used_q != '0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_bvalid_i |-> waiting_q != '0);
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic         ar_waits_q, aw_waits_q, w_waits_q;
+  logic [40:0]  ar_was_q;
+  logic [40:0]  aw_was_q;
+  logic [287:0] w_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (ar_waits_q) assert (hbm_arvalid_o && ar_was_q == {hbm_araddr_o, hbm_arlen_o});
+      if (aw_waits_q) assert (hbm_awvalid_o && aw_was_q == {hbm_awaddr_o, hbm_awlen_o});
+      if (w_waits_q) assert (hbm_wvalid_o && w_was_q == {hbm_wdata_o, hbm_wstrb_o});
+      if (hbm_rvalid_i) assert (used_q != '0);
+      if (hbm_bvalid_i) assert (waiting_q != '0);
+    end
+    ar_waits_q <= out_of_reset_q && hbm_arvalid_o && !hbm_arready_i;
+    if (hbm_arvalid_o && !hbm_arready_i) ar_was_q <= {hbm_araddr_o, hbm_arlen_o};
+    aw_waits_q <= out_of_reset_q && hbm_awvalid_o && !hbm_awready_i;
+    if (hbm_awvalid_o && !hbm_awready_i) aw_was_q <= {hbm_awaddr_o, hbm_awlen_o};
+    w_waits_q <= out_of_reset_q && hbm_wvalid_o && !hbm_wready_i;
+    if (hbm_wvalid_o && !hbm_wready_i) w_was_q <= {hbm_wdata_o, hbm_wstrb_o};
+  end
   for (genvar i = 0; i < 2; i++) begin : gen_rules
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      arvalid_i[i] |-> 32'(araddr_i[i][11:5]) + 32'(arlen_i[i]) < 128);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      awvalid_i[i] |-> 32'(awaddr_i[i][11:5]) + 32'(awlen_i[i]) < 128);
+    always_ff @(posedge clk_i) if (out_of_reset_q) begin
+      if (arvalid_i[i]) assert (32'(araddr_i[i][11:5]) + 32'(arlen_i[i]) < 128);
+      if (awvalid_i[i]) assert (32'(awaddr_i[i][11:5]) + 32'(awlen_i[i]) < 128);
+    end
   end
 `endif
 endmodule

@@ -104,11 +104,19 @@ module hbm0923_hbm_port
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) pop_i |-> valid_o);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> left_q == 32'd0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) used_q + free_q <= (Aw + 1)'(Depth));
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic        ar_waits_q;
+  logic [40:0] ar_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (ar_waits_q) assert (arvalid_o && ar_was_q == {araddr_o, arlen_o});
+      if (pop_i) assert (valid_o);
+      if (start_i) assert (left_q == 32'd0);
+      assert (used_q + free_q <= (Aw + 1)'(Depth));
+    end
+    ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;
+    if (arvalid_o && !arready_i) ar_was_q <= {araddr_o, arlen_o};
+  end
 `endif
   logic unused_addr;
   assign unused_addr = ^addr_i[31:28];

@@ -70,7 +70,7 @@ module hbm0923_ddr_hub
     logic [7:0]  len;
   } request_t;
 
-  logic [15:0]      in_flight;          // of an ID: requests under way
+  logic [15:0]      in_flight;          // of an ID: requests under way (only while one asks)
   logic [15:0]      chip_q;             // and where
   logic [15:0][7:0] count_q;
   logic [Units-1:0] may, ask_ddr, ask_chip, grant_ddr, grant_chip;
@@ -79,13 +79,21 @@ module hbm0923_ddr_hub
   logic             ddr_valid_q;
 
   always_comb begin
-    for (int unsigned i = 0; i < 16; i++) in_flight[i] = count_q[i] != 8'd0;
-    for (int unsigned u = 0; u < Units; u++) begin
-      may[u] = arvalid_i[u] && count_q[arid_i[u]] != 8'hFF
-               && (!in_flight[arid_i[u]] || chip_q[arid_i[u]] == araddr_i[u][OnchipBit]);
-      ask_ddr[u]  = may[u] && !araddr_i[u][OnchipBit];
-      ask_chip[u] = may[u] && araddr_i[u][OnchipBit];
+    in_flight = '0;
+    may       = '0;
+    ask_ddr   = '0;
+    ask_chip  = '0;
+    if (arvalid_i != '0) begin
+      for (int unsigned i = 0; i < 16; i++) in_flight[i] = count_q[i] != 8'd0;
+      for (int unsigned u = 0; u < Units; u++) begin
+        may[u] = arvalid_i[u] && count_q[arid_i[u]] != 8'hFF
+                 && (!in_flight[arid_i[u]] || chip_q[arid_i[u]] == araddr_i[u][OnchipBit]);
+        ask_ddr[u]  = may[u] && !araddr_i[u][OnchipBit];
+        ask_chip[u] = may[u] && araddr_i[u][OnchipBit];
+      end
     end
+  end
+  always_comb begin
     ddr_next  = '0;
     chip_next = '0;
     for (int unsigned u = 0; u < Units; u++) begin
@@ -248,11 +256,11 @@ module hbm0923_ddr_hub
   assign ddr_wlast_o  = 1'b1;
 
   always_comb begin
-    ddr_wdata_o = wdata_i[0];
-    ddr_wstrb_o = wstrb_i[0];
+    ddr_wdata_o = '0;
+    ddr_wstrb_o = '0;
     wready_o    = '0;
     for (int unsigned u = 0; u < Units; u++) begin
-      if (head.unit == 3'(u)) begin
+      if (w_valid && head.unit == 3'(u)) begin
         ddr_wdata_o = wdata_i[u];
         ddr_wstrb_o = wstrb_i[u];
         wready_o[u] = w_take;
@@ -317,7 +325,6 @@ module hbm0923_ddr_hub
     logic [575:0] w_was_q;
     always_ff @(posedge clk_i) begin
       if (out_of_reset_q) begin
-        if (arvalid_i[u]) assert (unit_of(arid_i[u]) == 3'(u));
         if (arvalid_i[u]) assert (32'(araddr_i[u][11:6]) + 32'(arlen_i[u]) < 64);
         if (arvalid_i[u]) assert (araddr_i[u][5:0] == '0);
         if (awvalid_i[u]) assert (awaddr_i[u][5:0] == '0);
@@ -339,7 +346,8 @@ module hbm0923_ddr_hub
   logic [36:0] ddr_aw_was_q;
   always_ff @(posedge clk_i) begin
     if (out_of_reset_q) begin
-      if (rvalid_o) assert (in_flight[rid_o]);
+      if (rvalid_o) assert (count_q[rid_o] != 8'd0);
+      for (int unsigned u = 0; u < Units; u++) if (arvalid_i[u]) assert (unit_of(arid_i[u]) == 3'(u));
       if (ddr_ar_waits_q) assert (ddr_arvalid_o && ddr_ar_was_q == {ddr_araddr_o, ddr_arlen_o, ddr_arid_o});
       if (ddr_aw_waits_q) assert (ddr_awvalid_o && ddr_aw_was_q == {ddr_awaddr_o, ddr_awid_o});
     end

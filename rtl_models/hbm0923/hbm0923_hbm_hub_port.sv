@@ -54,8 +54,8 @@ module hbm0923_hbm_hub_port #(
   assign reader        = held_q ? last_q : (arvalid_i == 2'b11) ? !last_q : arvalid_i[1];
   assign room          = !used_q[Qw];
   assign hbm_arvalid_o = arvalid_i[reader] && room;
-  assign hbm_araddr_o  = araddr_i[reader];
-  assign hbm_arlen_o   = arlen_i[reader];
+  assign hbm_araddr_o  = reader ? araddr_i[1] : araddr_i[0];
+  assign hbm_arlen_o   = reader ? arlen_i[1] : arlen_i[0];
   assign take          = hbm_arvalid_o && hbm_arready_i;
   assign arready_o     = {take && reader, take && !reader};
   assign done          = hbm_rvalid_i && hbm_rlast_i;
@@ -89,11 +89,11 @@ module hbm0923_hbm_hub_port #(
   logic [7:0] data_q;       // bursts whose data is still to come
   assign writer        = writing_q ? writer_q : awvalid_i[1] && !awvalid_i[0];
   assign hbm_awvalid_o = awvalid_i[writer] && !(&waiting_q);
-  assign hbm_awaddr_o  = awaddr_i[writer];
-  assign hbm_awlen_o   = awlen_i[writer];
+  assign hbm_awaddr_o  = writer ? awaddr_i[1] : awaddr_i[0];
+  assign hbm_awlen_o   = writer ? awlen_i[1] : awlen_i[0];
   assign hbm_wvalid_o  = wvalid_i[writer] && data_q != '0;
-  assign hbm_wdata_o   = wdata_i[writer];
-  assign hbm_wstrb_o   = wstrb_i[writer];
+  assign hbm_wdata_o   = writer ? wdata_i[1] : wdata_i[0];
+  assign hbm_wstrb_o   = writer ? wstrb_i[1] : wstrb_i[0];
   assign hbm_wlast_o   = wlast_i[writer];
   assign aw_take       = hbm_awvalid_o && hbm_awready_i;
   assign w_take        = hbm_wvalid_o && hbm_wready_i;

@@ -11,6 +11,7 @@ module hbm0923_hbm_port
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
+  input  logic               enable_i,  // the unit is busy; nothing happens otherwise
 
   input  logic               start_i,   // one cycle, with the range; the last one is finished
   input  logic [31:0]        addr_i,    // offset in the bank, 32-byte aligned
@@ -42,9 +43,13 @@ module hbm0923_hbm_port
   logic               launch;
 
   always_comb begin
-    burst = 5'd16 - {1'b0, addr_q[8:5]};
-    if (left_q < 32'(burst)) burst = left_q[4:0];
-    launch = left_q != 32'd0 && free_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+    burst  = 5'd0;
+    launch = 1'b0;
+    if (left_q != 32'd0) begin
+      burst = 5'd16 - {1'b0, addr_q[8:5]};
+      if (left_q < 32'(burst)) burst = left_q[4:0];
+      launch = free_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -58,7 +63,7 @@ module hbm0923_hbm_port
       arvalid_q <= 1'b0;
       araddr_q  <= '0;
       arbeats_q <= '0;
-    end else begin
+    end else if (enable_i) begin
       if (start_i) begin
         addr_q <= addr_i[27:0];
         left_q <= beats_i;

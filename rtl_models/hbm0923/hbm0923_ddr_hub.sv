@@ -317,6 +317,11 @@ module hbm0923_ddr_hub
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
+  logic [Units-1:0] foreign;  // an ID is another unit's
+  always_comb begin
+    foreign = '0;
+    if (arvalid_i != '0) for (int unsigned u = 0; u < Units; u++) foreign[u] = arvalid_i[u] && unit_of(arid_i[u]) != 3'(u);
+  end
   for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
     // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
     logic         ar_waits_q, aw_waits_q, w_waits_q;
@@ -347,7 +352,7 @@ module hbm0923_ddr_hub
   always_ff @(posedge clk_i) begin
     if (out_of_reset_q) begin
       if (rvalid_o) assert (count_q[rid_o] != 8'd0);
-      for (int unsigned u = 0; u < Units; u++) if (arvalid_i[u]) assert (unit_of(arid_i[u]) == 3'(u));
+      assert (foreign == '0);
       if (ddr_ar_waits_q) assert (ddr_arvalid_o && ddr_ar_was_q == {ddr_araddr_o, ddr_arlen_o, ddr_arid_o});
       if (ddr_aw_waits_q) assert (ddr_awvalid_o && ddr_aw_was_q == {ddr_awaddr_o, ddr_awid_o});
     end

@@ -1,8 +1,9 @@
 """Whose C++ a simulation spends its time in: perf's samples, each given to the instance that its source line names.
 
 Needs `perf`, `addr2line` and `readelf`, and an executable of flavour "profile" with its generated C++ beside it. A statement of
-the generated code names variables by their hierarchy; the first name of a statement decides. Functions of packages, the
-memories' C++ and the simulator's own code have no such name and are kept apart.
+the generated code names variables by their hierarchy, and so do functions of modules; the first name decides, looked for from
+the innermost inlined frame outwards. Functions of packages, the memories' C++, libraries and the simulator's own code have no
+such name and are kept apart.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _NAME = re.compile(r"u_dut__DOT__u_top__DOT__(\w+)")
 _MMAP = re.compile(r"\[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+) .*r-xp (\S+)")
 _SAMPLE = re.compile(r"\s*([0-9a-f]+) \((.*)\)$")
 _LOAD = re.compile(r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x\w+ 0x\w+ R E")
+_MEMORIES = {"memory", "port", "timing", "timed", "dram", "mapped_file", "digest"}
 _END = re.compile(r"[;{}]\s*$")
 _REACH = 30  # lines that a statement may have before and behind the one that was hit
 
@@ -29,8 +31,8 @@ def missing_tools() -> list[str]:
 
 
 def shares(executable: Path, job: Path, folder: Path) -> dict[str, float]:
-    """Share of the samples by owner: instances in the top module ("u_mvm"), "top", "bench", "memory models", "simulator" or
-    "arithmetic".
+    """Share of the samples by owner: instances in the top module ("u_mvm"), "top", "bench", "memory models", "libraries",
+    "simulator" or "arithmetic".
 
     Raises CalledProcessError when perf may not count.
     """
@@ -38,11 +40,13 @@ def shares(executable: Path, job: Path, folder: Path) -> dict[str, float]:
     _run("perf", "record", "-o", str(data), "-e", "cycles:u", str(executable), str(job))
     inside, outside = _samples(data, executable)
     addresses = list(inside)
-    found = _run("addr2line", "-e", str(executable), text="\n".join(hex(a) for a in addresses)).splitlines()
-    owners: Counter[str] = Counter({"simulator": outside})
+    found = _run("addr2line", "-a", "-f", "-i", "-e", str(executable), text="\n".join(hex(a) for a in addresses))
+    owners: Counter[str] = Counter({"libraries": outside})
     sources = _Sources(executable.parent / "cpp")
-    for address, place in zip(addresses, found, strict=True):
-        owners[sources.owner(place)] += inside[address]
+    frames = [lines.splitlines()[1:] for lines in re.split(r"^(?=0x)", found, flags=re.MULTILINE)[1:]]
+    for address, lines in zip(addresses, frames, strict=True):
+        found_here = (sources.owner(*frame) for frame in zip(lines[::2], lines[1::2], strict=True))
+        owners[next((name for name in found_here if name is not None), "simulator")] += inside[address]
     total = sum(owners.values())
     return {name: count / total for name, count in owners.most_common()}
 
@@ -79,23 +83,23 @@ class _Sources:
         self._folder = folder
         self._files: dict[str, list[str]] = {}
 
-    def owner(self, place: str) -> str:
-        """Who owns "file:line"."""
+    def owner(self, function: str, place: str) -> str | None:
+        """Who owns a frame: a function, mangled, and "file:line". None where neither says so."""
         file, _, number = place.rpartition(":")
         name = Path(file).name
         digits = re.match(r"\d+", number)
-        if not name.startswith("Vtop"):
-            known = name.split(".")[0] in {"memory", "port", "timing", "timed", "dram", "mapped_file"}
-            return "memory models" if known or name in {"digest.h", "port.h"} else "simulator"
+        if name.split(".")[0] in _MEMORIES:
+            return "memory models"
         if name.startswith("Vtop_") and "___024root" not in name:
             return "arithmetic"  # functions of packages
-        for statement in self._statements(name, int(digits[0]) if digits else 0):
-            if found := _NAME.search(statement):
+        statements = self._statements(name, int(digits[0]) if digits else 0) if name.startswith("Vtop") else iter(())
+        for text in (*statements, function):
+            if found := _NAME.search(text):
                 first = found[1].split("__DOT__")
                 return first[0] if first[0].startswith("u_") else "top"
-            if "fleet_tb__DOT__" in statement:
+            if "fleet_tb__DOT__" in text:
                 return "bench"
-        return "simulator"
+        return None
 
     def _statements(self, name: str, number: int) -> Iterator[str]:
         """The line, then the statement that it belongs to."""

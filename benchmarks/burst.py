@@ -27,6 +27,7 @@ from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.trace import Commit
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +45,9 @@ class Race(RtlBackend):
         self.opened = instruction_set, device, memory
         self.executables = {name: build(design_of(instruction_set, device), name) for name in ("plain", "burst")}
 
-    def execute(self, calls: Sequence[Call], first_seq: int) -> Sequence[Commit]:
+    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+        if binaries:
+            raise SystemExit("the race plays register writes, no binaries")
         instruction_set, device, memory = self.opened
         once = Segment(instruction_set, device, calls, first_seq)
         many = Segment(instruction_set, device, list(calls) * max(1, self._cycles // once.expected_cycles), first_seq)

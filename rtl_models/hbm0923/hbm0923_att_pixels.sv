@@ -132,9 +132,11 @@ module hbm0923_att_pixels
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) rvalid_i |-> enable_i && have_q != (Aw + 1)'(Depth));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) read_i |-> have_o > index_i);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) free_i |-> have_o >= free_count_i);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (rvalid_i) assert (enable_i && have_q != (Aw + 1)'(Depth));
+    if (read_i) assert (have_o > index_i);
+    if (free_i) assert (have_o >= free_count_i);
+  end
 `endif
   logic unused_plan;
   assign unused_plan = ^plan_i;

@@ -109,8 +109,9 @@ module hbm0923_att_store
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    valid_q |-> (store_q.keys ? !busy_i[store_q.port[Log2Ports-1:0]] : busy_i == '0));
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (valid_q) assert (store_q.keys ? !busy_i[store_q.port[Log2Ports-1:0]] : busy_i == '0);
+  end
 `endif
   logic unused_plan;
   assign unused_plan = ^plan_i;

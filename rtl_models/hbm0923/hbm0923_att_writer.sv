@@ -101,8 +101,10 @@ module hbm0923_att_writer
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) valid_i |-> used != (Aw + 1)'(Depth));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid_o |-> oldest_i);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (valid_i) assert (used != (Aw + 1)'(Depth));
+    if (awvalid_o) assert (oldest_i);
+  end
 `endif
   logic unused_response;
   assign unused_response = bresp_i[0];

@@ -401,8 +401,10 @@ module hbm0923_attention
     else out_of_reset_q <= 1'b1;
   end
   // Here once and not in every port: an assertion costs simulated time also when it has nothing to say.
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) step |-> port_valid == '1);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_rvalid_i != '0 || hbm_bvalid_i != '0 || ddr_mine |-> busy);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (step) assert (port_valid == '1);
+    if (hbm_rvalid_i != '0 || hbm_bvalid_i != '0 || ddr_mine) assert (busy);
+  end
 `endif
   // Coefficients are not read; a response's lower bit and end say nothing that is not known.
   logic unused_inputs;

@@ -241,10 +241,12 @@ module hbm0923_aux_fetch
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) $onehot(state_q));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> state_q == StIdle);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) ddr_rvalid_i |-> flying_q != '0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) used_q + flying_q + free_q == (Aw + 1)'(Depth));
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert ($onehot(state_q));
+    if (start_i) assert (state_q == StIdle);
+    if (ddr_rvalid_i) assert (flying_q != '0);
+    assert (used_q + flying_q + free_q == (Aw + 1)'(Depth));
+  end
 `endif
   // Bit 0 of a response tells exclusive from plain.
   logic unused_resp;

@@ -69,9 +69,16 @@ module hbm0923_ddr_arbiter
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o) && $stable(arid_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    arvalid_o |-> 33'(araddr_o[11:6]) + 33'(arlen_o) < 33'd64);
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic        ar_waits_q;
+  logic [44:0] ar_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (ar_waits_q) assert (arvalid_o && ar_was_q == {araddr_o, arlen_o, arid_o});
+      if (arvalid_o) assert (33'(araddr_o[11:6]) + 33'(arlen_o) < 33'd64);
+    end
+    ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;
+    if (arvalid_o && !arready_i) ar_was_q <= {araddr_o, arlen_o, arid_o};
+  end
 `endif
 endmodule

@@ -70,7 +70,7 @@ module hbm0923_ddr_hub
     logic [7:0]  len;
   } request_t;
 
-  logic [15:0]      in_flight;          // of an ID: requests under way
+  logic [15:0]      in_flight;          // of an ID: requests under way (only while one asks)
   logic [15:0]      chip_q;             // and where
   logic [15:0][7:0] count_q;
   logic [Units-1:0] may, ask_ddr, ask_chip, grant_ddr, grant_chip;
@@ -79,13 +79,21 @@ module hbm0923_ddr_hub
   logic             ddr_valid_q;
 
   always_comb begin
-    for (int unsigned i = 0; i < 16; i++) in_flight[i] = count_q[i] != 8'd0;
-    for (int unsigned u = 0; u < Units; u++) begin
-      may[u] = arvalid_i[u] && count_q[arid_i[u]] != 8'hFF
-               && (!in_flight[arid_i[u]] || chip_q[arid_i[u]] == araddr_i[u][OnchipBit]);
-      ask_ddr[u]  = may[u] && !araddr_i[u][OnchipBit];
-      ask_chip[u] = may[u] && araddr_i[u][OnchipBit];
+    in_flight = '0;
+    may       = '0;
+    ask_ddr   = '0;
+    ask_chip  = '0;
+    if (arvalid_i != '0) begin
+      for (int unsigned i = 0; i < 16; i++) in_flight[i] = count_q[i] != 8'd0;
+      for (int unsigned u = 0; u < Units; u++) begin
+        may[u] = arvalid_i[u] && count_q[arid_i[u]] != 8'hFF
+                 && (!in_flight[arid_i[u]] || chip_q[arid_i[u]] == araddr_i[u][OnchipBit]);
+        ask_ddr[u]  = may[u] && !araddr_i[u][OnchipBit];
+        ask_chip[u] = may[u] && araddr_i[u][OnchipBit];
+      end
     end
+  end
+  always_comb begin
     ddr_next  = '0;
     chip_next = '0;
     for (int unsigned u = 0; u < Units; u++) begin
@@ -248,11 +256,11 @@ module hbm0923_ddr_hub
   assign ddr_wlast_o  = 1'b1;
 
   always_comb begin
-    ddr_wdata_o = wdata_i[0];
-    ddr_wstrb_o = wstrb_i[0];
+    ddr_wdata_o = '0;
+    ddr_wstrb_o = '0;
     wready_o    = '0;
     for (int unsigned u = 0; u < Units; u++) begin
-      if (head.unit == 3'(u)) begin
+      if (w_valid && head.unit == 3'(u)) begin
         ddr_wdata_o = wdata_i[u];
         ddr_wstrb_o = wstrb_i[u];
         wready_o[u] = w_take;
@@ -309,22 +317,49 @@ module hbm0923_ddr_hub
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) arvalid_i[u] |-> unit_of(arid_i[u]) == 3'(u));
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) arvalid_i[u] |-> 32'(araddr_i[u][11:6]) + 32'(arlen_i[u]) < 64);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) arvalid_i[u] |-> araddr_i[u][5:0] == '0);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid_i[u] |-> awaddr_i[u][5:0] == '0);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      arvalid_i[u] && !arready_o[u] |=> arvalid_i[u] && $stable(araddr_i[u]) && $stable(arlen_i[u]) && $stable(arid_i[u]));
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      awvalid_i[u] && !awready_o[u] |=> awvalid_i[u] && $stable(awaddr_i[u]));
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      wvalid_i[u] && !wready_o[u] |=> wvalid_i[u] && $stable(wdata_i[u]) && $stable(wstrb_i[u]));
+  logic [Units-1:0] foreign;  // an ID is another unit's
+  always_comb begin
+    foreign = '0;
+    if (arvalid_i != '0) for (int unsigned u = 0; u < Units; u++) foreign[u] = arvalid_i[u] && unit_of(arid_i[u]) != 3'(u);
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) rvalid_o |-> in_flight[rid_o]);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    ddr_arvalid_o && !ddr_arready_i |=> ddr_arvalid_o && $stable(ddr_araddr_o) && $stable(ddr_arlen_o) && $stable(ddr_arid_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    ddr_awvalid_o && !ddr_awready_i |=> ddr_awvalid_o && $stable(ddr_awaddr_o) && $stable(ddr_awid_o));
+  for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
+    // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+    logic         ar_waits_q, aw_waits_q, w_waits_q;
+    logic [44:0]  ar_was_q;
+    logic [32:0]  aw_was_q;
+    logic [575:0] w_was_q;
+    always_ff @(posedge clk_i) begin
+      if (out_of_reset_q) begin
+        if (arvalid_i[u]) assert (32'(araddr_i[u][11:6]) + 32'(arlen_i[u]) < 64);
+        if (arvalid_i[u]) assert (araddr_i[u][5:0] == '0);
+        if (awvalid_i[u]) assert (awaddr_i[u][5:0] == '0);
+        if (ar_waits_q) assert (arvalid_i[u] && ar_was_q == {araddr_i[u], arlen_i[u], arid_i[u]});
+        if (aw_waits_q) assert (awvalid_i[u] && aw_was_q == awaddr_i[u]);
+        if (w_waits_q) assert (wvalid_i[u] && w_was_q == {wdata_i[u], wstrb_i[u]});
+      end
+      ar_waits_q <= out_of_reset_q && arvalid_i[u] && !arready_o[u];
+      if (arvalid_i[u] && !arready_o[u]) ar_was_q <= {araddr_i[u], arlen_i[u], arid_i[u]};
+      aw_waits_q <= out_of_reset_q && awvalid_i[u] && !awready_o[u];
+      if (awvalid_i[u] && !awready_o[u]) aw_was_q <= awaddr_i[u];
+      w_waits_q <= out_of_reset_q && wvalid_i[u] && !wready_o[u];
+      if (wvalid_i[u] && !wready_o[u]) w_was_q <= {wdata_i[u], wstrb_i[u]};
+    end
+  end
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic        ddr_ar_waits_q, ddr_aw_waits_q;
+  logic [44:0] ddr_ar_was_q;
+  logic [36:0] ddr_aw_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (rvalid_o) assert (count_q[rid_o] != 8'd0);
+      assert (foreign == '0);
+      if (ddr_ar_waits_q) assert (ddr_arvalid_o && ddr_ar_was_q == {ddr_araddr_o, ddr_arlen_o, ddr_arid_o});
+      if (ddr_aw_waits_q) assert (ddr_awvalid_o && ddr_aw_was_q == {ddr_awaddr_o, ddr_awid_o});
+    end
+    ddr_ar_waits_q <= out_of_reset_q && ddr_arvalid_o && !ddr_arready_i;
+    if (ddr_arvalid_o && !ddr_arready_i) ddr_ar_was_q <= {ddr_araddr_o, ddr_arlen_o, ddr_arid_o};
+    ddr_aw_waits_q <= out_of_reset_q && ddr_awvalid_o && !ddr_awready_i;
+    if (ddr_awvalid_o && !ddr_awready_i) ddr_aw_was_q <= {ddr_awaddr_o, ddr_awid_o};
+  end
 `endif
 endmodule

@@ -136,12 +136,22 @@ module hbm0923_ddr_writer
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) push |-> used != (Aw + 1)'(Depth));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid_o && !awready_i |=> awvalid_o && $stable(awaddr_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    wvalid_o && !wready_i |=> wvalid_o && $stable(wdata_o) && $stable(wstrb_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    w_left_q >= aw_left_q || (live_q && w_left_q + (Aw + 1)'(1'b1) == aw_left_q));
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic         aw_waits_q, w_waits_q;
+  logic [32:0]  aw_was_q;
+  logic [575:0] w_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (push) assert (used != (Aw + 1)'(Depth));
+      if (aw_waits_q) assert (awvalid_o && aw_was_q == awaddr_o);
+      if (w_waits_q) assert (wvalid_o && w_was_q == {wdata_o, wstrb_o});
+      assert (w_left_q >= aw_left_q || (live_q && w_left_q + (Aw + 1)'(1'b1) == aw_left_q));
+    end
+    aw_waits_q <= out_of_reset_q && awvalid_o && !awready_i;
+    if (awvalid_o && !awready_i) aw_was_q <= awaddr_o;
+    w_waits_q <= out_of_reset_q && wvalid_o && !wready_i;
+    if (wvalid_o && !wready_i) w_was_q <= {wdata_o, wstrb_o};
+  end
 `endif
   // Fields that other modules use; bit 0 of a response tells exclusive from plain.
   logic unused_fields;

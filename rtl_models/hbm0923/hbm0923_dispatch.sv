@@ -296,25 +296,33 @@ module hbm0923_dispatch
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) $onehot0(pulse_i));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) count_q != 2'd3);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) count_q == 2'd2 |-> old_q != young_q);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) push |-> count_q != 2'd2 && !busy_i[new_unit]);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert ($onehot0(pulse_i));
+    assert (count_q != 2'd3);
+    if (count_q == 2'd2) assert (old_q != young_q);
+    if (push) assert (count_q != 2'd2 && !busy_i[new_unit]);
+  end
   for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
-    // Commits in program order, by whoever is under way.
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) commit_valid_i[u] |-> oldest_o[u]);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      busy_i[u] == (count_q != 2'd0 && old_q == 3'(u) || count_q == 2'd2 && young_q == 3'(u)));
-    // Levels rise once.
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      data_go_o[u] && !commit_valid_i[u] |=> data_go_o[u]);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      coef_go_o[u] && !commit_valid_i[u] |=> coef_go_o[u]);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      hbm_go_o[u] && !commit_valid_i[u] |=> hbm_go_o[u]);
-    // A judged instruction's hulls stand still.
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      checked_i[u] && !commit_valid_i[u] |=> checked_i[u] && $stable(hulls_i[u]));
+    logic   data_went_q, coef_went_q, hbm_went_q, judged_q;
+    hulls_t hulls_was_q;
+    always_ff @(posedge clk_i) begin
+      if (out_of_reset_q) begin
+        assert (busy_i[u] == (count_q != 2'd0 && old_q == 3'(u) || count_q == 2'd2 && young_q == 3'(u)));
+        // Commits in program order, by whoever is under way.
+        if (commit_valid_i[u]) assert (oldest_o[u]);
+        // Levels rise once.
+        if (data_went_q) assert (data_go_o[u]);
+        if (coef_went_q) assert (coef_go_o[u]);
+        if (hbm_went_q) assert (hbm_go_o[u]);
+        // A judged instruction's hulls stand still.
+        if (judged_q) assert (checked_i[u] && hulls_was_q == hulls_i[u]);
+      end
+      data_went_q <= out_of_reset_q && data_go_o[u] && !commit_valid_i[u];
+      coef_went_q <= out_of_reset_q && coef_go_o[u] && !commit_valid_i[u];
+      hbm_went_q  <= out_of_reset_q && hbm_go_o[u] && !commit_valid_i[u];
+      judged_q    <= out_of_reset_q && checked_i[u] && !commit_valid_i[u];
+      if (checked_i[u] && !judged_q) hulls_was_q <= hulls_i[u];
+    end
   end
 `endif
 endmodule

@@ -50,16 +50,26 @@ module hbm0923_hbm_hub_port #(
   logic [Qw:0]         used_q;
   logic                held_q, last_q, reader, room, take, done;
 
-  // In turn where both ask; a burst that was offered stays so.
-  assign reader        = held_q ? last_q : (arvalid_i == 2'b11) ? !last_q : arvalid_i[1];
-  assign room          = !used_q[Qw];
-  assign hbm_arvalid_o = arvalid_i[reader] && room;
-  assign hbm_araddr_o  = araddr_i[reader];
-  assign hbm_arlen_o   = arlen_i[reader];
-  assign take          = hbm_arvalid_o && hbm_arready_i;
-  assign arready_o     = {take && reader, take && !reader};
-  assign done          = hbm_rvalid_i && hbm_rlast_i;
-  assign rvalid_o      = {hbm_rvalid_i && owner_q[rd_q], hbm_rvalid_i && !owner_q[rd_q]};
+  // In turn where both ask; a burst that was offered stays so. Nothing is computed while nobody asks.
+  assign room = !used_q[Qw];
+  always_comb begin
+    reader        = 1'b0;
+    hbm_arvalid_o = 1'b0;
+    hbm_araddr_o  = '0;
+    hbm_arlen_o   = '0;
+    take          = 1'b0;
+    arready_o     = 2'b00;
+    if (arvalid_i != 2'b00) begin
+      reader        = held_q ? last_q : (arvalid_i == 2'b11) ? !last_q : arvalid_i[1];
+      hbm_arvalid_o = arvalid_i[reader] && room;
+      hbm_araddr_o  = reader ? araddr_i[1] : araddr_i[0];
+      hbm_arlen_o   = reader ? arlen_i[1] : arlen_i[0];
+      take          = hbm_arvalid_o && hbm_arready_i;
+      arready_o     = {take && reader, take && !reader};
+    end
+  end
+  assign done     = hbm_rvalid_i && hbm_rlast_i;
+  assign rvalid_o = !hbm_rvalid_i ? 2'b00 : owner_q[rd_q] ? 2'b10 : 2'b01;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -69,7 +79,7 @@ module hbm0923_hbm_hub_port #(
       used_q  <= '0;
       held_q  <= 1'b0;
       last_q  <= 1'b0;
-    end else begin
+    end else if (hbm_arvalid_o || done) begin
       if (hbm_arvalid_o) begin
         held_q <= !hbm_arready_i;
         last_q <= reader;
@@ -87,19 +97,35 @@ module hbm0923_hbm_hub_port #(
   logic       writer_q, writer, writing_q, aw_take, w_take;
   logic [7:0] waiting_q;    // bursts without an answer
   logic [7:0] data_q;       // bursts whose data is still to come
-  assign writer        = writing_q ? writer_q : awvalid_i[1] && !awvalid_i[0];
-  assign hbm_awvalid_o = awvalid_i[writer] && !(&waiting_q);
-  assign hbm_awaddr_o  = awaddr_i[writer];
-  assign hbm_awlen_o   = awlen_i[writer];
-  assign hbm_wvalid_o  = wvalid_i[writer] && data_q != '0;
-  assign hbm_wdata_o   = wdata_i[writer];
-  assign hbm_wstrb_o   = wstrb_i[writer];
-  assign hbm_wlast_o   = wlast_i[writer];
-  assign aw_take       = hbm_awvalid_o && hbm_awready_i;
-  assign w_take        = hbm_wvalid_o && hbm_wready_i;
-  assign awready_o     = {aw_take && writer, aw_take && !writer};
-  assign wready_o      = {w_take && writer, w_take && !writer};
-  assign bvalid_o      = {hbm_bvalid_i && writer_q, hbm_bvalid_i && !writer_q};
+  always_comb begin
+    writer        = writer_q;
+    hbm_awvalid_o = 1'b0;
+    hbm_awaddr_o  = '0;
+    hbm_awlen_o   = '0;
+    hbm_wvalid_o  = 1'b0;
+    hbm_wdata_o   = '0;
+    hbm_wstrb_o   = '0;
+    hbm_wlast_o   = 1'b0;
+    aw_take       = 1'b0;
+    w_take        = 1'b0;
+    awready_o     = 2'b00;
+    wready_o      = 2'b00;
+    if (awvalid_i != 2'b00 || writing_q) begin
+      writer        = writing_q ? writer_q : awvalid_i[1] && !awvalid_i[0];
+      hbm_awvalid_o = awvalid_i[writer] && !(&waiting_q);
+      hbm_awaddr_o  = writer ? awaddr_i[1] : awaddr_i[0];
+      hbm_awlen_o   = writer ? awlen_i[1] : awlen_i[0];
+      hbm_wvalid_o  = wvalid_i[writer] && data_q != '0;
+      hbm_wdata_o   = writer ? wdata_i[1] : wdata_i[0];
+      hbm_wstrb_o   = writer ? wstrb_i[1] : wstrb_i[0];
+      hbm_wlast_o   = wlast_i[writer];
+      aw_take       = hbm_awvalid_o && hbm_awready_i;
+      w_take        = hbm_wvalid_o && hbm_wready_i;
+      awready_o     = {aw_take && writer, aw_take && !writer};
+      wready_o      = {w_take && writer, w_take && !writer};
+    end
+  end
+  assign bvalid_o = !hbm_bvalid_i ? 2'b00 : writer_q ? 2'b10 : 2'b01;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -126,19 +152,31 @@ module hbm0923_hbm_hub_port #(
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    hbm_arvalid_o && !hbm_arready_i |=> hbm_arvalid_o && $stable(hbm_araddr_o) && $stable(hbm_arlen_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    hbm_awvalid_o && !hbm_awready_i |=> hbm_awvalid_o && $stable(hbm_awaddr_o) && $stable(hbm_awlen_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    hbm_wvalid_o && !hbm_wready_i |=> hbm_wvalid_o && $stable(hbm_wdata_o) && $stable(hbm_wstrb_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_rvalid_i |-> used_q != '0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_bvalid_i |-> waiting_q != '0);
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic         ar_waits_q, aw_waits_q, w_waits_q;
+  logic [40:0]  ar_was_q;
+  logic [40:0]  aw_was_q;
+  logic [287:0] w_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (ar_waits_q) assert (hbm_arvalid_o && ar_was_q == {hbm_araddr_o, hbm_arlen_o});
+      if (aw_waits_q) assert (hbm_awvalid_o && aw_was_q == {hbm_awaddr_o, hbm_awlen_o});
+      if (w_waits_q) assert (hbm_wvalid_o && w_was_q == {hbm_wdata_o, hbm_wstrb_o});
+      if (hbm_rvalid_i) assert (used_q != '0);
+      if (hbm_bvalid_i) assert (waiting_q != '0);
+    end
+    ar_waits_q <= out_of_reset_q && hbm_arvalid_o && !hbm_arready_i;
+    if (hbm_arvalid_o && !hbm_arready_i) ar_was_q <= {hbm_araddr_o, hbm_arlen_o};
+    aw_waits_q <= out_of_reset_q && hbm_awvalid_o && !hbm_awready_i;
+    if (hbm_awvalid_o && !hbm_awready_i) aw_was_q <= {hbm_awaddr_o, hbm_awlen_o};
+    w_waits_q <= out_of_reset_q && hbm_wvalid_o && !hbm_wready_i;
+    if (hbm_wvalid_o && !hbm_wready_i) w_was_q <= {hbm_wdata_o, hbm_wstrb_o};
+  end
   for (genvar i = 0; i < 2; i++) begin : gen_rules
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      arvalid_i[i] |-> 32'(araddr_i[i][11:5]) + 32'(arlen_i[i]) < 128);
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-      awvalid_i[i] |-> 32'(awaddr_i[i][11:5]) + 32'(awlen_i[i]) < 128);
+    always_ff @(posedge clk_i) if (out_of_reset_q) begin
+      if (arvalid_i[i]) assert (32'(araddr_i[i][11:5]) + 32'(arlen_i[i]) < 128);
+      if (awvalid_i[i]) assert (32'(awaddr_i[i][11:5]) + 32'(awlen_i[i]) < 128);
+    end
   end
 `endif
 endmodule

@@ -11,6 +11,7 @@ module hbm0923_hbm_port
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
+  input  logic               enable_i,  // the unit is busy; nothing happens otherwise
 
   input  logic               start_i,   // one cycle, with the range; the last one is finished
   input  logic [31:0]        addr_i,    // offset in the bank, 32-byte aligned
@@ -42,9 +43,13 @@ module hbm0923_hbm_port
   logic               launch;
 
   always_comb begin
-    burst = 5'd16 - {1'b0, addr_q[8:5]};
-    if (left_q < 32'(burst)) burst = left_q[4:0];
-    launch = left_q != 32'd0 && free_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+    burst  = 5'd0;
+    launch = 1'b0;
+    if (left_q != 32'd0) begin
+      burst = 5'd16 - {1'b0, addr_q[8:5]};
+      if (left_q < 32'(burst)) burst = left_q[4:0];
+      launch = free_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -58,7 +63,7 @@ module hbm0923_hbm_port
       arvalid_q <= 1'b0;
       araddr_q  <= '0;
       arbeats_q <= '0;
-    end else begin
+    end else if (enable_i) begin
       if (start_i) begin
         addr_q <= addr_i[27:0];
         left_q <= beats_i;
@@ -104,11 +109,19 @@ module hbm0923_hbm_port
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    arvalid_o && !arready_i |=> arvalid_o && $stable(araddr_o) && $stable(arlen_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) pop_i |-> valid_o);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> left_q == 32'd0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) used_q + free_q <= (Aw + 1)'(Depth));
+  // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
+  logic        ar_waits_q;
+  logic [40:0] ar_was_q;
+  always_ff @(posedge clk_i) begin
+    if (out_of_reset_q) begin
+      if (ar_waits_q) assert (arvalid_o && ar_was_q == {araddr_o, arlen_o});
+      if (pop_i) assert (valid_o);
+      if (start_i) assert (left_q == 32'd0);
+      assert (used_q + free_q <= (Aw + 1)'(Depth));
+    end
+    ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;
+    if (arvalid_o && !arready_i) ar_was_q <= {araddr_o, arlen_o};
+  end
 `endif
   logic unused_addr;
   assign unused_addr = ^addr_i[31:28];

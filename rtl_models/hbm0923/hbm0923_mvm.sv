@@ -186,6 +186,7 @@ module hbm0923_mvm
   ) u_weights (
     .clk_i,
     .rst_ni,
+    .enable_i    (busy_o),
     .start_i     (run),
     .plan_i      (plan),
     .busy_o      (wt_busy),

@@ -207,7 +207,9 @@ module hbm0923_mvm_epilogue
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !(output_i && plan_i.res && res_here_q == '0));
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert (!(output_i && plan_i.res && res_here_q == '0));
+  end
 `endif
   // Fields of the plan that other modules use.
   logic unused_plan;

@@ -12,6 +12,7 @@ module hbm0923_mvm_weights
 ) (
   input  logic                     clk_i,
   input  logic                     rst_ni,
+  input  logic                     enable_i,     // the unit is busy; nothing happens otherwise
 
   input  logic                     start_i,
   input  mvm_plan_t                plan_i,
@@ -47,6 +48,7 @@ module hbm0923_mvm_weights
     ) u_port (
       .clk_i,
       .rst_ni,
+      .enable_i,
       .start_i,
       .addr_i   (plan_i.wt_addr),
       .beats_i  (plan_i.port_beats),

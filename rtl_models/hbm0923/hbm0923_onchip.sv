@@ -60,7 +60,9 @@ module hbm0923_onchip #(
   always_ff @(posedge clk_i) begin
     if (write_i) fleet_observe_write(SpaceOnchip, 64'(write_beat_i) << 6, write_data_i, write_strb_i);
   end
-  assert property (@(posedge clk_i) write_i |-> 32'(write_beat_i) < 2 * Depth);
-  assert property (@(posedge clk_i) read_i |-> 32'(read_beat_i) < 2 * Depth);
+  always_ff @(posedge clk_i) begin
+    if (write_i) assert (32'(write_beat_i) < 2 * Depth);
+    if (read_i) assert (32'(read_beat_i) < 2 * Depth);
+  end
 `endif
 endmodule

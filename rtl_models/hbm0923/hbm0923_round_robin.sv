@@ -36,8 +36,10 @@ module hbm0923_round_robin #(
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) $onehot0(grant_o));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) (grant_o & ~valid_i) == '0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) take_i |-> grant_o != '0);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert ($onehot0(grant_o));
+    assert ((grant_o & ~valid_i) == '0);
+    if (take_i) assert (grant_o != '0);
+  end
 `endif
 endmodule

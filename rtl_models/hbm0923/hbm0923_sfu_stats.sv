@@ -290,7 +290,9 @@ module hbm0923_sfu_stats
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) row_pop_i |-> roots_q != '0);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) roots_q <= rows_q && means_q <= rows_q && rows_q <= (Rw + 1)'(Rows));
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (row_pop_i) assert (roots_q != '0);
+    assert (roots_q <= rows_q && means_q <= rows_q && rows_q <= (Rw + 1)'(Rows));
+  end
 `endif
 endmodule

@@ -678,10 +678,14 @@ module hbm0923_top
   end
   // Only the oldest instruction writes; the bench takes the bytes before a commit for the committing instruction's.
   for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
-    assert property (@(posedge clk_i) disable iff (!out_of_reset_q) awvalid[u] || wvalid[u] |-> oldest[u]);
+    always_ff @(posedge clk_i) if (out_of_reset_q) begin
+      if (awvalid[u] || wvalid[u]) assert (oldest[u]);
+    end
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) att_hbm_awvalid != '0 || att_hbm_wvalid != '0 |-> oldest[IxAtt]);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) aux_hbm_awvalid != '0 || aux_hbm_wvalid != '0 |-> oldest[IxAux]);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (att_hbm_awvalid != '0 || att_hbm_wvalid != '0) assert (oldest[IxAtt]);
+    if (aux_hbm_awvalid != '0 || aux_hbm_wvalid != '0) assert (oldest[IxAux]);
+  end
 `endif
   logic unused_signals;
   assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], arready[IxAux], awready[IxAux], wready[IxAux],

@@ -150,10 +150,11 @@ module hbm0923_unit_ctrl
       total_q        <= (state_q == StIdle) ? StartLatency + 32'(start_i) : total_q + 32'd1;
     end
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) $onehot(state_q));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> state_q == StIdle);
-  // Every cycle is in exactly one class.
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) commit_valid_o |->
-    class_d[0] + class_d[1] + class_d[2] + class_d[3] + class_d[4] + class_d[5] == total_q + 32'd1);
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert ($onehot(state_q));
+    if (start_i) assert (state_q == StIdle);
+    // Every cycle is in exactly one class.
+    if (commit_valid_o) assert (class_d[0] + class_d[1] + class_d[2] + class_d[3] + class_d[4] + class_d[5] == total_q + 32'd1);
+  end
 `endif
 endmodule

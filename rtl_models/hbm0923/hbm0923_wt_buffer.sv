@@ -130,10 +130,11 @@ module hbm0923_wt_buffer
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) start_i |-> !active_q);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    $signed(data_wr_q - data_free_i) <= $signed((Dw + 2)'(DataDepth)));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) (scale_wr_q - scale_free_i) <= (Sw + 1)'(ScaleDepth));
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (start_i) assert (!active_q);
+    assert ($signed(data_wr_q - data_free_i) <= $signed((Dw + 2)'(DataDepth)));
+    assert ((scale_wr_q - scale_free_i) <= (Sw + 1)'(ScaleDepth));
+  end
 `endif
   // Fields of the plan that other modules use.
   logic unused_plan;

@@ -116,10 +116,10 @@ module fleet_memory #(
     logic [63:0] berror;
     logic [31:0] ddr_ids;
     logic        busy;
-    logic        progress;
   } state_t;
 
   state_t                     state_q;
+  logic                       progress_q;
   data_vec_t                  hbm_rdata_q;
   logic [511:0]               ddr_rdata_q;
 
@@ -131,7 +131,8 @@ module fleet_memory #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       fleet_memory_reset(HbmPorts);
-      state_q <= '0;
+      state_q    <= '0;
+      progress_q <= 1'b0;
     end else if (active) begin
       automatic longint unsigned arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;
       automatic int unsigned ddr_ids, flags;
@@ -153,8 +154,9 @@ module fleet_memory #(
           rlast, rerror, awready, wready, bvalid, berror, ddr_ids);
       state_q <= '{
         arready: arready, rvalid: rvalid, rlast: rlast, rerror: rerror, awready: awready, wready: wready, bvalid: bvalid,
-        berror: berror, ddr_ids: ddr_ids, busy: flags[FlagBusy], progress: flags[FlagProgress]
+        berror: berror, ddr_ids: ddr_ids, busy: flags[FlagBusy]
       };
+      progress_q <= flags[FlagProgress];
       if (flags[FlagHbmData]) begin
         fleet_memory_hbm_rdata(hbm_data);
         hbm_rdata_q <= hbm_data;
@@ -164,11 +166,11 @@ module fleet_memory #(
         ddr_rdata_q <= ddr_data;
       end
     end else begin
-      state_q.progress <= 1'b0;
+      progress_q <= 1'b0;
     end
   end
 
-  assign progress_o    = state_q.progress;
+  assign progress_o    = progress_q;
   assign hbm_arready_o = state_q.arready[HbmPorts-1:0];
   assign hbm_rvalid_o  = state_q.rvalid[HbmPorts-1:0];
   assign hbm_rlast_o   = state_q.rlast[HbmPorts-1:0];

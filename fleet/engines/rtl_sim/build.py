@@ -23,8 +23,9 @@ from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.isa.contract import Device, InstructionSet
 
-Flavour = Literal["burst", "plain", "waves"]
-"""burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST)."""
+Flavour = Literal["burst", "plain", "waves", "profile"]
+"""burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST); profile: plain with line
+numbers, its generated C++ kept in the folder `cpp` beside it."""
 
 Progress = Callable[[float, str], None]
 
@@ -34,7 +35,12 @@ _BENCH_CPP = (
     "bench/bench",
 )  # fmt: skip
 _HEADERS = ("memory/digest.h", "bench/loop.h")
-_MAINS: dict[Flavour, str] = {"burst": "bench/burst_main.cpp", "plain": "bench/plain_main.cpp", "waves": "bench/burst_main.cpp"}
+_MAINS: dict[Flavour, str] = {
+    "burst": "bench/burst_main.cpp",
+    "plain": "bench/plain_main.cpp",
+    "waves": "bench/burst_main.cpp",
+    "profile": "bench/plain_main.cpp",
+}
 
 _VERILATOR = [
     "--cc", "--exe", "--prefix", "Vtop", "--top-module", "fleet_tb", "-O3", "--x-assign", "fast", "--x-initial", "unique",
@@ -150,8 +156,10 @@ def _wave_options(tools: Toolchain) -> list[str]:
 
 def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
     options = [*_VERILATOR, "-CFLAGS", _CFLAGS]
-    if flavour != "plain":
+    if flavour in {"burst", "waves"}:
         options += _COCOTB
+    if flavour == "profile":
+        options += ["-CFLAGS", "-g1"]
     if flavour == "waves":
         options += _wave_options(tools)
     return options
@@ -205,6 +213,10 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
             }
             (temporary / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
             shutil.move(temporary / "obj" / "Vtop", temporary / "Vtop")
+            if flavour == "profile":
+                (temporary / "cpp").mkdir()
+                for path in (temporary / "obj").glob("*.cpp"):
+                    shutil.move(path, temporary / "cpp")
             shutil.rmtree(temporary / "obj")
             os.replace(temporary, folder / key)
         except BuildError:

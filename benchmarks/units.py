@@ -1,0 +1,134 @@
+"""What every unit costs the simulation: `python benchmarks/units.py [--rounds N]`, on hbm0923.
+
+Idle cost: the share of the time that the unit's own code takes while an MVM runs (one token, 4096 x 256), by perf's samples (see
+`profiling/samples.py`): the unit does nothing then. Code of no instance (arithmetic, memories, simulator) is stated too.
+Active: the unit's instruction, as it stands in a block of ChatGLM2 with 511 cached tokens, repeated as one job; cycles of the
+simulation a second of processor time, the best of the rounds, and multiply-accumulates a second where it has such.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "transformer_block"))
+
+from block import Block, build
+from profiling.samples import missing_tools, shares
+from shapes import CHATGLM2
+
+from fleet.cosim.streams.images import Images
+from fleet.engines.rtl_sim.build import build as build_simulation
+from fleet.engines.rtl_sim.build import design_of
+from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.segment import Segment
+from fleet.isa.contract import Call, Write
+from fleet.isa.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
+from fleet.isa.registry import find_device
+
+DEVICE = "hbm0923"
+SHAPE = replace(CHATGLM2, name="units", ffn=4096)
+LAST = 511
+UNITS = {
+    "u_mvm": "MVM", "u_sfu": "SFU", "u_attention": "attention", "u_elementwise": "elementwise", "u_aux": "wt2hbm, fetch",
+    "u_hbm_hub": "HBM hub", "u_ddr_hub": "DDR hub, on-chip", "u_dispatch": "dispatcher", "u_registers": "registers", "top": "top",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Active:
+    """A unit at work: macs of one instruction, 0 where it has none."""
+
+    name: str
+    unit: str
+    call: Call
+    macs: int = 0
+
+
+def instructions(one: Block, many: Block, room: int) -> tuple[list[Active], list[Active]]:
+    """What runs on the memory of each block. room: of DDR behind the first one's tensors."""
+    _, device = find_device(DEVICE)
+    calls = {c.ops[0]: c for c in one.calls}
+    elementwise = ElementwiseOperands(MULTIPLY, 4096, 1, 32, room, room + (1 << 20), 2048, 2048, room + (2 << 20), 2048, 2048)
+    attended = SHAPE.heads * (LAST + 1) * SHAPE.head
+    product = SHAPE.channels * SHAPE.key
+    return [
+        Active("mvm, 1 token", "MVM", calls["wk"], product),
+        Active("norm", "SFU", calls["norm1"]),
+        Active("softmax", "SFU", calls["softmax"]),
+        Active("pos_emb", "SFU", calls["rope_q"]),
+        Active("act", "SFU", calls["silu"]),
+        Active("elementwise", "elementwise", Call("elementwise", elementwise.encode(device))),
+        Active("trp_mvm", "attention", calls["scores"], attended),
+        Active("f2w_mvm", "attention", calls["mix"], attended),
+        Active("dat2hbm", "attention", calls["cache_k"]),
+    ], [Active("mvm, 64 tokens", "MVM", next(c for c in many.calls if c.ops[0] == "wk"), 64 * product)]
+
+
+def play(executable: Path, job: Path) -> tuple[int, float]:
+    """Cycles and seconds of processor time of one job."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run = subprocess.run([str(executable), str(job)], check=True, capture_output=True, text=True)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    found = re.search(r": (\d+) cycles", run.stdout)
+    if found is None:
+        raise SystemExit(f"no cycles in {run.stdout!r}")
+    return int(found[1]), seconds
+
+
+def main() -> None:
+    """Prints both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cycles", type=int, default=100_000, help="of a job, about")
+    args = parser.parse_args()
+    instruction_set, device = find_device(DEVICE)
+    executable = build_simulation(design_of(instruction_set, device), "profile")
+    with tempfile.TemporaryDirectory(prefix="fleet-units-") as name:
+        folder = Path(name)
+        one, many = build(SHAPE, device, tokens=1, last=LAST), build(SHAPE, device, tokens=64)
+        jobs: list[tuple[str, str, int, Path]] = []  # name, unit, multiply-accumulates of the job, file
+        for i, (block, actives) in enumerate(zip((one, many), instructions(one, many, one.ddr_end), strict=True)):
+            images = Images(device, folder / f"memory{i}")
+            writes = [Write("ddr", o, x) for o, x in block.ddr] + [Write("hbm", o, x, p) for p, o, x in block.hbm]
+            images.fill(writes)
+            for active in actives:
+                repeat = max(1, args.cycles // Segment(instruction_set, device, [active.call]).expected_cycles)
+                job = folder / active.name
+                Segment(instruction_set, device, [active.call] * repeat).job(job, images.memory, "ideal").save(job)
+                jobs.append((active.name, active.unit, active.macs * repeat, job))
+            if i == 0:
+                script = Script()
+                for _ in range(args.cycles // 2):
+                    script.read(4)
+                idle = folder / "idle"
+                segment = Segment(instruction_set, device, [actives[0].call])
+                segment.job(idle, images.memory, "ideal", script=script).save(idle)
+                jobs.insert(0, ("nothing (a register is polled)", "", 0, idle))
+        best: dict[str, tuple[int, float]] = {}
+        for _ in range(args.rounds):
+            for job_name, _, _, job in jobs:
+                cycles, seconds = play(executable, job)
+                if job_name not in best or seconds < best[job_name][1]:
+                    best[job_name] = cycles, seconds
+        print(f"{'active':32} {'unit':12} {'k cycles/s':>11} {'M MAC/s':>8}")
+        for job_name, unit, macs, _ in jobs:
+            cycles, seconds = best[job_name]
+            print(f"{job_name:32} {unit:12} {cycles / seconds / 1e3:11.0f} {f'{macs / seconds / 1e6:.0f}' if macs else '':>8}")
+        if absent := missing_tools():
+            print(f"no profile: {', '.join(absent)} not installed")
+            return
+        found = shares(executable, folder / "mvm, 1 token", folder)
+        print(f"\n{'while an MVM runs':32} {'share of time':>13}")
+        for key, share in found.items():
+            print(f"{UNITS.get(key, key):32} {100 * share:12.1f}%")
+
+
+if __name__ == "__main__":
+    main()

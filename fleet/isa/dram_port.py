@@ -183,9 +183,7 @@ class TimedPort:
             self._batch = 0
             return False
         d = self._d
-        if self._batch == 0 and (
-            not read_asks or len(self._writes) >= d.write_batch or now - self._writes[0][1] >= d.write_wait
-        ):
+        if self._batch == 0 and (not read_asks or len(self._writes) >= d.write_batch or now - self._writes[0][1] >= d.write_wait):
             self._batch = d.write_batch
         return self._batch != 0
 

@@ -98,7 +98,9 @@ class Reader:
 class Channel:
     """One unit's readers and its writer at the DDR hub."""
 
-    def __init__(self, port: IdealPort | TimedPort, readers: list[Reader], *, out_onchip: bool = False, answer: int = ANSWER) -> None:
+    def __init__(
+        self, port: IdealPort | TimedPort, readers: list[Reader], *, out_onchip: bool = False, answer: int = ANSWER
+    ) -> None:
         self._port, self._readers, self._out_onchip, self._answer = port, readers, out_onchip, answer
         self._now = 0
         self._which = 0

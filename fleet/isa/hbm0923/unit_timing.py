@@ -54,10 +54,11 @@ RESULT = {"elementwise": 3}
 
 
 class Port(NamedTuple):
-    """DDR's timing, or None for ideal memory; in clocks of the core."""
+    """A port of a space ("ddr" or "hbm"). timing: None for ideal memory."""
 
     timing: Dram | None
     core_mhz: float
+    space: str
 
     def ports(self) -> Iterator[IdealPort | TimedPort]:
         """One for each phase."""
@@ -67,12 +68,12 @@ class Port(NamedTuple):
         for i in range(PHASES):
             # A refresh that began before the instruction may still run.
             phase = (2 * i + 1) * self.timing.t_refi // (2 * PHASES) - self.timing.t_refi
-            yield TimedPort(self.timing, "ddr", self.core_mhz, phase)
+            yield TimedPort(self.timing, self.space, self.core_mhz, phase)
 
 
-def port_of(device: Device, memory: Memory) -> Port:
+def port_of(device: Device, memory: Memory, space: str = "ddr") -> Port:
     """Raises DeviceError when the device has no timing tables."""
-    return Port(dram(device, "ddr") if memory == "timed" else None, device.clock_mhz)
+    return Port(dram(device, space) if memory == "timed" else None, device.clock_mhz, space)
 
 
 class Plan(NamedTuple):
@@ -265,31 +266,3 @@ def surface_addresses(f: Feature) -> Iterator[int]:
         for s in range(f.surfaces):
             for w in range(f.tokens):
                 yield f.base + h * f.line + w * 64 + s * f.surface
-
-
-class Constants(NamedTuple):
-    start: int = 13
-    pipeline: int = 24
-    write: int = 3
-    row: int = 24
-
-
-CONSTANTS = Constants()
-from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES
-
-def attention(device: Device, rows: int, reduced: int, outputs: int, cache_beats: int, feature_beats: int) -> int:
-    """`rows` queries against `outputs` vectors of `reduced` elements that are spread over the HBM ports.
-
-    cache_beats: of one port, each read once; feature_beats: DDR beats read.
-    """
-    steps = rows * ceil_div(outputs, device.parameters["HbmPorts"]) * ceil_div(reduced, PIXEL_LANES)
-    halves = PIXEL_LANES * 2 // BEAT_BYTES
-    busy = device.parameters["AttInterval"] * halves * steps
-    c = CONSTANTS
-    return c.start + max(busy, cache_beats, feature_beats) + c.pipeline + c.row + c.write
-
-
-def copy(read_bytes: int, port_beats: int) -> int:
-    """Bytes from DDR to HBM ports, of which the busiest takes `port_beats`."""
-    c = CONSTANTS
-    return c.start + max(ceil_div(read_bytes, PIXEL_BYTES), port_beats) + c.pipeline + c.write

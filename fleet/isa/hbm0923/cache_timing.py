@@ -7,9 +7,9 @@
                        last has come; the next pixel comes 2 cycles more after that one.
     wt2hbm             32 bytes a cycle, and a cycle between bursts of 512 bytes
 
-With timed memory pixels come as DDR delivers them (`unit_streams`), the HBM ports' beats as FIFO, latency and refreshes allow, burst by
-burst, for `PHASES` sets of phases at a time (`timing_timed`), and the last write's answer takes the controller's time. Over
-`FOLLOWED` steps; what is left goes on at the rate of their second half. Compared with the RTL in
+With timed memory pixels come as DDR delivers them (`unit_streams`), the HBM ports' beats as FIFO, latency and refreshes allow,
+burst by burst, for `SETS` sets of phases at a time (`timing_timed`), and the last write's answer takes the controller's time.
+`FOLLOWED` steps are followed; what is left goes on at the rate of their second half. Compared with the RTL in
 tests/isa/hbm0923/test_unit_timing.py.
 """
 
@@ -36,6 +36,8 @@ FOLLOWED = 2048
 """Steps, pixels or beats that are followed one by one."""
 BURST = 16
 """Beats, of HBM and of DDR, that the attention unit and the copy ask for at once, in windows of so many."""
+SETS = 4 * PHASES
+"""Sets of phases of the HBM ports: which of them refresh together matters, and a short instruction meets few refreshes."""
 FIRST = 6
 """Cycle of the first step with ideal memory."""
 STEP_TO_COMMIT = 29
@@ -131,14 +133,14 @@ def _steps(
     cache: Lines, rates: PortRates, ports: int, fifo: int, interval: int, surfaces: int, pixels: tuple[tuple[int, ...], ...]
 ) -> float:
     """Cycle of the last step."""
-    here = np.array(pixels, np.float64).T  # [pixels, PHASES]
-    refreshes = Refreshes(drawn_phases(ports, rates), rates)
-    zero = np.zeros((PHASES, ports))
+    here = np.tile(np.array(pixels, np.float64).T, SETS // PHASES)  # [pixels, SETS]
+    refreshes = Refreshes(drawn_phases(ports, rates, SETS), rates)
+    zero = np.zeros((SETS, ports))
     per_pair = cache.lines * cache.beats
     kept = max(1, rates.buffer // BURST)
     total = min(cache.steps, FOLLOWED)
     times: list[_Times] = []  # of the steps
-    step = np.full(PHASES, -float(interval))
+    step = np.full(SETS, -float(interval))
     ready, taken = zero, [zero]
     for j, n in enumerate(cache.bursts()):
         k = len(times)
@@ -146,7 +148,7 @@ def _steps(
             break
         # Accepted by the port two cycles after the launch, which is a cycle after the pop that made room.
         room = k + n - fifo
-        asked = (times[room - 1] + 2)[:, None] if room > 0 else np.full((PHASES, ports), float(3 + j))
+        asked = (times[room - 1] + 2)[:, None] if room > 0 else np.full((SETS, ports), float(3 + j))
         begins = np.maximum(np.maximum(asked, 3.0 + j) + (rates.first if j == 0 else rates.hit) - rates.beat, ready)
         if j >= kept:
             begins = np.maximum(begins, taken[-1] - n)
@@ -207,7 +209,8 @@ def _store_once(source: Feature, keys: bool, first: int, ports: int, channel: Ch
         takes.append(take)
         if keys or position % 16 == 15 or w == source.tokens - 1:
             free[at] = take + busy
-    end = PIXEL_TO_COMMIT + 2 * (beats - 2) + take + waited
+    # Of V all ports answer at once, of K one that has just answered comes a cycle later.
+    end = PIXEL_TO_COMMIT + 2 * (beats - 2) + take + (waited or not keys)
     if total > len(takes):
         half = len(takes) // 2
         end += (total - len(takes)) * (takes[-1] - takes[half]) / (len(takes) - 1 - half)
@@ -228,10 +231,10 @@ def copy_cycles(device: Device, source: int, destination: int, size: int, memory
 def _copy(source: int, at: int, beats: int, ddr: Port, hbm: Port) -> float:
     """Cycles with timed memory, but for the answer. The port's write queue is followed too."""
     ends: list[float] = []
-    banks = list(hbm.ports())
-    for i, reads in enumerate(ddr.ports()):
-        writes = banks[(7 * i + 3) % PHASES]  # the phases of both have nothing to do with each other
-        ends.append(_copy_once(source, at, beats, reads, writes))
+    # The phases of both have nothing to do with each other.
+    for shift in (1, 6, 11):
+        banks = list(hbm.ports())
+        ends += [_copy_once(source, at, beats, p, banks[(7 * i + shift) % PHASES]) for i, p in enumerate(ddr.ports())]
     return sum(ends) / len(ends)
 
 

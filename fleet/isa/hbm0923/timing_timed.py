@@ -74,8 +74,8 @@ def port_rates(d: Dram, core_mhz: float) -> PortRates:
     )
 
 
-def drawn_phases(ports: int, memory: PortRates) -> np.ndarray:
-    """(PHASES, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw them.
+def drawn_phases(ports: int, memory: PortRates, sets: int = PHASES) -> np.ndarray:
+    """(sets, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw them.
 
     Spread evenly they would cost more: ports that happen to refresh together stop all of them only once.
     """
@@ -87,7 +87,7 @@ def drawn_phases(ports: int, memory: PortRates) -> np.ndarray:
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
         return z ^ (z >> 31)
 
-    return np.array([[draw(seed, port) % memory.clocks for port in range(ports)] for seed in range(PHASES)]) * (
+    return np.array([[draw(seed, port) % memory.clocks for port in range(ports)] for seed in range(sets)]) * (
         memory.every / memory.clocks
     )
 

@@ -101,7 +101,7 @@ class Channel:
     def __init__(
         self, port: IdealPort | TimedPort, readers: list[Reader], *, out_onchip: bool = False, answer: int = ANSWER
     ) -> None:
-        self._port, self._readers, self._out_onchip, self._answer = port, readers, out_onchip, answer
+        self._port, self._readers, self._out_onchip = port, readers, out_onchip
         self._now = 0
         self._which = 0
         self._offered: tuple[int, Reader, Burst] | None = None  # from this cycle on at the hub
@@ -180,7 +180,7 @@ class Channel:
         chip = self._chip is not None and self._chip[2] <= t
         if chip and (not self._ddr_beat or self._ddr_was):
             assert self._chip is not None
-            self._readers[self._chip[0]].ready.append(t + self._answer)
+            self._readers[self._chip[0]].ready.append(t + ANSWER)
             self._chip[1] -= 1
             self._chip[2] = t + 1
             if not self._chip[1]:
@@ -188,7 +188,7 @@ class Channel:
             self._ddr_was = False
         elif self._ddr_beat:
             head = self._order[0]
-            self._readers[head[0]].ready.append(t + self._answer)
+            self._readers[head[0]].ready.append(t + ANSWER)
             head[1] -= 1
             if not head[1]:
                 self._order.popleft()

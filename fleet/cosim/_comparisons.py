@@ -132,7 +132,9 @@ class Session:
     def bits(self, iss: Trace, other: Trace) -> Compared:
         """Hardware against functional model."""
         assert self.stream is not None
-        comparison = compare_bits(f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures)
+        comparison = compare_bits(
+            f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures(str(other.meta.get("memory", "ideal")))
+        )
         seen = Values(self.stream.rounded, self.inputs, iss.tensors)  # both sides agree on all that stands before
         evidence = self.stream.evidence(self.folder / other.engine, partial(operand_lines, seen))
         if evidence.damage:

@@ -58,10 +58,9 @@ class Stream:
             if op not in g.results
         }
 
-    @cached_property
-    def figures(self) -> tuple[CallFigures, ...]:
-        """What the instructions' classes say of each call."""
-        return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call) for call in self.calls)
+    def figures(self, memory: str = "ideal") -> tuple[CallFigures, ...]:
+        """What the instructions' classes say of each call. memory: the model that ran, as `RunOptions` names it."""
+        return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call, memory) for call in self.calls)
 
     def evidence(self, folder: Path | None, operands: Operands | None = None) -> Evidence:
         """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
@@ -132,7 +131,7 @@ def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None
     return h.hexdigest()
 
 
-def _figures(instruction_set: InstructionSet, device: Device, call: Call) -> CallFigures:
+def _figures(instruction_set: InstructionSet, device: Device, call: Call, memory: str) -> CallFigures:
     cls = instruction_set.instructions[call.instruction]
     useful, issued = cls.macs(device, call.fields)
     least: dict[str, int] = {}
@@ -141,7 +140,8 @@ def _figures(instruction_set: InstructionSet, device: Device, call: Call) -> Cal
             least[f"{r.space}_{kind}"] = least.get(f"{r.space}_{kind}", 0) + r.size
     macs: tuple[int | None, int | None] = (useful, issued) if issued else (None, None)
     unit = cls.executes_in or load(instruction_set.description).instructions[call.instruction].unit
-    return CallFigures(*macs, int(cls.cost(device, call.fields)), least, unit)
+    expected = cls.expected_cycles(device, call.fields, memory.partition(":")[0])
+    return CallFigures(*macs, expected, least, unit)
 
 
 def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:

@@ -74,7 +74,8 @@ def run_compiled(compiled: AccelProgram, inputs: Mapping[str, np.ndarray], optio
         A complete trace. Tensors that stand in device memory come as the device has them (FP16 features as float16,
         indices in the model's dtype); values inside a fused group have none. Counters: "macs", "macs_issued", "host_macs",
         "host_share" (of all MACs), "device_ops", "host_ops", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes" (the
-        least that the instructions need), "hbm_port_bytes.<p>", "cycles_estimate" (ideal memory), most of them per
+        least that the instructions need), "hbm_port_bytes.<p>", "cycles_estimate" (with the run's memory
+        model where the set has an estimate for it, else with ideal memory), most of them per
         operation too ("macs.<op id>"), and what the backend counts.
 
     Raises:
@@ -195,7 +196,7 @@ class _Run:
             names = c.program.outputs
             trace.outputs = {name: self._value(v) for name, v in zip(names, returned, strict=True)}
             trace.elapsed_s = time.perf_counter() - start
-            trace.counters = static_counters(c) | dict(self.backend.counters())
+            trace.counters = static_counters(c, options.memory) | dict(self.backend.counters())
         finally:
             self.backend.close()
             self.memory.close()

@@ -16,11 +16,11 @@ __all__ = ["static_counters"]
 _TOTALS = ("macs", "macs_issued", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes", "cycles_estimate")
 
 
-def static_counters(compiled: AccelProgram) -> dict[str, float]:
-    """See `fleet.engines.accel.run_compiled` for the names."""
+def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, float]:
+    """See `fleet.engines.accel.run_compiled` for the names. memory: the model that "cycles_estimate" is for."""
     counters: defaultdict[str, float] = defaultdict(float, dict.fromkeys(_TOTALS, 0.0))
     for group in compiled.groups:
-        for name, number in _group_counters(compiled, group).items():
+        for name, number in _group_counters(compiled, group, memory.partition(":")[0]).items():
             counters[name] += number
             if not name.startswith("hbm_port_bytes"):
                 counters[f"{name}.{group.ops[-1]}"] += number
@@ -33,7 +33,7 @@ def static_counters(compiled: AccelProgram) -> dict[str, float]:
     return dict(counters)
 
 
-def _group_counters(compiled: AccelProgram, group: Group) -> dict[str, float]:
+def _group_counters(compiled: AccelProgram, group: Group, memory: str) -> dict[str, float]:
     found: defaultdict[str, float] = defaultdict(float)
     device = compiled.device
     for call in group.calls:
@@ -41,7 +41,8 @@ def _group_counters(compiled: AccelProgram, group: Group) -> dict[str, float]:
         useful, issued = cls.macs(device, call.fields)
         found["macs"] += useful
         found["macs_issued"] += issued
-        found["cycles_estimate"] += cls.cost(device, call.fields)
+        expected = cls.expected_cycles(device, call.fields, memory)
+        found["cycles_estimate"] += cls.cost(device, call.fields) if expected is None else expected
         for r in cls.reads(device, call.fields):
             found[f"{r.space}_read_bytes"] += r.size
             if r.space == "hbm":

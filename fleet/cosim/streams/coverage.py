@@ -50,7 +50,7 @@ class SettingAccount:
 
 @dataclass(frozen=True)
 class CostPoint:
-    """One executed call: what the cost model says for that memory, and the cycles from start to commit in the simulation."""
+    """One executed call: what the cost model expects with that memory, and the cycles from start to commit in the simulation."""
 
     device: str
     instruction: str

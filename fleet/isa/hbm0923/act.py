@@ -15,7 +15,8 @@ from fleet.isa.hbm0923.feature import Bits, Feature, blank
 from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.refusals import Hull, Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
-from fleet.isa.hbm0923.unit_timing import streaming
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
+from fleet.isa.hbm0923.unit_timing import Plan, plan_cycles
 
 MODE_ACT = 0x10
 SEGMENTS = 16
@@ -90,10 +91,10 @@ class ActOperands:
         """Features."""
         return self.destination.ranges()
 
-    def cycles(self, device: Device) -> int:
-        """One pass."""
-        beats = self.lines * self.tokens * self.surfaces
-        return streaming(device, beats, beats + TABLE_BYTES // 64)
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """One pass, once the table is there."""
+        plan = Plan("act", self.source, self.destination, Feature(self.table, 0, 0, 1, 1, 1), TABLE_BYTES // 64)
+        return plan_cycles(device, plan, memory)
 
 
 def piecewise(v: Bits, table: npt.NDArray[np.float16]) -> Bits:

@@ -11,14 +11,15 @@ import numpy as np
 from fleet.isa.contract import Device, Memory, Range, Write
 from fleet.isa.hbm0923 import refusals as check
 from fleet.isa.hbm0923.arithmetic import to_fp16
+from fleet.isa.hbm0923.cache_timing import Lines, attention_cycles
 from fleet.isa.hbm0923.feature import Feature, blank
 from fleet.isa.hbm0923.float32 import dot_products, fp20_value
 from fleet.isa.hbm0923.kv_cache import Cache
-from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.isa.hbm0923.refusals import Cause, Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
-from fleet.isa.hbm0923.unit_timing import attention
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
 
 MODE_F2W_MVM, MODE_TRP_MVM = 1, 2
 NAMES: tuple[str, ...] = (
@@ -129,12 +130,12 @@ class AttentionOperands:
         """Features."""
         return self.destination.ranges()
 
-    def cycles(self, device: Device) -> int:
-        """See `unit_timing.attention`."""
-        rows, vectors = self.heads * self.tokens, self.vectors
-        beats = vectors.heads * vectors.lines(device.parameters["HbmPorts"]) * vectors.line_bytes // 32
-        features = 0 if self.in_onchip else rows * ceil_div(self.inputs, PIXEL_LANES)
-        return attention(device, rows, self.inputs, self.outputs, beats, features)
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """The cache is read for every query head and token."""
+        v = self.vectors
+        repeats = self.heads // self.kv_heads * self.tokens
+        lines = Lines(v.base, v.heads, v.head, repeats, v.lines(device.parameters["HbmPorts"]), v.line, v.line_bytes // BEAT_BYTES)
+        return attention_cycles(device, self.source, self.destination, lines, memory)
 
 
 class AttentionInstruction(UnitInstruction):

@@ -9,13 +9,14 @@ import numpy as np
 
 from fleet.isa.contract import Device, Memory, Range, Write
 from fleet.isa.hbm0923 import refusals as check
+from fleet.isa.hbm0923.cache_timing import store_cycles
 from fleet.isa.hbm0923.feature import Bits, Feature
 from fleet.isa.hbm0923.kv_cache import Cache
-from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.isa.hbm0923.operands import PIXEL_LANES
 from fleet.isa.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.isa.hbm0923.refusals import MOST_LINES, Refusal
 from fleet.isa.hbm0923.unit import SFU_START, UnitInstruction
-from fleet.isa.hbm0923.unit_timing import copy
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
 
 MODE_DAT2HBM = 0x40
 
@@ -94,14 +95,9 @@ class Dat2HbmOperands:
         size = 2 * (self.channels if self.keys else self.tokens)
         return [Range("hbm", at, size, port) for port, at, _, _ in self.blocks(device)]
 
-    def cycles(self, device: Device) -> int:
-        """K in whole beats; of V a beat carries one element a port."""
-        ports = device.parameters["HbmPorts"]
-        if self.keys:
-            beats = self.heads * ceil_div(self.tokens, ports) * ceil_div(2 * self.channels, 32)
-        else:
-            beats = self.heads * ceil_div(self.channels, ports) * self.tokens
-        return copy(self.heads * self.tokens * 2 * PIXEL_LANES * self.source.surfaces, beats)
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """A pixel goes to one port (K) or to all of them (V)."""
+        return store_cycles(device, self.source, keys=self.keys, last=self.last, memory=memory)
 
 
 class Dat2Hbm(UnitInstruction):

@@ -14,7 +14,8 @@ from fleet.isa.hbm0923.feature import Feature, blank, decode_surfaces, encode_su
 from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.refusals import Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND, UnitInstruction, flag
-from fleet.isa.hbm0923.unit_timing import streaming
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
+from fleet.isa.hbm0923.unit_timing import Plan, plan_cycles
 
 START = "elementwise_start"
 MODE_ELEMENTWISE = 1
@@ -91,10 +92,10 @@ class ElementwiseOperands:
         """Features."""
         return self.destination.ranges()
 
-    def cycles(self, device: Device) -> int:
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """Two beats are read for one that is written."""
-        beats = self.lines * self.tokens * self.surfaces
-        return streaming(device, beats, 2 * beats)
+        a, b = self.sources
+        return plan_cycles(device, Plan("elementwise", a, self.destination, b), memory)
 
 
 class Elementwise(UnitInstruction):

@@ -16,7 +16,8 @@ from fleet.isa.hbm0923.functions import rsqrt
 from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.refusals import Hull, Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
-from fleet.isa.hbm0923.unit_timing import streaming
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
+from fleet.isa.hbm0923.unit_timing import Plan, plan_cycles
 
 MODE_NORM = 0x20
 EPS_REGISTER = 4 * 224
@@ -101,11 +102,11 @@ class NormOperands:
         """Features."""
         return self.destination.ranges()
 
-    def cycles(self, device: Device) -> int:
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """RMS norm goes twice over every row, layer norm three times."""
-        rows = self.lines * self.tokens
-        beats = rows * self.surfaces
-        return streaming(device, beats, beats + 2 * self.surfaces, passes=3 if self.layer else 2, rows=rows)
+        coefficients = Feature(self.weights, 0, 0, 1, 1, 1)
+        kind = "layer norm" if self.layer else "norm"
+        return plan_cycles(device, Plan(kind, self.source, self.destination, coefficients, 2 * self.surfaces), memory)
 
 
 def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *, layer: bool) -> F32:

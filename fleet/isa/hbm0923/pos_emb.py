@@ -14,7 +14,8 @@ from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_LANES
 from fleet.isa.hbm0923.refusals import Cause, Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
-from fleet.isa.hbm0923.unit_timing import streaming
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
+from fleet.isa.hbm0923.unit_timing import Plan, coefficient_beats, plan_cycles
 
 MODE_POS_EMB = 4
 HEAD_CHANNELS = (64, 128)
@@ -99,10 +100,10 @@ class PosEmbOperands:
         """Features."""
         return self.destination.ranges()
 
-    def cycles(self, device: Device) -> int:
-        """A beat of the table goes with every beat."""
-        beats = self.heads * self.tokens * self.channels // PIXEL_LANES
-        return streaming(device, beats, 2 * beats)
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """A beat of the table goes with every beat; a table that all heads share is read once if the buffer holds it."""
+        stays = self.table_head == 0 and self.tokens * self.channels // PIXEL_LANES <= coefficient_beats(device)
+        return plan_cycles(device, Plan("pos_emb", self.source, self.destination, self.angles, resident=stays), memory)
 
 
 class PosEmb(UnitInstruction):

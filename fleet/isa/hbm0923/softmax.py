@@ -17,7 +17,8 @@ from fleet.isa.hbm0923.functions import exp32, recip
 from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.refusals import Refusal
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
-from fleet.isa.hbm0923.unit_timing import streaming
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
+from fleet.isa.hbm0923.unit_timing import Plan, plan_cycles
 
 MODE_SOFTMAX = 8
 _BLOCK_LANES = 1 << 15
@@ -96,11 +97,10 @@ class SoftmaxOperands:
         """Features."""
         return self.destination.ranges()
 
-    def cycles(self, device: Device) -> int:
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """Three passes over every row: maximum, sum, scaling."""
-        rows = self.heads * self.tokens
-        beats = rows * self.surfaces
-        return streaming(device, beats, beats, passes=3, rows=rows)
+        plan = Plan("softmax", self.source, self.destination, lanes=self.last + 1, causal=self.mask)
+        return plan_cycles(device, plan, memory)
 
 
 def soft_maximum(x: F32, valid: npt.NDArray[np.bool_]) -> F32:

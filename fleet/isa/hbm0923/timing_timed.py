@@ -27,7 +27,7 @@ from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_
 from fleet.isa.hbm0923.ranges import bn_bytes
 from fleet.isa.hbm0923.timing import ARRAY_LANES, CONSTANTS, chunks, operands_before
 
-__all__ = ["PHASES", "timed_cycles"]
+__all__ = ["PHASES", "PortRates", "Refreshes", "drawn_phases", "port_rates", "timed_cycles"]
 
 PHASES = 16
 """Sets of refresh phases that the expectation is taken over."""
@@ -37,7 +37,7 @@ _TURN = 4  # cycles from a place that becomes free in a port's FIFO to its next 
 _Times = np.ndarray  # binary64, one time a set of phases: cycles after the first request
 
 
-class _Memory(NamedTuple):
+class PortRates(NamedTuple):
     """A memory in cycles of the core."""
 
     first: float  # from a request to its first beat, no row open
@@ -54,10 +54,11 @@ class _Memory(NamedTuple):
     writes: int  # that may wait in the controller
 
 
-def _memory(d: Dram, core_mhz: float) -> _Memory:
+def port_rates(d: Dram, core_mhz: float) -> PortRates:
+    """A timing table in cycles of the core."""
     cycles = 1000 * core_mhz / d.clock_khz
     hit = (d.request + d.cl + d.burst) * cycles
-    return _Memory(
+    return PortRates(
         first=hit + d.t_rcd * cycles,
         hit=hit,
         beat=d.burst * cycles,
@@ -73,8 +74,8 @@ def _memory(d: Dram, core_mhz: float) -> _Memory:
     )
 
 
-def _phases(ports: int, memory: _Memory) -> np.ndarray:
-    """(PHASES, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw them.
+def drawn_phases(ports: int, memory: PortRates, sets: int = PHASES) -> np.ndarray:
+    """(sets, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw them.
 
     Spread evenly they would cost more: ports that happen to refresh together stop all of them only once.
     """
@@ -86,22 +87,22 @@ def _phases(ports: int, memory: _Memory) -> np.ndarray:
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
         return z ^ (z >> 31)
 
-    return np.array([[draw(seed, port) % memory.clocks for port in range(ports)] for seed in range(PHASES)]) * (
+    return np.array([[draw(seed, port) % memory.clocks for port in range(ports)] for seed in range(sets)]) * (
         memory.every / memory.clocks
     )
 
 
-class _Refreshes:
+class Refreshes:
     """Moves the times of a stream behind refreshes; one stream an element of `start`."""
 
-    def __init__(self, start: np.ndarray, memory: _Memory) -> None:
+    def __init__(self, start: np.ndarray, memory: PortRates) -> None:
         # One that began before time 0 may still run.
         self._next = np.where(start > memory.every - memory.refresh, start - memory.every, start)
-        self._memory = memory
+        self.port_rates = memory
 
     def delay(self, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """How much later what moves from `begins` to `ends` is done."""
-        m, late = self._memory, np.zeros_like(ends)
+        m, late = self.port_rates, np.zeros_like(ends)
         while True:
             due = self._next < ends + late
             if not due.any():
@@ -112,10 +113,10 @@ class _Refreshes:
 
 @lru_cache(maxsize=256)
 def _streams(
-    hbm: _Memory, ports: int, fifo: int, ring: int, blocks: int, beats: int, tokens: int, token: int, first: tuple[float, ...]
+    hbm: PortRates, ports: int, fifo: int, ring: int, blocks: int, beats: int, tokens: int, token: int, first: tuple[float, ...]
 ) -> tuple[float, ...]:
     """When the array ends its last block, for every set of phases; `first`: the first block, weights at hand."""
-    refreshes = _Refreshes(_phases(ports, hbm), hbm)
+    refreshes = Refreshes(drawn_phases(ports, hbm), hbm)
     total = blocks * beats
     bursts = ceil_div(total, BURST)
     held, kept = fifo // BURST, max(1, hbm.buffer // BURST)
@@ -146,10 +147,10 @@ def _streams(
     return tuple(float(x) for x in ends[-1])
 
 
-def _loads(o: Operands, ddr: _Memory, token: int, before: int) -> _Times:
+def _loads(o: Operands, ddr: PortRates, token: int, before: int) -> _Times:
     """When the array can have done the first block, for every set of phases."""
     # Of one port the phases are spread evenly.
-    refreshes = _Refreshes((np.arange(PHASES) + 0.5) / PHASES * ddr.every, ddr)
+    refreshes = Refreshes((np.arange(PHASES) + 0.5) / PHASES * ddr.every, ddr)
     one_group = o.tokens % (4 * BEAT_BYTES["ddr"] // PIXEL_BYTES) == 0
     here = np.full(PHASES, ddr.first - 1)
     ends = np.zeros(PHASES)
@@ -172,7 +173,7 @@ def timed_cycles(device: Device, o: Operands) -> int:
     Raises DeviceError when the device has no timing tables.
     """
     p = device.parameters
-    hbm, ddr = (_memory(dram(device, space), device.clock_mhz) for space in ("hbm", "ddr"))
+    hbm, ddr = (port_rates(dram(device, space), device.clock_mhz) for space in ("hbm", "ddr"))
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES["hbm"]
     token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))

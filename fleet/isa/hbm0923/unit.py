@@ -10,6 +10,7 @@ from fleet.errors import DeviceError
 from fleet.isa.contract import Device, Instruction, Memory, Range, Write
 from fleet.isa.hbm0923.operands import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND
 from fleet.isa.hbm0923.refusals import Refusal, first_refusal, given
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
 
 __all__ = ["ONCHIP_IN", "ONCHIP_OUT", "ONCHIP_SECOND", "SFU_START", "Operands", "UnitInstruction", "flag"]
 
@@ -32,8 +33,8 @@ class Operands(Protocol):
         """Every range written."""
         ...
 
-    def cycles(self, device: Device) -> int:
-        """Cycles with ideal memory; see `fleet.isa.hbm0923.unit_timing`."""
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """Cycles from start to commit; see `fleet.isa.hbm0923.unit_timing` and `cache_timing`."""
         ...
 
 
@@ -106,8 +107,15 @@ class UnitInstruction(Instruction):
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
-        """See `fleet.isa.hbm0923.unit_timing`."""
+        """See `fleet.isa.hbm0923.unit_timing` and `cache_timing`."""
         return cls.operands(device, fields).cycles(device)
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """With "timed" the mean over phases of the refresh."""
+        if memory == "timed":
+            return cls.operands(device, fields).cycles(device, "timed")
+        return super().expected_cycles(device, fields, memory)
 
 
 def flag(value: bool, bit: int) -> int:

@@ -9,10 +9,10 @@ import numpy as np
 
 from fleet.isa.contract import Device, Memory, Range, Write
 from fleet.isa.hbm0923 import refusals as check
-from fleet.isa.hbm0923.operands import BEAT_BYTES, ceil_div
+from fleet.isa.hbm0923.cache_timing import copy_cycles
 from fleet.isa.hbm0923.refusals import Cause, Hull, Refusal
 from fleet.isa.hbm0923.unit import UnitInstruction
-from fleet.isa.hbm0923.unit_timing import copy
+from fleet.isa.hbm0923.unit_timing import Memory as Timing
 
 START = "aux_start"
 MODE_WT2HBM = 2
@@ -49,9 +49,9 @@ class Wt2HbmOperands:
         """Bytes in the port's bank."""
         return [Range("hbm", self.destination, self.size, self.port)]
 
-    def cycles(self, device: Device) -> int:
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """A beat of 32 bytes a cycle; the last may be part of one."""
-        return copy(self.size, ceil_div(self.size, BEAT_BYTES))
+        return copy_cycles(device, self.source, self.destination, self.size, memory)
 
 
 class Wt2Hbm(UnitInstruction):

@@ -6,8 +6,10 @@ Expected figures are computed here from the datasheet values of the device file,
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import itertools
+import random
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +18,8 @@ from typing import NamedTuple
 import pytest
 
 from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
-from fleet.isa.dram import timing_keys
+from fleet.isa.dram import BEAT_BYTES, dram, timing_keys
+from fleet.isa.dram_port import TimedPort
 from fleet.isa.registry import find_device
 
 _, DEVICE = find_device("hbm0923")
@@ -203,3 +206,71 @@ def test_keys_are_checked(play: Play) -> None:
     ):
         with pytest.raises(AssertionError, match=message):
             play(["R 0 0 1"], keys={name: value})
+
+
+def _phase(seed: int, port: int, clocks: int) -> int:
+    """SplitMix64 as rtl_models/memory/timing.cpp draws the first refresh."""
+    mask = (1 << 64) - 1
+    z = (seed + 0x51ED270B * (port + 1) + 0x9E3779B97F4A7C15) & mask
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
+    return (z ^ (z >> 31)) % clocks
+
+
+def _play_in_python(space: str, requests: list[tuple[str, int, int, int]]) -> list[tuple[int, int, int]]:
+    """What timed_main.cpp does, around the cost models' port: (accepted, first, last) of every request."""
+    timing = dram(DEVICE, space)
+    port = TimedPort(timing, space, DEVICE.clock_mhz, _phase(1, 0, timing.t_refi))
+    found = {i: [0, 0, 0] for i in range(len(requests))}
+    reads = [i for i, r in enumerate(requests) if r[0] == "R"]
+    writes = [i for i, r in enumerate(requests) if r[0] == "W"]
+    ends = list(itertools.accumulate(requests[i][3] for i in reads))  # beats up to and with a read
+    asked = addressed = written = answered = beats = under_way = 0
+    due: list[int] = []
+    ready = False  # of the slave, as the master sees it
+    cycle = 0
+    while beats < ends[-1] or answered < len(writes):
+        assert cycle < 100_000
+        port.serve(cycle)
+        if cycle > 0 and asked < len(reads) and requests[reads[asked]][1] <= cycle and under_way < 64:
+            i = reads[asked]
+            found[i][0] = cycle
+            port.read(cycle, requests[i][2], requests[i][3])
+            asked += 1
+            under_way += 1
+        if ready:
+            due.append(port.write(cycle, requests[writes[written]][2]))
+            written += 1
+        if cycle > 0 and addressed < len(writes) and requests[writes[addressed]][1] <= cycle and addressed - written < 16:
+            found[writes[addressed]][0] = cycle
+            addressed += 1
+        if port.beat(cycle):
+            i = reads[bisect.bisect_right(ends, beats)]
+            found[i][1] = found[i][1] or cycle + 1
+            found[i][2] = cycle + 1
+            beats += 1
+            under_way -= beats in ends
+        if answered < len(due) and due[answered] <= cycle + 1:
+            found[writes[answered]][1] = cycle + 1
+            answered += 1
+        ready = addressed > written and port.accepts()
+        cycle += 1
+    return [(a, b, c) for a, b, c in found.values()]
+
+
+@pytest.mark.parametrize("space", ["hbm", "ddr"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_port_of_the_cost_models_answers_in_the_same_cycles(play: Play, space: str, seed: int) -> None:
+    """Streams, single beats all over the banks, and writes between them, through several refreshes."""
+    rng = random.Random(seed)
+    width, row = BEAT_BYTES[space], HBM_ROW if space == "hbm" else DDR_ROW
+    requests: list[tuple[str, int, int, int]] = []
+    cycle = 1
+    for _ in range(220):
+        cycle += rng.choice([0, 1, 1, 3, 20, 60])
+        kind = "W" if rng.random() < 0.35 else "R"
+        beats = 1 if kind == "W" else rng.choice([1, 1, 4, 16])
+        at = width * rng.choice([rng.randrange(64), rng.randrange(1 << 14)]) + rng.randrange(3) * row
+        requests.append((kind, cycle, at - at % (16 * width) if beats > 1 else at, beats))
+    played = play([f"{k} {c} {a} {n}" for k, c, a, n in requests], space)
+    assert _play_in_python(space, requests) == [tuple(a) for a in played.answers]

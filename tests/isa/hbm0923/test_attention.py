@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import unit_exact as exact
+from instruction_bench import execute, get, get16, make_memory, put, put16, reads_only_ranges, tensor
 from mvm_devices import ArrayMemory, make_device
 from mvm_exact import half
-from instruction_bench import execute, get, get16, make_memory, put, put16, reads_only_ranges, tensor
 
 from fleet.isa.contract import Device
 from fleet.isa.hbm0923.attention import AttentionOperands

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import unit_exact as exact
+from instruction_bench import EPS, Tensor, execute, get, make_memory, put, put16, put_words, reads_only_ranges, tensor
 from mvm_devices import make_device
 from mvm_exact import decode
-from instruction_bench import EPS, Tensor, execute, get, make_memory, put, put16, put_words, reads_only_ranges, tensor
 
 from fleet.isa.contract import Device
 from fleet.isa.hbm0923.act import ActOperands

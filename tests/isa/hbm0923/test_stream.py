@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mvm_devices import make_device
 from instruction_bench import EPS
+from mvm_devices import make_device
 
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit, Trace

@@ -20,23 +20,32 @@ __all__ = ["GATES", "Gate", "gate", "write_conformance"]
 GATES: Mapping[str, tuple[float, float]] = {"ideal": (0.02, 0.05), "timed": (0.03, 0.08)}
 """Memory model -> largest error of the cost model in the median and at the 95th percentile, as fractions of the cycles."""
 
+SINGLE = 0.05
+"""How far a single run may be off, as a fraction of its cycles, where its slack is not larger."""
+
 _MOST_SHOWN = 60.0  # percent, in the picture
 
 
 @dataclass(frozen=True)
 class Gate:
-    """How the cost model stands on one memory model: errors are |cost / cycles - 1|. points: calls."""
+    """How the cost model stands on one memory model: errors are |cost / cycles - 1|. points: calls.
+
+    outside: calls that are further off than the larger of `SINGLE` and their slack (one refresh and one row miss a memory).
+    """
 
     memory: str
     points: int
     median: float
     p95: float
+    outside: int
 
     @property
     def passed(self) -> bool:
-        """Within both limits; the second is for means over refresh phases where there are any (benchmarks/unit_cycles.py)."""
+        """Ideal memory: within both limits. Timed: no single run outside (`GATES`: means over phases, benchmarks/unit_cycles.py)."""
+        if self.memory == "timed":
+            return self.outside == 0
         median, p95 = GATES[self.memory]
-        return self.median <= median and (self.p95 <= p95 or self.memory == "timed")
+        return self.median <= median and self.p95 <= p95
 
 
 def gate(points: Sequence[CostPoint], memory: str) -> Gate | None:
@@ -44,7 +53,9 @@ def gate(points: Sequence[CostPoint], memory: str) -> Gate | None:
     errors = sorted(abs(p.cost / p.cycles - 1) for p in points if p.memory == memory and p.cycles)
     if not errors:
         return None
-    return Gate(memory, len(errors), _quantile(errors, 0.5), _quantile(errors, 0.95))
+    mine = [p for p in points if p.memory == memory and p.cycles]
+    outside = sum(abs(p.cost - p.cycles) > max(SINGLE * p.cycles, p.slack) for p in mine)
+    return Gate(memory, len(errors), _quantile(errors, 0.5), _quantile(errors, 0.95), outside)
 
 
 def _quantile(ascending: Sequence[float], q: float) -> float:
@@ -118,9 +129,13 @@ def _gates(a: Account) -> _Table:
             g = gate([p for p in a.costs if name in {"all", p.instruction}], memory)
             if g is not None:
                 cells = (memory, name, f"{g.points:,}", _percent(g.median), _percent(median), _percent(g.p95), _percent(p95))
-                rows.append((*cells, "holds" if g.passed else "missed"))
-    head = ("memory", "instruction", "calls", "median error", "gate", "95th percentile", "gate", "")
-    text = "|expected / measured - 1| of the cycles from start to commit, written to the registers (not fetched as a binary)."
+                rows.append((*cells, f"{g.outside:,}", "holds" if g.passed else "missed"))
+    head = ("memory", "instruction", "calls", "median error", "gate", "95th percentile", "gate", "single runs outside", "")
+    text = (
+        "|expected / measured - 1| of the cycles from start to commit, written to the registers (not fetched as a binary). "
+        "With timed memory a call meets one set of refresh phases and is judged alone: outside is what is further off than the larger of "
+        f"{100 * SINGLE:g} % and one refresh and one row miss a memory; the percentiles' gates are for means over 16 phases."
+    )
     return _Table("Cost model", text, head, tuple(rows))
 
 

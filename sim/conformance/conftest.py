@@ -55,14 +55,33 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             part.unlink()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """One report of all processes' accounts."""
-    parts = sorted((_folder(config) / "parts").glob("*.json"))
+_LINES = pytest.StashKey[list[str]]()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """One report of all processes' accounts; a cost model that misses its gate fails the session."""
+    config = session.config
+    parts = [] if hasattr(config, "workerinput") else sorted((_folder(config) / "parts").glob("*.json"))
     if not parts:
         return
-    from fleet.report.conformance import write_conformance
+    from fleet.report.conformance import GATES, gate, write_conformance
 
     whole = Account()
     for part in parts:
         whole.merge(Account.load(part))
-    terminalreporter.write_line(f"conformance: {write_conformance(whole, _folder(config))}")
+    lines = config.stash.setdefault(_LINES, [])
+    lines.append(f"conformance: {write_conformance(whole, _folder(config))}")
+    for memory in GATES:
+        found = gate(whole.costs, memory)
+        if found is not None and not found.passed:
+            lines.append(
+                f"conformance: the cost model misses its gate with {memory} memory: median {100 * found.median:.1f} %, "
+                f"95th percentile {100 * found.p95:.1f} %, {found.outside} of {found.points} single runs outside"
+            )
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Where the report is, and which gates were missed."""
+    for line in config.stash.get(_LINES, []):
+        terminalreporter.write_line(line)

@@ -15,7 +15,8 @@ from fleet.cosim.streams.case import StreamCase, StreamOutcome
 from fleet.errors import ModelError
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import value_class
-from fleet.isa.contract import InstructionSet
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.dram import dram
 from fleet.isa.registry import find_device
 
 __all__ = ["Account", "CostPoint", "Failed", "InstructionAccount", "SettingAccount"]
@@ -50,13 +51,29 @@ class SettingAccount:
 
 @dataclass(frozen=True)
 class CostPoint:
-    """One executed call: what the cost model expects with that memory, and the cycles from start to commit in the simulation."""
+    """One executed call: what the cost model expects with that memory, and the cycles from start to commit in the simulation.
+
+    slack: cycles by which a single run may differ from the mean over all refresh phases (`refresh_slack`).
+    """
 
     device: str
     instruction: str
     memory: str
     cost: int
     cycles: int
+    slack: float = 0.0
+
+
+def refresh_slack(device: Device, memory: str) -> float:
+    """Core cycles of a refresh and a row miss in each kind of memory: what the phase of the refreshes decides. 0 unless timed."""
+    if memory != "timed":
+        return 0.0
+    total = 0.0
+    for space in device.timing:
+        d = dram(device, space)
+        clocks = d.t_rfc + 2 * (d.t_rp + d.t_rcd)  # the row that the refresh closed is opened again
+        total += clocks * 1000 * device.clock_mhz / d.clock_khz
+    return total
 
 
 @dataclass(frozen=True)
@@ -112,7 +129,8 @@ class Account:
                     unit = instruction_set.instructions[found.instruction]
                     cost = unit.expected_cycles(device, case.calls[i].fields, memory)
                     if cost is not None:
-                        costs.append(CostPoint(device.name, found.instruction, memory, int(cost), (found.end or 0) - found.start))
+                        cycles, slack = (found.end or 0) - found.start, refresh_slack(device, memory)
+                        costs.append(CostPoint(device.name, found.instruction, memory, int(cost), cycles, slack))
             if not o.passed:
                 command = f"{case.replay} --memory {o.setting.memory} --issue {o.setting.issue}"
                 self.failures += (Failed(case.name, o.setting.name, o.reasons[0], command),)

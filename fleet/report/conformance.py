@@ -41,7 +41,7 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Ideal memory: within both limits. Timed: no single run outside (`GATES`: means over phases, benchmarks/unit_cycles.py)."""
+        """Ideal memory: within both limits. Timed: no single run outside (`GATES` is for means: benchmarks/unit_cycles.py)."""
         if self.memory == "timed":
             return self.outside == 0
         median, p95 = GATES[self.memory]
@@ -133,7 +133,8 @@ def _gates(a: Account) -> _Table:
     head = ("memory", "instruction", "calls", "median error", "gate", "95th percentile", "gate", "single runs outside", "")
     text = (
         "|expected / measured - 1| of the cycles from start to commit, written to the registers (not fetched as a binary). "
-        "With timed memory a call meets one set of refresh phases and is judged alone: outside is what is further off than the larger of "
+        "With timed memory a call meets one set of refresh phases and is judged alone: outside is what is further off than the "
+        "larger of "
         f"{100 * SINGLE:g} % and one refresh and one row miss a memory; the percentiles' gates are for means over 16 phases."
     )
     return _Table("Cost model", text, head, tuple(rows))

@@ -30,9 +30,10 @@ sim: setup
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 sim/
 
-nightly: setup ## every case on every device, memory and seed
+nightly: setup ## every case on every device, memory and seed; the RTL through Yosys
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 sim/ --nightly
+	@$(RUN)python scripts/yosys-check --if-installed
 
 bench: setup ## the tables of docs/performance.md
 	@for b in benchmarks/*.py; do echo "== $$b"; $(RUN)python $$b; done

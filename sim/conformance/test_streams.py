@@ -23,7 +23,7 @@ CHUNK = 20
 
 
 def _chunks(device: str, nightly: bool) -> list[list[str]]:
-    scale = 10 if nightly else 1
+    scale = 2 if nightly else 1
     found = names(device, random=range(15 * scale), illegal=range(12 * scale), programs=range(40 * scale))
     by_kind: dict[str, list[str]] = {}
     for name in found:

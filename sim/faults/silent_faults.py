@@ -52,7 +52,7 @@ FAULTS = (
         digits(*BITS),
         "rtl did not run",
         (r"instruction 0 \(mvm_bn for h1\).*",),
-        (Edit("fleet/engines/rtl_sim/segment.py", "            script.write(*writes[-1], start=True)\n", ""),),
+        (Edit("fleet/engines/rtl_sim/segment.py", "            script.write(*writes[-1], start=binary is None)\n", ""),),
     ),
     Fault(
         "rtl-ends-early",
@@ -63,7 +63,7 @@ FAULTS = (
         (
             Edit(
                 "fleet/engines/rtl_sim/segment.py",
-                'self._script.save(stem.with_suffix(".script"))',
+                '(script or self._script).save(stem.with_suffix(".script"))',
                 'short = Script()\n        short.read(0x394)\n        short.save(stem.with_suffix(".script"))',
             ),
         ),

@@ -87,8 +87,8 @@ def change(block: Block, name: str, field: str, value: int) -> None:
     [
         ("softmax", "softmax_mask", 0),  # tokens see what comes after them
         ("scores", "trp_mvm_scale", (28 << 16) + int(np.float16(1.0).view(np.uint16))),  # 1 / sqrt(head) is missing
-        ("scores", "trp_mvm_wt_head", 0),  # all query heads read the first key head
-        ("mix", "f2w_mvm_wt_head", 0),
+        ("scores", "trp_mvm_heads", (3 << 16) + (4 << 8) + 1),  # all four query heads read the first key head
+        ("mix", "f2w_mvm_heads", (3 << 16) + (4 << 8) + 1),
         ("norm2", "norm_layer", 1),
         ("up", "mvm_res_mode", 0),  # gate added instead of multiplied
     ],

@@ -124,7 +124,7 @@ module hbm0923_att_check
   logic        size_q, unaligned_q, range_q;
   logic [15:0] in_groups_q, out_groups_q, rows_q;
   logic [31:0] row_bytes_q, token_bytes_q;
-  logic [43:0] in_end_q, out_end_q, wt_end_q, head_bytes_q;
+  logic [43:0] in_end_q, out_end_q, wt_end_q, head_bytes_q, span_q;
   att_plan_t   plan_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -145,6 +145,7 @@ module hbm0923_att_check
       out_end_q     <= '0;
       wt_end_q      <= '0;
       head_bytes_q  <= '0;
+      span_q        <= '0;
       plan_q        <= '0;
     end else begin
       if (start_i) step_q <= 4'd1;
@@ -182,11 +183,15 @@ module hbm0923_att_check
           b_q      <= r_q.out_surface;
         end
         4'd6: begin
+          span_q    <= product[43:0];
           out_end_q <= 44'(r_q.out_addr) + product[43:0] + 44'(token_bytes_q);
           a_q       <= r_q.heads - 32'd1;
           b_q       <= r_q.out_line;
         end
         4'd7: begin
+          // Rows of the output that overlap would be written twice: one stride steps over all of the other's.
+          if (!r_q.store && r_q.heads != 32'd1 && out_groups_q != 16'd1 && 44'(r_q.out_line) < span_q + 44'(token_bytes_q)
+              && 44'(r_q.out_surface) < product[43:0] + 44'(token_bytes_q)) size_q <= 1'b1;
           out_end_q <= out_end_q + product[43:0];
           a_q       <= 32'(rows_q) - 32'd1;
           b_q       <= r_q.wt_line;

@@ -34,7 +34,7 @@ module hbm0923_feature_check
   logic [15:0] error_q;
   logic [31:0] a_q;
   logic [15:0] b_q;
-  logic [47:0] product;
+  logic [47:0] product, span_q;
   logic [49:0] in_end_q, out_end_q, side_end_q;  // of the offsets in their space
   hulls_t      hulls_q;
 
@@ -109,6 +109,7 @@ module hbm0923_feature_check
       in_end_q   <= '0;
       out_end_q  <= '0;
       side_end_q <= '0;
+      span_q     <= '0;
       hulls_q    <= '0;
     end else begin
       if (start_i) step_q <= 4'd1;
@@ -137,11 +138,15 @@ module hbm0923_feature_check
           b_q      <= surfaces_m1;
         end
         4'd5: begin
+          span_q    <= product;
           out_end_q <= 50'(out_i.addr) + row_bytes + 50'(product);
           a_q       <= out_i.line;
           b_q       <= lines_m1;
         end
         4'd6: begin
+          // Rows of the output that overlap would be written twice: one stride steps over all of the other's.
+          if (!ranks_higher && sizes_i.lines != 8'd1 && sizes_i.surfaces != 16'd1
+              && 50'(out_i.line) < 50'(span_q) + row_bytes && 50'(out_i.surface) < 50'(product) + row_bytes) error_q <= ErrBadSize;
           out_end_q <= out_end_q + 50'(product);
           a_q       <= side_feature_i.surface;
           b_q       <= surfaces_m1;

@@ -168,6 +168,8 @@ class Act(UnitInstruction):
         for side in ("in", "out"):
             yield from check.pixel_stride(f"act_{side}_surface", f[f"act_{side}_surface"], count, tokens)
             yield from check.pixel_stride(f"act_{side}_line", f[f"act_{side}_line"], lines, tokens)
+        names = "act_out_surface", "act_out_line"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, lines), tokens)
         yield from check.aligned(f, cls.fields[:7])
 
     @classmethod

@@ -210,6 +210,8 @@ class AttentionInstruction(UnitInstruction):
         for side, feature in (("in", o.source), ("out", o.destination)):
             yield from check.pixel_stride(register[f"{side}_surface"], feature.surface, feature.surfaces, o.tokens)
             yield from check.pixel_stride(register[f"{side}_line"], feature.line, o.heads, o.tokens)
+        names, out = (register["out_surface"], register["out_line"]), o.destination
+        yield from check.rows_apart(names, (out.surface, out.line), (out.surfaces, o.heads), o.tokens)
         yield from o.vectors.strides(device, (register["wt_head"], register["wt_line"]))
         yield from check.aligned(f, cls.fields[1:7])
         yield from o.vectors.aligned((register["wt_addr"], register["wt_head"], register["wt_line"]))

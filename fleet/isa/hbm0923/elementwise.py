@@ -155,6 +155,8 @@ class Elementwise(UnitInstruction):
         for side in ("a", "out"):
             yield from check.pixel_stride(f"elementwise_{side}_surface", f[f"elementwise_{side}_surface"], count, tokens)
             yield from check.pixel_stride(f"elementwise_{side}_line", f[f"elementwise_{side}_line"], lines, tokens)
+        names = "elementwise_out_surface", "elementwise_out_line"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, lines), tokens)
         yield from check.aligned(f, (*cls.fields[1:7], "elementwise_b_addr"))
 
     @classmethod

@@ -197,6 +197,8 @@ class Norm(UnitInstruction):
         for side in ("in", "out"):
             yield from check.pixel_stride(f"norm_{side}_surface", f[f"norm_{side}_surface"], count, f["norm_win"])
             yield from check.pixel_stride(f"norm_{side}_line", f[f"norm_{side}_line"], f["norm_hin"], f["norm_win"])
+        names = "norm_out_surface", "norm_out_line"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, f["norm_hin"]), f["norm_win"])
         yield from check.aligned(f, cls.fields[:7])
 
     @classmethod

@@ -170,6 +170,8 @@ class PosEmb(UnitInstruction):
             name = f"pos_emb_{part}_head"
             if part != "table" or f[name]:
                 yield from check.pixel_stride(name, f[name], heads, tokens)
+        names = "pos_emb_out_surface", "pos_emb_out_head"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (f["pos_emb_surfaces"], heads), tokens)
         yield from check.aligned(f, (*cls.fields[:7], "pos_emb_table_head", "pos_emb_table_surface"))
 
     @classmethod

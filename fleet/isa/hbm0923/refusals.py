@@ -112,6 +112,17 @@ def pixel_stride(name: str, value: int, count: int, tokens: int) -> Iterator[Ref
         yield Refusal(Cause.BAD_SIZE, f"{name}: {value:#x}, expected at least {tokens * PIXEL_BYTES:#x} ({tokens} tokens)")
 
 
+def rows_apart(names: tuple[str, str], strides: tuple[int, int], counts: tuple[int, int], tokens: int) -> Iterator[Refusal]:
+    """An output's rows of tokens must not overlap, or pixels would be written twice: one stride steps over all of the other's.
+
+    names, strides, counts: of groups of channels (surfaces), then of lines.
+    """
+    (surface, line), (groups, lines), row = strides, counts, tokens * PIXEL_BYTES
+    if groups > 1 and lines > 1 and line < (groups - 1) * surface + row and surface < (lines - 1) * line + row:
+        what = f"{names[0]}: rows overlap with {surface:#x} and {names[1]} {line:#x}"
+        yield Refusal(Cause.BAD_SIZE, f"{what}, expected one to step over all rows of the other")
+
+
 def aligned(fields: Mapping[str, int], names: Iterable[str], unit: int = PIXEL_BYTES) -> Iterator[Refusal]:
     """Addresses and strides in whole beats."""
     for name in names:

@@ -176,6 +176,8 @@ class Softmax(UnitInstruction):
         for side in ("in", "out"):
             yield from check.pixel_stride(f"softmax_{side}_surface", f[f"softmax_{side}_surface"], surfaces, tokens)
             yield from check.pixel_stride(f"softmax_{side}_line", f[f"softmax_{side}_line"], heads, tokens)
+        names = "softmax_out_surface", "softmax_out_line"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (surfaces, heads), tokens)
         yield from check.aligned(f, cls.fields[1:7])
 
     @classmethod

@@ -27,13 +27,13 @@ ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS}
 
 MVM = Operands(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
 NORM = NormOperands(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x1234)
-POS = PosEmbOperands(64, 2, 3, 7, 0x8000, 192, 0, 0x1000, 192, 384, 0x4000, 192, 384)
-SOFTMAX = SoftmaxOperands(2, 3, 40, True, 0x1000, 192, 384, 0x4000, 192, 384)
+POS = PosEmbOperands(64, 2, 3, 7, 0x8000, 192, 0, 0x1000, 192, 1024, 0x4000, 192, 1024)
+SOFTMAX = SoftmaxOperands(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ACT = ActOperands(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ELEMENT = ElementwiseOperands(0, 70, 2, 3, 0x1000, 0x8000, 192, 1024, 0x4000, 192, 1024)
 # 40 positions: 5 lines of K in 8 ports; 64 channels of V: 8 lines.
-TRP = AttentionOperands(True, 64, 4, 2, 40, 3, 0x1000, 0x400, 128, 0x1000, 192, 384, 0x4000, 192, 384, 0x3000)
-F2W = AttentionOperands(False, 64, 4, 2, 40, 3, 0x1000, 0x400, 96, 0x1000, 192, 384, 0x4000, 192, 384, 0x3C00)
+TRP = AttentionOperands(True, 64, 4, 2, 40, 3, 0x1000, 0x400, 128, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3000)
+F2W = AttentionOperands(False, 64, 4, 2, 40, 3, 0x1000, 0x400, 96, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3C00)
 KEYS = Dat2HbmOperands(True, 64, 2, 3, 37, 0x1000, 192, 384, 0x1000, 0x400, 128)
 VALUES = Dat2HbmOperands(False, 64, 2, 3, 37, 0x1000, 192, 384, 0x1000, 0x400, 96)
 COPY = Wt2HbmOperands(0x1000, 0x2000, 0x123, 3)
@@ -153,6 +153,19 @@ def test_a_wrong_register_gives_its_cause(instruction: str, name: str, value: in
         assert refusal[0] == cause, refusal
         assert "expected" in refusal[1]
         assert ALL[instruction].legal(SMALL, fields | {name: value})
+
+
+@pytest.mark.parametrize("instruction", [*FEATURES, "pos_emb"])
+def test_output_rows_that_overlap(instruction: str) -> None:
+    """One stride has to step over all rows of the other, whichever that is; an input may overlap itself."""
+    surface, line = (f"{instruction}_{n}" for n in ("out_surface", "out_head" if instruction == "pos_emb" else "out_line"))
+    fields = GOOD[instruction][0].encode(SMALL)
+    for a, b, cause in ((192, 256, SIZE), (256, 192, SIZE), (192, 192, SIZE), (192, 1024, None), (4096, 192, None)):
+        refusal = ALL[instruction].refusal(SMALL, fields | {surface: a, line: b})
+        assert (refusal and refusal[0]) == cause, (a, b, refusal)
+    before = {"elementwise": "a"}.get(instruction, "in")
+    sources = f"{instruction}_{before}_surface", f"{instruction}_{before}_{'head' if instruction == 'pos_emb' else 'line'}"
+    assert ALL[instruction].refusal(SMALL, fields | dict.fromkeys(sources, 192)) is None
 
 
 RANKED = [MODE, UNSUPPORTED, SIZE, UNALIGNED, RANGE]

@@ -59,7 +59,10 @@ _LINES = pytest.StashKey[list[str]]()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """One report of all processes' accounts; a cost model that misses its gate fails the session."""
+    """One report of all processes' accounts; a cost model that misses its gate is named, and with ideal memory fails the session.
+
+    With timed memory a single short run may meet more than one refresh; how many did is in the report.
+    """
     config = session.config
     parts = [] if hasattr(config, "workerinput") else sorted((_folder(config) / "parts").glob("*.json"))
     if not parts:
@@ -78,7 +81,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
                 f"conformance: the cost model misses its gate with {memory} memory: median {100 * found.median:.1f} %, "
                 f"95th percentile {100 * found.p95:.1f} %, {found.outside} of {found.points} single runs outside"
             )
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            if memory == "ideal":
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

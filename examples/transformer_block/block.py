@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from shapes import Shape
 
 from fleet.isa.contract import Call, Device, Memory
 from fleet.isa.hbm0923.act_tables import act_table
+from fleet.isa.hbm0923.float32 import fp20_word
 from fleet.isa.hbm0923.layout import FeatureLayout
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
 from fleet.isa.hbm0923.tables import pack_act, pack_norm
@@ -160,7 +162,7 @@ class _Builder:
             "in_addr": source, "in_surface": self.row, "in_line": self.row,
             "out_addr": to[0], "out_surface": self.row, "out_line": self.row,
             "surfaces": surfaces, "hin": 1, "win": self.tokens, "pixels": self.tokens,
-            "recip_channels": fp20(1 / channels), "burst_m1": surfaces - 1, "layer": 0, "onchip": 2 * to[1],
+            "recip_channels": fp20_word(Fraction(1, channels)), "burst_m1": surfaces - 1, "layer": 0, "onchip": 2 * to[1],
         })  # fmt: skip
 
     def rotate(self, name: str, source: int, to: int, heads: int, table: int, table_surface: int) -> None:
@@ -184,7 +186,7 @@ class _Builder:
 
     def attend(self, instruction: str, name: str, start: int, fields: Mapping[str, int], scale: float) -> None:
         s, step = self.shape, self.device.parameters["Log2BankStep"]
-        word = (step << 20) + fp20(scale) if self.device.parameters.get("ScaleFp20") else (step << 16) + _bits(scale)
+        word = (step << 20) + fp20_word(Fraction(scale)) if self.device.parameters.get("ScaleFp20") else (step << 16) + _bits(scale)
         self.sfu(instruction, name, start, {
             **fields, "total": self.last + self.tokens, "tokens": self.tokens, "scale": word,
             "heads": ((s.heads // s.kv_heads - 1) << 16) + (s.heads << 8) + s.kv_heads, "onchip": 0,
@@ -283,13 +285,6 @@ class _Builder:
             mine = np.ascontiguousarray(v[:, :, port::ports].transpose(0, 2, 1))
             self.block.hbm.append((port, v_at, mine.reshape(-1).view(np.uint8)))
         return k_at, k_head, k_line, v_at, v_head, v_line
-
-
-def fp20(value: float) -> int:
-    """1 sign, 6 exponent, 13 mantissa bits; exponent = binary32's - 96. Rounds to nearest."""
-    bits = int(np.float32(value).view(np.uint32))
-    magnitude = (bits & 0x7FFFFFFF) + (1 << 9)  # the mantissa's last ten bits are dropped
-    return (bits >> 31 << 19) | ((magnitude >> 10) - (96 << 13))
 
 
 def _bits(value: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.act import ActOperands
 from fleet.isa.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
 from fleet.isa.hbm0923.elementwise import ElementwiseOperands
+from fleet.isa.hbm0923.float32 import fp20_word
 from fleet.isa.hbm0923.norm import EPS_REGISTER, NormOperands
 from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.pos_emb import PosEmbOperands
@@ -138,20 +140,13 @@ class NormSource(StreamingSource):
         words = ceil_div(s.channels, PIXEL_LANES) * PIXEL_LANES
         weights = t.data(4 * words, "plain" if s.data == "huge" else s.data)
         y = self.output(s, t, x)
-        recip = int(rng.integers(1 << 20)) if s.data == "wild" else _fp20(1 / s.channels)
+        recip = int(rng.integers(1 << 20)) if s.data == "wild" else fp20_word(Fraction(1, s.channels))
         o = NormOperands(
             s.channels, s.lines, s.tokens, weights, x.base, x.surface, x.line, y.base, y.surface, y.line, recip,
             layer=s.mode == "layer", in_onchip=x.onchip, out_onchip=y.onchip,
         )  # fmt: skip
         eps = _EPS[int(rng.integers(len(_EPS)))]
         return Call("norm", o.encode(device)), {EPS_REGISTER: eps}
-
-
-def _fp20(value: float) -> int:
-    """The word nearest to a positive value."""
-    mantissa, exponent = np.frexp(value)
-    fraction = round((2 * float(mantissa) - 1) * 8192)
-    return min((int(exponent) - 1 + 31) * 8192 + fraction, (1 << 19) - 1)
 
 
 class PosEmbSource(StreamingSource):

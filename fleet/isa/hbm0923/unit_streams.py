@@ -18,8 +18,8 @@ __all__ = ["Channel", "Reader", "flat_bursts", "row_bursts", "surface_bursts"]
 
 MAX_BURST = 32
 """DDR beats that the SFU and elementwise ask for at once; bursts stay in windows of so many."""
-ANSWER = 3
-"""Cycles from the port's acceptance of a read to where its beat can be used: response, ring, and a beat's registers."""
+ANSWER = 2
+"""Cycles from the port's acceptance of a read to where its beat can be used: response and ring."""
 _QUEUE = 64  # bursts that the port takes ahead
 _NEVER = 1 << 60
 Burst = tuple[int, int]  # address, beats
@@ -138,10 +138,11 @@ class Channel:
         t = self._now
         port = self._port
         port.serve(t)
+        self._issue(t)
+        self._deliver(t)
         self._hub(t)
         self._arbiter(t)
         self._writer(t)
-        self._deliver(t)
         self._now = t + 1
 
     def _arbiter(self, t: int) -> None:
@@ -155,19 +156,21 @@ class Channel:
         reader = self._readers[chosen]
         self._offered = (t + 1, reader, reader.take())
 
-    def _hub(self, t: int) -> None:
-        # The register before DDR is emptied and filled in one cycle.
+    def _issue(self, t: int) -> None:
         if self._register is not None and self._register[0] <= t and self._queued < _QUEUE:
             _, reader, (address, beats) = self._register
             self._port.read(t, address, beats)
             self._order.append([self._readers.index(reader), beats])
             self._queued += 1
             self._register = None
+
+    def _hub(self, t: int) -> None:
+        # The register before DDR, and the walk through the on-chip memory, are emptied and filled in one cycle.
         if self._offered is not None and self._offered[0] <= t:
             _, reader, burst = self._offered
             if reader.onchip:
                 if self._chip is None:
-                    self._chip = [self._readers.index(reader), burst[1], t]
+                    self._chip = [self._readers.index(reader), burst[1], t + 1]
                     self._offered = None
             elif self._register is None:
                 self._register = (t + 1, reader, burst)

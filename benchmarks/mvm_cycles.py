@@ -91,9 +91,10 @@ def measure(name: str) -> list[float]:
         runner = Runner(name, folder)
         for tokens, chin, chout, tblk, mode in CASES[name]:
             case = dataclasses.replace(Case(chin=chin, chout=chout, tokens=tokens, tblk=tblk), **MODES[mode])
-            _, records = compare(runner, [case], 1)
+            _, records = compare(runner, [case], 1, pages=True)
             cycles = records[0].end - records[0].start
-            cost = mvm_cycles(runner.device, prepare(runner.device, runner.memory, case, Place(), np.random.default_rng(1)))
+            operands = prepare(runner.device, runner.memory, case, Place(pages=True), np.random.default_rng(1))
+            cost = mvm_cycles(runner.device, operands)
             errors.append(cost / cycles - 1)
             row = (name, tokens, chin, chout, tblk, mode, cycles)
             text = str(row).replace("'", '"')

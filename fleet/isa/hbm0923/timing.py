@@ -21,7 +21,8 @@ counting padding (`_block_behind_weights`, behind). The streams end, counted fro
     weights   behind + (blocks - 1) * beats, or first + (blocks - 1) * beats - ring where the ring fills up in the first block
     reads     W * pixels + all operands, a residual pixel for each of the blocks that share it
 
-and the latest of them, plus the indices of argmax, plus constants, is the cost. Compared with the RTL in
+and the latest of them, plus the indices of argmax, plus constants, is the cost. Where a residual's reads compete with those of
+activations, an instruction of up to `FOLLOWED` beats is followed beat by beat instead (`mvm_followed`). Compared with the RTL in
 tests/isa/hbm0923/test_timing.py.
 """
 
@@ -30,7 +31,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fleet.isa.contract import Device
-from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.isa.hbm0923.mvm_followed import Plan, Stream, last_issue
+from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.ranges import bn_bytes
 
 ARRAY_LANES = 64
@@ -41,6 +43,10 @@ OPERAND_BURST = 16
 """DDR beats of batch norm or residual that are asked for ahead of activations."""
 BN_BEATS = 2
 """DDR beats of 32 channels' batch norm."""
+FOLLOWED, FIRST_ISSUE = 2048, 4
+"""Beats of activations and of the array that are followed one by one; the cycle that is 0 here."""
+PAGE = 4096
+"""Bytes that no burst crosses."""
 MIN_GROUP = 32
 """Inputs that share a scale, at least."""
 SCALES_FREED = 6
@@ -138,18 +144,49 @@ def _block_behind_weights(device: Device, o: Operands, token: int) -> int:
     return max(scales + o.tokens * token, needed + _halves(o) - 1 + (o.tokens - 1) * token)
 
 
+def _scale_ring(device: Device) -> int:
+    """Beats of scales that a port's buffer holds."""
+    p = device.parameters
+    return ceil_div(p["WtDepth"] * p["Tin"], p["TgroupCh"]) * (p["TgroupCh"] // MIN_GROUP // (BEAT_BYTES // 2))
+
+
+def _scales(device: Device, o: Operands) -> tuple[int, ...]:
+    """Beats of scales before each lot of codes of a channel."""
+    group = device.parameters["TgroupCh"]
+    sizes = [min(group, o.chin - at) for at in range(0, o.chin, group)]
+    return tuple(ceil_div(ceil_div(n, o.tblk), BEAT_BYTES // 2) for n in sizes)
+
+
 def _scales_late(device: Device, o: Operands) -> int:
     """Cycles between blocks where the ring of scales, as long as the one of codes, has no room for the next block's first ones.
 
     The array reads a block's last scales behind its end; then the first ones leave the ports.
     """
+    scales = _scales(device, o)
+    return SCALES_FREED + scales[0] if sum(scales) + scales[0] > _scale_ring(device) else 0
+
+
+def _plan(device: Device, o: Operands) -> Plan:
+    """What `mvm_followed` follows. Where in a page a tensor begins is all that matters of its address."""
     p = device.parameters
-    beat = BEAT_BYTES // 2  # scales
-    ring = ceil_div(p["WtDepth"] * p["Tin"], p["TgroupCh"]) * (p["TgroupCh"] // MIN_GROUP // beat)
-    groups, rest = divmod(o.chin, p["TgroupCh"])
-    first = ceil_div(ceil_div(min(o.chin, p["TgroupCh"]), o.tblk), beat)
-    whole = groups * ceil_div(p["TgroupCh"] // o.tblk, beat) + ceil_div(ceil_div(rest, o.tblk), beat)
-    return SCALES_FREED + first if whole + first > ring else 0
+    source, _, second = o.spaces
+    assert o.residual is not None
+    return Plan(
+        tokens=o.tokens,
+        surfaces=o.in_surfaces,
+        chunks=tuple(chunks(o.chin, o.tokens)),
+        blocks=ceil_div(o.chout, p["Tout"]),
+        sharing=PIXEL_LANES // p["Tout"],
+        beats=ceil_div(o.chin, ARRAY_LANES),
+        long=(2, _halves(o)) if o.tblk < ARRAY_LANES else (1, 1),
+        scales=_scales(device, o),
+        codes=ceil_div(o.chin, p["Tin"]) * p["Tin"] // ARRAY_LANES,
+        ring=p["WtDepth"] * p["Tin"] // ARRAY_LANES,
+        scale_ring=_scale_ring(device),
+        input=Stream(o.input % PAGE, o.in_surface, source == "onchip"),
+        bn=(0, 0) if o.bn is None else (o.bn % PAGE, bn_bytes(o.chout) // PIXEL_BYTES),
+        residual=Stream(o.residual % PAGE, o.out_surface, second == "onchip"),
+    )
 
 
 def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) -> int:
@@ -159,6 +196,10 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
     token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
     pixels = o.tokens * o.in_surfaces
+    around = constants.start + constants.array + constants.write
+    tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
+    if o.residual is not None and pixels + blocks * o.tokens * ceil_div(o.chin, ARRAY_LANES) <= FOLLOWED:
+        return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail
     first = max(_first_block(o, pixels + operands_before(o, blocks), token), _single_output(o, pixels))
     behind = constants.weights + _block_behind_weights(device, o, token)
     first = max(first, behind)
@@ -168,8 +209,7 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     reads = pixels
     reads += bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0
     reads += o.tokens * blocks if o.residual is not None else 0
-    tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
-    return constants.start + constants.array + constants.write + max(array, weights, reads) + tail
+    return around + max(array, weights, reads) + tail
 
 
 def mvm_macs(device: Device, o: Operands) -> tuple[int, int]:

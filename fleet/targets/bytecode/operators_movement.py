@@ -16,7 +16,7 @@ Kernel: TypeAlias = Callable[..., Any]
 
 
 def _transpose(info: DispatchInfo) -> Kernel:
-    permutation = sequence(info.attrs, "permutation")
+    permutation = sequence(info.attrs, "permutation") or None  # missing: all dimensions turned round, as the seeds have it
     return lambda x: np.transpose(x, permutation)
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i1
 
 from fleet.errors import FleetError, ModelError
+from fleet.ir.shapes import InferenceError, check_size
 from fleet.ir.types import element_type, spelling, tensor_type
-from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo
+from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo, parse_type
 from fleet.targets.bytecode.instructions import Form, Instruction, instructions
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, TypeCode
@@ -96,6 +97,8 @@ def analyse(module: ByteCodeModule) -> Flow:
 
 def _cut(code: list[Instruction], size: int) -> list[Block]:
     index = {i.offset: n for n, i in enumerate(code)} | {size: len(code)}
+    if not code:
+        return []
     starts = {0}
     for n, i in enumerate(code):
         if i.form in (Form.jump, Form.branch):
@@ -206,6 +209,8 @@ class _Analysis:
             info = DispatchHintParser(hint).parse()
             if len(info.out_types) > 1:
                 raise ModelError(f"an operator with {len(info.out_types)} results, at most one is possible")
+            for type_ in info.out_types:
+                _check_result(type_)
             info.target = self.module.target
             self.flow.dispatches[i.constant] = info
         for _ in info.in_types:
@@ -234,6 +239,14 @@ class _Analysis:
         if not 0 <= index < len(self.module.consts):
             raise ModelError(f"constant {index} of {len(self.module.consts)}")
         return self.module.consts[index]
+
+
+def _check_result(type_: str) -> None:
+    """A guard against hints that would exhaust memory."""
+    try:
+        check_size(parse_type(type_)[0])
+    except InferenceError as error:
+        raise ModelError(f"a result of type {type_}: {error}") from None
 
 
 def _pop(state: State) -> str:

@@ -101,7 +101,7 @@ def arrays_of(data: bytes) -> bytes:
     return data[start + (-start % 64) :]
 
 
-FUZZ = settings(deadline=None, max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+FUZZ = settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @FUZZ
@@ -147,7 +147,7 @@ def places(value: Any, path: tuple = ()) -> list[tuple]:
     return found
 
 
-@settings(FUZZ, max_examples=1000)
+@settings(FUZZ, max_examples=300)
 @given(st.data())
 def test_changed_headers_with_a_right_checksum(good, data) -> None:
     path, whole = good
@@ -168,7 +168,7 @@ def test_changed_headers_with_a_right_checksum(good, data) -> None:
     tried(path, put_together(header, arrays_of(whole)))
 
 
-@settings(FUZZ, max_examples=1000)
+@settings(FUZZ, max_examples=300)
 @given(st.lists(st.integers(-1, 46), max_size=24))
 def test_random_code(code: list[int]) -> None:
     module = ByteCodeModule(MODULE.consts, code, "python", 5, (), MODULE.arguments, (), MODULE.weights)
@@ -188,7 +188,7 @@ HINT = st.lists(
 ).map("_".join)  # fmt: skip
 
 
-@settings(FUZZ, max_examples=1000)
+@settings(FUZZ, max_examples=300)
 @given(HINT)
 def test_random_hints(hint: str) -> None:
     module = ByteCodeModule(

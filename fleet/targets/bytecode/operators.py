@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import entry_points
+from operator import methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +19,10 @@ from fleet.errors import FleetError, ModelError
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.targets.bytecode.hints import DispatchInfo, info_of, parse_type, sequence
+from fleet.targets.bytecode.erf import erf
+from fleet.targets.bytecode.hints import DispatchInfo, info_of, sequence
+from fleet.targets.bytecode.operators_composite import COMPOSITES
+from fleet.targets.bytecode.operators_movement import MOVEMENT
 
 __all__ = ["OPERATORS", "Kernel", "Operator", "apply", "kernel"]
 
@@ -34,50 +39,43 @@ def _elementwise(ufunc: Kernel, python: Kernel | None = None) -> Operator:
     return make
 
 
-def _reduction(function: Kernel) -> Operator:
+def _reduction(ufunc: np.ufunc) -> Operator:
+    """What `numpy.sum`, `max` ... do after their own Python; a partial, so that a run calls NumPy and nothing else."""
+
     def make(info: DispatchInfo) -> Kernel:
-        axes, keepdims = sequence(info.attrs, "axes"), bool(info.attrs.get("keepdims", False))
-        return lambda x: function(x, axis=axes, keepdims=keepdims)
+        return partial(ufunc.reduce, axis=_axes(info), keepdims=_keepdims(info))
 
     return make
 
 
-def _argmax(info: DispatchInfo) -> Kernel:
-    axis = info.attrs["axis"]
-    return lambda x: np.argmax(x, axis)
+def _moment(method: str) -> Operator:
+    """mean and var."""
+
+    def make(info: DispatchInfo) -> Kernel:
+        return methodcaller(method, axis=_axes(info), keepdims=_keepdims(info))
+
+    return make
 
 
-def _transpose(info: DispatchInfo) -> Kernel:
-    permutation = sequence(info.attrs, "permutation")
-    return lambda x: np.transpose(x, permutation)
+def _keepdims(info: DispatchInfo) -> bool:
+    return bool(info.attrs.get("keepdims", info.attrs.get("keep_dims", False)))
 
 
-def _reshape(info: DispatchInfo) -> Kernel:
-    shape, _ = parse_type(info.out_types[0])
-    return lambda x: np.reshape(x, shape)
+def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
+    """Ours are `axes`, none of them when it is missing; bytecode of the seeds says `axis`, and means all when it is missing."""
+    for key in ("axes", "axis"):
+        if key in info.attrs:
+            return sequence(info.attrs, key)
+    return () if info.in_types == info.out_types else None
 
 
-def _slice(info: DispatchInfo) -> Kernel:
-    starts, sizes = sequence(info.attrs, "start"), sequence(info.attrs, "size")
-    window = tuple(slice(a, a + n) for a, n in zip(starts, sizes, strict=True))
-    return lambda x: x[window]
+def _along(method: str) -> Operator:
+    """A method with one axis."""
+    return lambda info: methodcaller(method, info.attrs["axis"])
 
 
-def _concat(info: DispatchInfo) -> Kernel:
-    axis = info.attrs["axis"]
-    return lambda *parts: np.concatenate(parts, axis)
-
-
-def _cast(info: DispatchInfo) -> Kernel:
-    _, dtype = parse_type(info.out_types[0])
-    if info.python_result:
-        return lambda x: dtype.type(x).item()
-    return lambda x: x.astype(dtype)
-
-
-def _splat(info: DispatchInfo) -> Kernel:
-    shape, dtype = parse_type(info.out_types[0])
-    return lambda x: np.full(shape, x, dtype)
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
 
 
 OPERATORS: dict[str, Operator] = {
@@ -86,28 +84,52 @@ OPERATORS: dict[str, Operator] = {
     "mul": _elementwise(np.multiply, operator.mul),
     "div": _elementwise(np.divide, operator.truediv),
     "pow": _elementwise(np.power, operator.pow),
+    "floor_div": _elementwise(np.floor_divide, operator.floordiv),
+    "mod": _elementwise(np.remainder, operator.mod),
+    "less": _elementwise(np.less, operator.lt),
+    "less_equal": _elementwise(np.less_equal, operator.le),
+    "greater": _elementwise(np.greater, operator.gt),
+    "greater_equal": _elementwise(np.greater_equal, operator.ge),
+    "equal": _elementwise(np.equal, operator.eq),
+    "not_equal": _elementwise(np.not_equal, operator.ne),
     "neg": _elementwise(np.negative, operator.neg),
     "abs": _elementwise(np.absolute, abs),
     "maximum": _elementwise(np.maximum),
     "minimum": _elementwise(np.minimum),
+    "logical_and": _elementwise(np.logical_and),
+    "logical_or": _elementwise(np.logical_or),
+    "logical_not": _elementwise(np.logical_not),
+    "isnan": _elementwise(np.isnan),
+    "where": _elementwise(np.where),
     "sqrt": _elementwise(np.sqrt),
+    "rsqrt": _elementwise(_rsqrt),
     "exp": _elementwise(np.exp),
+    "expm1": _elementwise(np.expm1),
     "log": _elementwise(np.log),
+    "log1p": _elementwise(np.log1p),
     "tanh": _elementwise(np.tanh),
+    "erf": _elementwise(erf),
+    "sin": _elementwise(np.sin),
+    "cos": _elementwise(np.cos),
+    "floor": _elementwise(np.floor),
+    "ceil": _elementwise(np.ceil),
+    "rint": _elementwise(np.rint),
+    "sign": _elementwise(np.sign),
     "matmul": _elementwise(np.matmul),
-    "reduce_sum": _reduction(np.sum),
-    "reduce_max": _reduction(np.max),
-    "max": _reduction(np.max),
-    "mean": _reduction(np.mean),
-    "var": _reduction(np.var),
-    "argmax": _argmax,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "slice": _slice,
-    "gather": _elementwise(operator.getitem),
-    "concat": _concat,
-    "cast": _cast,
-    "splat": _splat,
+    "reduce_sum": _reduction(np.add),
+    "reduce_prod": _reduction(np.multiply),
+    "reduce_max": _reduction(np.maximum),
+    "reduce_min": _reduction(np.minimum),
+    "reduce_any": _reduction(np.logical_or),
+    "reduce_all": _reduction(np.logical_and),
+    "max": _reduction(np.maximum),
+    "mean": _moment("mean"),
+    "var": _moment("var"),
+    "argmax": _along("argmax"),
+    "argmin": _along("argmin"),
+    "cumsum": _along("cumsum"),
+    **MOVEMENT,
+    **COMPOSITES,
     "print": lambda _info: print,
 }
 """The operators of the project. `splat` and `max` are for bytecode of the seeds; our converter does not emit them."""

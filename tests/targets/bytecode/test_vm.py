@@ -209,6 +209,17 @@ def test_apply_evaluates_one_operation() -> None:
         apply(bad, [a, a])
 
 
+def test_a_weight_that_cannot_be_made_is_named() -> None:
+    class Lazy(dict):
+        def __getitem__(self, name):
+            raise ValueError("high - low < 0")
+
+    arguments = (ArgumentSlot("w", "weight", (2,), "float32"),)
+    vm = VM(ByteCodeModule([], [], "python", 1, (), arguments, (OutputSlot("w", 0, "2xf32"),), Lazy(w=None)))
+    with pytest.raises(ModelError, match='weight "w": cannot be made: high - low < 0'):
+        vm.run()
+
+
 def test_the_parsers_answer_is_what_the_vm_uses() -> None:
     info = DispatchHintParser("device_slice_sig_r_r_ins_16x2304xf32_outs_16x768xf32_start_0_768_size_16_768").parse()
     x = np.arange(16 * 2304, dtype=np.float32).reshape(16, 2304)
@@ -221,5 +232,7 @@ def test_every_opcode_has_its_code() -> None:
     table |= {"fload": 23, "fload_0": 24, "fload_3": 27, "fstore": 28, "fstore_0": 29, "fstore_3": 32}
     table |= {"aload": 33, "aload_0": 34, "aload_3": 37, "astore": 38, "astore_0": 39, "astore_3": 42}
     assert {n: int(OpCode[n]) for n in table} == table
-    assert sorted(OpCode) == list(range(1, 43))
+    table |= {"goto": 43, "if_true": 44, "if_false": 45}
+    assert {n: int(OpCode[n]) for n in table} == table
+    assert sorted(OpCode) == list(range(1, 46))
     assert [TypeCode[n] for n in ("scalar", "tensor", "string", "int32", "float32", "int64", "float64")] == [1, 2, 3, 4, 5, 6, 7]

@@ -39,6 +39,7 @@ class Program:
         outputs: names of the returned values, in order ("logits", or "out0" for an unnamed expression).
         source: the source text, for messages and provenance; source_name: its file name as the user gave it.
         symbols: values that named dimensions were bound to ({"N": 360}).
+        fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
     """
 
     module: ModuleOp
@@ -48,6 +49,7 @@ class Program:
     source: str = ""
     source_name: str = "<graph>"
     symbols: Mapping[str, int] = field(default_factory=dict)
+    fates: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def function(self) -> FuncOp:

@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from fleet.ir.dialect import FleetOp
+from fleet.ir.weights import Recipe, Weights
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Program:
     Attributes:
         module: holds one `func.func`, a single block of `fleet` operations closed by `func.return`.
         arguments: in the order of the function's arguments.
-        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype.
+        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype; lazy where the mapping
+            is a `fleet.ir.weights.Weights`.
         outputs: names of the returned values, in order ("logits", or "out0" for an unnamed expression).
         source: the source text, for messages and provenance; source_name: its file name as the user gave it.
         symbols: values that named dimensions were bound to ({"N": 360}).
@@ -74,9 +76,14 @@ class Program:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (hex) over the printed IR and the weights' names, dtypes, shapes and bytes."""
+        """SHA-256 (hex) over the printed IR and the weights' names, dtypes, shapes and bytes, or their recipes' hashes."""
         h = hashlib.sha256(str(self.module).encode())
+        recipes = self.weights.entries if isinstance(self.weights, Weights) else {}
         for name in sorted(self.weights):
+            recipe = recipes.get(name)
+            if isinstance(recipe, Recipe):
+                h.update(f"{name}:recipe:{recipe.digest}".encode())
+                continue
             w = self.weights[name]
             h.update(f"{name}:{w.dtype.str}:{w.shape}".encode())
             h.update(np.ascontiguousarray(w).tobytes())

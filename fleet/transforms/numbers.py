@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.infer import BINARY, UNARY
+from fleet.ir.promotion import BINARY, UNARY
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
 __all__ = ["MAX_FOLDED", "compute", "computes", "known_number"]
@@ -30,7 +30,14 @@ _PYTHON: Mapping[str, Callable[..., Any]] = {
     "abs": abs,
     "floor_div": operator.floordiv,
     "mod": operator.mod,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
 }
+_UFUNCS: Mapping[str, np.ufunc] = {**BINARY, **{k: f for k, f in UNARY.items() if k not in ("rsqrt", "erf")}}
 _REDUCTIONS: Mapping[str, Callable[..., Any]] = {
     "reduce_sum": np.sum,
     "reduce_max": np.max,
@@ -67,7 +74,7 @@ def known_number(value: SSAValue) -> bool | int | float | None:
 def computes(op: FleetOp) -> bool:
     """Whether `compute` knows the operation."""
     name = op.name.removeprefix("fleet.")
-    return name in BINARY or name in UNARY or name in _REDUCTIONS or name in _MOVEMENT or name in ("cast", "where", "matmul")
+    return name in _UFUNCS or name in _REDUCTIONS or name in _MOVEMENT or name in ("cast", "where", "matmul")
 
 
 def compute(op: FleetOp, operands: Sequence[Any]) -> Any:
@@ -81,7 +88,7 @@ def compute(op: FleetOp, operands: Sequence[Any]) -> Any:
     with np.errstate(all="ignore"):
         if not is_tensor(type_) and name in _PYTHON:
             return _PYTHON[name](*values)
-        if (ufunc := BINARY.get(name) or UNARY.get(name)) is not None:
+        if (ufunc := _UFUNCS.get(name)) is not None:
             return ufunc(*values)
         if name == "matmul":
             return np.matmul(*values)

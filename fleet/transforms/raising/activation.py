@@ -87,10 +87,10 @@ def _raise_at(site: Site, anchor: FleetOp) -> None:
     for root in roots:
         op = root.owner
         assert isinstance(op, FleetOp)
-        tolerance = tolerance_of(numpy_dtype(root.type))
         for form in forms:
             if root not in form.cone:
                 continue
+            tolerance = max(tolerance_of(numpy_dtype(v.type)) for v in (root, form.x))
             normal = form.of(root)
             for formula in _FORMULAS:
                 if op.name == f"fleet.{formula.name}":

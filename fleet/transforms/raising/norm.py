@@ -62,7 +62,7 @@ def _raise_one(site: Site, x: SSAValue) -> bool:
         op = root.owner
         if not isinstance(op, FleetOp) or not site.alive(op) or op.name in ("fleet.layer_norm", "fleet.rms_norm"):
             continue
-        found = _norm(form, form.of(root), tolerance_of(numpy_dtype(root.type)))
+        found = _norm(form, form.of(root), max(tolerance_of(numpy_dtype(v.type)) for v in (root, x)))
         if isinstance(found, str):
             title = "layer_norm" if any(a[0] == "mean" and a[2][0][0] == ((p.X, 1.0),) for a in p.atoms_of(form.of(root))) else "rms_norm"
             reason = reason or (op, title, found)

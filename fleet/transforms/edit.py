@@ -161,9 +161,8 @@ class Edit:
                 self.erase(op, fate)
         return gone[::-1]
 
-    def add_weight(self, wanted: str, recipe: Recipe, type_: Attribute) -> SSAValue:
-        """A new argument of kind "weight" whose data the recipe makes."""
-        name = self.fresh_id(wanted)
+    def add_weight(self, name: str, recipe: Recipe, type_: Attribute) -> SSAValue:
+        """A new argument of kind "weight", under a name that no argument has, whose data the recipe makes."""
         argument = self.block.insert_arg(type_, len(self.block.args))
         if name.isascii() and name.isidentifier():
             argument.name_hint = name

@@ -56,15 +56,19 @@ class Normal:
     """Normal forms relative to one value.
 
     Attributes:
-        x: the chosen value (the atom `polynomial.X`); cone: what depends on it; values: atom ("value", n) -> the value.
+        x: the chosen value (the atom `polynomial.X`); others, chosen too, are atoms ("value", n).
+        cone: what depends on them; values: n of an atom ("value", n) -> the value.
     """
 
-    def __init__(self, x: SSAValue) -> None:
+    def __init__(self, x: SSAValue, *others: SSAValue) -> None:
         self.x = x
         self.cone = forward_cone(x)
+        for other in others:
+            self.cone |= forward_cone(other)
         self.values: list[SSAValue] = []
         self._numbers: dict[SSAValue, int] = {}
         self._known: dict[SSAValue, Poly] = {x: p.atom(p.X)}
+        self._known |= {other: self.opaque(other) for other in others}
 
     def of(self, value: SSAValue) -> Poly:
         """The normal form of a value."""

@@ -76,12 +76,11 @@ def _side_by_side(site: Site, concat: FleetOp) -> None:
 
 
 def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
-    root = op if heads.number == 1 and heads.result.heads is None else _joined(op, heads)
+    shape = shape_of(op.results[0].type)
+    plain = heads.number == 1 and (heads.result.rows, heads.result.columns, len(shape)) == (0, 1, 2)
+    root = op if plain else _joined(op, heads)
     if root is None:
         site.miss("attention", op, "the heads' results are not put side by side as [queries, heads * columns]")
-        return
-    if root is op and (heads.result.rows, heads.result.columns, len(shape_of(op.results[0].type))) != (0, 1, 2):
-        site.miss("attention", op, "the result is not [queries, columns]")
         return
     why = _place(site, root, heads, heads.number, 1, tuple([_Piece.of(f)] for f in (heads.q, heads.k, heads.v)))
     if why is not None:

@@ -51,7 +51,8 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
         )
     if why.startswith("folded into"):
         return not graph.depends_on_input(op)
-    return graph.unused(op) or graph.users(op) <= trace.tensors.keys() | words.keys()
+    # What used it has been rewritten: then that is there, and is compared.
+    return why == "not needed" and (graph.unused(op) or graph.users(op) <= trace.tensors.keys() | words.keys())
 
 
 class _Graph:

@@ -7,8 +7,10 @@ touches no stack at all. Semantics are those of the stack machine; a test holds 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ class VM:
     Args:
         bc: the module.
         operators: entries that come before the project's table (name -> Operator).
-        echo: called instead of `print` by the program's print.
+        echo: called instead of `print` by the program's print; takes its keyword `end`.
 
     Raises ModelError for code that is not well formed, with the offset.
     """
@@ -219,7 +221,7 @@ class _Decoder:
             raise ModelError(f"invokestatic of constant {hint!r}, which is no dispatch hint")
         info: DispatchInfo = DispatchHintParser(hint).parse()
         info.target = self.bc.target
-        function = self.echo if info.name == "print" and "print" not in self.operators else kernel(info, self.operators)
+        function = self._print(info) if info.name == "print" and "print" not in self.operators else kernel(info, self.operators)
         sources = [self._pop() for _ in info.in_types][::-1]
         name = self.bc.invokes[self._invoked] if self._invoked < len(self.bc.invokes) else None
         self._invoked += 1
@@ -229,6 +231,21 @@ class _Decoder:
         self._instructions.append((function, tuple(sources), target, name))
         if target is not None:
             self._stack.append(target)
+
+    def _print(self, info: DispatchInfo) -> Kernel:
+        """`print`: the operands as Python shows them, or a text with numbered places for them."""
+        template = info.attrs.get("format")
+        if template is None:
+            return self.echo
+        try:
+            places = [(n, s) for _, n, s, _ in Formatter().parse(str(template)) if n is not None]
+        except ValueError as error:
+            raise ModelError(f"the print format {template!r}: {error}") from error
+        count = len(info.in_types)
+        if any(not re.fullmatch("[0-9]{1,6}", n) or int(n) >= count or re.search("[0-9]{4}|[{]", str(s)) for n, s in places):
+            raise ModelError(f"the print format {template!r} has places that are not its operands, or too wide")
+        echo = self.echo
+        return lambda *values: echo(str(template).format(*values), end="")
 
     def load_next(self) -> None:
         """A load whose slot follows."""

@@ -14,7 +14,7 @@ from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, emit
 from fleet.frontend._random import check_size, check_total
 from fleet.frontend._shapes import stack
 from fleet.frontend._static import Static
-from fleet.frontend._values import List, Number, Tensor, Value, words
+from fleet.frontend._values import List, Number, Range, Tensor, Value, words
 from fleet.ir.types import SUPPORTED_DTYPES
 from fleet.ir.weights import Creation, Entry
 
@@ -157,13 +157,13 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
         ev.fail("F304" if "inhomogeneous" in str(error) else "F402", node, f"an array of this list: {error}")
     if found.size > _MAX_LITERAL:
         ev.fail("F603", node, f"an array literal of {found.size} numbers", f"at most {_MAX_LITERAL}; give it as a weight")
-    return static(ev, node, np.ascontiguousarray(found), "array", scalar=False)
+    return static(ev, node, np.array(found, order="C"), "array", scalar=False)
 
 
 def _asarray(copy: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         value, dtype = args["a"], _dtype(ev, node, args)
-        if isinstance(value, tuple | List):
+        if isinstance(value, tuple | List | Range):
             return stacked(ev, node, value, dtype)
         if not isinstance(value, Tensor | Number):
             parts = ev.sequence(value)

@@ -12,7 +12,7 @@ import numpy as np
 from fleet.frontend import _create, _shapes
 from fleet.frontend._numpy import array, cast, emit, emitter, reshaped
 from fleet.frontend._static import Static
-from fleet.frontend._values import ELLIPSIS, List, Number, Slice, Tensor, Value, words
+from fleet.frontend._values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -26,6 +26,10 @@ def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Valu
     items = _expanded(ev, node, value, index)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
     if not arrays:
+        whole = all(isinstance(i, Number) and isinstance(i.value, int) and i.size is None for i in items)
+        if whole and isinstance(value, Static) and (small := value.small()) is not None:
+            _window(ev, node, value, items)
+            return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, Number))])
         return _basic(ev, node, value, items)
     if len(arrays) > 1:
         ev.fail("F503", node.slice, "an index with several arrays is not supported", _SUPPORTED)
@@ -33,20 +37,25 @@ def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Valu
 
 
 def _is_array(item: Value) -> bool:
-    return isinstance(item, Tensor | List | tuple)
+    return isinstance(item, Tensor | List | tuple | Range)
 
 
 def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0) -> Tensor:
     """`value[at]` of one dimension, for iteration."""
     if isinstance(value, Static) and axis == 0 and (small := value.small()) is not None:
-        part = np.ascontiguousarray(small[at])
-        return _create.static(ev, node, part, "array", scalar=not part.shape)
+        return literal(ev, node, small[at])
     size = value.shape[axis]
     if not -size <= at < size:
         ev.fail("F306", node, f"index {at} is out of bounds for dimension {axis} of size {size}")
     cut = _shapes.piece(ev, node, value, axis, at % size, at % size + 1)
     found = reshaped(ev, node, cut, [d for i, d in enumerate(value.shape) if i != axis])
     return found if found.shape else Tensor(found.ssa)
+
+
+def literal(ev: Evaluator, node: ast.AST, value: object) -> Static:
+    """A small array or NumPy scalar that is known."""
+    part = np.array(value, order="C")
+    return _create.static(ev, node, part, "array", scalar=not part.shape)
 
 
 def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value]) -> list[Value]:
@@ -209,7 +218,7 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
                 items.append(ev.integer(node, item, "an index"))
             case Static() if (small := item.small()) is not None:
                 items.append(small)
-            case List() | tuple():
+            case List() | tuple() | Range():
                 literal = _create.stacked(ev, node, item, None)
                 items.append(literal.small() if isinstance(literal, Static) else None)
             case None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend._values import ELLIPSIS, List, Number, Operand, Tensor, Value, words
+from fleet.frontend._values import ELLIPSIS, List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.einsum import canonical
 from fleet.ir.promotion import common_dtype
 from fleet.ir.shapes import InferenceError
@@ -49,7 +49,7 @@ def array(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
     """`value` as an array; a number becomes a NumPy scalar of the dtype that numpy.asarray gives it."""
     from fleet.frontend import _create
 
-    if isinstance(value, tuple | List):
+    if isinstance(value, tuple | List | Range):
         return _create.stacked(ev, node, value, None)
     number = ev.operand(node, value)
     if isinstance(number, Tensor):
@@ -358,7 +358,7 @@ def convert(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tens
         return emitter(ev).filled(node, (), whole(ev, node, value.value, dtype), dtype)
     if isinstance(value, Tensor):
         return Tensor(cast(ev, node, value, dtype).ssa, scalar=value.scalar)
-    if isinstance(value, tuple | List):
+    if isinstance(value, tuple | List | Range):
         return _create.stacked(ev, node, value, dtype)
     return ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
 

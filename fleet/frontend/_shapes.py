@@ -199,7 +199,7 @@ def _split(equal: bool, axis: int | None = None) -> Handler:
         at = along if along is not None else axis_of(ev, node, len(x.shape), args["axis"]) if "axis" in args else 0
         if at >= len(x.shape):
             ev.fail("F305", node, f"split along axis {at} of an array of rank {len(x.shape)}")
-        length, sections = x.shape[at], args.get("sections", args.get("indices_or_sections"))
+        length, sections = x.shape[at], args["indices_or_sections"]
         if length < 0:
             ev.fail("F501", node, "a split of a dimension that is not known before the run")
         given = ev.sequence(sections)

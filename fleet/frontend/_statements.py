@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
-from fleet.frontend import _containers, _expressions
+from fleet.frontend import _containers, _expressions, _library
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._values import Broken, Dict, Function, Library, List, Number, Poison, Tensor, Value, words
 from fleet.frontend._words import kind
@@ -224,7 +225,11 @@ def _import(ev: Evaluator, node: ast.Import) -> None:
 def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
     for alias in node.names:
         path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
-        ev.bind(alias.asname or alias.name, Library(path), quiet=True)
+        value: Value = Library(path)
+        if path.startswith(("numpy.", "math.")):
+            with contextlib.suppress(SourceError):  # what is not supported is an error where it is used
+                value = _library.resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
+        ev.bind(alias.asname or alias.name, value, quiet=True)
 
 
 # ---- flow

@@ -89,6 +89,11 @@ class Made:
     def argument(self, value: Static) -> SSAValue:
         """The function's argument for an array."""
         assert value.entry is not None
+        if isinstance(value.entry, Creation):
+            for other, argument, entry in self.used:
+                if isinstance(entry, Creation) and entry == value.entry:  # made twice by the same call: one weight
+                    other.names += value.names
+                    return argument
         argument = self.block.insert_arg(tensor_type(value.shape, value.dtype), len(self.block.args))
         self.used.append((value, argument, value.entry))
         return argument

@@ -23,7 +23,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
     ev.step(node or ev.module.tree)
     match value:
         case Tensor():
-            return [(value, "r" if quoted else "", "")]
+            return [(value, "r" if quoted else "s", "")]
         case Text():
             return list(value.parts)
         case str():

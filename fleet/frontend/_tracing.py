@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import i64
@@ -16,6 +17,7 @@ from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
+from fleet.ir.promotion import BINARY
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -43,11 +45,22 @@ class Tracing(Domain):
         if op == "matmul":
             return _numpy.matmul(ev, node, lhs, rhs)
         op = self.on_bools(node, op, lhs, rhs)
+        known = [self.known_scalar(v) for v in (lhs, rhs)]
+        if None not in known and op in BINARY:
+            with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, OverflowError):
+                return _indexing.literal(self.ev, node, BINARY[op](*known))
         if op == "pow" and _squares_bool(lhs, rhs):
             assert isinstance(lhs, Tensor)
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))
             return self.builder.elementwise(node, "mul", [squared, squared])
         return self.builder.elementwise(node, op, [lhs, rhs])
+
+    def known_scalar(self, value: Operand) -> Any:
+        """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
+        if isinstance(value, Number):
+            return None if value.size is not None else value.value
+        small = value.small() if isinstance(value, Static) and not value.shape else None
+        return None if small is None else small[()]
 
     def on_bools(self, node: ast.expr, op: str, *operands: Operand) -> str:
         """The logical operation that a bitwise one is on arrays of bool, the only ones that it is supported for."""

@@ -62,7 +62,7 @@ class VM:
         """
         frame = self._frame.copy()
         for slot, name in self._weights:  # here, not when decoding: a lazy weight is made when it is needed
-            frame[slot] = self.bc.weights[name]
+            frame[slot] = self.bc.weights[name] if self.bc.weights[name].shape else self.bc.weights[name][()]
         for slot, argument in self._inputs:
             frame[slot] = self._input(inputs or {}, argument.name, argument.shape, argument.dtype)
         step: _Step | None = None
@@ -212,7 +212,7 @@ class _Decoder:
         except (ValueError, TypeError, OverflowError, MemoryError) as error:
             raise ModelError(f"constant of shape {shape}: {error}") from error
         filled.flags.writeable = False
-        self.push_value(filled)
+        self.push_value(filled if shape else filled[()])  # without dimensions: a NumPy scalar, as in the source
 
     def invoke(self) -> None:
         """`invokestatic`: operands are popped in reverse, the result, if any, is pushed."""

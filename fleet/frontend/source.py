@@ -5,6 +5,7 @@ A model is named "path.py:function" (arguments are its arrays) or "path.py" (a t
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
-__all__ = ["SCRIPT", "load", "module_statements", "sample_inputs", "signature"]
+__all__ = ["SCRIPT", "load", "module_statements", "parameters", "sample_inputs", "signature"]
 
 _MODEL = "__fleet_model__"
 """What `__name__` is for a function's file."""
@@ -132,7 +133,22 @@ def module_statements(text: str, name: str) -> list[int]:
     evaluator, _, _ = _evaluator(module, Block(), _MODEL)
     _module_level(evaluator)
     done = {id(s) for s in evaluator.evaluated}
-    return [i for i, s in enumerate(module.tree.body) if id(s) in done]
+    return [i for i, s in enumerate(module.tree.body) if id(s) in done and _whole(evaluator, s)]
+
+
+def parameters(text: str, name: str, function: str) -> frozenset[str]:
+    """Names of the arguments of a file's function (none of a script). Raises SourceError for what is not Python."""
+    found = parse(text, name).functions.get(function)
+    if found is None:
+        return frozenset()
+    spec = found.args
+    return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+
+def _whole(evaluator: Evaluator, statement: ast.stmt) -> bool:
+    """False for a function with a default that cannot be evaluated."""
+    value = evaluator.globals.variables.get(statement.name) if isinstance(statement, ast.FunctionDef) else None
+    return not (isinstance(value, Function) and any(isinstance(d, Broken) for d in value.defaults.values()))
 
 
 def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing, Made]:

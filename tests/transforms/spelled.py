@@ -217,6 +217,12 @@ class Tracer:
             found.append(x[tuple(window)])
         return found
 
+    def repeat(self, x, count, axis):
+        shape = x.shape
+        one = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :]))
+        wide = self.call("broadcast_to", one, shape=[*shape[: axis + 1], count, *shape[axis + 1 :]])
+        return wide.reshape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+
     def einsum(self, subscripts, *operands):
         return self.call("einsum", *operands, subscripts=subscripts)
 

@@ -147,6 +147,47 @@ def test_heads_that_share_keys_and_values() -> None:
     assert_close(before, after, model)
 
 
+@pytest.mark.parametrize("where", [0, 1])
+def test_keys_and_values_that_are_repeated(where: int) -> None:
+    def model(m, q, k, v, mask):
+        q = q.reshape(5, 4, 2).transpose(1, 0, 2)
+        k, v = k.reshape(5, 2, 2), v.reshape(5, 2, 2)
+        if where == 1:
+            k, v = (m.repeat(x, 2, axis=1).transpose(1, 0, 2) for x in (k, v))
+        else:
+            k, v = (m.repeat(x.transpose(1, 0, 2), 2, axis=0) for x in (k, v))
+        return (softmax(m, q @ k.transpose(0, 2, 1) + mask) @ v).transpose(1, 0, 2).reshape(5, 8)
+
+    before = trace(model, {"mask": causal(5)}, q=(5, 8), k=(5, 4), v=(5, 4))
+    after = passed(before)
+    a = attributes_of(the(after, "attention"))
+    assert (a["heads"], a["kv_heads"]) == (4, 2)
+    assert set(kinds(after)) == {"attention"}
+    assert_close(before, after, model)
+
+
+def test_a_llama_s_attention_with_rotated_queries_and_keys() -> None:
+    def rotated(m, x, c, s):
+        a, b = x[..., :2], x[..., 2:]
+        return m.concatenate([a * c - b * s, a * s + b * c], axis=-1)
+
+    def model(m, q, k, v, c, s, mask):
+        q, k, v = q.reshape(5, 4, 4), k.reshape(5, 2, 4), v.reshape(5, 2, 4)
+        q, k = rotated(m, q, c[:, None], s[:, None]), rotated(m, k, c[:, None], s[:, None])
+        k, v = m.repeat(k, 2, axis=1), m.repeat(v, 2, axis=1)
+        q, k, v = (x.transpose(1, 0, 2) for x in (q, k, v))
+        return (softmax(m, q @ k.transpose(0, 2, 1) / m.sqrt(4.0) + mask) @ v).transpose(1, 0, 2).reshape(5, 16)
+
+    shapes = {"q": (5, 16), "k": (5, 8), "v": (5, 8), "c": (5, 2), "s": (5, 2)}
+    before = trace(model, {"mask": causal(5)}, **shapes)
+    after = passed(before)
+    assert kinds(after).count("rope") == 2
+    assert set(kinds(after)) == {"reshape", "rope", "attention"} | ({"cast"} & set(kinds(after)))
+    a = attributes_of(the(after, "attention"))
+    assert (a["heads"], a["kv_heads"], a["scale"], a["causal"]) == (4, 2, 0.5, True)
+    assert_close(before, after, model)
+
+
 def test_one_query_against_all_keys() -> None:
     def model(m, q, k, v):
         return head(m, q[-1:], k, v)

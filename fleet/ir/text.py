@@ -33,4 +33,7 @@ def parse_ir(text: str, name: str = "<ir>") -> ModuleOp:
     except VerifyException as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise ModelError(f"IR that does not verify: {reason}", where=name) from error
+    except Exception as error:  # the parser raises anything for text that is far from IR
+        words = str(error).strip().splitlines() or [""]
+        raise ModelError(f"not IR of this project ({type(error).__name__}: {words[-1].strip()})", where=name) from error
     return module

@@ -79,6 +79,9 @@ BAD = {
         '%y = "fleet.exp"(%x) <{id = "y"}> : (tensor<2xf32>) -> tensor<3xf32>\nfunc.return %y : tensor<3xf32>\n}',
         [], "does not verify",
     ),
+    "a number of 84 bits": (
+        'func.func @f() { "fleet.slice"() <{start = array<i84: 1>}> : () -> ()\nfunc.return }', [], "not IR of this project",
+    ),
     "an unknown pass": ("builtin.module {}", ["--pass", "nope"], "no pass is called nope"),
     "an unknown pipeline": ("builtin.module {}", ["--pipeline", "sycl"], "no pipeline is called sycl"),
     "both": ("builtin.module {}", ["--pipeline", "vm", "--pass", "cse"], "exclude each other"),

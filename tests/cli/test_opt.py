@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,9 @@ BAD = {
     "a number of 84 bits": (
         'func.func @f() { "fleet.slice"() <{start = array<i84: 1>}> : () -> ()\nfunc.return }', [], "not IR of this project",
     ),
+    "a string that does not end": (
+        'func.func @f() { "fleet.constant"() <{at = "' + "a long name " * 40 + "\n}", [], "1: not IR of this project (a string",
+    ),
     "an unknown pass": ("builtin.module {}", ["--pass", "nope"], "no pass is called nope"),
     "an unknown pipeline": ("builtin.module {}", ["--pipeline", "sycl"], "no pipeline is called sycl"),
     "both": ("builtin.module {}", ["--pipeline", "vm", "--pass", "cse"], "exclude each other"),
@@ -104,6 +108,25 @@ def test_bad_input_is_one_line_and_code_2(name: str) -> None:
     assert error.startswith("fleet-opt: ")
     assert error.count("\n") == 1
     assert not done.stdout
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_mutated_texts_give_a_result_or_one_line(seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rng = random.Random(seed)
+    texts = [path.read_text().partition("// ----- becomes")[0] for path in sorted((ROOT / "tests/transforms/texts").glob("*.mlir"))]
+    for _ in range(6):
+        text = rng.choice(texts)
+        for _ in range(rng.randint(1, 3)):
+            first = rng.randrange(len(text))
+            last = min(len(text), first + rng.randint(1, 12))
+            inside = rng.choice(
+                ["", rng.choice('0123456789-?<>{}()%"x:,'), "tensor<?x8xf32>", str(2**31), str(2**70), "array<i64: -1>"]
+            )
+            text = text[:first] + inside + text[last:]
+        (tmp_path / "a.mlir").write_text(text)
+        code = fleet_opt([str(tmp_path / "a.mlir"), "--pipeline", rng.choice(["vm", "riscv"]), "--verify-each"])
+        error = capfd.readouterr().err
+        assert (code, error.count("\n")) in ((0, 0), (2, 1)), (seed, error, text)
 
 
 def test_a_file_that_is_not_there(capfd: pytest.CaptureFixture[str]) -> None:

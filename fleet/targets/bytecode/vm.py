@@ -32,7 +32,7 @@ class VM:
     Args:
         bc: the module.
         operators: entries that come before the project's table (name -> Operator).
-        echo: called instead of `print` by the program's print.
+        echo: called instead of `print` by the program's print; takes `print`'s `end`.
 
     Raises ModelError for code that is not well formed, with the offset.
     """
@@ -84,7 +84,8 @@ class VM:
     def _weight(self, name: str) -> np.ndarray:
         """A weight; one that is made on its first use may fail there, in ways that only its maker knows."""
         try:
-            return self.bc.weights[name]
+            weight = self.bc.weights[name]
+            return weight if weight.ndim else weight[()]  # rank 0 is a NumPy scalar there
         except FleetError:
             raise
         except Exception as error:

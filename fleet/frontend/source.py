@@ -115,12 +115,12 @@ def _open(spec: str) -> tuple[Module, str | None]:
         if not module.statements() and module.functions:
             names = ", ".join(sorted(module.functions))
             raise SourceError(
-                "has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}", code="F209"
+                "has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}", code="F207"
             )
         return module, None
     if name not in module.functions:
         names = ", ".join(sorted(module.functions)) or "none"
-        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F209")
+        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F207")
     return module, name
 
 

@@ -78,7 +78,7 @@ class Eager(Domain):
 
     def __init__(self) -> None:
         self.printed = io.StringIO()
-        self.made = Made(Block())
+        self.made = Made(Block(), 2 << 30)
 
     # ---- values of the source as NumPy takes them, and back
 
@@ -96,6 +96,7 @@ class Eager(Domain):
             case Dict():
                 return {k: self.plain(node, v) for k, v in value.items.items()}
             case Range():
+                self.ev.bounded(node, len(value.values), "a range")
                 return value.values
             case Slice():
                 return slice(value.start, value.stop, value.step)
@@ -136,6 +137,8 @@ class Eager(Domain):
 
     def fits(self, node: ast.AST, *shapes: tuple[int, ...]) -> None:
         """Refuses a result that would exhaust memory."""
+        for s in shapes:
+            _random.check_size(self.ev, node, s, np.dtype(float))
         try:
             shape = np.broadcast_shapes(*shapes)
         except ValueError:
@@ -221,7 +224,9 @@ class Eager(Domain):
 
     def _drawn(self, value: Value) -> Value:
         if isinstance(value, Static) and value.entry is not None and not isinstance(value.entry, np.ndarray):
-            return Concrete(value.entry.array.copy())
+            array = np.array(value.entry.array)
+            value.entry.forget()
+            return Concrete(array)
         return value
 
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:

@@ -225,7 +225,7 @@ def _elements(ev: Evaluator, nodes: list[ast.expr]) -> list[Value]:
     found: list[Value] = []
     for e in nodes:
         if isinstance(e, ast.Starred):
-            found += ev.iterate(e.value, ev.expression(e.value))
+            found += ev.collect(e.value, ev.expression(e.value))
             ev.bounded(e, len(found), "a sequence")
         else:
             found.append(ev.expression(e))

@@ -319,10 +319,10 @@ def _triangle(upper: bool) -> Handler:
         from fleet.frontend._numpy import select
 
         x, k = array(ev, node, args["a"]), args.get("k", Number(0))
-        if len(x.shape) < 2:
-            ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 2 or more")
+        if not x.shape:
+            ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 1 or more")
         diagonal = ev.integer(node, k, "k") - (1 if upper else 0)
-        mask = _create.triangle(ev, node, x.shape[-2], x.shape[-1], diagonal, np.dtype(bool))
+        mask = _create.triangle(ev, node, x.shape[max(len(x.shape) - 2, 0)], x.shape[-1], diagonal, np.dtype(bool))
         zero = emitter(ev).filled(node, (), 0, x.dtype)
         return select(ev, node, mask, *((zero, x) if upper else (x, zero)))
 

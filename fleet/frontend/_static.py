@@ -79,10 +79,14 @@ class Static(Tensor):
 
 
 class Made:
-    """Every array that the source made and that an operation uses, as arguments of the function."""
+    """Every array that the source made and that an operation uses, as arguments of the function.
 
-    def __init__(self, block: Block) -> None:
+    limit: bytes that they may have together, beside `MAX_TOTAL`.
+    """
+
+    def __init__(self, block: Block, limit: int = MAX_TOTAL) -> None:
         self.block = block
+        self.limit = limit
         self.used: list[tuple[Static, BlockArgument, Entry]] = []
         self.total = 0
 

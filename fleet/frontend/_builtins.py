@@ -120,7 +120,7 @@ def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
 def _number(kind: Callable[[Any], Any]) -> _Builtin:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         if not args:
-            return Number(kind())
+            return Number(kind(0))
         value = args[0]
         if kind is bool:
             return Number(ev.truth(node, value))
@@ -331,7 +331,7 @@ def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
 
 
 def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    return Number(isinstance(args[0], Function | Method | np.dtype) or (isinstance(args[0], Library)))
+    return Number(isinstance(args[0], Function | Method | np.dtype | Library))
 
 
 _MANY = 1 << 20
@@ -384,7 +384,11 @@ def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywo
 
 
 MATH = frozenset(
-    "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan atan2 sinh cosh tanh floor ceil trunc fabs fmod pow hypot "
-    "gcd lcm isqrt prod fsum copysign isnan isinf isfinite isclose erf erfc gamma lgamma factorial comb perm radians degrees".split()
+    {
+        *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh"),
+        *("cosh", "tanh", "floor", "ceil", "trunc", "fabs", "fmod", "pow", "hypot", "gcd", "lcm", "isqrt", "prod", "fsum"),
+        *("copysign", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "factorial", "comb", "perm"),
+        *("radians", "degrees"),
+    }
 )
 """Functions of `math`, computed while the source is read."""

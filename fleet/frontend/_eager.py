@@ -7,6 +7,7 @@ import io
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator as Yields
 from contextlib import contextmanager
 from typing import Any
 
@@ -125,7 +126,7 @@ class Eager(Domain):
         return Number(value) if isinstance(value, bool | int | float) else value
 
     @contextmanager
-    def numpy_errors(self, node: ast.AST) -> Iterator[None]:
+    def numpy_errors(self, node: ast.AST) -> Yields[None]:
         """What NumPy raises becomes an error with a place."""
         try:
             with np.errstate(all="ignore"):
@@ -250,7 +251,7 @@ class Eager(Domain):
         """See `Domain.load`."""
         assert isinstance(owner, Concrete)
         with self.numpy_errors(node):
-            return self.wrapped(node, owner.array[tuple(self.plain(node, i) for i in index)])
+            return self.wrapped(node, np.ndarray.__getitem__(np.asarray(owner.array), tuple(self.plain(node, i) for i in index)))
 
     def store(self, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
         """See `Domain.store`."""

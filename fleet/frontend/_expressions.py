@@ -147,7 +147,7 @@ def _unary(ev: Evaluator, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Invert):
         if not isinstance(number, int):
             ev.fail("F408", node, f"~ of {words(value)}")
-        return Number(~number)
+        return Number(-1 - number)
     if isinstance(node.operand, ast.Constant):
         return Number(-number, place=node)
     return ev.domain.arithmetic(node, "neg", [value], -number)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 _NUMBERS: Mapping[str, float] = {
-    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan, "numpy.euler_gamma": float(np.euler_gamma),
+    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
     "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
 }  # fmt: skip
 _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in SUPPORTED_DTYPES} | {
@@ -179,7 +179,9 @@ def bind(
     places = {k.arg: k.value for k in node.keywords}
     for key, value in keywords.items():
         if key not in allowed:
-            ev.fail("F506", places.get(key, node), f"{name} with `{key}=` is not supported", f"its arguments are {', '.join(allowed)}")
+            ev.fail(
+                "F506", places.get(key, node), f"{name} with `{key}=` is not supported", f"its arguments are {', '.join(allowed)}"
+            )
         if key in bound:
             ev.fail("F208", places.get(key, node), f"{name} gets `{key}` twice")
         bound[key] = value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -210,11 +211,11 @@ def _split(equal: bool, axis: int | None = None) -> Handler:
             ev.bounded(node, count, "a list")
             sizes = [length // count + (i < length % count) for i in range(count)]
             cuts = [0, *np.cumsum(sizes).tolist()]
-            ends = list(zip(cuts, cuts[1:], strict=False))
+            ends = list(pairwise(cuts))
         else:
             marks = [0, *ev.integers(node, sections, "a place to split at"), length]
             ends = []
-            for a, b in zip(marks, marks[1:], strict=False):
+            for a, b in pairwise(marks):
                 first, last, _ = slice(a, b).indices(length)
                 ends.append((first, max(first, last)))
         return List([piece(ev, node, x, at, a, b) for a, b in ends])

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp, UnitAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
-from fleet.ir.types import is_tensor
+from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir import _elementwise as elementwise
 from fleet.targets.mlir import _movement as movement
 from fleet.targets.mlir import _products as products
@@ -135,8 +135,17 @@ class _Results:
     def number(self, value: SSAValue) -> int:
         if value not in self._numbers:
             self._numbers[value] = len(self.values)
-            self.values.append(value if is_tensor(value.type) else movement.lone(self.e, value))
+            self.values.append(self._own(value))
         return self._numbers[value]
+
+    def _own(self, value: SSAValue) -> SSAValue:
+        """A tensor in a buffer of its own: the caller frees every result, and must not free one twice, or an argument."""
+        if not is_tensor(value.type):
+            return movement.lone(self.e, value)
+        shares = isinstance(value, BlockArgument) or isinstance(value.owner, UnregisteredOp)  # the latter is a reshape
+        if not shares:
+            return value
+        return movement.copied(self.e, value, self.e.empty(numpy_dtype(value.type), self.e.dims(value), value.type))
 
 
 def _drop_unused_constants(block: Block) -> None:

@@ -54,8 +54,8 @@ class MlirProgram:
     _keep: list[Any] = field(default_factory=list[Any], repr=False, compare=False)
 
     @cached_property
-    def _address(self) -> int:
-        """Where the function's C interface lies; compiles at the first use."""
+    def address(self) -> int:
+        """Where the function's C interface lies in this process; compiles at the first use."""
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -94,7 +94,7 @@ class MlirProgram:
             else:
                 arguments.append(_SCALARS[array.dtype.name](array.item()))
         call = ctypes.CFUNCTYPE(None, *(type(a) if isinstance(a, ctypes._SimpleCData) else ctypes.c_void_p for a in arguments))  # pyright: ignore[reportPrivateUsage]
-        call(self._address)(*arguments)
+        call(self.address)(*arguments)
         results = [_take(getattr(record, f"r{n}"), t) for n, t in enumerate(types)]
         return self._named(results)
 

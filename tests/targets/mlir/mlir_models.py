@@ -85,7 +85,8 @@ def draw(shape: tuple[int, ...], dtype: str, seed: int, *, special: bool = False
         return np.where(rng.random(shape) < 0.5, wild, rng.integers(-9, 9, shape)).astype(dtype)
     values = rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4, shape)
     if special:
-        values = np.where(rng.random(shape) < 0.4, rng.choice((0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-7), shape), values)
+        specials = (0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-7)
+        values = np.where(rng.random(shape) < 0.4, rng.choice(specials, shape), values)
     with np.errstate(over="ignore"):
         return values.astype(dtype)
 

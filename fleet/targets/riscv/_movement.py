@@ -50,6 +50,8 @@ def emit_reshape(b: Builder, op: ReshapeOp, out: Array, operand: Array) -> None:
 def emit_slice(b: Builder, op: SliceOp, out: Array, operand: Array) -> None:
     """`start` and `size` for every dimension."""
     found = attributes_of(op)
+    if "step" in found:
+        raise refuse(op, f"step {found['step']} is not supported")
     start: list[int] = found["start"]
     size: tuple[int, ...] = tuple(found["size"])
     ranges = zip(start, size, operand.shape, strict=False)
@@ -82,6 +84,8 @@ def emit_concat(b: Builder, op: ConcatOp, out: Array, operands: Sequence[Array])
 
 def emit_gather(b: Builder, op: GatherOp, out: Array, table: Array, indices: Array) -> None:
     """`table[indices]` on the first dimension: negative indices count from the end, others out of range are a fault."""
+    if "axis" in op.properties:
+        raise refuse(op, f"axis {attributes_of(op)['axis']} is not supported")
     if not table.shape or is_float(indices.dtype):
         raise refuse(op, f"indices of dtype {indices.dtype} into shape {table.shape}; expected integers into rank 1 or more")
     if (*indices.shape, *table.shape[1:]) != out.shape:

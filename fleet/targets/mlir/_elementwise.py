@@ -10,9 +10,9 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from fleet.ir import infer
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.promotion import compute_types
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import DYNAMIC, Dim, Emitter, Read, fixed, through
@@ -54,7 +54,7 @@ def spread(e: Emitter, operands: Sequence[Operand], dtypes: Sequence[np.dtype], 
     for n, operand in enumerate(operands):
         if not operand.is_tensor:
             continue
-        expressions = _expressions(operand.value, dims, alone=len(arrays) == 1)
+        expressions = _expressions(operand.value, dims, shape, [o.value for o in arrays if o is not operand])
         if expressions is None:  # a size that only the run knows: 1 or the result's
             loads[n] = _loader(e, operand.value, len(shape))
         else:
@@ -83,10 +83,9 @@ def _broadcast(e: Emitter, values: Sequence[SSAValue], shape: Sequence[int]) -> 
             continue
         found: Dim | None = None
         for value in values:
-            position = axis - len(shape) + len(shape_of(value.type))
-            if position < 0 or shape_of(value.type)[position] == 1:
+            if _size_at(value, axis, len(shape)) == 1:
                 continue
-            dim = e.dim(value, position)
+            dim = e.dim(value, axis - len(shape) + len(shape_of(value.type)))
             if found is None or isinstance(dim, int):
                 found = dim
             elif not isinstance(found, int):
@@ -97,16 +96,25 @@ def _broadcast(e: Emitter, values: Sequence[SSAValue], shape: Sequence[int]) -> 
     return dims
 
 
-def _expressions(value: SSAValue, dims: Sequence[Dim], *, alone: bool) -> list[AffineExpr] | None:
-    """How a broadcast operand is walked; None where that depends on the run."""
+def _expressions(
+    value: SSAValue, dims: Sequence[Dim], result: Sequence[int], others: Sequence[SSAValue]
+) -> list[AffineExpr] | None:
+    """How a broadcast operand is walked; None where that depends on the run: an unknown size beside another may be 1."""
     shape = shape_of(value.type)
-    lead = len(dims) - len(shape)
     found: list[AffineExpr] = []
     for n, size in enumerate(shape):
-        if size == DYNAMIC and not alone:
+        loop = len(dims) - len(shape) + n
+        if size == DYNAMIC and (result[loop] != DYNAMIC or any(_size_at(o, loop, len(dims)) != 1 for o in others)):
             return None
-        found.append(fixed(0) if size == 1 and dims[lead + n] != 1 else AffineExpr.dimension(lead + n))
+        found.append(fixed(0) if size == 1 and dims[loop] != 1 else AffineExpr.dimension(loop))
     return found
+
+
+def _size_at(value: SSAValue, loop: int, rank: int) -> int:
+    """The size by which a broadcast operand takes part in a dimension of the result."""
+    shape = shape_of(value.type)
+    position = loop - rank + len(shape)
+    return shape[position] if position >= 0 else 1
 
 
 def _loader(e: Emitter, value: SSAValue, rank: int) -> Callable[[list[SSAValue]], SSAValue]:
@@ -128,20 +136,14 @@ def _loader(e: Emitter, value: SSAValue, rank: int) -> Callable[[list[SSAValue]]
     return load
 
 
-def _computed_in(name: str, op: FleetOp) -> list[np.dtype]:
-    """The dtypes of NumPy's loop: one an operand, then the result's."""
-    types = [v.type for v in op.operands]
-    if name in infer.BINARY or name in infer.UNARY:
-        return list(infer.compute_types(name, types))
-    result = numpy_dtype(op.results[0].type)
-    return [result] * (len(types) + 1)
-
-
 def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """An operation of one or two operands. Of two Python numbers it gives a Python number."""
+    """An operation of one or two operands. Of two Python numbers it gives a Python number.
+
+    NumPy compares Python integers as objects; here they have 64 bits.
+    """
     name = op.name.removeprefix("fleet.")
     result = op.results[0].type
-    *dtypes, computed = _computed_in(name, op)
+    *dtypes, computed = (np.dtype(np.int64) if t.kind == "O" else t for t in compute_types(name, [v.type for v in op.operands]))
     operands = operands_of(op, values)
 
     def body(elements: list[SSAValue]) -> SSAValue:

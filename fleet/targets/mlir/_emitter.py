@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
-    TensorType,
     UnregisteredOp,
 )
 from xdsl.dialects.linalg import ops as linalg
@@ -21,7 +20,7 @@ from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from fleet.ir.types import element_type, shape_of
+from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 
 __all__ = ["DYNAMIC", "Dim", "Emitter", "Read", "fixed", "through"]
 
@@ -35,6 +34,7 @@ Body: TypeAlias = Callable[[list[SSAValue], list[SSAValue]], Sequence[SSAValue]]
 """Elements of the operands and of the accumulators -> what is yielded."""
 
 DYNAMIC = -1
+"""An unknown size in shapes, as `fleet.ir.types.shape_of` gives them."""
 _INDEX = IndexType()
 
 
@@ -122,13 +122,13 @@ class Emitter:
         """A tensor without contents. Its type is `type_`, or what `dims` say."""
         shape = [d if isinstance(d, int) else DYNAMIC for d in dims] if type_ is None else list(shape_of(type_))
         sizes = [self.index(d) for d, size in zip(dims, shape, strict=True) if size == DYNAMIC]
-        return self.add(tensor.EmptyOp(sizes, TensorType(element_type(dtype), shape)))
+        return self.add(tensor.EmptyOp(sizes, tensor_type(shape, dtype)))
 
     def filled(self, value: SSAValue, dims: Sequence[Dim], type_: Attribute | None = None) -> SSAValue:
         """A tensor full of one number."""
         shape = [d if isinstance(d, int) else DYNAMIC for d in dims] if type_ is None else list(shape_of(type_))
         sizes = [self.index(d) for d, size in zip(dims, shape, strict=True) if size == DYNAMIC]
-        empty = self.add(tensor.EmptyOp(sizes, TensorType(value.type, shape)))
+        empty = self.add(tensor.EmptyOp(sizes, tensor_type(shape, numpy_dtype(value.type))))
         return self.add(linalg.FillOp([value], [empty]))
 
     def element(self, value: SSAValue, indices: Sequence[Dim]) -> SSAValue:

@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineExpr
 from fleet.errors import DeviceError
 from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp, op_id
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import Operand, cast_to, operands_of, spread
 from fleet.targets.mlir._emitter import DYNAMIC, Dim, Emitter, through
@@ -43,8 +43,6 @@ def reshape(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     (operand,) = operands_of(op, values)
     result = op.results[0].type
     shape = shape_of(result)
-    if not operand.is_tensor:
-        return e.filled(operand.value, shape)
     if shape == shape_of(operand.source.type) and DYNAMIC not in shape:
         return operand.value
     sizes: list[Dim] = list(shape)
@@ -63,14 +61,13 @@ def reshape(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 def reshaped(e: Emitter, value: SSAValue, sizes: Sequence[Dim]) -> SSAValue:
     """`tensor.reshape`, which takes any sizes of as many elements."""
     shape = [s if isinstance(s, int) else DYNAMIC for s in sizes]
-    element = value.type.get_element_type()  # type: ignore[union-attr]
     if not shape:
         return lone(e, e.element(value, [0] * len(shape_of(value.type))))
     wanted = e.add(
         tensor.FromElementsOp.build(operands=[[e.index(s) for s in sizes]], result_types=[TensorType(IndexType(), [len(sizes)])])
     )
     # In generic form: xDSL's verifier multiplies unknown sizes as if they were -1.
-    return e.unregistered("tensor.reshape", [value, wanted], TensorType(element, shape))
+    return e.unregistered("tensor.reshape", [value, wanted], tensor_type(shape, numpy_dtype(value.type)))
 
 
 def lone(e: Emitter, value: SSAValue) -> SSAValue:
@@ -82,19 +79,16 @@ def slice_(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`start`, `size` and, where it is given, `step` for every dimension; steps may be negative."""
     attributes = attributes_of(op)
     result = op.results[0].type
-    starts, sizes = attributes["start"], list(shape_of(result))
-    steps = attributes.get("step") or [1] * len(starts)
+    steps = attributes.get("step") or [1] * len(attributes["start"])
     source = e.dims(values[0])
-    dims: list[Dim] = list(sizes)
-    for n, size in enumerate(sizes):
-        if size == DYNAMIC:
-            if starts[n] != 0 or steps[n] != 1:
-                raise refuse(op, f"a window of an unknown size along axis {n}; expected the whole axis")
-            dims[n] = source[n]
+    starts = [start if start >= 0 else e.plus(size, start) for start, size in zip(attributes["start"], source, strict=True)]
+    dims = [
+        size if size != DYNAMIC else _rest(e, start, whole, step)
+        for start, size, whole, step in zip(starts, shape_of(result), source, steps, strict=True)
+    ]
     if all(step > 0 for step in steps):
-        return copied(
-            e, e.add(tensor.ExtractSliceOp(values[0], starts, dims, steps, result)), e.empty(numpy_dtype(result), dims, result)
-        )
+        window = e.add(tensor.ExtractSliceOp(values[0], starts, dims, steps, result))
+        return copied(e, window, e.empty(numpy_dtype(result), dims, result))
 
     def element() -> SSAValue:
         indices: list[Dim] = []
@@ -104,6 +98,14 @@ def slice_(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
         return e.element(values[0], indices)
 
     return e.computed(numpy_dtype(result), dims, result, element)
+
+
+def _rest(e: Emitter, start: Dim, whole: Dim, step: int) -> Dim:
+    """How many elements a window has that goes from `start` to the dimension's end in the step's direction."""
+    if step < 0:
+        return e.add(arith.AddiOp(e.add(arith.DivUIOp(e.index(start), e.index(-step))), e.index(1)))
+    span = e.add(arith.AddiOp(e.add(arith.SubiOp(e.index(whole), e.index(start))), e.index(step - 1)))
+    return e.add(arith.DivSIOp(e.add(arith.MaxSIOp(span, e.index(0))), e.index(step)))
 
 
 def copied(e: Emitter, value: SSAValue, target: SSAValue) -> SSAValue:

@@ -11,8 +11,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from fleet.errors import DeviceError
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.attributes import attributes_of
+from fleet.ir.dialect import FleetOp
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to
@@ -34,15 +34,9 @@ def matmul(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def einsum(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`numpy.einsum` with explicit subscripts; without an arrow, the result has the letters that occur once, in order."""
-    subscripts = str(getattr(op.properties["subscripts"], "data", "")).replace(" ", "")
-    left, arrow, out = subscripts.partition("->")
-    terms = left.split(",")
-    if "." in subscripts:
-        raise DeviceError(f"operation {op_id(op)} (fleet.einsum) as MLIR: an ellipsis in {subscripts!r}; name the dimensions")
-    if not arrow:
-        out = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
-    return product(e, op, values, terms, out)
+    """`numpy.einsum`; the IR has explicit subscripts."""
+    left, _, out = str(attributes_of(op)["subscripts"]).partition("->")
+    return product(e, op, values, left.split(","), out)
 
 
 def product(e: Emitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequence[str], out: str) -> SSAValue:

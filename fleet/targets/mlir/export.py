@@ -18,7 +18,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.expand import expand
 from fleet.ir.program import Program
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir import _elementwise as elementwise
 from fleet.targets.mlir import _movement as movement
@@ -104,11 +106,14 @@ def export_mlir(program: Program, *, every_result: bool = False) -> Export:
         if isinstance(op, PrintOp):
             printed.append(tuple(results.number(values[v]) for v in op.operands))
             continue
-        rule = _RULES.get(op.name.removeprefix("fleet."))
-        if rule is None:
-            raise movement.refuse(op, "not supported")
-        value = rule(e, op, [values[v] for v in op.operands])
-        values[op.results[0]] = value
+        last = op
+        for primitive in _primitives(op):
+            rule = _RULES.get(primitive.name.removeprefix("fleet."))
+            if rule is None:
+                raise movement.refuse(op, "not supported")
+            values[primitive.results[0]] = rule(e, primitive, [values[v] for v in primitive.operands])
+            last = primitive
+        value = values[op.results[0]] = values[last.results[0]]
         _name(value, op_id(op))
         if every_result:
             tensors[op_id(op)] = results.number(value)
@@ -122,6 +127,14 @@ def export_mlir(program: Program, *, every_result: bool = False) -> Export:
     if block.args:
         function.arg_attrs = ArrayAttr([kept if is_tensor(v.type) else DictionaryAttr({}) for v in block.args])
     return Export(ModuleOp([function]), name, outputs, tuple(printed), tensors)
+
+
+def _primitives(op: FleetOp) -> list[FleetOp]:
+    """The operation itself, or the sequence that a composite stands for."""
+    try:
+        return expand(op) or [op]
+    except InferenceError as error:
+        raise movement.refuse(op, str(error)) from error
 
 
 class _Results:

@@ -30,8 +30,8 @@ PIPELINE: tuple[str, ...] = (
     "arith-expand",
     "math-expand-ops{ops=rsqrt}",
     "convert-scf-to-cf",
-    "convert-math-to-llvm",
     "convert-math-to-libm",
+    "convert-math-to-llvm",
     "finalize-memref-to-llvm",
     "convert-arith-to-llvm",
     "convert-index-to-llvm",
@@ -39,7 +39,8 @@ PIPELINE: tuple[str, ...] = (
     "convert-func-to-llvm",
     "reconcile-unrealized-casts",
 )
-"""The passes, in order. rsqrt is expanded first: convert-math-to-libm would call an rsqrtf that no libm has."""
+"""The passes, in order. rsqrt is expanded first: convert-math-to-libm would call an rsqrtf that no libm has. libm goes before
+llvm: the latter makes exp(x) - 1 of expm1 and log(1 + x) of log1p, which lose their digits near 0."""
 
 _SECONDS = 900
 

@@ -60,7 +60,8 @@ class MlirProgram:
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        llvm.load_library_permanently("libgcc_s.so.1")  # float16 conversions that the processor lacks
+        for library in ("libm.so.6", "libgcc_s.so.1"):  # the latter: float16 conversions that the processor lacks
+            llvm.load_library_permanently(library)
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
         )

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 
-from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Recipe, Weights
@@ -120,6 +120,35 @@ class Edit:
         op.detach()
         op.erase()
 
+    def compose(self, root: FleetOp, composite: FleetOp) -> None:
+        """Lets `composite`, not yet in the block, stand for `root` and for everything that only `root` needed.
+
+        It takes over the root's identity and notes what it covers; numbers are not noted, they are computed by nobody.
+        """
+        from fleet.ir.composite import CompositeOp, covered_ids
+
+        assert isinstance(composite, CompositeOp)
+        name, hint = op_id(root), root.results[0].name_hint
+        composite.describe(**identity(root))
+        self.block.insert_op_before(composite, root)
+        composite.results[0].name_hint = hint
+        root.results[0].replace_all_uses_with(composite.results[0])
+        order = {op: i for i, op in enumerate(self.block.ops)}
+        covered: dict[str, tuple[int, int]] = {}
+        waiting = [root]
+        while waiting:
+            op = waiting.pop()
+            operands = [v.owner for v in dict.fromkeys(op.operands)]
+            if not isinstance(op, ConstantOp):
+                covered |= {c: (order[op], i) for i, c in enumerate(covered_ids(op) or [op_id(op)])}
+            self.erase(op, None)
+            waiting += [
+                o for o in operands if isinstance(o, FleetOp) and not isinstance(o, PrintOp) and not any(r.uses for r in o.results)
+            ]
+        inner = sorted((c for c in covered if c != name), key=covered.__getitem__)
+        composite.cover([*inner, name])
+        self.fates |= {c: f"fused into {name}" for c in inner}
+
     def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not used by anything") -> list[str]:
         """Erases operations without uses and effects, last first; the ids of those that went.
 
@@ -132,9 +161,8 @@ class Edit:
                 self.erase(op, fate)
         return gone[::-1]
 
-    def add_weight(self, wanted: str, recipe: Recipe, type_: Attribute) -> SSAValue:
-        """A new argument of kind "weight" whose data the recipe makes."""
-        name = self.fresh_id(wanted)
+    def add_weight(self, name: str, recipe: Recipe, type_: Attribute) -> SSAValue:
+        """A new argument of kind "weight", under a name that no argument has, whose data the recipe makes."""
         argument = self.block.insert_arg(type_, len(self.block.args))
         if name.isascii() and name.isidentifier():
             argument.name_hint = name

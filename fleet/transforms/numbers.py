@@ -12,10 +12,10 @@ from xdsl.ir import SSAValue
 from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.infer import BINARY, UNARY
+from fleet.ir.promotion import BINARY, UNARY
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
-__all__ = ["MAX_FOLDED", "compute", "computes", "known_number"]
+__all__ = ["MAX_FOLDED", "call_of", "compute", "computes", "known_number"]
 
 MAX_FOLDED = 1 << 20
 """Elements of the largest array that folding of numbers fills to look at."""
@@ -30,7 +30,15 @@ _PYTHON: Mapping[str, Callable[..., Any]] = {
     "abs": abs,
     "floor_div": operator.floordiv,
     "mod": operator.mod,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
 }
+_UFUNCS: Mapping[str, np.ufunc] = {**BINARY, **{k: f for k, f in UNARY.items() if k not in ("rsqrt", "erf")}}
+_PLAIN: Mapping[str, Callable[..., Any]] = {"matmul": np.matmul, "where": np.where}
 _REDUCTIONS: Mapping[str, Callable[..., Any]] = {
     "reduce_sum": np.sum,
     "reduce_max": np.max,
@@ -67,30 +75,45 @@ def known_number(value: SSAValue) -> bool | int | float | None:
 def computes(op: FleetOp) -> bool:
     """Whether `compute` knows the operation."""
     name = op.name.removeprefix("fleet.")
-    return name in BINARY or name in UNARY or name in _REDUCTIONS or name in _MOVEMENT or name in ("cast", "where", "matmul")
+    return name in {*_UFUNCS, *_PLAIN, *_REDUCTIONS, *_MOVEMENT, "cast", "concat"}
+
+
+def call_of(op: FleetOp) -> Callable[..., Any]:
+    """What computes an operation of its operands' values (arrays, and Python numbers where the IR has them): the VM's call.
+
+    The function does not hold the operation. It raises what NumPy or Python raise (ZeroDivisionError, OverflowError,
+    ValueError). KeyError for an operation that `computes` does not know.
+    """
+    name, type_ = op.name.removeprefix("fleet."), op.results[0].type
+    attributes = {"shape": shape_of(type_), **attributes_of(op)}
+    weak = [not is_tensor(o.type) for o in op.operands]
+    function = _function(name, is_tensor(type_), numpy_dtype(type_), attributes)
+
+    def call(*operands: Any) -> Any:
+        values = [np.asarray(v).item() if number else v for v, number in zip(operands, weak, strict=True)]
+        with np.errstate(all="ignore"):
+            return function(*values)
+
+    return call
+
+
+def _function(name: str, tensor: bool, dtype: np.dtype, attributes: Mapping[str, Any]) -> Callable[..., Any]:
+    if not tensor and name in _PYTHON:
+        return _PYTHON[name]
+    if name in _UFUNCS:
+        return _UFUNCS[name]
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if name == "cast":
+        return (lambda x: x.astype(dtype)) if tensor else (lambda x: dtype.type(x).item())
+    if name == "concat":
+        return lambda *parts: np.concatenate(parts, attributes["axis"])
+    if name in _MOVEMENT:
+        return lambda x: _MOVEMENT[name](x, attributes)
+    axes, keepdims = tuple(attributes["axes"]), attributes["keepdims"]
+    return lambda x: _REDUCTIONS[name](x, axis=axes, keepdims=keepdims)
 
 
 def compute(op: FleetOp, operands: Sequence[Any]) -> Any:
-    """One operation on arrays (and Python numbers where the IR has them): the call that the VM makes.
-
-    Raises what NumPy or Python raise (ZeroDivisionError, OverflowError, ValueError); KeyError for an operation not known.
-    """
-    name = op.name.removeprefix("fleet.")
-    type_ = op.results[0].type
-    values = [v if is_tensor(o.type) else np.asarray(v).item() for v, o in zip(operands, op.operands, strict=True)]
-    with np.errstate(all="ignore"):
-        if not is_tensor(type_) and name in _PYTHON:
-            return _PYTHON[name](*values)
-        if (ufunc := BINARY.get(name) or UNARY.get(name)) is not None:
-            return ufunc(*values)
-        if name == "matmul":
-            return np.matmul(*values)
-        if name == "where":
-            return np.where(*values)
-        if name == "cast":
-            dtype = numpy_dtype(type_)
-            return values[0].astype(dtype) if is_tensor(type_) else dtype.type(values[0]).item()
-        attributes = {"shape": shape_of(type_), **attributes_of(op)}
-        if name in _MOVEMENT:
-            return _MOVEMENT[name](values[0], attributes)
-        return _REDUCTIONS[name](values[0], axis=tuple(attributes["axes"]), keepdims=attributes["keepdims"])
+    """One operation on these values, see `call_of`."""
+    return call_of(op)(*operands)

@@ -63,6 +63,7 @@ _OWN: Mapping[str, str] = {
     "raise-attention": "raising.attention",
     "fuse-linear": "fuse_linear",
     "dce": "dce",
+    "drop-weights": "drop_weights",
 }
 
 

@@ -19,7 +19,7 @@ __all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline
 
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
 _EXACT = ("canonicalise", "fold-constants", "cse", "dce")
-_ARITHMETIC = ("canonicalise", "fold-constants", "cse", "fold-weights", *_RAISING, "fuse-linear", "dce")
+_ARITHMETIC = ("canonicalise", "fold-constants", "cse", "fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
 
 PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,

@@ -12,6 +12,8 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -21,7 +23,7 @@ from fleet.errors import FleetError
 _COMMANDS: dict[str, tuple[str, str]] = {
     # name -> module, one line for the overview (the command's own help is in its module)
     "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
-    "compile": ("fleet.cli.compile", "Compile a model and print a stage (ir, bytecode, accel-regs, riscv-asm)."),
+    "compile": ("fleet.cli.compile", "Compile a model: print a stage, run it, check it against CPython."),
     "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
     "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
     "case": ("fleet.cli.case", "Add or run a case of the regression."),
@@ -114,10 +116,15 @@ def _usage(error: click.UsageError) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code (console script: `sys.exit(main())`)."""
+    return guarded(lambda: fleet.main(args=arguments, prog_name="fleet", standalone_mode=False))
+
+
+def guarded(call: Callable[[], Any]) -> int:
+    """Runs a command of click's, its errors as one line on standard error; the exit code."""
     _streams()
     ours = sys.stdout
     try:
-        code = fleet.main(args=arguments, prog_name="fleet", standalone_mode=False)
+        code = call()
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except FleetError as error:

@@ -31,7 +31,7 @@ def element_type(dtype: np.dtype | str | type) -> Attribute:
 
 
 def tensor_type(shape: Sequence[int], dtype: np.dtype | str | type) -> Attribute:
-    """`tensor<shape x dtype>`, -1 for an unknown dimension; rank 0 stays a tensor (scalars are builtin types, see `scalar_type`)."""
+    """`tensor<shape x dtype>`, -1 for an unknown dimension; rank 0 stays a tensor (scalars are builtin types)."""
     return TensorType(element_type(dtype), [DYNAMIC_INDEX if d == -1 else d for d in shape])
 
 

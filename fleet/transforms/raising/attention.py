@@ -139,18 +139,14 @@ def _shared(pieces: Sequence[_Piece]) -> int:
     return group if len(pieces) % group == 0 and changes == list(range(group, len(pieces), group)) else 1
 
 
-def _place(
-    site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]
-) -> str | None:
+def _place(site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]) -> str | None:
     mask = _mask(site.edit, heads)
     made: list[SSAValue] = []
 
     def operands(dtype: np.dtype | None) -> list[SSAValue]:
         if not made:
             q, k, v = pieces
-            made.extend(
-                _flat(site, root, name, p) for name, p in (("q", q), ("k", k[::shared]), ("v", v[::shared]))
-            )
+            made.extend(_flat(site, root, name, p) for name, p in (("q", q), ("k", k[::shared]), ("v", v[::shared])))
             if isinstance(mask, Mask):
                 made.append(_additive(site, root, mask, numpy_dtype(made[0].type)))
         return [site.widened(root, made[0], dtype), *made[1:]]
@@ -160,7 +156,7 @@ def _place(
 
 
 def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
-    """"causal", None (nothing is hidden), or the mask as it is."""
+    """ "causal", None (nothing is hidden), or the mask as it is."""
     mask = heads.mask
     if mask is None:
         return None

@@ -64,7 +64,11 @@ def _raise_one(site: Site, x: SSAValue) -> bool:
             continue
         found = _norm(form, form.of(root), max(tolerance_of(numpy_dtype(v.type)) for v in (root, x)))
         if isinstance(found, str):
-            title = "layer_norm" if any(a[0] == "mean" and a[2][0][0] == ((p.X, 1.0),) for a in p.atoms_of(form.of(root))) else "rms_norm"
+            title = (
+                "layer_norm"
+                if any(a[0] == "mean" and a[2][0][0] == ((p.X, 1.0),) for a in p.atoms_of(form.of(root)))
+                else "rms_norm"
+            )
             reason = reason or (op, title, found)
         elif found is not None:
             why = site.compose(op, found.name, _Operands(site, op, form, found), **_attributes(found))
@@ -143,7 +147,9 @@ def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | 
     """(axis, eps, whether the mean is taken off, factor) of factor * (mean(x^2) [- mean(x)^2] + eps)."""
     squares = [a for m in total for a, e in m if a[0] == "mean" and a[2] == ((((p.X, 2.0),), 1.0),) and len(m) == 1 and e == 1]
     if len(squares) != 1:
-        outside = any(a[0] == "sum" and e == 0.5 and isinstance(_moments(p.unkey(a[1]), tolerance), tuple) for m in total for a, e in m)
+        outside = any(
+            a[0] == "sum" and e == 0.5 and isinstance(_moments(p.unkey(a[1]), tolerance), tuple) for m in total for a, e in m
+        )
         return "eps is added to the square root, not to the variance under it" if outside else None
     (square,) = squares
     factor = total[((square, 1.0),)]

@@ -83,7 +83,9 @@ class Site:
         """Puts an operation before `place` and gives it an id."""
         return self.edit.insert_before(place, op, wanted)
 
-    def compose(self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: Any) -> str | None:
+    def compose(
+        self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: Any
+    ) -> str | None:
         """Puts composite `name` in the place of `root`; None when it stands there, else why it does not fit.
 
         operands: makes the operands; called with None first, and with the root's dtype where the composite would compute in a

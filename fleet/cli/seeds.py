@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.compiling import Request, execute
-from fleet.cli.main import guarded
+from fleet.cli.main import run_command
 from fleet.compiler import BACKENDS
 from fleet.errors import FleetError
 
@@ -70,4 +70,5 @@ def command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Console script: the exit codes and one-line errors of `fleet`."""
-    return guarded(lambda: command.main(args=arguments, prog_name=Path(sys.argv[0]).name, standalone_mode=False))
+    name = Path(sys.argv[0]).name
+    return run_command(command, name if name.startswith("fleet") else "fleet_compiler_cli", arguments)

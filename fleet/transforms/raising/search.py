@@ -56,7 +56,6 @@ class Site:
     def __init__(self, edit: Edit, misses: list[Miss] | None = None) -> None:
         self.edit = edit
         self.misses: list[Miss] = [] if misses is None else misses
-        self._alive: set[FleetOp] | None = None
 
     def operations(self, names: Iterable[str]) -> list[FleetOp]:
         """The operations of these kinds, in program order."""

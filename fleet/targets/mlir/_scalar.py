@@ -133,7 +133,15 @@ def _float_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValu
     moved = e.add(arith.AddfOp(rest, y))
     result = e.add(arith.SelectOp(_signs_differ(e, rest, y, zero), moved, rest))
     exact = e.add(arith.CmpfOp(rest, zero, "oeq"))
-    return e.add(arith.SelectOp(exact, e.add(math.CopySignOp(zero, y)), result))
+    return e.add(arith.SelectOp(exact, _signed_zero(e, y, dtype), result))
+
+
+def _signed_zero(e: Emitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
+    """Zero with the sign of x. (convert-math-to-libm refuses math.copysign.)"""
+    integer = np.dtype(f"int{8 * dtype.itemsize}")
+    bits = e.add(arith.BitcastOp(x, element_type(integer)))
+    sign = e.add(arith.AndIOp(bits, e.constant(int(np.iinfo(integer).min), integer)))
+    return e.add(arith.BitcastOp(sign, x.type))
 
 
 def _signs_differ(e: Emitter, x: SSAValue, y: SSAValue, zero: SSAValue) -> SSAValue:
@@ -152,7 +160,7 @@ def _float_floor_div(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> S
     up = e.add(arith.CmpfOp(e.add(arith.SubfOp(quotient, floor)), half, "ogt"))
     floor = e.add(arith.SelectOp(up, e.add(arith.AddfOp(floor, one)), floor))
     some = e.add(arith.CmpfOp(quotient, zero, "une"))
-    result = e.add(arith.SelectOp(some, floor, e.add(math.CopySignOp(zero, plain))))
+    result = e.add(arith.SelectOp(some, floor, _signed_zero(e, plain, dtype)))
     return e.add(arith.SelectOp(e.add(arith.CmpfOp(y, zero, "oeq")), plain, result))
 
 

@@ -1,26 +1,24 @@
 """IR -> upstream dialects (func, tensor, linalg, arith, math, scf), one way.
 
-One function comes out, `fleet_<name>`. Its arguments are the model's arguments in their order, weights included; it returns the
-model's outputs and then what the model prints, each value once (`Export` says which result is which). Everything that is
-returned is a tensor. Composite operations are expanded to the textbook sequence first.
+The model becomes the function `fleet_<name>`, which calls one private function for every different computation. Its arguments
+are the model's in their order, weights included; it returns the model's outputs and then what the model prints, each value
+once (`Export` says which result is which). Everything that is returned is a tensor. Composite operations are expanded to the
+textbook sequence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp, UnitAttr, UnregisteredOp
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.ir.dialect import FleetOp, PrintOp, op_id
-from fleet.ir.expand import expand
+from fleet.ir.dialect import PrintOp, op_id
 from fleet.ir.program import Program
-from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir import _elementwise as elementwise
 from fleet.targets.mlir import _movement as movement
@@ -28,12 +26,11 @@ from fleet.targets.mlir import _products as products
 from fleet.targets.mlir import _reductions as reductions
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import Emitter
+from fleet.targets.mlir._kernels import Kernels, Rule
 
 __all__ = ["Export", "export_mlir"]
 
-_Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[SSAValue]], SSAValue]
-
-_RULES: Mapping[str, _Rule] = {
+_RULES: Mapping[str, Rule] = {
     **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
     **dict.fromkeys(
         ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "mean", "var"),
@@ -58,13 +55,17 @@ _RULES: Mapping[str, _Rule] = {
 }
 
 
+_LONG = 256
+"""Operations from which on the model's function is left as it is written."""
+
+
 @dataclass(frozen=True)
 class Export:
     """What `export_mlir` makes.
 
     Attributes:
-        module: one function of upstream dialects.
-        entry: its name.
+        module: the model's function, and private ones that it calls, one for every different computation.
+        entry: the model's function.
         outputs: output name -> number of the function's result.
         printed: for every `print`, its operands' results, in program order.
         tensors: operation id -> number of the result, for the operations that were asked for.
@@ -99,42 +100,31 @@ def export_mlir(program: Program, *, every_result: bool = False) -> Export:
     values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
     for argument, value in zip(program.arguments, block.args, strict=True):
         _name(value, argument.name)
-    results = _Results(e)
+    results, kernels = _Results(e), Kernels(_RULES)
     printed: list[tuple[int, ...]] = []
     tensors: dict[str, int] = {}
     for op in program.operations():
         if isinstance(op, PrintOp):
             printed.append(tuple(results.number(values[v]) for v in op.operands))
             continue
-        last = op
-        for primitive in _primitives(op):
-            rule = _RULES.get(primitive.name.removeprefix("fleet."))
-            if rule is None:
-                raise movement.refuse(op, "not supported")
-            values[primitive.results[0]] = rule(e, primitive, [values[v] for v in primitive.operands])
-            last = primitive
-        value = values[op.results[0]] = values[last.results[0]]
+        value = values[op.results[0]] = kernels.apply(e, op, [values[v] for v in op.operands])
         _name(value, op_id(op))
         if every_result:
             tensors[op_id(op)] = results.number(value)
     outputs = {n: results.number(values[v]) for n, v in zip(program.outputs, program.returned(), strict=True)}
     block.add_op(ReturnOp(*results.values))
-    _drop_unused_constants(block)
+    for body in (block, *(f.body.block for f in kernels.functions.values())):
+        _drop_unused_constants(body)
     function.update_function_type()
     function.attributes["llvm.emit_c_interface"] = UnitAttr()
+    if len(block.ops) > _LONG:
+        # It only calls and frees: there is nothing to gain in it, and LLVM's time grows faster than its length.
+        function.attributes["passthrough"] = ArrayAttr([StringAttr("noinline"), StringAttr("optnone")])
     # Weights are shared, and may be mapped from a file: nothing may be computed in their place.
     kept = DictionaryAttr({"bufferization.writable": BoolAttr.from_bool(False)})
     if block.args:
         function.arg_attrs = ArrayAttr([kept if is_tensor(v.type) else DictionaryAttr({}) for v in block.args])
-    return Export(ModuleOp([function]), name, outputs, tuple(printed), tensors)
-
-
-def _primitives(op: FleetOp) -> list[FleetOp]:
-    """The operation itself, or the sequence that a composite stands for."""
-    try:
-        return expand(op) or [op]
-    except InferenceError as error:
-        raise movement.refuse(op, str(error)) from error
+    return Export(ModuleOp([*kernels.functions.values(), function]), name, outputs, tuple(printed), tensors)
 
 
 class _Results:

@@ -19,9 +19,15 @@ GENERATION = 22
 """The LLVM release whose MLIR syntax is written; xDSL 0.74 prints what this one reads."""
 
 PIPELINE: tuple[str, ...] = (
-    # tensors become buffers, freed where they are used last
+    # tensors become buffers, which are freed; not by buffer-deallocation-pipeline: one pass of it takes time that is quadratic
+    # in a function's length (19 s for GPT-2)
     "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map}",
-    "buffer-deallocation-pipeline",
+    "ownership-based-buffer-deallocation",
+    "canonicalize",
+    "bufferization-lower-deallocations",
+    "cse",
+    "canonicalize",
+    "func.func(optimize-allocation-liveness)",
     "convert-bufferization-to-memref",
     # linalg becomes loops, in the order in which the export wrote them
     "convert-linalg-to-loops",

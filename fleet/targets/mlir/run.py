@@ -83,7 +83,7 @@ class MlirProgram:
     def run(self, inputs: Mapping[str, np.ndarray]) -> MlirRun:
         """Runs the code. Raises ModelError for an input that is missing or does not fit."""
         arrays = [self._argument(n, inputs) for n in range(len(self.program.arguments))]
-        types = list(self.export.module.body.block.first_op.function_type.outputs)  # type: ignore[union-attr]
+        types = list(self.export.module.body.block.last_op.function_type.outputs)  # type: ignore[union-attr]
         block = self.program.function.body.block
         record = type("Results", (ctypes.Structure,), {"_fields_": [(f"r{n}", _descriptor(t)) for n, t in enumerate(types)]})()
         arguments: list[Any] = [ctypes.byref(record)] if types else []

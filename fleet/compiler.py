@@ -228,11 +228,9 @@ def _bytecode(compiled: Compiled) -> str:
 
 
 def _vm(compiled: Compiled) -> str:
-    try:
-        from fleet.targets.bytecode.text import vm_text  # pyright: ignore
-    except ImportError:
-        raise DeviceError("the VM dialect's text", hint="--emit bytecode shows the same program as opcodes") from None
-    return str(vm_text(compiled.bytecode()))
+    from fleet.targets.bytecode.text import print_vm
+
+    return print_vm(compiled.bytecode())
 
 
 def _riscv(compiled: Compiled) -> str:

@@ -20,6 +20,7 @@ import mmap
 import os
 import struct
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,6 +28,7 @@ import numpy as np
 
 from fleet.errors import FleetError, ModelError
 from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.weights import Recipe, Weights, recipe_to_plain
 from fleet.targets.bytecode.header import Header
 from fleet.targets.bytecode.module import ByteCodeModule
 
@@ -49,7 +51,7 @@ def save(module: ByteCodeModule, path: Path) -> None:
         "invokes": list(module.invokes),
         "arguments": [[a.name, a.kind, list(a.shape), a.dtype] for a in module.arguments],
         "outputs": [[o.name, o.slot, o.type, o.scalar] for o in module.outputs],
-        "weights": {name: _array_out(w, arrays) for name, w in module.weights.items()},
+        "weights": {name: _weight_out(name, module.weights, arrays) for name in module.weights},
         "program_hash": module.program_hash,
         "arrays": [[a.dtype.name, list(a.shape)] for a in arrays],
     }
@@ -102,6 +104,13 @@ def _constant_out(value: Any, arrays: list[np.ndarray]) -> Any:
             return {"float": value.hex() if math.isfinite(value) else str(value)}
         case _:
             raise ModelError(f"a constant of type {type(value).__name__} has no place in a bytecode file")
+
+
+def _weight_out(name: str, weights: Mapping[str, np.ndarray], arrays: list[np.ndarray]) -> Any:
+    """A recipe where there is one that JSON can hold: a file of draws is as small as its source."""
+    entry = weights.entries[name] if isinstance(weights, Weights) else weights[name]
+    recipe = recipe_to_plain(entry) if isinstance(entry, Recipe) else None
+    return _array_out(weights[name], arrays) if recipe is None else recipe
 
 
 def _array_out(array: np.ndarray, arrays: list[np.ndarray]) -> int:

@@ -20,6 +20,7 @@ from fleet.targets.bytecode.instructions import Form, Instruction
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 from fleet.targets.bytecode.operators import Kernel, Operator, kernel
+from fleet.targets.bytecode.printing import printer
 
 __all__ = ["Code", "Step", "StepBlock", "decode"]
 
@@ -195,7 +196,9 @@ class _Decoder:
             raise ModelError(f"constant of shape {list(i.shape)}: {error}") from error
 
     def _constant(self, value: Any) -> None:
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and not value.ndim:
+            value = value[()]  # without dimensions: a NumPy scalar, as in the source
+        elif isinstance(value, np.ndarray):
             value = value.view()
             value.flags.writeable = False
         register = self._register(value)
@@ -206,7 +209,7 @@ class _Decoder:
         info = self.flow.dispatches[i.constant]
         if i.constant not in self._kernels:
             own = info.name == "print" and "print" not in self.operators
-            self._kernels[i.constant] = self.echo if own else kernel(info, self.operators)
+            self._kernels[i.constant] = printer(info, self.echo) if own else kernel(info, self.operators)
         sources = tuple(self._stack.pop() for _ in info.in_types)[::-1]
         target = self._register(None) if info.out_types else None
         name = self._names.get(i.offset)

@@ -6,12 +6,13 @@ Anything else raises ValueError, KeyError or TypeError; nothing is made whose si
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
 
 from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.weights import Entry, Recipe, Stream, Weights, recipe_from_plain
 from fleet.targets.bytecode.flow import MAX_SLOTS
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.instructions import Form, instructions
@@ -20,7 +21,7 @@ from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
 __all__ = ["Header"]
 
-_FIELDS = frozenset(
+_FIELDS: frozenset[str] = frozenset(
     ("target", "variable_size", "code", "consts", "invokes", "arguments", "outputs", "weights", "program_hash", "arrays")
 )
 _KINDS = ("input", "weight")
@@ -32,7 +33,7 @@ class Header:
     """The parsed JSON."""
 
     def __init__(self, fields: Any) -> None:
-        if not isinstance(fields, dict) or set(cast("dict[str, Any]", fields)) != _FIELDS:
+        if not isinstance(fields, dict) or _FIELDS ^ set(cast("dict[str, Any]", fields)):
             raise ValueError(f"expected an object with {', '.join(sorted(_FIELDS))}")
         self._fields = cast("dict[str, Any]", fields)
 
@@ -56,9 +57,20 @@ class Header:
             tuple(_text(i) for i in _list(f["invokes"])),
             tuple(_argument(a) for a in _list(f["arguments"])),
             tuple(_output(o, slots) for o in _list(f["outputs"])),
-            {_text(name): _array(i, arrays) for name, i in cast("dict[Any, Any]", _typed(f["weights"], dict)).items()},
+            _weights(_typed(f["weights"], dict), arrays),
             _text(f["program_hash"]),
         )
+
+
+def _weights(fields: dict[Any, Any], arrays: list[np.ndarray]) -> Mapping[str, np.ndarray]:
+    """Arrays of the file, or recipes: what a recipe makes is made when a run needs it."""
+    streams: dict[str, Stream] = {}
+    entries: dict[str, Entry] = {
+        _text(name): recipe_from_plain(cast("dict[str, Any]", w), streams) if isinstance(w, dict) else _array(w, arrays)
+        for name, w in fields.items()
+    }
+    recipes = any(isinstance(e, Recipe) for e in entries.values())
+    return Weights(entries) if recipes else cast("dict[str, np.ndarray]", entries)
 
 
 def _typed(value: Any, type_: type) -> Any:

@@ -24,6 +24,8 @@ def _transpose(info: DispatchInfo) -> Kernel:
 
 def _reshape(info: DispatchInfo) -> Kernel:
     shape, _ = parse_type(info.out_types[0])
+    if not shape:
+        return lambda x: np.reshape(x, ())[()]  # one element of an array is a NumPy scalar
     return lambda x: np.reshape(x, shape)
 
 

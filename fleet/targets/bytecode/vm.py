@@ -32,7 +32,7 @@ class VM:
     Args:
         bc: the module.
         operators: entries that come before the project's table (name -> Operator).
-        echo: called instead of `print` by the program's print.
+        echo: called instead of `print` by the program's print; takes `print`'s `end`.
 
     Raises ModelError for code that is not well formed, with the offset.
     """
@@ -70,12 +70,11 @@ class VM:
         on the values (naming the operation), and for a run without an end.
         """
         frame = self._frame.copy()
-        for slot, name in self._weights:  # here, not when decoding: a lazy weight is made when it is needed
-            frame[slot] = self.bc.weights[name]
         for slot, argument in self._inputs:
             frame[slot] = self._input(inputs or {}, argument.name, argument.shape, argument.dtype)
         for slot, name in self._weights:
-            frame[slot] = self.bc.weights[name]
+            weight = self.bc.weights[name]  # here, not before: a lazy weight is made when it is needed
+            frame[slot] = weight if weight.ndim else weight[()]
         with np.errstate(all="ignore"):
             if tensors is None and profile is None:
                 self._fast(frame, max_steps)

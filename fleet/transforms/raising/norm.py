@@ -107,7 +107,7 @@ class _Operands:
         return [self.site.widened(self.place, x, dtype), *parameters]
 
     def _parameter(self, name: str, parameter: Atom | float, dtype: np.dtype | None) -> SSAValue:
-        if not isinstance(parameter, float):
+        if isinstance(parameter, tuple):
             return self.form.value(parameter)
         shape, own = shape_of(self.form.x.type), numpy_dtype(self.form.x.type)
         axis = self.norm.axis
@@ -156,8 +156,8 @@ def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | 
     """(axis, eps, whether the mean is taken off, factor) of factor * (mean(x^2) [- mean(x)^2] + eps)."""
     squares = [m[0][0] for m in total if len(m) == 1 and m[0][1] == 1 and _mean_of(m[0][0]) == 2]
     if len(squares) != 1:
-        roots = [a for m in total for a, e in m if a[0] == "sum" and e == 0.5]
-        outside = any(isinstance(_moments(p.unkey(a[1]), tolerance), tuple) for a in roots)
+        roots = [a for m in total for a, e in m if e == 0.5]
+        outside = any(_mean_of(a) == 2 or (a[0] == "sum" and isinstance(_moments(p.unkey(a[1]), tolerance), tuple)) for a in roots)
         return "eps is added to the square root, not to the variance under it" if outside else None
     (square,) = squares
     factor = total[((square, 1.0),)]

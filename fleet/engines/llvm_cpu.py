@@ -9,10 +9,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.engines.base import RunOptions
-from fleet.engines.printed import printed
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
+from fleet.targets.printed import printed
 
 __all__ = ["ENGINE", "LlvmCpuEngine"]
 

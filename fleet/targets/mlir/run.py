@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ctypes
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import FleetError, ModelError
+from fleet.ir.dialect import PrintOp
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.mlir.export import Export, export_mlir
 from fleet.targets.mlir.lower import lower
+from fleet.targets.printed import printed
 
 __all__ = ["MlirProgram", "MlirRun", "compile_mlir", "run_mlir"]
 
@@ -114,11 +116,12 @@ class MlirProgram:
         return np.ascontiguousarray(array).reshape(array.shape)
 
     def _named(self, results: Sequence[np.ndarray]) -> MlirRun:
-        printed = io.StringIO()
-        for numbers in self.export.printed:
-            print(*(results[n][()] for n in numbers), file=printed)
+        operands = [v for op in self.program.operations() if isinstance(op, PrintOp) for v in op.operands]
+        shown = {v: results[n] for v, n in zip(operands, chain.from_iterable(self.export.printed), strict=True)}
         outputs = {name: results[n] for name, n in self.export.outputs.items()}
-        return MlirRun(outputs, {id_: results[n] for id_, n in self.export.tensors.items()}, printed.getvalue())
+        return MlirRun(
+            outputs, {id_: results[n] for id_, n in self.export.tensors.items()}, printed(self.program, shown.__getitem__)
+        )
 
 
 def compile_mlir(program: Program, *, every_result: bool = False) -> MlirProgram:

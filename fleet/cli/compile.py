@@ -39,7 +39,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.option("--verify-each", is_flag=True, help="Verify the IR after every pass.")
 @click.option("--vm", is_flag=True, help="Run it, on the NumPy VM unless a backend is named.")
 @click.option("--target-backend", "backend", type=click.Choice(list(BACKENDS)), help="Compile for this and run it there.")
-@click.option("--runner", type=click.Choice(["vm", "interpreter"]), help="Run bytecode, or the IR operation by operation.")
+@click.option("--runner", type=click.Choice(["vm", "interpreter"]), help="Run what was compiled, or walk the syntax tree.")
 @click.option("--only-compile", is_flag=True, help="Compile for the backend, run nothing.")
 @click.option("--validation", is_flag=True, help="Run it and hold every operation against CPython on the same file.")
 @click.option(

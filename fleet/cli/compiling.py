@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ class Request:
         weights, input_path, seed, batch: as `load_model`.
         device, lowering: for the accelerator's stages.
         pipeline: passes that run first; None for none.
-        backend: target backend; runner: "vm" (the backend's engine) or "interpreter" (the IR, operation by operation).
+        backend: target backend; runner: "vm" (the backend's engine) or "interpreter" (the source's syntax tree).
         run: whether it runs; validation: whether the run is held against CPython's.
         dumps: folder for every stage on the way; before, after: the IR around every pass, there or on standard error.
     """
@@ -67,6 +67,8 @@ def execute(request: Request) -> int:
     if request.stage in ("token", "ast") and request.dumps is None and not request.run and not request.validation:
         _show(source_stage(request.stage, request.model), request.out)
         return 0
+    if request.runner == "interpreter" and request.run and request.stage is None and request.model.endswith(".py"):
+        return _interpret(request.model, {}, ())  # what only the interpreter takes must not meet the compiler
     compiled = compile_model(
         request.model, weights=request.weights, inputs=request.input_path, seed=request.seed, batch=request.batch
     )
@@ -87,12 +89,31 @@ def execute(request: Request) -> int:
         _compile_only(engine, compiled)
     if request.validation:
         return _validate(request, engine, compiled)
+    if request.run and request.runner == "interpreter":
+        given = {**compiled.program.weights, **compiled.inputs}
+        return _interpret(request.model, given, compiled.program.outputs)
     if request.run:
         from fleet.cli.outputs import print_outputs
 
         trace = compiled.run(engine, seed=request.seed, keep_tensors=False)
         click.echo(str(trace.meta.get("stdout", "")), nl=False)
         print_outputs(trace.outputs)
+    return 0
+
+
+def _interpret(model: str, arrays: Mapping[str, Any], names: Sequence[str]) -> int:
+    """The source, run by the AST interpreter; its outputs are named as the compiler names them."""
+    import numpy as np
+
+    from fleet.cli.outputs import print_outputs
+    from fleet.frontend.interpreter import run
+    from fleet.frontend.source import signature
+
+    declared = [] if model.endswith(".py") else [a.name for a in signature(model)]
+    done = run(model, {name: arrays[name] for name in declared if name in arrays})
+    click.echo(done.printed, nl=False)
+    returned = done.returned if isinstance(done.returned, tuple) else (done.returned,)
+    print_outputs({name: np.asarray(value) for name, value in zip(names, returned, strict=False)})
     return 0
 
 

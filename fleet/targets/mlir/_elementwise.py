@@ -137,7 +137,7 @@ def _loader(e: Emitter, value: SSAValue, rank: int) -> Callable[[list[SSAValue]]
 
 
 def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """An operation of one or two operands. Of two Python numbers it gives a Python number.
+    """One `linalg.generic` with operations of `arith` and `math` in its body; plain `arith` of Python numbers.
 
     NumPy compares Python integers as objects; here they have 64 bits.
     """
@@ -159,7 +159,7 @@ def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
 
 
 def where(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`numpy.where(condition, a, b)`."""
+    """One `linalg.generic` around `arith.select`."""
     result = op.results[0].type
     operands = operands_of(op, values)
     dtype = numpy_dtype(result)
@@ -175,7 +175,7 @@ def where(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def cast_op(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`astype`."""
+    """One `linalg.generic`; a float that an integer does not hold becomes the smallest integer, as NumPy has it on x86-64."""
     (operand,) = operands_of(op, values)
     target = numpy_dtype(op.results[0].type)
     if not operand.is_tensor:
@@ -197,7 +197,7 @@ def cast_to(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
 
 
 def constant_op(e: Emitter, op: FleetOp, _values: Sequence[SSAValue]) -> SSAValue:
-    """A number; a tensor of it where the IR has one."""
+    """`arith.constant`, and `linalg.fill` for an array."""
     source = cast("ConstantOp", op)
     dtype = numpy_dtype(source.result.type)
     number = e.constant(constant_value(source), dtype)

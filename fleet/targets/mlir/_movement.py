@@ -29,7 +29,7 @@ def refuse(op: FleetOp, what: str) -> DeviceError:
 
 
 def transpose(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """A permutation of the loops."""
+    """One `linalg.generic` that permutes the loops."""
     permutation = attributes_of(op)["permutation"]
     sizes = e.dims(values[0])
     rank = len(sizes)
@@ -39,7 +39,7 @@ def transpose(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def reshape(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """The same elements in C order; one unknown size follows from the others."""
+    """`tensor.reshape`, which moves nothing; one unknown size follows from the others."""
     (operand,) = operands_of(op, values)
     result = op.results[0].type
     shape = shape_of(result)
@@ -76,7 +76,7 @@ def lone(e: Emitter, value: SSAValue) -> SSAValue:
 
 
 def slice_(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`start`, `size` and, where it is given, `step` for every dimension; steps may be negative."""
+    """`tensor.extract_slice`, copied by a `linalg.generic`; with a negative step `tensor.extract` in one."""
     attributes = attributes_of(op)
     result = op.results[0].type
     steps = attributes.get("step") or [1] * len(attributes["start"])
@@ -116,7 +116,7 @@ def copied(e: Emitter, value: SSAValue, target: SSAValue) -> SSAValue:
 
 
 def gather(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`numpy.take(x, indices, axis)`. An index out of bounds, which the VM refuses, reads the nearest element here."""
+    """`tensor.extract` in a `linalg.generic`. An index out of bounds, which the VM refuses, reads the nearest element."""
     source, indices = operands_of(op, values)
     result = op.results[0].type
     axis = int(attributes_of(op).get("axis", 0)) % len(shape_of(source.source.type))
@@ -143,7 +143,7 @@ def gather(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def concat(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """The parts, inserted one behind the other."""
+    """`tensor.insert_slice` of one part behind the other."""
     result = op.results[0].type
     rank = len(shape_of(result))
     axis = int(attributes_of(op)["axis"]) % rank
@@ -187,14 +187,14 @@ def _static(dim: Dim) -> int:
 
 
 def broadcast_to(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """The operand repeated to the result's shape."""
+    """One `linalg.generic` whose map lacks the repeated loops."""
     operands = operands_of(op, values)
     dtype = numpy_dtype(op.results[0].type)
     return spread(e, operands, [dtype] * len(operands), op.results[0].type, lambda elements: elements[0])
 
 
 def pad(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`low` and `high` elements of a value around the operand."""
+    """`linalg.fill`, then `tensor.insert_slice`."""
     attributes = attributes_of(op)
     source, fill = operands_of(op, values)
     result = op.results[0].type
@@ -215,7 +215,7 @@ def _number(e: Emitter, operand: Operand, dtype: np.dtype) -> SSAValue:
 
 
 def dim(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """A size as a Python number."""
+    """`tensor.dim` and `arith.index_cast`."""
     size = e.dim(values[0], int(attributes_of(op)["axis"]))
     result = op.results[0].type
     number = scalar.from_index(e, e.index(size), numpy_dtype(result))

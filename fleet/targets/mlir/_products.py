@@ -23,7 +23,7 @@ __all__ = ["einsum", "matmul", "product"]
 
 
 def matmul(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`lhs @ rhs` with broadcast leading dimensions; operands of rank 1 as NumPy takes them."""
+    """One `linalg.generic` that multiplies and adds, the columns innermost; float16 is summed in float32."""
     left, right = (len(shape_of(v.type)) for v in values)
     lead = max(left, right) - 2 if max(left, right) > 2 else 0
     batch = "".join(chr(ord("A") + n) for n in range(lead))
@@ -34,7 +34,7 @@ def matmul(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def einsum(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """`numpy.einsum`; the IR has explicit subscripts."""
+    """One `linalg.generic`, a loop a letter, the last letter of the result innermost."""
     left, _, out = str(attributes_of(op)["subscripts"]).partition("->")
     return product(e, op, values, left.split(","), out)
 

@@ -96,7 +96,7 @@ class _Axes:
 
 
 def reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """reduce_sum, reduce_prod, reduce_max, reduce_min, reduce_any, reduce_all, mean, var."""
+    """`linalg.generic` with reduction loops, in C order; float16 is summed in float32; a variance takes two of them."""
     name = op.name.removeprefix("fleet.")
     attributes = attributes_of(op)
     axes = _Axes(e, values[0], attributes["axes"])
@@ -131,7 +131,7 @@ def _squares(e: Emitter, axes: _Axes, mean: SSAValue, source: np.dtype, dtype: n
 
 
 def arg_reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """argmax and argmin: the lowest index on ties, the first NaN before all."""
+    """One `linalg.generic` with two results, value and index: the lowest index on ties, the first NaN before all."""
     largest = op.name == "fleet.argmax"
     axis = attributes_of(op)["axis"]
     axes = _Axes(e, values[0], [axis])
@@ -154,7 +154,7 @@ def arg_reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAVal
 
 
 def cumsum(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-    """Running sums along an axis, in the result's dtype: the running value is a second output without that axis."""
+    """One `linalg.generic` with two results, the sums and the running value, which lacks the axis."""
     axes = _Axes(e, values[0], [attributes_of(op)["axis"]])
     source, dtype = numpy_dtype(values[0].type), numpy_dtype(op.results[0].type)
     running = e.filled(e.constant(0, dtype), axes.kept_dims)

@@ -28,9 +28,9 @@ from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import Emitter
 from fleet.targets.mlir._kernels import Kernels, Rule
 
-__all__ = ["Export", "export_mlir"]
+__all__ = ["RULES", "Export", "export_mlir"]
 
-_RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, Rule] = {
     **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
     **dict.fromkeys(
         ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "mean", "var"),
@@ -100,7 +100,7 @@ def export_mlir(program: Program, *, every_result: bool = False) -> Export:
     values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
     for argument, value in zip(program.arguments, block.args, strict=True):
         _name(value, argument.name)
-    results, kernels = _Results(e), Kernels(_RULES)
+    results, kernels = _Results(e), Kernels(RULES)
     printed: list[tuple[int, ...]] = []
     tensors: dict[str, int] = {}
     for op in program.operations():

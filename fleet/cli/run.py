@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 from fleet.cli.model import accel_options, data_options, lowering
+from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
 from fleet.cosim.files import write_atomically
 from fleet.cosim.model import load_model
@@ -59,7 +60,7 @@ def _nothing(*_values: object) -> None:
 
 @click.command(name="run", epilog=_EPILOG)
 @click.argument("model")
-@click.option("--engine", default="vm", show_default=True, help="vm, cpython, iss, rtl, riscv or a plug-in's.")
+@click.option("--engine", default="vm", show_default=True, help="vm, interp, cpython, iss, rtl, riscv, llvm-cpu, mlir.")
 @data_options
 @click.option("--device", help="Device for iss and rtl.")
 @click.option(
@@ -145,8 +146,7 @@ def _finish(
         table = {"engine": engine, "banner": banner, "outputs": shapes, "counters": counters}
         click.echo(json.dumps(table, indent=1))
         return 0
-    for name, array in outputs.items():
-        click.echo(f"{name} {array.dtype.name}{list(array.shape)}\n{np.array2string(array, threshold=64, precision=6)}")
+    print_outputs(outputs)
     for name in ("cycles", "instructions"):
         if name in counters:
             click.echo(f"{name} {counters[name]:,.0f}")

@@ -1,0 +1,244 @@
+"""The compiler as a Python API: what `fleet compile` does, as functions.
+
+Example:
+    >>> import fleet
+    >>> compiled = fleet.compile("examples/add_sample.py")
+    >>> print(compiled.text("bytecode"))
+    >>> compiled.run("llvm-cpu").meta["stdout"]
+    '43\\n'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.errors import DeviceError, FleetError, SetupError, SourceError
+
+if TYPE_CHECKING:
+    from fleet.engines.trace import Trace
+    from fleet.ir.program import Program
+    from fleet.targets.accel.program import AccelProgram
+    from fleet.targets.bytecode.module import ByteCodeModule
+    from fleet.transforms.pipeline import Hooks, Record
+
+__all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "source_stage"]
+
+STAGES: tuple[str, ...] = (*("token", "ast", "ir", "mlir", "vm", "bytecode", "riscv-asm", "accel-regs", "accel-aux", "hpp"),)
+"""What a compiler can be asked to show, in the order in which a model passes through."""
+
+BACKENDS: Mapping[str, str | None] = {
+    "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "sycl": None, "cuda": None, "llvm-gpu": None,
+}  # fmt: skip
+"""Target backend of the seeds -> the engine that runs it; None for those that fleet does not have."""
+
+
+def engine_of(backend: str) -> str:
+    """The engine behind a target backend. Raises FleetError for one that fleet does not have."""
+    engine = BACKENDS.get(backend)
+    if engine is None:
+        have = ", ".join(name for name, there in BACKENDS.items() if there)
+        raise FleetError(f"no code is made for {backend}", where="--target-backend", hint=f"choose among {have}")
+    return engine
+
+
+def source_stage(stage: str, spec: str) -> str:
+    """The tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
+    from fleet.frontend.dump import tokens, tree
+
+    path = spec if spec.endswith(".py") else spec.rpartition(":")[0] or spec
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
+    return (tokens if stage == "token" else tree)(text, path)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled model.
+
+    Attributes:
+        spec: "path.py:function" or "path.py", as given.
+        program: its IR with weights, after the passes that were asked for.
+        inputs: arrays of one run, by name (drawn where none were given).
+        banner: what a reader must know first (drawn data), or None.
+        records: what each pass did.
+    """
+
+    spec: str
+    program: Program
+    inputs: Mapping[str, np.ndarray]
+    banner: str | None = None
+    records: Sequence[Record] = field(default=())
+
+    def bytecode(self) -> ByteCodeModule:
+        """The bytecode module; `VM(module).run(inputs)` runs it."""
+        from fleet.targets.bytecode.convert import ByteCodeConverter
+
+        return ByteCodeConverter(self.program).convert()
+
+    def text(self, stage: str, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> str:
+        """A stage as text.
+
+        Args:
+            stage: one of `STAGES`.
+            device, lowering: for accel-regs and accel-aux, as `RunOptions` has them.
+
+        Raises:
+            DeviceError: the target cannot hold the model. FleetError: an unknown stage, or one that needs a device.
+        """
+        if stage not in STAGES:
+            raise FleetError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
+        if stage in ("token", "ast"):
+            return source_stage(stage, self.spec)
+        if stage == "hpp":
+            hint = "accel-regs and accel-aux show the stream"
+            raise DeviceError("a C++ header of the instruction stream is not made yet", where="--emit hpp", hint=hint)
+        if stage.startswith("accel"):
+            from fleet.targets.accel.listing import aux_listing, regs_listing
+
+            return (aux_listing if stage == "accel-aux" else regs_listing)(self._accel(stage, device, lowering))
+        return _TEXTS[stage](self)
+
+    def write(self, stage: str, path: Path, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> None:
+        """A stage as a file: in its own format where the name asks for it (.fbc, .elf, .stream, .bin), else as text.
+
+        Raises as `text`, and FleetError where the file cannot be written.
+        """
+        from fleet.cosim.files import write_atomically
+
+        if stage == "bytecode" and path.suffix == ".fbc":
+            self.bytecode().save(path)
+        elif stage == "riscv-asm" and path.suffix == ".elf":
+            from fleet.targets.riscv.compile import compile_riscv
+
+            compile_riscv(self.program).save(path)
+        elif stage in ("accel-regs", "accel-aux") and path.suffix == ".stream":
+            from fleet.targets.accel.container import save, stream_file
+
+            save(stream_file(self._accel(stage, device, lowering)), path)
+        elif stage == "accel-aux" and path.suffix == ".bin":
+            from fleet.targets.accel.container import stream_file
+
+            write_atomically(path, stream_file(self._accel(stage, device, lowering)).binary)
+        else:
+            write_atomically(path, self.text(stage, device=device, lowering=lowering).encode(errors="replace"))
+
+    def run(self, engine: str = "vm", inputs: Mapping[str, np.ndarray] | None = None, **options: Any) -> Trace:
+        """Runs on an engine; `options` are the fields of `RunOptions`. Raises what the engine raises, SetupError included."""
+        from fleet.engines.base import RunOptions
+        from fleet.engines.registry import find_engine
+
+        chosen = find_engine(engine).engine
+        missing = chosen.available()
+        if missing:
+            raise SetupError(missing, where=f"engine {engine}")
+        return chosen.run(self.program, self.inputs if inputs is None else inputs, RunOptions(**options))
+
+    def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
+        from fleet.isa.registry import find_device
+        from fleet.targets.accel.compile import compile_accel
+
+        if device is None:
+            raise FleetError(f"--emit {stage} needs a device", hint="name one with --device, for instance hbm_small")
+        instruction_set, chosen = find_device(device)
+        options = dict(lowering or {})
+        return compile_accel(
+            self.program, instruction_set, chosen, {**options, "issue": "aux"} if stage == "accel-aux" else options
+        )
+
+
+def compile_model(
+    spec: str,
+    *,
+    weights: Path | str | Mapping[str, np.ndarray] | None = None,
+    inputs: Path | str | Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+    batch: int | None = None,
+    pipeline: str | None = None,
+    hooks: Hooks | None = None,
+) -> Compiled:
+    """Compiles a model.
+
+    Args:
+        spec: "path.py:function", or "path.py" for a script.
+        weights, inputs: .npz files or arrays by argument name. With files, or with neither, what is missing is drawn with `seed`;
+            arrays must be complete.
+        batch: rows of drawn inputs, or only the first rows of those given.
+        pipeline: passes to run ("vm" keeps every bit; see `fleet.transforms.pipeline.PIPELINES`); None for none.
+        hooks: what happens around every pass (dumps, verification).
+
+    Raises:
+        SourceError, ModelError: as `fleet.frontend.source.load`.
+    """
+    compiled = _loaded(spec, weights, inputs, seed, batch)
+    return compiled if pipeline is None else optimised(compiled, pipeline, hooks)
+
+
+def optimised(compiled: Compiled, pipeline: str, hooks: Hooks | None = None) -> Compiled:
+    """The same model after a pipeline's passes. Raises FleetError for an unknown pipeline."""
+    from fleet.transforms.pipeline import pipeline as find_pipeline
+
+    program, records = find_pipeline(pipeline).run(compiled.program, hooks)
+    return replace(compiled, program=program, records=records)
+
+
+def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None) -> Compiled:
+    if isinstance(weights, Mapping) or isinstance(inputs, Mapping):
+        from fleet.cosim.data import load_arrays
+        from fleet.frontend.source import load
+
+        def arrays(given: Any, what: str) -> dict[str, np.ndarray]:
+            if given is None:
+                return {}
+            return dict(given) if isinstance(given, Mapping) else load_arrays(Path(given), what=what)
+
+        bound, fed = arrays(weights, "weights"), arrays(inputs, "input")
+        program = load(spec, bound, fed, seed=seed)
+        return Compiled(spec, program, {a.name: np.ascontiguousarray(fed[a.name]) for a in program.inputs})
+    from fleet.cosim.model import load_model
+
+    model = load_model(spec, Path(weights) if weights else None, Path(inputs) if inputs else None, seed, batch)
+    return Compiled(spec, model.program, model.inputs, model.banner)
+
+
+def _ir(compiled: Compiled) -> str:
+    from fleet.ir.text import print_ir
+
+    return print_ir(compiled.program.module)
+
+
+def _mlir(compiled: Compiled) -> str:
+    from fleet.targets.mlir.export import export_mlir
+
+    return export_mlir(compiled.program).text()
+
+
+def _bytecode(compiled: Compiled) -> str:
+    from fleet.targets.bytecode.listing import disassemble
+
+    module = compiled.bytecode()
+    return f"{module}\n\n{disassemble(module)}"
+
+
+def _vm(compiled: Compiled) -> str:
+    from fleet.targets.bytecode.text import print_vm
+
+    return print_vm(compiled.bytecode())
+
+
+def _riscv(compiled: Compiled) -> str:
+    from fleet.targets.riscv.compile import compile_riscv
+
+    return compile_riscv(compiled.program).asm()
+
+
+_TEXTS: Mapping[str, Callable[[Compiled], str]] = {
+    "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "riscv-asm": _riscv,
+}  # fmt: skip

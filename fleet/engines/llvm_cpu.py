@@ -1,0 +1,61 @@
+"""Engine `llvm-cpu`: the RISC-V target's code compiled for this machine. A fast oracle without any external tool."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.engines.base import RunOptions
+from fleet.engines.trace import Trace
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.targets.printed import printed
+
+__all__ = ["ENGINE", "LlvmCpuEngine"]
+
+
+class LlvmCpuEngine:
+    """See `fleet.engines.base.Engine`. Results equal those of `riscv` in every bit."""
+
+    name = "llvm-cpu"
+    target = "host"
+
+    def available(self) -> str | None:
+        """Always: llvmlite is a dependency."""
+        return None
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """See `Engine.run`. Raises DeviceError for what the target cannot hold, ModelError for what the data cause."""
+        from fleet.targets.host.compile import compile_host
+
+        compiled = compile_host(program)
+        start = time.perf_counter()
+        compiled.run(inputs)
+        elapsed = time.perf_counter() - start
+        plan = compiled.plan
+        names: dict[SSAValue, str] = {
+            value: a.name for value, a in zip(program.function.body.block.args, program.arguments, strict=True)
+        }
+
+        def value(source: SSAValue) -> np.ndarray:
+            if isinstance(source.owner, FleetOp):
+                return compiled.fetch(plan.results[op_id(source.owner)])
+            name = names[source]
+            return compiled.fetch(plan.weights.get(name) or plan.inputs[name])
+
+        trace = Trace(self.name, program.hash, elapsed_s=elapsed)
+        if options.keep_tensors:
+            trace.tensors = {id_: compiled.fetch(buffer) for id_, buffer in plan.results.items()}
+        trace.outputs = {name: compiled.fetch(buffer) for name, buffer in plan.outputs}
+        trace.counters = {"operations": float(len(compiled.operations))}
+        trace.meta = {"processor": compiled.processor, "numpy": np.__version__, "stdout": printed(program, value)}
+        if options.progress is not None:
+            options.progress(1.0, f"{len(compiled.operations)} operations")
+        trace.complete = True
+        return trace
+
+
+ENGINE = LlvmCpuEngine()

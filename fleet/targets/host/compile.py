@@ -1,0 +1,186 @@
+"""Program -> machine code of this processor, in process.
+
+The LLVM IR is the RISC-V target's (`fleet.targets.riscv.codegen`): one source of kernels for both, so the two engines give the same
+bits, and a fault in an emulator shows. Three things differ: the triple and the processor's features; buffers, which lie where
+this process has them; and faults (a bad index), which are noted and reported after the run instead of trapping.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import DeviceError, ModelError
+from fleet.ir.program import Program
+from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
+from fleet.targets.riscv.plan import Buffer, MemoryPlan
+
+__all__ = ["HostProgram", "compile_host"]
+
+_NOTE = "fleet_note_fault"
+_FIRST = "fleet_first_fault"
+_NOTE_IR = f"""
+@"{_FIRST}" = global [4 x i64] zeroinitializer
+define internal void @"{_NOTE}"(i64 %operation) noinline nounwind {{
+  %held = load i64, ptr @"{_FIRST}"
+  %free = icmp eq i64 %held, 0
+  br i1 %free, label %note, label %leave
+note:
+  call void @llvm.memcpy.p0.p0.i64(ptr @"{_FIRST}", ptr @"{FAULT_SYMBOL}", i64 24, i1 false)
+  %place = getelementptr i64, ptr @"{_FIRST}", i64 3
+  store i64 %operation, ptr %place
+  br label %leave
+leave:
+  ret void
+}}
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+"""
+_TRAP = re.compile(r'call void @"llvm\.trap"\(\)\s*unreachable')
+_FUNCTION = re.compile(r'^define .*?@"([^"]+)"', re.MULTILINE)
+_ALIGN = 16
+"""Of arrays that are used where they are; others are copied."""
+
+
+@dataclass(frozen=True)
+class HostProgram:
+    """A program compiled for this machine, with its weights in place; runs any number of times.
+
+    Attributes:
+        program: the source.
+        plan: buffers by name; addresses are only distances here.
+        operations: id and place in the source of every operation that has code, in program order.
+        processor: LLVM's name of it.
+    """
+
+    program: Program
+    plan: MemoryPlan
+    operations: tuple[tuple[str, str | None], ...]
+    processor: str
+    _engine: Any
+    _arena: _Arena
+    _weights: Mapping[str, np.ndarray] = field(repr=False)
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Runs; results are read with `fetch`. Raises ModelError for an unfit input, a bad index or exponent."""
+        for buffer in self.plan.inputs.values():
+            array = inputs.get(buffer.name)
+            if array is None:
+                raise ModelError(f'no input "{buffer.name}"', hint=f"given are {', '.join(inputs) or 'none'}")
+            if array.shape != buffer.shape or array.dtype != buffer.dtype:
+                have, want = f"{array.dtype}{list(array.shape)}", f"{buffer.dtype}{list(buffer.shape)}"
+                raise ModelError(f'input "{buffer.name}" must be {want}, found {have}')
+            self._arena.view(buffer)[...] = array
+        words = (ctypes.c_int64 * 4).from_address(self._engine.get_global_value_address(_FIRST))
+        words[0] = 0
+        ctypes.CFUNCTYPE(None)(self._engine.get_function_address("fleet_main"))()
+        if words[0]:
+            known = 0 <= words[3] < len(self.operations)
+            operation, at = self.operations[words[3]] if known else ("an operation", None)
+            raise ModelError(
+                f"operation {operation}: {Fault(words[0]).message(words[1], words[2])}", where=at, hint="check the input data"
+            )
+
+    def fetch(self, buffer: Buffer) -> np.ndarray:
+        """A copy of a buffer of the plan."""
+        weight = self._weights.get(buffer.symbol)
+        return (self._arena.view(buffer) if weight is None else weight).copy()
+
+
+class _Arena:
+    """Memory for everything that a run writes, laid out as the plan has it; pages that nothing touches cost nothing."""
+
+    def __init__(self, plan: MemoryPlan) -> None:
+        self.start = min((r.address for r in plan.regions), default=0)
+        end = max((r.address + r.size for r in plan.regions), default=1)
+        self.memory = mmap.mmap(-1, max(end - self.start, 1))
+        self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+
+    def address(self, planned: int) -> int:
+        return self.base + planned - self.start
+
+    def view(self, buffer: Buffer) -> np.ndarray:
+        size = int(np.prod(buffer.shape, dtype=np.int64))
+        offset = buffer.address - self.start
+        return (
+            np.frombuffer(self.memory, buffer.dtype, size, offset).reshape(buffer.shape)
+            if size
+            else np.empty(buffer.shape, buffer.dtype)
+        )
+
+
+def compile_host(program: Program) -> HostProgram:
+    """Compiles a program for this machine.
+
+    Args:
+        program: what the RISC-V target takes (float32, float64, int32, int64; static shapes).
+
+    Raises:
+        DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
+    """
+    import llvmlite.binding as llvm
+
+    from fleet.targets.riscv.codegen import generate
+
+    try:
+        module = generate(program)
+    except DeviceError as error:
+        raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    processor = llvm.get_host_cpu_name()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=processor,
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        codemodel="large",  # buffers are far from code
+    )
+    functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
+    parsed = llvm.parse_assembly(_without_traps(module.llvm_ir, functions) + _NOTE_IR)
+    parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
+    parsed.verify()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(parsed, passes)
+    engine = llvm.create_mcjit_compiler(parsed, machine)
+    arena = _Arena(module.plan)
+    weights: dict[str, np.ndarray] = {}
+    for buffer in module.plan.weights.values():
+        array = np.ascontiguousarray(program.weights[buffer.name]).reshape(buffer.shape)
+        if array.ctypes.data % _ALIGN == 0:
+            weights[buffer.symbol] = array
+        else:
+            arena.view(buffer)[...] = array
+    for symbol, (address, _size) in module.absolute.items():
+        place = weights[symbol].ctypes.data if symbol in weights else arena.address(address)
+        if parsed_symbol := _global(parsed, symbol):
+            engine.add_global_mapping(parsed_symbol, place)
+    engine.finalize_object()
+    ids = tuple((operation.id, operation.at) for operation in module.operations)
+    return HostProgram(program, module.plan, ids, processor, engine, arena, weights)
+
+
+def _global(module: Any, name: str) -> Any:
+    try:
+        return module.get_global_variable(name)
+    except NameError:  # optimised away: nothing uses it
+        return None
+
+
+def _without_traps(llvm_ir: str, functions: Mapping[str, int]) -> str:
+    """Every trap becomes a note of the operation's number and a return: this process must survive it."""
+    parts: list[str] = []
+    begin, number = 0, -1
+    for match in _FUNCTION.finditer(llvm_ir):
+        parts.append(_noted(llvm_ir[begin : match.start()], number))
+        begin, number = match.start(), functions.get(match[1], -1)
+    parts.append(_noted(llvm_ir[begin:], number))
+    return "".join(parts)
+
+
+def _noted(text: str, number: int) -> str:
+    return _TRAP.sub(f'call void @"{_NOTE}"(i64 {number})\n  ret void', text)

@@ -1,0 +1,84 @@
+"""One private function for every different computation: a model repeats itself, and compilers' time grows with a function's length.
+
+GPT-2's 2,530 operations need 58 functions. As one function LLVM took more than ten minutes for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import SSAValue
+
+from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp
+from fleet.ir.expand import expand
+from fleet.ir.shapes import InferenceError
+from fleet.ir.types import is_tensor
+from fleet.targets.mlir._emitter import Emitter
+from fleet.targets.mlir._movement import refuse
+
+__all__ = ["Kernels", "Rule"]
+
+Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[SSAValue]], SSAValue]
+
+_IDENTITY = frozenset({"id", "var", "at", "covers"})
+
+
+class Kernels:
+    """Calls computations, making the function of each when it is first met."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        self.rules = rules
+        self.functions: dict[object, FuncOp] = {}
+
+    def apply(self, e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+        """The result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
+        if isinstance(op, ConstantOp | ReshapeOp) or not is_tensor(op.results[0].type):
+            return self._emit(e, op, values)
+        passed = [
+            n for n, operand in enumerate(op.operands) if not isinstance(operand.owner, ConstantOp) or is_tensor(operand.type)
+        ]
+        function = self.functions.get(self._key(op, passed))
+        if function is None:
+            function = self._function(op, passed, values)
+            self.functions[self._key(op, passed)] = function
+        call = CallOp(function.sym_name.data, [values[n] for n in passed], [op.results[0].type])
+        return e.add(call)
+
+    def _key(self, op: FleetOp, passed: Sequence[int]) -> object:
+        """All that the function depends on: literal numbers are part of it, arrays only by their types."""
+        attributes = tuple(sorted((name, str(value)) for name, value in op.properties.items() if name not in _IDENTITY))
+        operands = tuple(
+            str(v.type) if n in passed or not isinstance(v.owner, ConstantOp) else f"{v.owner.properties['value']} {v.type}"
+            for n, v in enumerate(op.operands)
+        )
+        return op.name, attributes, operands, str(op.results[0].type)
+
+    def _function(self, op: FleetOp, passed: Sequence[int], outer: Sequence[SSAValue]) -> FuncOp:
+        name = f"{op.name.removeprefix('fleet.')}_{len(self.functions)}"
+        function = FuncOp(name, ([op.operands[n].type for n in passed], [op.results[0].type]), visibility="private")
+        block = function.body.block
+        inner = list(outer)
+        for n, argument in zip(passed, block.args, strict=True):
+            inner[n] = argument
+        e = Emitter(block)
+        block.add_op(ReturnOp(self._emit(e, op, inner)))
+        # LLVM would copy small ones back into the one long function that they were taken out of.
+        function.attributes["passthrough"] = ArrayAttr([StringAttr("noinline")])
+        return function
+
+    def _emit(self, e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+        """The operation's code here: its own, or that of the sequence that a composite stands for."""
+        try:
+            sequence = expand(op) or [op]
+        except InferenceError as error:
+            raise refuse(op, str(error)) from error
+        found = dict(zip(op.operands, values, strict=True))
+        for primitive in sequence:
+            rule = self.rules.get(primitive.name.removeprefix("fleet."))
+            if rule is None:
+                raise refuse(op, "not supported")
+            found[primitive.results[0]] = rule(e, primitive, [found[v] for v in primitive.operands])
+        return found[sequence[-1].results[0]]

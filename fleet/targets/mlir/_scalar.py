@@ -1,0 +1,274 @@
+"""What NumPy computes of single elements, as operations of arith and math.
+
+Special values follow NumPy 2 on x86-64: integers wrap, an integer divided by zero gives 0, a NaN or a number that an integer
+type does not hold casts to its smallest value. float16 functions are computed in float32 and rounded once, as NumPy's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
+
+from fleet.ir.types import element_type
+from fleet.targets.mlir._emitter import Emitter
+
+__all__ = ["BINARY", "UNARY", "binary", "convert", "from_index", "largest", "smallest", "to_index", "truth", "unary"]
+
+_F32 = np.dtype(np.float32)
+_INDEX = IndexType()
+
+
+def smallest(dtype: np.dtype) -> float | int:
+    """The identity of `maximum`."""
+    return -np.inf if dtype.kind == "f" else 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)
+
+
+def largest(dtype: np.dtype) -> float | int:
+    """The identity of `minimum`."""
+    return np.inf if dtype.kind == "f" else 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+
+
+def to_index(e: Emitter, value: SSAValue) -> SSAValue:
+    """An integer as `index`."""
+    return e.add(arith.IndexCastOp(value, _INDEX))
+
+
+def from_index(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
+    """An `index` as a number of `dtype`."""
+    integer = dtype if dtype.kind == "i" else np.dtype(np.int64)
+    return convert(e, e.add(arith.IndexCastOp(value, element_type(integer))), integer, dtype)
+
+
+def truth(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
+    """`bool(x)`: NaN is true."""
+    if dtype.kind == "b":
+        return value
+    zero = e.constant(0, dtype)
+    return e.add(arith.CmpfOp(value, zero, "une") if dtype.kind == "f" else arith.CmpiOp(value, zero, "ne"))
+
+
+def convert(e: Emitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
+    """`astype`."""
+    if source == target:
+        return value
+    to: Any = element_type(target)
+    if target.kind == "b":
+        return truth(e, value, source)
+    if source.kind == "b":
+        return e.add(arith.UIToFPOp(value, to) if target.kind == "f" else arith.ExtUIOp(value, to))
+    if source.kind == "f" and target.kind == "f":
+        return e.add(arith.ExtFOp(value, to) if target.itemsize > source.itemsize else arith.TruncFOp(value, to))
+    if target.kind == "f":
+        return e.add(arith.SIToFPOp(value, to))
+    if source.kind == "i":
+        return e.add(arith.ExtSIOp(value, to) if target.itemsize > source.itemsize else arith.TruncIOp(value, to))
+    return _to_integer(e, value, source, target)
+
+
+def _to_integer(e: Emitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
+    if target.itemsize < 4:  # C's way, which NumPy's is: through int
+        return convert(e, _to_integer(e, value, source, np.dtype(np.int32)), np.dtype(np.int32), target)
+    wide = np.dtype(np.float64)
+    x = convert(e, value, source, wide)
+    bits = 8 * target.itemsize
+    low, high = e.constant(-(2.0 ** (bits - 1)) - (bits < 64), wide), e.constant(2.0 ** (bits - 1), wide)
+    above = e.add(arith.CmpfOp(x, low, "oge" if bits == 64 else "ogt"))
+    fits = e.add(arith.AndIOp(above, e.add(arith.CmpfOp(x, high, "olt"))))
+    safe = e.add(arith.SelectOp(fits, x, e.constant(0.0, wide)))
+    to: Any = element_type(target)
+    return e.add(arith.SelectOp(fits, e.add(arith.FPToSIOp(safe, to)), e.constant(int(np.iinfo(target).min), target)))
+
+
+# ---- two operands, both of one dtype
+
+_COMPARE = {
+    # float, integer, bool
+    "less": ("olt", "slt", "ult"),
+    "less_equal": ("ole", "sle", "ule"),
+    "greater": ("ogt", "sgt", "ugt"),
+    "greater_equal": ("oge", "sge", "uge"),
+    "equal": ("oeq", "eq", "eq"),
+    "not_equal": ("une", "ne", "ne"),
+}
+_ARITHMETIC: Mapping[str, tuple[Any, Any, Any]] = {
+    # float, integer, bool
+    "add": (arith.AddfOp, arith.AddiOp, arith.OrIOp),
+    "sub": (arith.SubfOp, arith.SubiOp, arith.XOrIOp),
+    "mul": (arith.MulfOp, arith.MuliOp, arith.AndIOp),
+    "div": (arith.DivfOp, None, None),
+    "maximum": (arith.MaximumfOp, arith.MaxSIOp, arith.OrIOp),
+    "minimum": (arith.MinimumfOp, arith.MinSIOp, arith.AndIOp),
+}
+
+
+def binary(e: Emitter, name: str, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+    """An operation of two elements of `dtype`; comparisons and logical operations give i1."""
+    kind = "fib".index(dtype.kind)
+    if name in _COMPARE:
+        predicate = _COMPARE[name][kind]
+        return e.add(arith.CmpfOp(x, y, predicate) if kind == 0 else arith.CmpiOp(x, y, predicate))
+    if name in ("logical_and", "logical_or"):
+        operation = arith.AndIOp if name == "logical_and" else arith.OrIOp
+        return e.add(operation(truth(e, x, dtype), truth(e, y, dtype)))
+    if name in _ARITHMETIC:
+        return e.add(_ARITHMETIC[name][kind](x, y))
+    if kind == 0 and dtype.itemsize == 2:
+        wide = [convert(e, v, dtype, _F32) for v in (x, y)]
+        return convert(e, binary(e, name, wide[0], wide[1], _F32), _F32, dtype)
+    return _REST[name][kind](e, x, y, dtype)
+
+
+def _remainder(e: Emitter, x: SSAValue, y: SSAValue) -> SSAValue:
+    return e.unregistered("arith.remf", [x, y], x.type)  # xDSL has no arith.remf
+
+
+def _float_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+    """The remainder with the divisor's sign."""
+    zero, rest = e.constant(0.0, dtype), _remainder(e, x, y)
+    moved = e.add(arith.AddfOp(rest, y))
+    result = e.add(arith.SelectOp(_signs_differ(e, rest, y, zero), moved, rest))
+    exact = e.add(arith.CmpfOp(rest, zero, "oeq"))
+    return e.add(arith.SelectOp(exact, _signed_zero(e, y, dtype), result))
+
+
+def _signed_zero(e: Emitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
+    """Zero with the sign of x. (convert-math-to-libm refuses math.copysign.)"""
+    integer = np.dtype(f"int{8 * dtype.itemsize}")
+    bits = e.add(arith.BitcastOp(x, element_type(integer)))
+    sign = e.add(arith.AndIOp(bits, e.constant(int(np.iinfo(integer).min), integer)))
+    return e.add(arith.BitcastOp(sign, x.type))
+
+
+def _signs_differ(e: Emitter, x: SSAValue, y: SSAValue, zero: SSAValue) -> SSAValue:
+    return e.add(arith.XOrIOp(e.add(arith.CmpfOp(x, zero, "olt")), e.add(arith.CmpfOp(y, zero, "olt"))))
+
+
+def _float_floor_div(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+    """As CPython and NumPy: out of the exact remainder, then snapped to the nearest integer."""
+    zero, one, half = (e.constant(v, dtype) for v in (0.0, 1.0, 0.5))
+    rest, plain = _remainder(e, x, y), e.add(arith.DivfOp(x, y))
+    quotient = e.add(arith.DivfOp(e.add(arith.SubfOp(x, rest)), y))
+    inexact = e.add(arith.CmpfOp(rest, zero, "une"))
+    lower = e.add(arith.AndIOp(inexact, _signs_differ(e, rest, y, zero)))
+    quotient = e.add(arith.SelectOp(lower, e.add(arith.SubfOp(quotient, one)), quotient))
+    floor = e.add(math.FloorOp(quotient))
+    up = e.add(arith.CmpfOp(e.add(arith.SubfOp(quotient, floor)), half, "ogt"))
+    floor = e.add(arith.SelectOp(up, e.add(arith.AddfOp(floor, one)), floor))
+    some = e.add(arith.CmpfOp(quotient, zero, "une"))
+    result = e.add(arith.SelectOp(some, floor, _signed_zero(e, plain, dtype)))
+    return e.add(arith.SelectOp(e.add(arith.CmpfOp(y, zero, "oeq")), plain, result))
+
+
+def _integer_floor_div(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+    zero, safe = _safe_divisor(e, x, y, dtype)
+    quotient = e.add(arith.FloorDivSIOp(x, safe))
+    return e.add(arith.SelectOp(e.add(arith.CmpiOp(y, zero, "eq")), zero, quotient))
+
+
+def _integer_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+    zero, safe = _safe_divisor(e, x, y, dtype)
+    rest = e.add(arith.RemSIOp(x, safe))
+    differ = e.add(arith.CmpiOp(e.add(arith.XOrIOp(rest, safe)), zero, "slt"))
+    wrong = e.add(arith.AndIOp(e.add(arith.CmpiOp(rest, zero, "ne")), differ))
+    rest = e.add(arith.SelectOp(wrong, e.add(arith.AddiOp(rest, safe)), rest))
+    return e.add(arith.SelectOp(e.add(arith.CmpiOp(y, zero, "eq")), zero, rest))
+
+
+def _safe_divisor(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> tuple[SSAValue, SSAValue]:
+    """Zero, and y with 1 for what must not be divided by: 0, and -1 where the quotient would not fit."""
+    zero, least = e.constant(0, dtype), e.constant(int(np.iinfo(dtype).min), dtype)
+    overflow = e.add(arith.AndIOp(e.add(arith.CmpiOp(x, least, "eq")), e.add(arith.CmpiOp(y, e.constant(-1, dtype), "eq"))))
+    bad = e.add(arith.OrIOp(e.add(arith.CmpiOp(y, zero, "eq")), overflow))
+    return zero, e.add(arith.SelectOp(bad, e.constant(1, dtype), y))
+
+
+def _integer_pow(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+    """Square and multiply modulo 2**n. (NumPy refuses a negative exponent; here it gives some number.)"""
+    one = e.constant(1, dtype)
+    block = Block(arg_types=[_INDEX, x.type, x.type, x.type])
+    with e.inside(block):
+        _, result, square, rest = block.args
+        odd = e.add(arith.CmpiOp(e.add(arith.AndIOp(rest, one)), one, "eq"))
+        product = e.add(arith.SelectOp(odd, e.add(arith.MuliOp(result, square)), result))
+        block.add_op(scf.YieldOp(product, e.add(arith.MuliOp(square, square)), e.add(arith.ShRUIOp(rest, one))))
+    bits = e.index(8 * dtype.itemsize - 1)
+    return e.add(scf.ForOp(e.index(0), bits, e.index(1), [one, x, y], block))
+
+
+def _float_pow(e: Emitter, x: SSAValue, y: SSAValue, _dtype: np.dtype) -> SSAValue:
+    return e.add(math.PowFOp(x, y))
+
+
+_Binary = Callable[[Emitter, SSAValue, SSAValue, np.dtype], SSAValue]
+_REST: Mapping[str, tuple[_Binary, _Binary]] = {
+    "pow": (_float_pow, _integer_pow),
+    "floor_div": (_float_floor_div, _integer_floor_div),
+    "mod": (_float_mod, _integer_mod),
+}
+BINARY = frozenset({*_ARITHMETIC, *_COMPARE, *_REST, "logical_and", "logical_or"})
+
+# ---- one operand
+
+_FUNCTIONS: Mapping[str, Callable[[SSAValue], Operation]] = {
+    "sqrt": math.SqrtOp,
+    "exp": math.ExpOp,
+    "log": math.LogOp,
+    "tanh": math.TanhOp,
+    "erf": math.ErfOp,
+    "sin": math.SinOp,
+    "cos": math.CosOp,
+    "floor": math.FloorOp,
+    "ceil": math.CeilOp,
+    "rint": math.RoundEvenOp,
+    "log1p": math.Log1pOp,
+    "expm1": math.ExpM1Op,
+}
+UNARY = frozenset({*_FUNCTIONS, "neg", "abs", "sign", "rsqrt", "logical_not", "isnan"})
+
+
+def unary(e: Emitter, name: str, x: SSAValue, dtype: np.dtype) -> SSAValue:
+    """An operation of one element; `logical_not` and `isnan` give i1."""
+    true = np.dtype(bool)
+    if name == "logical_not":
+        return e.add(arith.XOrIOp(truth(e, x, dtype), e.constant(1, true)))
+    if name == "isnan":
+        return e.add(arith.CmpfOp(x, x, "uno")) if dtype.kind == "f" else e.constant(0, true)
+    if dtype.kind != "f":
+        return _integer_unary(e, name, x, dtype)
+    if name == "neg":
+        return e.add(arith.NegfOp(x))
+    if name == "abs":
+        return e.add(math.AbsFOp(x))
+    if name == "sign":
+        return _sign(e, x, dtype)
+    if dtype.itemsize == 2:
+        return convert(e, unary(e, name, convert(e, x, dtype, _F32), _F32), _F32, dtype)
+    if name == "rsqrt":
+        return e.add(arith.DivfOp(e.constant(1.0, dtype), e.add(math.SqrtOp(x))))
+    return e.add(_FUNCTIONS[name](x))
+
+
+def _integer_unary(e: Emitter, name: str, x: SSAValue, dtype: np.dtype) -> SSAValue:
+    if name in ("floor", "ceil", "rint") or dtype.kind == "b":
+        return x
+    zero = e.constant(0, dtype)
+    if name == "neg":
+        return e.add(arith.SubiOp(zero, x))
+    negative = e.add(arith.CmpiOp(x, zero, "slt"))
+    if name == "abs":
+        return e.add(arith.SelectOp(negative, e.add(arith.SubiOp(zero, x)), x))
+    positive = e.add(arith.SelectOp(e.add(arith.CmpiOp(x, zero, "sgt")), e.constant(1, dtype), zero))
+    return e.add(arith.SelectOp(negative, e.constant(-1, dtype), positive))
+
+
+def _sign(e: Emitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
+    """1, -1 or 0; NaN of NaN."""
+    zero = e.constant(0.0, dtype)
+    rest = e.add(arith.SelectOp(e.add(arith.CmpfOp(x, zero, "oeq")), zero, x))
+    below = e.add(arith.SelectOp(e.add(arith.CmpfOp(x, zero, "olt")), e.constant(-1.0, dtype), rest))
+    return e.add(arith.SelectOp(e.add(arith.CmpfOp(x, zero, "ogt")), e.constant(1.0, dtype), below))

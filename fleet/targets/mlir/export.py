@@ -1,0 +1,165 @@
+"""IR -> upstream dialects (func, tensor, linalg, arith, math, scf), one way.
+
+The model becomes the function `fleet_<name>`, which calls one private function for every different computation. Its arguments
+are the model's in their order, weights included; it returns the model's outputs and then what the model prints, each value
+once (`Export` says which result is which). Everything that is returned is a tensor. Composite operations are expanded to the
+textbook sequence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr, UnregisteredOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from fleet.ir.dialect import PrintOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.targets.mlir import _elementwise as elementwise
+from fleet.targets.mlir import _movement as movement
+from fleet.targets.mlir import _products as products
+from fleet.targets.mlir import _reductions as reductions
+from fleet.targets.mlir import _scalar as scalar
+from fleet.targets.mlir._emitter import Emitter
+from fleet.targets.mlir._kernels import Kernels, Rule
+
+__all__ = ["RULES", "Export", "export_mlir"]
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
+    **dict.fromkeys(
+        ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "mean", "var"),
+        reductions.reduction,
+    ),
+    "argmax": reductions.arg_reduction,
+    "argmin": reductions.arg_reduction,
+    "cumsum": reductions.cumsum,
+    "where": elementwise.where,
+    "cast": elementwise.cast_op,
+    "constant": elementwise.constant_op,
+    "matmul": products.matmul,
+    "einsum": products.einsum,
+    "transpose": movement.transpose,
+    "reshape": movement.reshape,
+    "slice": movement.slice_,
+    "gather": movement.gather,
+    "concat": movement.concat,
+    "broadcast_to": movement.broadcast_to,
+    "pad": movement.pad,
+    "dim": movement.dim,
+}
+
+
+_LONG = 256
+"""Operations from which on the model's function is left as it is written."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """What `export_mlir` makes.
+
+    Attributes:
+        module: the model's function, and private ones that it calls, one for every different computation.
+        entry: the model's function.
+        outputs: output name -> number of the function's result.
+        printed: for every `print`, its operands' results, in program order.
+        tensors: operation id -> number of the result, for the operations that were asked for.
+    """
+
+    module: ModuleOp
+    entry: str
+    outputs: Mapping[str, int]
+    printed: tuple[tuple[int, ...], ...]
+    tensors: Mapping[str, int]
+
+    def text(self) -> str:
+        """MLIR text as `mlir-opt` reads it."""
+        return str(self.module) + "\n"
+
+
+def export_mlir(program: Program, *, every_result: bool = False) -> Export:
+    """Exports a program, after any pass.
+
+    Args:
+        program: as a front end or a pass left it.
+        every_result: also return the result of every operation (for traces).
+
+    Raises:
+        DeviceError: an operation that cannot be expressed, with its id and place.
+    """
+    source = program.function
+    name = "fleet_" + (re.sub(r"\W", "_", source.sym_name.data).strip("_") or "main")
+    function = FuncOp(name, ([v.type for v in source.body.block.args], []))
+    block = function.body.block
+    e = Emitter(block)
+    values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
+    for argument, value in zip(program.arguments, block.args, strict=True):
+        _name(value, argument.name)
+    results, kernels = _Results(e), Kernels(RULES)
+    printed: list[tuple[int, ...]] = []
+    tensors: dict[str, int] = {}
+    for op in program.operations():
+        if isinstance(op, PrintOp):
+            printed.append(tuple(results.number(values[v]) for v in op.operands))
+            continue
+        value = values[op.results[0]] = kernels.apply(e, op, [values[v] for v in op.operands])
+        _name(value, op_id(op))
+        if every_result:
+            tensors[op_id(op)] = results.number(value)
+    outputs = {n: results.number(values[v]) for n, v in zip(program.outputs, program.returned(), strict=True)}
+    block.add_op(ReturnOp(*results.values))
+    for body in (block, *(f.body.block for f in kernels.functions.values())):
+        _drop_unused_constants(body)
+    function.update_function_type()
+    function.attributes["llvm.emit_c_interface"] = UnitAttr()
+    if len(block.ops) > _LONG:
+        # It only calls and frees: there is nothing to gain in it, and LLVM's time grows faster than its length.
+        function.attributes["passthrough"] = ArrayAttr([StringAttr("noinline"), StringAttr("optnone")])
+    # Weights are shared, and may be mapped from a file: nothing may be computed in their place.
+    kept = DictionaryAttr({"bufferization.writable": BoolAttr.from_bool(False)})
+    if block.args:
+        function.arg_attrs = ArrayAttr([kept if is_tensor(v.type) else DictionaryAttr({}) for v in block.args])
+    return Export(ModuleOp([*kernels.functions.values(), function]), name, outputs, tuple(printed), tensors)
+
+
+class _Results:
+    """The function's results, each value once."""
+
+    def __init__(self, e: Emitter) -> None:
+        self.e = e
+        self.values: list[SSAValue] = []
+        self._numbers: dict[SSAValue, int] = {}
+
+    def number(self, value: SSAValue) -> int:
+        if value not in self._numbers:
+            self._numbers[value] = len(self.values)
+            self.values.append(self._own(value))
+        return self._numbers[value]
+
+    def _own(self, value: SSAValue) -> SSAValue:
+        """A tensor in a buffer of its own: the caller frees every result, and must not free one twice, or an argument."""
+        if not is_tensor(value.type):
+            return movement.lone(self.e, value)
+        shares = isinstance(value, BlockArgument) or isinstance(value.owner, UnregisteredOp)  # the latter is a reshape
+        if not shares:
+            return value
+        return movement.copied(self.e, value, self.e.empty(numpy_dtype(value.type), self.e.dims(value), value.type))
+
+
+def _drop_unused_constants(block: Block) -> None:
+    for op in list(block.ops):
+        if isinstance(op, ConstantOp) and not op.result.uses:
+            op.detach()
+            op.erase()
+
+
+def _name(value: SSAValue, text: str) -> None:
+    """Lets the text keep the model's names."""
+    hint = re.sub(r"\W", "_", text)
+    if value.name_hint is None and not hint[:1].isdigit():
+        value.name_hint = hint

@@ -1,0 +1,124 @@
+"""MLIR text -> LLVM IR text, with LLVM's own tools of generation 22 and one fixed pass pipeline."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from fleet.errors import FleetError, SetupError
+
+__all__ = ["GENERATION", "PIPELINE", "lower", "missing", "optimise", "tools"]
+
+GENERATION = 22
+"""The LLVM release whose MLIR syntax is written; xDSL 0.74 prints what this one reads."""
+
+PIPELINE: tuple[str, ...] = (
+    # tensors become buffers, which are freed; not by buffer-deallocation-pipeline: one pass of it takes time that is quadratic
+    # in a function's length (19 s for GPT-2)
+    "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map}",
+    "ownership-based-buffer-deallocation",
+    "canonicalize",
+    "bufferization-lower-deallocations",
+    "cse",
+    "canonicalize",
+    "func.func(optimize-allocation-liveness)",
+    "convert-bufferization-to-memref",
+    # linalg becomes loops, in the order in which the export wrote them
+    "convert-linalg-to-loops",
+    "expand-strided-metadata",
+    "lower-affine",
+    "arith-expand",
+    "math-expand-ops{ops=rsqrt}",
+    "convert-scf-to-cf",
+    "convert-math-to-libm",
+    "convert-math-to-llvm",
+    "finalize-memref-to-llvm",
+    "convert-arith-to-llvm",
+    "convert-index-to-llvm",
+    "convert-cf-to-llvm",
+    "convert-func-to-llvm",
+    "reconcile-unrealized-casts",
+)
+"""The passes, in order. rsqrt is expanded first: convert-math-to-libm would call an rsqrtf that no libm has. libm goes before
+llvm: the latter makes exp(x) - 1 of expm1 and log(1 + x) of log1p, which lose their digits near 0."""
+
+_SECONDS = 900
+
+
+@lru_cache(maxsize=1)
+def tools() -> tuple[str, str] | None:
+    """Paths of mlir-opt and mlir-translate of the right generation; None where one is missing."""
+    found = [_find(name) for name in ("mlir-opt", "mlir-translate")]
+    return (found[0], found[1]) if found[0] and found[1] else None
+
+
+def missing() -> str | None:
+    """None when the tools are here, else one line: what is missing and how to get it."""
+    if tools() is not None:
+        return None
+    return f"mlir-opt and mlir-translate {GENERATION} are missing; apt-get install mlir-{GENERATION}-tools"
+
+
+def _find(name: str) -> str | None:
+    folder = os.environ.get("FLEET_LLVM_BIN")  # for tools that are neither on PATH nor where Debian puts them
+    candidates = [
+        *([shutil.which(name, path=folder)] if folder else []),
+        shutil.which(f"{name}-{GENERATION}"),
+        shutil.which(name, path=f"/usr/lib/llvm-{GENERATION}/bin"),
+        shutil.which(name),
+    ]
+    return next((path for path in candidates if path and _generation(path) == GENERATION), None)
+
+
+def _generation(path: str) -> int | None:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r"version (\d+)\.", done.stdout)
+    return int(match[1]) if match else None
+
+
+def _tools() -> tuple[str, str]:
+    found = tools()
+    if found is None:
+        raise SetupError(missing() or "", where="MLIR")
+    return found
+
+
+def optimise(text: str, passes: Sequence[str] = ()) -> str:
+    """What mlir-opt makes of a module: parsed, verified, run through `passes`, printed.
+
+    Raises SetupError without mlir-opt, FleetError where it refuses.
+    """
+    pipeline = [f"--pass-pipeline=builtin.module({','.join(passes)})"] if passes else []
+    return _run([_tools()[0], *pipeline], text)
+
+
+def lower(text: str) -> str:
+    """LLVM IR of a module of upstream dialects. Raises as `optimise`."""
+    return _run([_tools()[1], "--mlir-to-llvmir"], optimise(text, PIPELINE))
+
+
+def _run(command: Sequence[str], text: str) -> str:
+    name = Path(command[0]).name
+    with tempfile.TemporaryDirectory(prefix="fleet-mlir-") as folder:
+        source, target = Path(folder) / "in.mlir", Path(folder) / "out"
+        source.write_text(text)
+        try:
+            done = subprocess.run(
+                [*command, str(source), "-o", str(target)], capture_output=True, text=True, timeout=_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise FleetError(f"{name} does not run ({error})", where="MLIR", hint="see `fleet doctor`") from error
+        if done.returncode:
+            lines = [line.replace(str(source), "export") for line in done.stderr.splitlines() if "error:" in line]
+            reason = lines[0] if lines else f"it ended with {done.returncode}"
+            raise FleetError(f"{name} refuses the export: {reason}", where="MLIR", hint="this is a bug of fleet's export")
+        return target.read_text()

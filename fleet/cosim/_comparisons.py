@@ -12,7 +12,7 @@ import numpy as np
 
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
 from fleet.cosim.divergence import explain
-from fleet.cosim.local import local_device_values, local_host_values, pairs
+from fleet.cosim.local import local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
 from fleet.cosim.result import Comparison
 from fleet.cosim.stream import Stream
@@ -88,9 +88,12 @@ class Session:
         """What the weights cost, as the device stores them."""
         assert self.stream is not None
         name = f"{rounded.engine}-vs-{golden.engine}"
-        local = local_host_values(self.program, self.stream.rounded.weights, golden, self.inputs, frozenset())
+        stored = self.stream.rounded
+        local = local_host_values(stored, stored.weights, golden, self.inputs, frozenset())
         question = "What does storing the weights as the device does cost? (quantisation error)"
-        spec = ValueComparison(name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name))
+        spec = ValueComparison(
+            name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed
+        )
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
     def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
@@ -105,11 +108,14 @@ class Session:
         try:
             side = self._device_side()
             values = Values(self.stream.rounded, self.inputs, rounded.tensors)
+            device = local_device_values(self.stream, rounded, self.inputs)
             spec = replace(
                 spec,
                 bounds=cumulative_bounds(values, side),
                 local_bounds=local_bounds(values, side),
-                local=pairs(rounded.tensors, local_device_values(self.stream, rounded, self.inputs)),
+                local=pairs(rounded.tensors, device),
+                parts=local_parts(self.stream, side, rounded, self.inputs, device),
+                causes={name: group.causes for name, group in side.groups.items()},
                 ulp_dtype=self._stored(side),
             )
         except FleetError as error:
@@ -154,8 +160,9 @@ class Session:
 
     def _stored(self, side: GroupArithmetic) -> dict[str, np.dtype]:
         """Operations that device memory holds in a dtype of its own."""
+        assert self.stream is not None
         found: dict[str, np.dtype] = {}
-        for op in self.program.operations():
+        for op in self.stream.rounded.operations():
             store = side.arithmetic(op).store
             if store is not None:
                 found[op_id(op)] = store

@@ -18,9 +18,20 @@ from fleet.cosim._error_arithmetic import ARITHMETIC, floor_of
 from fleet.cosim._error_composites import COMPOSITES
 from fleet.cosim._error_functions import FUNCTIONS
 from fleet.cosim._error_steps import Arithmetic, Array, Rule, Step, clean, gamma, rounded_store
+from fleet.cosim._error_units import UNITS
 from fleet.ir.dialect import FleetOp
 
 __all__ = ["RULES", "Arithmetic", "Array", "Step", "clean", "floor_of", "gamma", "rounded_store"]
 
-RULES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}
+
+def _by_side(rule: Rule, of_unit: Rule | None) -> Rule:
+    """One rule for those who compute an operation step by step in its own dtype, another one for an accelerator's unit."""
+    if of_unit is None:
+        return rule
+    return lambda s: of_unit(s) if s.how.dtype is not None else rule(s)
+
+
+RULES: Mapping[type[FleetOp], Rule] = {
+    op: _by_side(rule, UNITS.get(op)) for op, rule in {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}.items()
+}
 """Every operation with a real value; argmax, argmin and constants are treated by `tolerance`. No rule: nothing is proved."""

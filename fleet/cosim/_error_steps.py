@@ -27,12 +27,18 @@ class Arithmetic:
             summation in any order can give.
         ulp: function ("exp", "log", "tanh", "pow") -> largest error in ULPs of the result; 0.5 where it is missing.
         store: dtype to which the result is rounded after all; None: it stays as computed.
+        inner: dtype to which tensors inside a composite are stored (an attention's scores and probabilities); None: as computed.
+        absolute: function -> largest absolute error of what stands for it (a table), over all inputs of the stored dtype.
+        relative: "reciprocal" (of a mean's 1 / n), "scale" (of an attention's): relative error of constants that are rounded.
     """
 
     dtype: np.dtype | None = None
     roundings: int | None = None
     ulp: Mapping[str, float] = field(default_factory=dict[str, float])
     store: np.dtype | None = None
+    inner: np.dtype | None = None
+    absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    relative: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True)

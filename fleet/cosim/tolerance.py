@@ -17,7 +17,12 @@ of a group's operations (the last is what it computes), the device and the optio
     "store":     dtype name of every value that leaves the group or that an argmax reads ("float16");
     "roundings": operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in
                  groups of G and then accumulates: the group's own rounding, the scale's product and ceil(K / G) sums);
-    "ulp":       function name -> largest error in ULPs of "internal".
+    "ulp":       function name -> largest error in ULPs of "internal" ("exp", "recip", "rsqrt" inside composites too).
+    "inner":     dtype name to which tensors inside a composite are stored (scores and probabilities of an attention);
+                 default: they stay as computed.
+    "absolute":  function name ("gelu_tanh") -> largest absolute error of a table that stands for it, over all inputs.
+    "relative":  "reciprocal" (1 / n of a mean), "scale" (of an attention) -> relative error of the rounded constant.
+    "causes":    "weights", "unit" -> what is behind the errors of the stored weights and of the unit, in words, for reports.
 Every key may be missing: load and store default to float16, internal to float32, roundings to a sum in any order, ulp to 0.5
 for correctly rounded functions. A set that states nothing gets these defaults. Weights are exact: the reference is the
 golden with the weights as the device stores them.
@@ -60,6 +65,9 @@ NUMPY_ULP: Mapping[str, float] = {
     "erf": ERF_ULP,
 }
 """NumPy's vectorised functions: its own tests allow 4 ULPs (numpy/_core/tests/test_umath_accuracy.py); erf is our own."""
+
+_MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp)
+"""What comes out of memory and goes back in the same dtype is not rounded again."""
 
 _INFLATE = 1.0 + 2.0**-30
 """Covers the roundings of the bound's own float64 arithmetic (relative 2^-53 each)."""
@@ -138,6 +146,10 @@ class _Group:
     store: np.dtype
     roundings: Mapping[str, int]
     ulp: Mapping[str, float]
+    inner: np.dtype | None
+    absolute: Mapping[str, float]
+    relative: Mapping[str, float]
+    causes: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,9 @@ class GroupArithmetic:
         if _result_dtype(op).kind != "f":
             return Arithmetic()
         store = group.store if self._stored(op, group) else None
-        return Arithmetic(group.internal, group.roundings.get(op_id(op)), group.ulp, store)
+        return Arithmetic(
+            group.internal, group.roundings.get(op_id(op)), group.ulp, store, group.inner, group.absolute, group.relative
+        )
 
     def group(self, op: FleetOp) -> str:
         """The group's key, or the operation's id on the host."""
@@ -212,6 +226,10 @@ def group_arithmetic(
             store=np.dtype(stated.get("store", "float16")),
             roundings=dict(stated.get("roundings", {})),
             ulp=dict(stated.get("ulp", {})),
+            inner=None if stated.get("inner") is None else np.dtype(stated["inner"]),
+            absolute=dict(stated.get("absolute", {})),
+            relative=dict(stated.get("relative", {})),
+            causes=dict(stated.get("causes", {})),
         )
         table |= dict.fromkeys(names, group)
     weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")
@@ -292,7 +310,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             array = clean(rule(step))
             if how.dtype is None and how.store is None and (floor := floor_of(step)) is not None:
                 errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
-            if how.store is not None:
+            if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
             own = [np.zeros_like(v) for v in x]
             array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))

@@ -57,11 +57,13 @@ def parse(text: str, name: str) -> Module:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except SyntaxError as error:
-        raise source.error(error.lineno or 1, max(error.offset or 1, 1), f"not Python: {error.msg}") from None
+        raise source.error(error.lineno or 1, max(error.offset or 1, 1), f"not Python: {error.msg}", code="F101") from None
     except ValueError as error:
-        raise SourceError(f"not Python: {error}", where=name) from None
+        raise SourceError(f"not Python: {error}", where=name, code="F101") from None
     except (RecursionError, MemoryError):
-        raise SourceError("nested too deeply to be parsed", where=name, hint="split it over several assignments") from None
+        raise SourceError(
+            "nested too deeply to be parsed", where=name, hint="split it over several assignments", code="F602"
+        ) from None
     module = Module(source, tree)
     for statement in tree.body:
         _collect(module, statement)

@@ -44,9 +44,7 @@ class VM:
         self._frame = decoder.frame
         self._tensors = decoder.tensors
         self._inputs = [(i, a) for i, a in enumerate(bc.arguments) if a.name not in bc.weights]
-        for i, a in enumerate(bc.arguments):
-            if a.name in bc.weights:
-                self._frame[i] = bc.weights[a.name]
+        self._weights = [(i, a.name) for i, a in enumerate(bc.arguments) if a.name in bc.weights]
 
     def run(
         self, inputs: Mapping[str, np.ndarray] | None = None, *, tensors: dict[str, np.ndarray] | None = None
@@ -61,6 +59,8 @@ class VM:
         on the values (naming the operation).
         """
         frame = self._frame.copy()
+        for slot, name in self._weights:  # here, not when decoding: a lazy weight is made when it is needed
+            frame[slot] = self.bc.weights[name]
         for slot, argument in self._inputs:
             frame[slot] = self._input(inputs or {}, argument.name, argument.shape, argument.dtype)
         step: _Step | None = None

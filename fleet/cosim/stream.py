@@ -54,7 +54,8 @@ class Stream:
     def absorbed(self) -> dict[str, str]:
         """Operations of the model that the compiled program does not have, and why that is."""
         compiled = self.compiled.program
-        found = {op_id(op): "the compiler computed it, or it is the same as another one" for op in self.compiled.model.operations()}
+        found = {op_id(op): "not in the compiled program" for op in self.compiled.model.operations()}
+        found |= compiled.fates
         for op in compiled.operations():
             name = f"fused into {op_id(op)}, where the compiler found {op.name.removeprefix('fleet.')}"
             found |= dict.fromkeys(covered_ids(op), name)

@@ -38,7 +38,7 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, floor_of, rounded_store
+from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, floor_of, rounded_store, row_norm, split_of
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
@@ -281,11 +281,12 @@ def local_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY
 
 
 class _Errors(dict[SSAValue, Array]):
-    """Errors gathered so far by value; floors: what is proved to be positive (`floor_of`)."""
+    """Errors gathered so far by value; floors: what is proved to be positive (`floor_of`); norms: of each row's error."""
 
     def __init__(self) -> None:
         super().__init__()
         self.floors: dict[SSAValue, Array] = {}
+        self.norms: dict[SSAValue, Array] = {}
 
 
 def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:
@@ -306,8 +307,12 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
         else:
             how = side.arithmetic(op)
             inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
-            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands])
-            array = clean(rule(step))
+            # Of one group alone rows are no better than their elements.
+            norms = () if local else [_operand_norm(v, ev, errors) for v, ev in zip(op.operands, e, strict=True)]
+            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands], norms)
+            split = split_of(step)
+            assert split is not None
+            array = clean(split.spread + split.rounding)
             if how.dtype is None and how.store is None and (floor := floor_of(step)) is not None:
                 errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
             if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
@@ -315,6 +320,10 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             own = [np.zeros_like(v) for v in x]
             array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
             array = clean(array * _INFLATE)
+            if not local and array.shape == shape and shape and dtype.kind == "f":
+                row = np.fmin(split.row + row_norm(array - split.spread), row_norm(array))
+                array = np.fmin(array, row[..., None])
+                errors.norms[op.results[0]] = row
     array = np.asarray(np.broadcast_to(array, shape), np.float64)
     errors[op.results[0]] = array
     return Bound(array, candidates, side.rule(op))
@@ -340,6 +349,13 @@ def _operand_error(
         return error
     dtype = side.load(op, operand)
     return error if dtype is None else rounded_store(value, error, dtype)
+
+
+def _operand_norm(operand: SSAValue, error: Array, errors: _Errors) -> Array:
+    """Of an operand's rows, as `_operand_error` gave its elements: what it adds on entry counts with its elements."""
+    known = errors.norms.get(operand)
+    own = row_norm(error)
+    return own if known is None else np.fmin(own, known + row_norm(np.maximum(error - errors[operand], 0.0)))
 
 
 def _candidates(x: Array, e: Array, axis: int) -> Array:

@@ -34,6 +34,10 @@ _PARTS: Mapping[str, str] = {
 }
 
 
+_LEAST = 0.005
+"""Shares below it are not worth a word."""
+
+
 @dataclass
 class ClassOfOperations:
     """Device groups of one kind.
@@ -61,7 +65,7 @@ class ClassOfOperations:
         shares = self.shares
         if not shares:
             return f"{self.title} ({number}): no error at all."
-        ranked = sorted(((share, part) for part, share in shares.items() if share >= 0.005), reverse=True)
+        ranked = sorted(((share, part) for part, share in shares.items() if share >= _LEAST), reverse=True)
         (share, first), rest = ranked[0], ranked[1:]
         text = f"{self.title} ({number}): {share:.0%} of the error's power comes from {self._words(first)}"
         if rest:
@@ -70,7 +74,8 @@ class ClassOfOperations:
         return text + (f". On the golden's own operands they reach {' and '.join(local)}." if local else ".")
 
     def _figures(self) -> Iterable[tuple[str, list[float]]]:
-        return ("the weights' rounding", self.quantisation), ("the arithmetic", self.arithmetic)
+        counts = self.shares.get("weights", 0.0) >= _LEAST
+        return ("the weights' rounding", self.quantisation if counts else []), ("the arithmetic", self.arithmetic)
 
     def _words(self, part: str) -> str:
         return _PARTS[part] + (f" ({'; '.join(self.words[part])})" if part in self.words else "")
@@ -101,10 +106,15 @@ def _add(one: ClassOfOperations, row: OperationRow, members: Sequence[OperationR
     for member in members:
         if member.local is not None and math.isfinite(member.local.rms):
             one.power["weights"] += member.local.rms**2
-            one.quantisation += [v for v in [sqnr(member, "local")] if v is not None and math.isfinite(v)]
-    one.arithmetic += [v for v in [sqnr(row, "local")] if v is not None and math.isfinite(v)]
+    # The member whose weights cost most: a bias costs next to nothing.
+    one.quantisation += _finite([min(_finite([sqnr(member, "local") for member in members]), default=None)])
+    one.arithmetic += _finite([sqnr(row, "local")])
     for part, words in row.causes.items():
         one.words.setdefault(part, {})[words] = None
+
+
+def _finite(values: Sequence[float | None]) -> list[float]:
+    return [v for v in values if v is not None and math.isfinite(v)]
 
 
 def sentences(result: CosimResult) -> tuple[str, ...]:

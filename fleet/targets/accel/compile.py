@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
+from fleet.ir.weights import Weights
 from fleet.isa.codec import encode_binary, words_of
 from fleet.isa.codec_binary import BEAT
 from fleet.isa.contract import Call, Device, InstructionSet
@@ -80,7 +81,7 @@ def compile_accel(
     if segment:
         steps.append(DeviceSegment(tuple(segment)))
     steps = context.issued(context.loaded(steps))
-    rounded = replace(lowered, weights={**lowered.weights, **context.rounded_weights})
+    rounded = replace(lowered, weights=Weights(lowered.weights).with_entries(context.rounded_weights))
     compiled = AccelProgram(
         program, lowered, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan,
         context.parameters, placement.missed,

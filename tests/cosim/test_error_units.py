@@ -48,7 +48,7 @@ def operation(name: str) -> tuple[FleetOp, list[str]]:
     b = Builder(shapes, weights, "float64")
     program = b.done(CASES[name](b))
     (op,) = program.operations()
-    names = {v: n for v, n in zip(program.function.body.block.args, (a.name for a in program.arguments), strict=True)}
+    names = dict(zip(program.function.body.block.args, (a.name for a in program.arguments), strict=True))
     return op, [names[v] for v in op.operands]
 
 

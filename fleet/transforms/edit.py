@@ -19,6 +19,7 @@ from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Recipe, Weights
+from fleet.transforms.entry import entry_function
 
 __all__ = ["Edit", "identity", "text_of"]
 
@@ -52,8 +53,7 @@ class Edit:
     @property
     def function(self) -> FuncOp:
         """The model's function in the copy."""
-        (function,) = (op for op in self.module.ops if isinstance(op, FuncOp))
-        return function
+        return entry_function(self.module)
 
     @property
     def block(self) -> Block:
@@ -147,7 +147,7 @@ class Edit:
             ]
         inner = sorted((c for c in covered if c != name), key=covered.__getitem__)
         composite.cover([*inner, name])
-        self.fates |= {c: f"fused into {name}" for c in inner}
+        self.fates |= dict.fromkeys(inner, f"fused into {name}")
 
     def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not used by anything") -> list[str]:
         """Erases operations without uses and effects, last first; the ids of those that went.

@@ -62,7 +62,7 @@ def _folded(op: FleetOp, operands: list[Any]) -> ConstantOp | None:
                 return None
             value = first[0]
         number = value.item()
-        return None if number != number else constant(number, type_)
+        return None if isinstance(number, float) and math.isnan(number) else constant(number, type_)
     except (ArithmeticError, ValueError, TypeError, InferenceError):
         return None
 

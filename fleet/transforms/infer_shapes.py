@@ -85,7 +85,7 @@ def _known_dimension(edit: Edit, op: FleetOp) -> None:
     edit.replace(op, number.results[0])
 
 
-def PASS(options: Mapping[str, str]) -> Pass:  # noqa: N802 - every pass module has this name
+def PASS(options: Mapping[str, str]) -> Pass:
     """`infer-shapes{x=8x64,n=}`: a shape an argument; without options only what operands say."""
     shapes: dict[str, tuple[int, ...]] = {}
     for name, text in options.items():

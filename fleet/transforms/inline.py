@@ -79,7 +79,7 @@ class _Inliner:
                 if name in taken:
                     name = f"{callee.sym_name.data}{self.count}.{name}"
                 taken.add(name)
-                copy.describe(id=name, at=text_of(op, "at"))
+                copy.describe(id=name, at=text_of(copy, "at"))
                 copy.properties.pop("var", None)
             block.insert_op_before(copy, call)
         call.detach()

@@ -71,11 +71,12 @@ _FORMULAS = _formulas()
 def raise_activations(site: Site) -> None:
     """Puts gelu, silu and sigmoid in place of what computes them."""
     for anchor in site.operations(_ANCHORS):
-        if site.alive(anchor):
-            _raise_at(site, anchor)
+        while site.alive(anchor) and _raise_at(site, anchor):
+            pass
 
 
-def _raise_at(site: Site, anchor: FleetOp) -> None:
+def _raise_at(site: Site, anchor: FleetOp) -> bool:
+    """The last function in program order that the anchor is a part of, if there is one."""
     order = site.order()
     roots = sorted(
         (v for v in forward_cone(anchor.results[0], _DEPTH, 32) if isinstance(v.owner, FleetOp)),
@@ -101,10 +102,11 @@ def _raise_at(site: Site, anchor: FleetOp) -> None:
                     continue
                 why = site.compose(op, formula.name, _operand(site, op, form.x), **formula.attributes)
                 if why is None:
-                    return
+                    return True
                 site.miss(_title(formula), op, why)
     if near is not None:
         site.miss(*near)
+    return False
 
 
 def _operand(site: Site, place: FleetOp, x: SSAValue) -> Callable[[Any], list[SSAValue]]:

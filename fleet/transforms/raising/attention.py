@@ -57,7 +57,7 @@ def _side_by_side(site: Site, concat: FleetOp) -> None:
     why = next((h for h in found if isinstance(h, str)), None)
     if len(heads) != len(parts):
         why = why or "not every part is a head"
-    elif any(h.count != 1 or (h.n, h.m, h.d) != (first.n, first.m, first.d) for h in heads):
+    elif any(h.number != 1 or (h.n, h.m, h.d) != (first.n, first.m, first.d) for h in heads):
         why = "the heads have different shapes"
     elif any((h.scale, h.mask) != (first.scale, first.mask) for h in heads):
         why = "the heads have different scales or masks"
@@ -76,14 +76,14 @@ def _side_by_side(site: Site, concat: FleetOp) -> None:
 
 
 def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
-    root = op if heads.count == 1 and heads.result.heads is None else _joined(op, heads)
+    root = op if heads.number == 1 and heads.result.heads is None else _joined(op, heads)
     if root is None:
         site.miss("attention", op, "the heads' results are not put side by side as [queries, heads * columns]")
         return
     if root is op and (heads.result.rows, heads.result.columns, len(shape_of(op.results[0].type))) != (0, 1, 2):
         site.miss("attention", op, "the result is not [queries, columns]")
         return
-    why = _place(site, root, heads, heads.count, 1, tuple([_Piece.of(f)] for f in (heads.q, heads.k, heads.v)))
+    why = _place(site, root, heads, heads.number, 1, tuple([_Piece.of(f)] for f in (heads.q, heads.k, heads.v)))
     if why is not None:
         site.miss("attention", root, why)
 
@@ -92,14 +92,14 @@ def _joined(op: FleetOp, heads: Heads) -> FleetOp | None:
     """The reshape that puts the heads of a batch side by side, [n, heads * d]."""
     result = heads.result
     steps = contiguous(shape_of(op.results[0].type))
-    wanted = [(heads.n, steps[result.rows]), (heads.count, 1 if result.heads is None else steps[result.heads])]
+    wanted = [(heads.n, steps[result.rows]), (heads.number, 1 if result.heads is None else steps[result.heads])]
     wanted.append((heads.d, steps[result.columns]))
     wanted = [(size, stride) for size, stride in wanted if size != 1]
     front = [op.results[0]]
     for _ in range(3):
         users = [use.operation for value in front for use in value.uses]
         for user in users:
-            if isinstance(user, d.ReshapeOp) and shape_of(user.result.type) == (heads.n, heads.count * heads.d):
+            if isinstance(user, d.ReshapeOp) and shape_of(user.result.type) == (heads.n, heads.number * heads.d):
                 view = view_of(user.operand)
                 found = [(size, stride) for size, stride in zip(view.shape, view.strides, strict=True) if size != 1]
                 if view.base is op.results[0] and view.offset == 0 and found == wanted:
@@ -139,18 +139,14 @@ def _shared(pieces: Sequence[_Piece]) -> int:
     return group if len(pieces) % group == 0 and changes == list(range(group, len(pieces), group)) else 1
 
 
-def _place(
-    site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]
-) -> str | None:
+def _place(site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]) -> str | None:
     mask = _mask(site.edit, heads)
     made: list[SSAValue] = []
 
     def operands(dtype: np.dtype | None) -> list[SSAValue]:
         if not made:
             q, k, v = pieces
-            made.extend(
-                _flat(site, root, name, p) for name, p in (("q", q), ("k", k[::shared]), ("v", v[::shared]))
-            )
+            made.extend(_flat(site, root, name, p) for name, p in (("q", q), ("k", k[::shared]), ("v", v[::shared])))
             if isinstance(mask, Mask):
                 made.append(_additive(site, root, mask, numpy_dtype(made[0].type)))
         return [site.widened(root, made[0], dtype), *made[1:]]
@@ -160,7 +156,7 @@ def _place(
 
 
 def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
-    """"causal", None (nothing is hidden), or the mask as it is."""
+    """ "causal", None (nothing is hidden), or the mask as it is."""
     mask = heads.mask
     if mask is None:
         return None

@@ -31,7 +31,7 @@ class Mask(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """q is heads x n x d; k and v are heads x m x d; result says where heads, n and d stand in what the product gives."""
+    """q is number x n x d; k and v are number x m x d; result says where heads, n and d stand in what the product gives."""
 
     q: Factor
     k: Factor
@@ -39,7 +39,7 @@ class Heads(NamedTuple):
     result: Factor
     scale: float
     mask: Mask | None
-    count: int
+    number: int
     n: int
     m: int
     d: int
@@ -73,15 +73,15 @@ def heads_at(value: SSAValue) -> Heads | str | None:
     if added is not None and hidden is not None:
         return "two masks"
     q, k, v = inner.lhs, inner.rhs.turned(), product.rhs
-    count = 1 if weights.heads is None else shape_of(weights.value.type)[weights.heads]
+    number = 1 if weights.heads is None else shape_of(weights.value.type)[weights.heads]
     sizes = [shape_of(f.value.type) for f in (q, k, v)]
     n, m = sizes[0][q.rows], sizes[1][k.rows]
     width = sizes[0][q.columns]
     if sizes[2][v.columns] != width:
         return f"values have {sizes[2][v.columns]} columns a head, queries {width}"
-    if -1 in (count, n, m, width):
+    if -1 in (number, n, m, width):
         return "a dimension is unknown"
-    return Heads(q, k, v, product.result, scale, hidden or added, count, n, m, width)
+    return Heads(q, k, v, product.result, scale, hidden or added, number, n, m, width)
 
 
 def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:

@@ -64,7 +64,7 @@ def _raise_one(site: Site, x: SSAValue) -> bool:
             continue
         found = _norm(form, form.of(root), max(tolerance_of(numpy_dtype(v.type)) for v in (root, x)))
         if isinstance(found, str):
-            title = "layer_norm" if any(a[0] == "mean" and a[2][0][0] == ((p.X, 1.0),) for a in p.atoms_of(form.of(root))) else "rms_norm"
+            title = _title(form.of(root))
             reason = reason or (op, title, found)
         elif found is not None:
             why = site.compose(op, found.name, _Operands(site, op, form, found), **_attributes(found))
@@ -74,6 +74,19 @@ def _raise_one(site: Site, x: SSAValue) -> bool:
     if reason is not None:
         site.miss(reason[1], reason[0], reason[2])
     return False
+
+
+def _title(root: Poly) -> str:
+    """Which norm it nearly was: one that takes a mean off x, or not."""
+    return "layer_norm" if any(_mean_of(a) == 1 for a in p.atoms_of(root)) else "rms_norm"
+
+
+def _mean_of(one: Atom) -> float | None:
+    """The power of x, standing alone, that an atom is the mean of; None for any other atom."""
+    if one[0] != "mean" or len(one[2]) != 1:
+        return None
+    ((monomial, _),) = one[2]
+    return monomial[0][1] if len(monomial) == 1 and monomial[0][0] == p.X else None
 
 
 def _attributes(norm: _Norm) -> dict[str, Any]:
@@ -94,7 +107,7 @@ class _Operands:
         return [self.site.widened(self.place, x, dtype), *parameters]
 
     def _parameter(self, name: str, parameter: Atom | float, dtype: np.dtype | None) -> SSAValue:
-        if not isinstance(parameter, float):
+        if isinstance(parameter, tuple):
             return self.form.value(parameter)
         shape, own = shape_of(self.form.x.type), numpy_dtype(self.form.x.type)
         axis = self.norm.axis
@@ -141,9 +154,10 @@ def _norm(form: Normal, root: Poly, tolerance: float) -> _Norm | str | None:
 
 def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | str | None:
     """(axis, eps, whether the mean is taken off, factor) of factor * (mean(x^2) [- mean(x)^2] + eps)."""
-    squares = [a for m in total for a, e in m if a[0] == "mean" and a[2] == ((((p.X, 2.0),), 1.0),) and len(m) == 1 and e == 1]
+    squares = [m[0][0] for m in total if len(m) == 1 and m[0][1] == 1 and _mean_of(m[0][0]) == 2]
     if len(squares) != 1:
-        outside = any(a[0] == "sum" and e == 0.5 and isinstance(_moments(p.unkey(a[1]), tolerance), tuple) for m in total for a, e in m)
+        roots = [a for m in total for a, e in m if e == 0.5]
+        outside = any(_mean_of(a) == 2 or (a[0] == "sum" and isinstance(_moments(p.unkey(a[1]), tolerance), tuple)) for a in roots)
         return "eps is added to the square root, not to the variance under it" if outside else None
     (square,) = squares
     factor = total[((square, 1.0),)]

@@ -109,7 +109,9 @@ class Normal:
                 return set(axes) <= set(one[1])
             if one[0] in ("fn", "sum"):
                 return all(test(a) for inner in p.inside(one) for monomial, _ in inner for a, _ in monomial)
-            shape = shape_of((self.x if one == p.X else self.value(one)).type)
+            if one == p.X:  # also along an axis of size 1: an idiom is the same for every size
+                return all(-axis > len(shape_of(self.x.type)) for axis in axes)
+            shape = shape_of(self.value(one).type)
             return all(-axis > len(shape) or shape[axis] == 1 for axis in axes)
 
         return test

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 __all__ = [
-    "X",
     "Atom",
     "Monomial",
     "Poly",
     "TooLarge",
+    "X",
     "add",
     "atom",
     "atoms_of",

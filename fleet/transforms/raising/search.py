@@ -56,7 +56,6 @@ class Site:
     def __init__(self, edit: Edit, misses: list[Miss] | None = None) -> None:
         self.edit = edit
         self.misses: list[Miss] = [] if misses is None else misses
-        self._alive: set[FleetOp] | None = None
 
     def operations(self, names: Iterable[str]) -> list[FleetOp]:
         """The operations of these kinds, in program order."""
@@ -83,7 +82,9 @@ class Site:
         """Puts an operation before `place` and gives it an id."""
         return self.edit.insert_before(place, op, wanted)
 
-    def compose(self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: Any) -> str | None:
+    def compose(
+        self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: Any
+    ) -> str | None:
         """Puts composite `name` in the place of `root`; None when it stands there, else why it does not fit.
 
         operands: makes the operands; called with None first, and with the root's dtype where the composite would compute in a

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ import numpy as np
 __all__ = ["GENERATORS", "Creation", "Derived", "Draw", "Entry", "Recipe", "RecipeError", "Stream", "Weights", "draw_method"]
 
 Number: TypeAlias = "bool | int | float"
+_MAX_ELEMENTS = 1 << 27
+"""Elements of one array that a recipe read from a file may make: 1 GiB of float64."""
 
 
 class RecipeError(ValueError):
@@ -346,10 +349,13 @@ def recipe_from_plain(data: Mapping[str, Any], streams: dict[str, Stream]) -> Re
     """
     try:
         if "creation" in data:
-            return Creation(
+            recipe = Creation(
                 str(data["creation"]), tuple(data["arguments"]), tuple(int(d) for d in data["shape"]), np.dtype(str(data["dtype"])),
                 tuple((str(k), v) for k, v in data["keywords"]),
             )  # fmt: skip
+            if recipe.shape != _creation_shape(recipe) or math.prod(recipe.shape) > _MAX_ELEMENTS:
+                raise RecipeError(f"a creation of shape {recipe.shape}")
+            return recipe
         return _draw_from_plain(data, streams)
     except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise RecipeError(f"not a recipe ({type(error).__name__}: {error})") from error
@@ -367,8 +373,25 @@ def _draw_from_plain(data: Mapping[str, Any], streams: dict[str, Stream]) -> Dra
     return stream.taken(len(calls) - 1, last.shape, np.dtype(last.dtype))
 
 
+def _creation_shape(recipe: Creation) -> tuple[int, ...]:
+    numbers = recipe.arguments
+    if not all(isinstance(n, bool | int | float) for n in (*numbers, *(v for _, v in recipe.keywords))):
+        raise RecipeError("a creation takes numbers")
+    if recipe.function in ("tri", "eye"):
+        return tuple(int(n) for n in numbers[:2])
+    if recipe.function == "linspace":
+        return (int(numbers[2]),)
+    start, stop, step = (0, numbers[0], 1) if len(numbers) == 1 else (*numbers, 1) if len(numbers) == 2 else numbers
+    return (max(0, math.ceil((stop - start) / step)),)
+
+
 def _call(plain: Sequence[Any]) -> _Call:
     method, arguments, keywords, shape, dtype = plain
     frozen = tuple(tuple(a) if isinstance(a, list) else a for a in arguments)
     pairs = tuple((str(k), tuple(v) if isinstance(v, list) else v) for k, v in keywords)
-    return _Call(str(method), frozen, pairs, tuple(int(d) for d in shape), str(dtype))
+    call = _Call(str(method), frozen, pairs, tuple(int(d) for d in shape), str(dtype))
+    given = dict(pairs)
+    drawn = given.get("size", (given["x"],) if "x" in given else frozen)
+    if drawn != call.shape or min(call.shape, default=0) < 0 or math.prod(call.shape) > _MAX_ELEMENTS:
+        raise RecipeError(f"a draw of shape {call.shape} by {call.method} of {drawn}")
+    return call

@@ -18,9 +18,9 @@ def legacy(seed: int = 42):
     draws = {
         "a": stream.draw("randn", (3, 1), {}, (3, 1), F64),
         "b": stream.draw("randn", (2, 5), {}, (2, 5), F64),
-        "c": stream.draw("randint", (0, 10), {"size": (4,)}, (4,), I64),
-        "d": stream.draw("uniform", (-1, 1, (2, 2)), {}, (2, 2), F64),
-        "e": stream.draw("normal", (0.0, 0.02), {"size": (7,)}, (7,), F64),
+        "c": stream.draw("randint", (), {"low": 0, "high": 10, "size": (4,)}, (4,), I64),
+        "d": stream.draw("uniform", (), {"low": -1, "high": 1, "size": (2, 2)}, (2, 2), F64),
+        "e": stream.draw("normal", (), {"loc": 0.0, "scale": 0.02, "size": (7,)}, (7,), F64),
     }
     np.random.seed(seed)
     expected = {
@@ -70,10 +70,10 @@ def test_digests_say_what_is_drawn_without_drawing() -> None:
 
 
 def test_creations_and_derived_weights() -> None:
-    tri = Creation("tri", (4,), (4, 4), F64)
+    tri = Creation("tri", (4, 4, 0), (4, 4), F64)
     assert (tri.array == np.tri(4)).all()
-    assert tri.digest == Creation("tri", (4,), (4, 4), F64).digest
-    assert tri.digest != Creation("tri", (4,), (4, 4), np.dtype(np.float32)).digest
+    assert tri.digest == Creation("tri", (4, 4, 0), (4, 4), F64).digest
+    assert tri.digest != Creation("tri", (4, 4, 0), (4, 4), np.dtype(np.float32)).digest
     mask = Derived("mul(sub(1, %0), %1)", (1, tri, -1e10), (4, 4), F64, lambda one, t, big: (one - t) * big)
     assert (mask.array == (1 - np.tri(4)) * -1e10).all()
     assert mask.digest != Derived("add", (1, tri, -1e10), (4, 4), F64, lambda *a: a[1]).digest
@@ -91,7 +91,7 @@ def test_recipes_travel_as_json() -> None:
     assert len(streams) == 1
     assert [back.digest(n) for n in back] == [d.digest for d in draws.values()]
     assert all((back[n] == expected[n]).all() for n in "dbace")
-    eye = Creation("eye", (3,), (3, 3), I64, (("k", 1),))
+    eye = Creation("eye", (3, 3, 1), (3, 3), I64)
     again = recipe_from_plain(json.loads(json.dumps(recipe_to_plain(eye))), {})
     assert again.digest == eye.digest
     assert (again.array == np.eye(3, k=1, dtype=int)).all()
@@ -101,6 +101,9 @@ def test_recipes_travel_as_json() -> None:
     "data",
     [{}, {"creation": "system", "arguments": [], "keywords": [], "shape": [], "dtype": "float64"}, {"generator": "x", "seed": 1},
      {"generator": "RandomState", "seed": 1, "calls": [["__class__", [], [], [], "float64"]]},
+     {"creation": "tri", "arguments": [1e9, 4, 0], "keywords": [], "shape": [4, 4], "dtype": "float64"},
+     {"creation": "arange", "arguments": [1e12], "keywords": [], "shape": [1000000000000], "dtype": "float64"},
+     {"generator": "RandomState", "seed": 1, "calls": [["randn", [1 << 20, 1 << 20], [], [4], "float64"]]},
      {"generator": "RandomState", "seed": 1, "calls": []}, {"generator": "RandomState", "seed": 1, "calls": [[1]]}],
 )  # fmt: skip
 def test_other_data_are_no_recipe(data) -> None:

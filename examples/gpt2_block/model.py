@@ -26,7 +26,8 @@ def attention(x, heads):
     q, k, v = np.split(x, 3, axis=-1)
     mask = (1 - np.tri(x.shape[0], dtype=x.dtype)) * -1e10
     mixed = []
-    for qh, kh, vh in zip(np.split(q, heads, axis=-1), np.split(k, heads, axis=-1), np.split(v, heads, axis=-1)):
+    parts = [np.split(part, heads, axis=-1) for part in (q, k, v)]
+    for qh, kh, vh in zip(*parts, strict=True):
         scores = qh @ kh.T * qh.shape[-1] ** -0.5 + mask
         mixed.append(softmax(scores) @ vh)
     return np.hstack(mixed)

@@ -9,8 +9,8 @@ measured over all their inputs, constants that are rounded (1 / channels, an att
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from fleet.ir import composite as c
@@ -18,9 +18,8 @@ from fleet.ir.dialect import FleetOp, MatmulOp, op_id
 from fleet.ir.types import shape_of
 from fleet.isa.contract import Device
 from fleet.isa.hbm0923.act_tables import ERRORS
-from fleet.isa.hbm0923.float32 import fp20_value, fp20_word
 from fleet.isa.hbm0923.lower.activation import table_of
-from fleet.isa.hbm0923.lower.attention import Sizes, scale_error
+from fleet.isa.hbm0923.lower.attention import Sizes
 from fleet.isa.hbm0923.operands import PIXEL_LANES, ceil_div
 
 FUNCTION_ULP: Mapping[str, float] = {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}
@@ -88,8 +87,17 @@ def _table(op: FleetOp) -> str | None:
 
 def _relative(op: FleetOp, device: Device) -> Mapping[str, float]:
     if isinstance(op, c.LayerNormOp | c.RmsNormOp):
-        channels = shape_of(op.operand.type)[-1]
-        return {"reciprocal": abs(float(fp20_value(fp20_word(Fraction(1, channels)))) * channels - 1)}
+        return {"reciprocal": _missed(1 / shape_of(op.operand.type)[-1], _FP20_DIGITS)}
     if isinstance(op, c.AttentionOp):
-        return {"scale": scale_error(device, float(op.scale.value.data))}
+        return {"scale": _missed(float(op.scale.value.data), _FP20_DIGITS if device.parameters["ScaleFp20"] else _FP16_DIGITS)}
     return {}
+
+
+_FP16_DIGITS, _FP20_DIGITS = 11, 14
+"""Binary digits of a number in FP16 and FP20, the leading one counted."""
+
+
+def _missed(value: float, digits: int) -> float:
+    """Relative error of the nearest number with so many digits: of the format, not of what the lowering puts into registers."""
+    mantissa, _ = math.frexp(value)
+    return abs(round(mantissa * 2**digits) / 2**digits / mantissa - 1)

@@ -20,7 +20,7 @@ from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.attention import AttentionOperands
 from fleet.isa.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.isa.hbm0923.float32 import fp20_value, fp20_word
+from fleet.isa.hbm0923.float32 import fp20_word
 from fleet.isa.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.isa.hbm0923.matching import weight_name
 from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
@@ -63,13 +63,6 @@ def scale_word(device: Device, scale: float) -> int:
         return fp20_word(Fraction(scale))
     with np.errstate(over="ignore"):
         return int(np.float16(scale).view(np.uint16))
-
-
-def scale_error(device: Device, scale: float) -> float:
-    """Relative error of the scale as the register has it."""
-    word = scale_word(device, scale)
-    stored = fp20_value(word) if device.parameters["ScaleFp20"] else np.uint16(word).view(np.float16)
-    return abs(float(stored) - scale) / abs(scale)
 
 
 class AttentionPattern:

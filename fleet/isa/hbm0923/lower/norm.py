@@ -10,12 +10,13 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import composite as c
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.constants import constant_value
+from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import shape_of
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.float32 import fp20_word
-from fleet.isa.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
+from fleet.isa.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
 from fleet.isa.hbm0923.matching import weight_name
 from fleet.isa.hbm0923.norm import NormOperands
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
@@ -35,7 +36,7 @@ def _run_eps(program: Program) -> float:
 
 
 class NormPattern:
-    """layer_norm and rms_norm over the last axis; gamma and beta are weights, or numbers that weights hold."""
+    """layer_norm and rms_norm over the last axis; gamma and beta are weights, or one number for all channels."""
 
     name = "norm"
 
@@ -45,8 +46,7 @@ class NormPattern:
             return None
         if reason := self._reason(op, program, device):
             return Missed(reason)
-        names = tuple(str(weight_name(v, program)) for v in op.operands[1:])
-        return Match(self, (op,), (op.operand,), tuple(dict.fromkeys(names)), (op.results[0],), {"names": names})
+        return Match(self, (op,), (op.operand,), weights(program, *op.operands[1:]), (op.results[0],))
 
     def _reason(self, op: c.LayerNormOp | c.RmsNormOp, program: Program, device: Device) -> str | None:
         if reason := no_feature(op.operand):
@@ -61,8 +61,8 @@ class NormPattern:
         if channels > device.parameters["MaxChannels"]:
             return f"{channels} channels, the device's row buffer holds {device.parameters['MaxChannels']}"
         for value in op.operands[1:]:
-            if weight_name(value, program) is None or not _per_channel(value, channels):
-                return "gamma or beta is no weight with one number a channel"
+            if not _per_channel(value, channels) or (weight_name(value, program) is None and _number(value) is None):
+                return "gamma or beta is no weight with one number a channel, and no number that FP16 has"
         if _eps(op) != _run_eps(program):
             return f"eps {_eps(op):g}: the device has one register for the whole run, {_run_eps(program):g} for the first norm"
         return None
@@ -72,8 +72,8 @@ class NormPattern:
         (op,) = match.ops
         assert isinstance(op, _NORMS)
         shape = feature_shape(op.operand)
-        names: tuple[str, ...] = match.data["names"]
-        halves = [stored_half(context, name).reshape(-1) for name in names]
+        made = [_coefficients(context, value, shape.channels) for value in op.operands[1:]]
+        names, halves = [name for name, _ in made], [half for _, half in made]
         words = context.store(f"{' '.join(names)}.norm", "ddr", pack_norm(halves[0], halves[1] if len(halves) > 1 else None))
         context.parameter("eps", int(np.float32(_eps(op)).view(np.uint32)))
         source, target = context.address(op.operand), context.address(op.results[0])
@@ -85,6 +85,25 @@ class NormPattern:
                 recip=fp20_word(Fraction(1, shape.channels)), layer=isinstance(op, c.LayerNormOp),
             )  # fmt: skip
             context.emit(Call("norm", operands.encode(context.device), (op_id(op),), (first, first + count)))
+
+
+def _number(value: SSAValue) -> float | None:
+    """The number that a constant holds in all its elements, where FP16 has it exactly."""
+    if not isinstance(value.owner, ConstantOp):
+        return None
+    number = float(constant_value(value.owner))
+    with np.errstate(over="ignore"):
+        return number if float(np.float16(number)) == number else None
+
+
+def _coefficients(context: EmitContext, value: SSAValue, channels: int) -> tuple[str, np.ndarray]:
+    """(name, FP16 [channels]) of gamma or beta."""
+    name = weight_name(value, context.program)
+    if name is not None:
+        return name, stored_half(context, name).reshape(-1)
+    number = _number(value)
+    assert number is not None
+    return f"{number:g} for {channels}", np.full(channels, number, np.float16)
 
 
 def _per_channel(value: SSAValue, channels: int) -> bool:

@@ -15,6 +15,7 @@ from fleet.cosim.divergence import explain
 from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
 from fleet.cosim.local import local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
+from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.result import Comparison
 from fleet.cosim.stream import Stream
 from fleet.cosim.tolerance import (
@@ -87,6 +88,13 @@ class Session:
         except FleetError:
             return spec
         golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
+        try:
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp)
+            if found:
+                values = Values(self.program, self.inputs, self.golden.tensors)
+                spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
+        except FleetError:
+            pass  # the chain of single steps is a bound as well
         return replace(spec, local=pairs(golden, other.tensors), local_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:

@@ -161,7 +161,7 @@ def softmax_spread(z: Array, e: Array, axis: int) -> tuple[Array, Array]:
     moved = np.maximum(p_high - p, p - p_low)
     if not e.any():
         return p, np.zeros_like(p)
-    return p, np.minimum(moved + _SLACK, 1.0)
+    return p, np.minimum(np.where(p_high > 0, moved + _SLACK, 0.0), 1.0)
 
 
 def _softmax_rounding(z: Array, e: Array, p: Array, axis: int, dtype: np.dtype, how: Arithmetic) -> Array:

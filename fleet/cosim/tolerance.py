@@ -260,9 +260,16 @@ class Values:
         return tensor
 
 
-def cumulative_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
-    """Bounds of all operations, errors gathered from the inputs on. golden: the golden's functions' ULPs."""
+def cumulative_bounds(
+    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, known: Mapping[str, Bound] | None = None
+) -> dict[str, Bound]:
+    """Bounds of all operations, errors gathered from the inputs on.
+
+    golden: the golden's functions' ULPs. known: operation id -> a bound that was proved in another way; the smaller one counts,
+    element by element, for what follows too.
+    """
     errors = _Errors()
+    errors.known = known or {}
     bounds: dict[str, Bound] = {}
     for op in values.program.operations():
         if op.results and not isinstance(op, d.PrintOp):
@@ -287,6 +294,7 @@ class _Errors(dict[SSAValue, Array]):
         super().__init__()
         self.floors: dict[SSAValue, Array] = {}
         self.norms: dict[SSAValue, Array] = {}
+        self.known: Mapping[str, Bound] = {}
 
 
 def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:
@@ -298,6 +306,8 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
         candidates = None
         if isinstance(op, d.ConstantOp):
             array: Array = np.zeros(shape)
+            if (number := _constant(op)).dtype.kind == "f" and (number > 0).all():
+                errors.floors[op.results[0]] = np.broadcast_to(number.astype(np.float64), shape)
         elif isinstance(op, d.ArgmaxOp | d.ArgminOp):
             candidates = _candidates(x[0] if isinstance(op, d.ArgmaxOp) else -x[0], e[0], int(op.axis.value.data))
             doubt = np.count_nonzero(candidates, axis=int(op.axis.value.data)) != 1
@@ -325,8 +335,12 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
                 array = np.fmin(array, row[..., None])
                 errors.norms[op.results[0]] = row
     array = np.asarray(np.broadcast_to(array, shape), np.float64)
+    rule = side.rule(op)
+    known = errors.known.get(op_id(op)) if candidates is None else None
+    if known is not None and (known.array < array).any():
+        array, rule = np.fmin(array, known.array), known.rule
     errors[op.results[0]] = array
-    return Bound(array, candidates, side.rule(op))
+    return Bound(array, candidates, rule)
 
 
 def _as_used(value: np.ndarray, operand: SSAValue, dtype: np.dtype) -> Array:

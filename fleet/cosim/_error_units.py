@@ -123,10 +123,12 @@ def _normalised(s: Step, eps: float, gain: Array, shift: Array, centre: bool) ->
     shifted = shifted + u * size + half * steepest
     widest = shifted.max(axis=-1, keepdims=True)
     relative = 2 * widest + widest**2 + g + 2 * u
-    # |1 / sqrt(1 + r) - 1| <= r for |r| <= 1/2; nothing is proved beyond.
-    relative = np.where(relative < 0.5, relative, np.inf) + (4 + 2 * s.how.ulp.get("rsqrt", 1.0)) * u
-    rounding = np.abs(gain) * (shifted * (1 + relative) + size * relative + 2 * u * size)
-    rounding = rounding + 2 * u * (np.abs(gain) * size + np.abs(shift)) + half
+    # |1 / sqrt(1 + r) - 1| <= r for |r| <= 1/2. Beyond, the unit divides its own deviations by their own root all the same, so that
+    # none of its results is above sqrt(n) but for the last roundings.
+    own = (4 + 2 * s.how.ulp.get("rsqrt", 1.0)) * u
+    relative = np.where(relative < 0.5, relative, np.inf) + own
+    rounding = np.fmin(shifted * (1 + relative) + size * relative + 2 * u * size, np.abs(z) + sqrt(n) * (1 + 2 * g + own) - spread)
+    rounding = np.abs(gain) * rounding + 2 * u * (np.abs(gain) * size + np.abs(shift)) + half
     return Split(spread * np.abs(gain), rounding, (np.abs(gain).max() * row)[..., 0])
 
 

@@ -259,3 +259,11 @@ def test_a_part_of_what_the_host_has_is_made_by_the_host() -> None:
     b("part", "slice", "x", start=[0, 64], size=[4, 64])
     b("y", "add", "part", "z")
     assert missed(b.done("y")) == {"part": "what it is a part of stands with the host"}
+
+
+def test_products_of_composites_on_the_host_are_counted() -> None:
+    """4 heads of 32 channels: the device has no such attention."""
+    x = {name: rand(i, 8, 128) for i, name in enumerate("qkv")}
+    trace = IssEngine().run(narrow_heads(), x, RunOptions(device="hbm_small"))
+    assert trace.counters["host_macs"] == 2 * 4 * 8 * 8 * 32
+    assert trace.meta["host_reasons"] == {"y": "a head has 32 channels, the device takes 64 or 128"}

@@ -61,11 +61,6 @@ def same_shapes(*values: SSAValue) -> bool:
     return len({shape_of(v.type) for v in values}) == 1
 
 
-def constant_feature(value: SSAValue, program: Program) -> str | None:
-    """Name of the weight that a value is, where an activation is expected; it is then placed as a constant feature."""
-    return weight_name(value, program)
-
-
 def activations(program: Program, *values: SSAValue) -> tuple[SSAValue, ...]:
     """Those of the values that are no weights, each once."""
     return tuple(dict.fromkeys(v for v in values if weight_name(v, program) is None))

@@ -51,7 +51,8 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
         )
     if why.startswith("folded into"):
         return not graph.depends_on_input(op)
-    return graph.unused(op)
+    # What used it has been rewritten: then that is there, and is compared.
+    return why == "not needed" and (graph.unused(op) or graph.users(op) <= trace.tensors.keys() | words.keys())
 
 
 class _Graph:
@@ -71,6 +72,11 @@ class _Graph:
                 seen.add(op)
                 waiting += [u.operation for r in op.results for u in r.uses if isinstance(u.operation, FleetOp)]
         return False
+
+    def users(self, op: FleetOp) -> set[str]:
+        """The ids of the operations that use its result; "" for an output or a print."""
+        users = [use.operation for r in op.results for use in r.uses]
+        return {op_id(u) if isinstance(u, FleetOp) and u.results else "" for u in users}
 
     @cached_property
     def _inputs(self) -> set[SSAValue]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
@@ -19,8 +21,21 @@ def print_ir(module: ModuleOp) -> str:
     return str(module) + "\n"  # an f-string would give its repr
 
 
+_TOKENS = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"|"')
+"""Comments, whole strings, and the quote of a string that does not end on its line."""
+
+
+def _check_strings(text: str, name: str) -> None:
+    """Refuses a string that does not end: the parser's lexer would take exponential time to find that out."""
+    for token in _TOKENS.finditer(text):
+        if token.group() == '"':
+            line = text.count("\n", 0, token.start()) + 1
+            raise ModelError("not IR of this project (a string that does not end)", where=f"{name}:{line}")
+
+
 def parse_ir(text: str, name: str = "<ir>") -> ModuleOp:
     """Reads what `print_ir` wrote and verifies it. Raises ModelError that names the line, or the operation at fault."""
+    _check_strings(text, name)
     context = Context()
     for dialect in (Builtin, Func, FLEET):
         context.load_dialect(dialect)
@@ -33,4 +48,7 @@ def parse_ir(text: str, name: str = "<ir>") -> ModuleOp:
     except VerifyException as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise ModelError(f"IR that does not verify: {reason}", where=name) from error
+    except Exception as error:  # the parser raises anything for text that is far from IR
+        words = str(error).strip().splitlines() or [""]
+        raise ModelError(f"not IR of this project ({type(error).__name__}: {words[-1].strip()})", where=name) from error
     return module

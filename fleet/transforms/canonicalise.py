@@ -147,15 +147,21 @@ def _nothing_moves(op: FleetOp, _edit: Edit) -> SSAValue | None:
     return operand
 
 
+def _moved(op: FleetOp, kind: type[FleetOp]) -> FleetOp | None:
+    """The movement before this one, where nothing else needs what stands between them."""
+    inner = _same_kind(_operand(op), kind)
+    return inner if inner is not None and text_of(inner, "var") is None and len(list(_operand(op).uses)) == 1 else None
+
+
 def _reshape_of_reshape(op: FleetOp, edit: Edit) -> SSAValue | None:
-    inner = _same_kind(_operand(op), d.ReshapeOp)
+    inner = _moved(op, d.ReshapeOp)
     if inner is None or -1 in shape_of(op.results[0].type):
         return None
     return _new(op, edit, "reshape", inner.operands[0], shape=list(shape_of(op.results[0].type)))
 
 
 def _transpose_of_transpose(op: FleetOp, edit: Edit) -> SSAValue | None:
-    inner = _same_kind(_operand(op), d.TransposeOp)
+    inner = _moved(op, d.TransposeOp)
     if inner is None:
         return None
     first, second = attributes_of(inner)["permutation"], attributes_of(op)["permutation"]
@@ -163,7 +169,7 @@ def _transpose_of_transpose(op: FleetOp, edit: Edit) -> SSAValue | None:
 
 
 def _slice_of_slice(op: FleetOp, edit: Edit) -> SSAValue | None:
-    inner = _same_kind(_operand(op), d.SliceOp)
+    inner = _moved(op, d.SliceOp)
     if inner is None or -1 in (*shape_of(inner.operands[0].type), *shape_of(op.results[0].type)):
         return None
     a, b = attributes_of(inner), attributes_of(op)

@@ -149,7 +149,7 @@ class Edit:
         composite.cover([*inner, name])
         self.fates |= dict.fromkeys(inner, f"fused into {name}")
 
-    def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not used by anything") -> list[str]:
+    def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not needed") -> list[str]:
         """Erases operations without uses and effects, last first; the ids of those that went.
 
         candidates: only these, in program order (all by default).

@@ -1,7 +1,8 @@
 """Weights: what is computed of weights and numbers alone becomes a weight itself.
 
 The new weight is a recipe: nothing is computed now, and nothing at all if nobody asks for it. Only the values that the rest of
-the program uses become weights, and only where that does not blow them up beyond what they are made of.
+the program uses become weights, and only where that does not blow them up beyond what they are made of. Products and reductions
+are left where they are: they are what a model computes, and a script whose arrays are all known would become one weight.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
+from fleet.ir import dialect as d
 from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
@@ -33,7 +35,7 @@ def _apply(edit: Edit) -> None:
     pure = _pure(edit)
     for op in edit.operations():
         if op.results and op.results[0] in pure and is_tensor(op.results[0].type) and _used_outside(op, pure):
-            _fold(edit, op)
+            _fold(edit, op, pure)
     edit.sweep([op for op in edit.operations() if op.results and op.results[0] in pure], "folded into a weight")
 
 
@@ -44,7 +46,14 @@ def _pure(edit: Edit) -> set[SSAValue]:
     for op in edit.operations():
         known = all(v in pure or v in weights or isinstance(v.owner, ConstantOp) for v in op.operands)
         depends = any(v in pure or v in weights for v in op.operands)
-        if known and depends and op.results and computes(op) and -1 not in shape_of(op.results[0].type):
+        if (
+            known
+            and depends
+            and op.results
+            and computes(op)
+            and not isinstance(op, d.MatmulOp | d.ReduceOp)
+            and -1 not in shape_of(op.results[0].type)
+        ):
             pure.add(op.results[0])
     return pure
 
@@ -54,9 +63,11 @@ def _used_outside(op: FleetOp, pure: set[SSAValue]) -> bool:
     return any(isinstance(u, FleetOp) and not (u.results and u.results[0] in pure) for u in users)
 
 
-def _fold(edit: Edit, op: FleetOp) -> None:
+def _fold(edit: Edit, op: FleetOp, pure: set[SSAValue]) -> None:
     value = op.results[0]
-    steps, leaves, expression = _expression(value)
+    steps, leaves, expression, moves = _expression(value)
+    if moves and any(_needed(leaf, pure) for leaf in leaves):
+        return  # a second copy of a weight that stays would cost more than moving it
     source = edit.weights
     entries: list[Entry | float] = []
     size = 0
@@ -76,6 +87,11 @@ def _fold(edit: Edit, op: FleetOp) -> None:
     edit.replace(op, edit.add_weight(name, recipe, value.type), f"folded into weight {name}")
 
 
+def _needed(leaf: SSAValue, pure: set[SSAValue]) -> bool:
+    """Whether the rest of the program uses a weight as it is."""
+    return any(not (u.operation.results and u.operation.results[0] in pure) for u in leaf.uses)
+
+
 def _number(op: ConstantOp) -> Any:
     number = constant_value(op)
     type_ = op.result.type
@@ -86,8 +102,8 @@ _Step = tuple[Callable[..., Any], tuple[int, ...]]
 """What to call, and where its operands stand: leaves first, then the results of the steps."""
 
 
-def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str]:
-    """The steps that compute a value, its leaves, and a text that says both."""
+def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str, bool]:
+    """The steps that compute a value, its leaves, a text that says both, and whether all steps only move."""
     order: list[FleetOp] = []
     leaves: dict[SSAValue, None] = {}
     seen: set[SSAValue] = set()
@@ -112,7 +128,8 @@ def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str]:
         steps.append((call_of(op), where))
         words.append(f"{op.name}{where}{sorted(attributes_of(op).items(), key=lambda a: a[0])}:{op.results[0].type}")
     text = "; ".join(words)
-    return steps, list(leaves), text if len(text) < 400 else hashlib.sha256(text.encode()).hexdigest()
+    moves = all(isinstance(op, d.TransposeOp | d.ReshapeOp | d.SliceOp) for op in order)
+    return steps, list(leaves), text if len(text) < 400 else hashlib.sha256(text.encode()).hexdigest(), moves
 
 
 def _function(steps: Sequence[_Step], leaves: int) -> Callable[..., np.ndarray]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from spelled import Model, data
 
 from fleet.engines.interp import interpret
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.pipeline import Hooks, Pipeline, parse_passes
-from spelled import Model, data
 
 RAISE = "canonicalise,fold-constants,cse,raise-softmax,raise-norm,raise-activation,raise-rope,raise-attention,dce"
 

@@ -38,22 +38,53 @@ class Array:
     ndim = property(lambda self: len(self.shape))
     T = property(lambda self: self.transpose())
 
-    def __add__(self, other): return self.nx.binary("add", self, other)
-    def __radd__(self, other): return self.nx.binary("add", other, self)
-    def __sub__(self, other): return self.nx.binary("sub", self, other)
-    def __rsub__(self, other): return self.nx.binary("sub", other, self)
-    def __mul__(self, other): return self.nx.binary("mul", self, other)
-    def __rmul__(self, other): return self.nx.binary("mul", other, self)
-    def __truediv__(self, other): return self.nx.binary("div", self, other)
-    def __rtruediv__(self, other): return self.nx.binary("div", other, self)
-    def __pow__(self, other): return self.nx.binary("pow", self, other)
-    def __matmul__(self, other): return self.nx.call("matmul", self, other)
-    def __neg__(self): return self.nx.call("neg", self)
-    def mean(self, axis=None, keepdims=False): return self.nx.reduce("mean", self, axis, keepdims)
-    def var(self, axis=None, keepdims=False): return self.nx.reduce("var", self, axis, keepdims)
-    def sum(self, axis=None, keepdims=False): return self.nx.reduce("reduce_sum", self, axis, keepdims)
-    def max(self, axis=None, keepdims=False): return self.nx.reduce("reduce_max", self, axis, keepdims)
-    def astype(self, dtype): return self.nx.call("cast", self, dtype=np.dtype(dtype))
+    def __add__(self, other):
+        return self.nx.binary("add", self, other)
+
+    def __radd__(self, other):
+        return self.nx.binary("add", other, self)
+
+    def __sub__(self, other):
+        return self.nx.binary("sub", self, other)
+
+    def __rsub__(self, other):
+        return self.nx.binary("sub", other, self)
+
+    def __mul__(self, other):
+        return self.nx.binary("mul", self, other)
+
+    def __rmul__(self, other):
+        return self.nx.binary("mul", other, self)
+
+    def __truediv__(self, other):
+        return self.nx.binary("div", self, other)
+
+    def __rtruediv__(self, other):
+        return self.nx.binary("div", other, self)
+
+    def __pow__(self, other):
+        return self.nx.binary("pow", self, other)
+
+    def __matmul__(self, other):
+        return self.nx.call("matmul", self, other)
+
+    def __neg__(self):
+        return self.nx.call("neg", self)
+
+    def mean(self, axis=None, keepdims=False):
+        return self.nx.reduce("mean", self, axis, keepdims)
+
+    def var(self, axis=None, keepdims=False):
+        return self.nx.reduce("var", self, axis, keepdims)
+
+    def sum(self, axis=None, keepdims=False):
+        return self.nx.reduce("reduce_sum", self, axis, keepdims)
+
+    def max(self, axis=None, keepdims=False):
+        return self.nx.reduce("reduce_max", self, axis, keepdims)
+
+    def astype(self, dtype):
+        return self.nx.call("cast", self, dtype=np.dtype(dtype))
 
     def transpose(self, *axes):
         return self.nx.call("transpose", self, permutation=list(axes or reversed(range(self.ndim))))
@@ -119,23 +150,56 @@ class Tracer:
         axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
         return self.call(name, x, axes=sorted(a % x.ndim for a in axes), keepdims=keepdims)
 
-    def mean(self, x, axis=None, keepdims=False): return self.reduce("mean", x, axis, keepdims)
-    def var(self, x, axis=None, keepdims=False): return self.reduce("var", x, axis, keepdims)
-    def sum(self, x, axis=None, keepdims=False): return self.reduce("reduce_sum", x, axis, keepdims)
-    def max(self, x, axis=None, keepdims=False): return self.reduce("reduce_max", x, axis, keepdims)
-    def sqrt(self, x): return self.call("sqrt", x) if isinstance(x, Array) else np.sqrt(x)
-    def square(self, x): return x * x
-    def exp(self, x): return self.call("exp", x)
-    def tanh(self, x): return self.call("tanh", x)
-    def maximum(self, x, y): return self.binary("maximum", x, y)
-    def minimum(self, x, y): return self.binary("minimum", x, y)
-    def power(self, x, y): return x**y
-    def cos(self, x): return self.call("cos", x)
-    def sin(self, x): return self.call("sin", x)
-    def matmul(self, x, y): return x @ y
-    def expand_dims(self, x, axis): return x.reshape(np.expand_dims(np.empty(x.shape, np.int8), axis).shape)
-    def hstack(self, parts): return self.concatenate(parts, axis=1)
-    def print(self, *values): self.emit(PrintOp([v.value for v in values]))
+    def mean(self, x, axis=None, keepdims=False):
+        return self.reduce("mean", x, axis, keepdims)
+
+    def var(self, x, axis=None, keepdims=False):
+        return self.reduce("var", x, axis, keepdims)
+
+    def sum(self, x, axis=None, keepdims=False):
+        return self.reduce("reduce_sum", x, axis, keepdims)
+
+    def max(self, x, axis=None, keepdims=False):
+        return self.reduce("reduce_max", x, axis, keepdims)
+
+    def sqrt(self, x):
+        return self.call("sqrt", x) if isinstance(x, Array) else np.sqrt(x)
+
+    def square(self, x):
+        return x * x
+
+    def exp(self, x):
+        return self.call("exp", x)
+
+    def tanh(self, x):
+        return self.call("tanh", x)
+
+    def maximum(self, x, y):
+        return self.binary("maximum", x, y)
+
+    def minimum(self, x, y):
+        return self.binary("minimum", x, y)
+
+    def power(self, x, y):
+        return x**y
+
+    def cos(self, x):
+        return self.call("cos", x)
+
+    def sin(self, x):
+        return self.call("sin", x)
+
+    def matmul(self, x, y):
+        return x @ y
+
+    def expand_dims(self, x, axis):
+        return x.reshape(np.expand_dims(np.empty(x.shape, np.int8), axis).shape)
+
+    def hstack(self, parts):
+        return self.concatenate(parts, axis=1)
+
+    def print(self, *values):
+        self.emit(PrintOp([v.value for v in values]))
 
     def concatenate(self, parts, axis=0):
         return self.call("concat", *parts, axis=axis % parts[0].ndim)
@@ -152,6 +216,12 @@ class Tracer:
             window[axis] = slice(i * size, (i + 1) * size)
             found.append(x[tuple(window)])
         return found
+
+    def repeat(self, x, count, axis):
+        shape = x.shape
+        one = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :]))
+        wide = self.call("broadcast_to", one, shape=[*shape[: axis + 1], count, *shape[axis + 1 :]])
+        return wide.reshape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
     def einsum(self, subscripts, *operands):
         return self.call("einsum", *operands, subscripts=subscripts)

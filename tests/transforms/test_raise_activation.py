@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -168,5 +167,4 @@ def test_what_is_fused_is_covered_once() -> None:
 
     assert list(covered_ids(gelu)) == names  # program order, the root last
     assert gelu.properties["id"].data == names[-1]
-    assert {k: v for k, v in after.fates.items() if v.startswith("fused")} == {n: f"fused into {names[-1]}" for n in names[:-1]}
-    assert np.isfinite(0.0)
+    assert {k: v for k, v in after.fates.items() if v.startswith("fused")} == dict.fromkeys(names[:-1], f"fused into {names[-1]}")

@@ -13,46 +13,54 @@ from fleet.transforms.raising.explain import explain
 EPS = 1e-5
 
 
+def mean(x):
+    return x.mean(-1, keepdims=True)
+
+
+def var(x):
+    return x.var(-1, keepdims=True)
+
+
 def centred(m, x):
     return x - m.mean(x, axis=-1, keepdims=True)
 
 
 LAYER_NORMS = {
-    "methods": lambda m, x, g, b: g * (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS) + b,
-    "functions": lambda m, x, g, b: (x - m.mean(x, axis=-1, keepdims=True)) / m.sqrt(m.var(x, axis=-1, keepdims=True) + EPS) * g + b,
-    "variance of differences": lambda m, x, g, b: b + centred(m, x) / m.sqrt(m.mean(centred(m, x) ** 2, axis=-1, keepdims=True) + EPS) * g,
-    "np.square": lambda m, x, g, b: centred(m, x) * g / m.sqrt(EPS + m.mean(m.square(centred(m, x)), axis=-1, keepdims=True)) + b,
-    "x times x": lambda m, x, g, b: centred(m, x) / (m.mean(centred(m, x) * centred(m, x), axis=-1, keepdims=True) + EPS) ** 0.5 * g + b,
+    "methods": lambda m, x, g, b: g * (x - mean(x)) / m.sqrt(var(x) + EPS) + b,
+    "functions": lambda m, x, g, b: (x - m.mean(x, -1, keepdims=True)) / m.sqrt(m.var(x, axis=-1, keepdims=True) + EPS) * g + b,
+    "variance of differences": lambda m, x, g, b: b + centred(m, x) / m.sqrt(mean(centred(m, x) ** 2) + EPS) * g,
+    "np.square": lambda m, x, g, b: centred(m, x) * g / m.sqrt(EPS + mean(m.square(centred(m, x)))) + b,
+    "x times x": lambda m, x, g, b: centred(m, x) / (mean(centred(m, x) * centred(m, x)) + EPS) ** 0.5 * g + b,
     "sum over n": lambda m, x, g, b: (
         (x - x.sum(-1, keepdims=True) / x.shape[-1])
         / m.sqrt(((x - x.sum(-1, keepdims=True) / x.shape[-1]) ** 2).sum(-1, keepdims=True) / x.shape[-1] + EPS) * g + b
     ),
     "sum times 1/n": lambda m, x, g, b: (
-        (x - x.sum(-1, keepdims=True) * (1 / x.shape[-1])) / m.sqrt(x.var(-1, keepdims=True) + EPS) * g + b
+        (x - x.sum(-1, keepdims=True) * (1 / x.shape[-1])) / m.sqrt(var(x) + EPS) * g + b
     ),
     "mean of squares less the mean's": lambda m, x, g, b: (
-        (x - x.mean(-1, keepdims=True)) / m.sqrt((x * x).mean(-1, keepdims=True) - x.mean(-1, keepdims=True) ** 2 + EPS) * g + b
+        (x - mean(x)) / m.sqrt((x * x).mean(-1, keepdims=True) - mean(x) ** 2 + EPS) * g + b
     ),
-    "power -1/2": lambda m, x, g, b: (x - x.mean(-1, keepdims=True)) * (x.var(-1, keepdims=True) + EPS) ** -0.5 * g + b,
-    "np.power": lambda m, x, g, b: (x - x.mean(-1, keepdims=True)) * m.power(x.var(-1, keepdims=True) + EPS, -0.5) * g + b,
-    "reciprocal": lambda m, x, g, b: (x - x.mean(-1, keepdims=True)) * (1.0 / m.sqrt(x.var(-1, keepdims=True) + EPS)) * g + b,
-    "root of the reciprocal": lambda m, x, g, b: (x - x.mean(-1, keepdims=True)) * m.sqrt(1 / (x.var(-1, keepdims=True) + EPS)) * g + b,
-    "gamma over the root": lambda m, x, g, b: (g / m.sqrt(x.var(-1, keepdims=True) + EPS)) * (x - x.mean(-1, keepdims=True)) + b,
+    "power -1/2": lambda m, x, g, b: (x - mean(x)) * (var(x) + EPS) ** -0.5 * g + b,
+    "np.power": lambda m, x, g, b: (x - mean(x)) * m.power(var(x) + EPS, -0.5) * g + b,
+    "reciprocal": lambda m, x, g, b: (x - mean(x)) * (1.0 / m.sqrt(var(x) + EPS)) * g + b,
+    "root of the reciprocal": lambda m, x, g, b: (x - mean(x)) * m.sqrt(1 / (var(x) + EPS)) * g + b,
+    "gamma over the root": lambda m, x, g, b: (g / m.sqrt(var(x) + EPS)) * (x - mean(x)) + b,
     "multiplied out": lambda m, x, g, b: (
-        x * (g / m.sqrt(x.var(-1, keepdims=True) + EPS)) + (b - x.mean(-1, keepdims=True) * (g / m.sqrt(x.var(-1, keepdims=True) + EPS)))
+        x * (g / m.sqrt(var(x) + EPS)) + (b - mean(x) * (g / m.sqrt(var(x) + EPS)))
     ),
-    "negated difference": lambda m, x, g, b: b - (x.mean(-1, keepdims=True) - x) / m.sqrt(x.var(-1, keepdims=True) + EPS) * g,
+    "negated difference": lambda m, x, g, b: b - (mean(x) - x) / m.sqrt(var(x) + EPS) * g,
     "lost axes put back": lambda m, x, g, b: (x - x.mean(-1)[:, None]) / m.sqrt(x.var(-1)[:, None] + EPS) * g + b,
     "expand_dims": lambda m, x, g, b: (x - m.expand_dims(m.mean(x, 1), 1)) / m.sqrt(m.expand_dims(m.var(x, 1), 1) + EPS) * g + b,
-    "positive axis": lambda m, x, g, b: (x - m.mean(x, axis=1, keepdims=True)) / m.sqrt(m.var(x, axis=1, keepdims=True) + EPS) * g + b,
+    "positive axis": lambda m, x, g, b: (x - m.mean(x, 1, keepdims=True)) / m.sqrt(m.var(x, axis=1, keepdims=True) + EPS) * g + b,
     "eps of the array's dtype": lambda m, x, g, b: (
-        (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + x.dtype.type(EPS)) * g + b
+        (x - mean(x)) / m.sqrt(var(x) + x.dtype.type(EPS)) * g + b
     ),
     "widened by a float64 eps": lambda m, x, g, b: (
-        (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + np.float64(EPS)) * g + b
+        (x - mean(x)) / m.sqrt(var(x) + np.float64(EPS)) * g + b
     ),
     "gamma and beta in a row": lambda m, x, g, b: (
-        (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS) * g[None, :] + b[None, :]
+        (x - mean(x)) / m.sqrt(var(x) + EPS) * g[None, :] + b[None, :]
     ),
 }  # fmt: skip
 
@@ -72,7 +80,7 @@ def test_a_layer_norm_is_found_however_it_is_spelled(name: str, dtype: str) -> N
 
 def test_gamma_and_beta_may_be_missing_or_numbers() -> None:
     def bare(m, x):
-        return (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS)
+        return (x - mean(x)) / m.sqrt(var(x) + EPS)
 
     def scaled(m, x):
         return 1e-5 * bare(m, x) + 1e-5
@@ -97,7 +105,7 @@ def test_the_norm_of_a_sum_takes_the_sum_and_not_its_parts() -> None:
 
 def test_a_residual_is_no_beta() -> None:
     def model(m, x, r):
-        return (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS) + r
+        return (x - mean(x)) / m.sqrt(var(x) + EPS) + r
 
     after = passed(trace(model, x=(4, 8), r=(4, 8)))
     assert kinds(after) == ["layer_norm", "add"]
@@ -105,7 +113,7 @@ def test_a_residual_is_no_beta() -> None:
 
 def test_two_norms_of_one_value() -> None:
     def model(m, x, g, b):
-        n = (x - x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS)
+        n = (x - mean(x)) / m.sqrt(var(x) + EPS)
         return n * g + b, n * b + g
 
     before = trace(model, x=(4, 8), g=(8,), b=(8,))
@@ -145,17 +153,17 @@ def test_an_rms_norm_that_widens_inside() -> None:
 
 
 NEAR = {
-    "eps outside the root": (lambda m, x: (x - x.mean(-1, keepdims=True)) / (m.sqrt(x.var(-1, keepdims=True)) + EPS), "eps is added to"),
+    "eps outside the root": (lambda m, x: (x - mean(x)) / (m.sqrt(var(x)) + EPS), "eps is added to"),
     "eps outside the root, rms": (lambda m, x: x / (m.sqrt((x * x).mean(-1, keepdims=True)) + EPS), "eps is added to"),
-    "the root is missing": (lambda m, x: (x - x.mean(-1, keepdims=True)) / (x.var(-1, keepdims=True) + EPS), "exponent -1"),
-    "mean along another axis": (lambda m, x: (x - x.mean(0, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS), ""),
+    "the root is missing": (lambda m, x: (x - mean(x)) / (var(x) + EPS), "exponent -1"),
+    "mean along another axis": (lambda m, x: (x - x.mean(0, keepdims=True)) / m.sqrt(var(x) + EPS), ""),
     "two axes": (lambda m, x: (x - x.mean((0, 1), keepdims=True)) / m.sqrt(x.var((0, 1), keepdims=True) + EPS), "2 axes"),
     "sample variance": (
-        lambda m, x: (x - x.mean(-1, keepdims=True)) / m.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).sum(-1, keepdims=True) / 7 + EPS), None,
+        lambda m, x: (x - mean(x)) / m.sqrt(((x - mean(x)) ** 2).sum(-1, keepdims=True) / 7 + EPS), None,
     ),
-    "centred above only": (lambda m, x: (x - x.mean(-1, keepdims=True)) / m.sqrt((x * x).mean(-1, keepdims=True) + EPS), "centred"),
-    "centred below only": (lambda m, x: x / m.sqrt(x.var(-1, keepdims=True) + EPS), "mean is not taken"),
-    "twice the mean": (lambda m, x: (x - 2 * x.mean(-1, keepdims=True)) / m.sqrt(x.var(-1, keepdims=True) + EPS), "mean is not taken"),
+    "centred above only": (lambda m, x: (x - mean(x)) / m.sqrt((x * x).mean(-1, keepdims=True) + EPS), "centred"),
+    "centred below only": (lambda m, x: x / m.sqrt(var(x) + EPS), "mean is not taken"),
+    "twice the mean": (lambda m, x: (x - 2 * mean(x)) / m.sqrt(var(x) + EPS), "mean is not taken"),
     "mean absolute value": (lambda m, x: x / m.sqrt((x * x * x).mean(-1, keepdims=True) + EPS), None),
     "negative eps": (lambda m, x: x / m.sqrt((x * x).mean(-1, keepdims=True) - EPS), "below zero"),
 }  # fmt: skip

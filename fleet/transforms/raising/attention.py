@@ -23,6 +23,7 @@ from fleet.transforms.passes import plain
 from fleet.transforms.raising.heads import Heads, Mask, heads_at
 from fleet.transforms.raising.masks import NEVER, is_causal, known_array
 from fleet.transforms.raising.products import Factor
+from fleet.transforms.raising.repeats import unrepeated
 from fleet.transforms.raising.search import Site
 from fleet.transforms.raising.views import View, contiguous, view_of
 
@@ -70,20 +71,23 @@ def _side_by_side(site: Site, concat: FleetOp) -> None:
             why = "keys and values are shared by different heads"
         else:
             q = [_Piece.of(h.q) for h in heads]
-            why = _place(site, concat, first, len(heads), shared, (q, k, v))
+            why = _place(site, concat, first, len(heads), shared, (q, k[::shared], v[::shared]))
     if why is not None:
         site.miss("attention", concat, why)
 
 
 def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
-    root = op if heads.number == 1 and heads.result.heads is None else _joined(op, heads)
+    shape = shape_of(op.results[0].type)
+    plain = heads.number == 1 and (heads.result.rows, heads.result.columns, len(shape)) == (0, 1, 2)
+    root = op if plain else _joined(op, heads)
     if root is None:
         site.miss("attention", op, "the heads' results are not put side by side as [queries, heads * columns]")
         return
-    if root is op and (heads.result.rows, heads.result.columns, len(shape_of(op.results[0].type))) != (0, 1, 2):
-        site.miss("attention", op, "the result is not [queries, columns]")
-        return
-    why = _place(site, root, heads, heads.number, 1, tuple([_Piece.of(f)] for f in (heads.q, heads.k, heads.v)))
+    (k, group), (v, other) = unrepeated(heads.k), unrepeated(heads.v)
+    if group != other:
+        k, v, group = heads.k, heads.v, 1
+    pieces = tuple([_Piece.of(f)] for f in (heads.q, k, v))
+    why = _place(site, root, heads, heads.number, group, pieces)
     if why is not None:
         site.miss("attention", root, why)
 
@@ -146,7 +150,7 @@ def _place(site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pie
     def operands(dtype: np.dtype | None) -> list[SSAValue]:
         if not made:
             q, k, v = pieces
-            made.extend(_flat(site, root, name, p) for name, p in (("q", q), ("k", k[::shared]), ("v", v[::shared])))
+            made.extend(_flat(site, root, name, p) for name, p in (("q", q), ("k", k), ("v", v)))
             if isinstance(mask, Mask):
                 made.append(_additive(site, root, mask, numpy_dtype(made[0].type)))
         return [site.widened(root, made[0], dtype), *made[1:]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,18 @@ def heads_at(value: SSAValue) -> Heads | str | None:
     if (weights.rows, weights.columns) != (rank - 2, rank - 1):
         return "the scores' last two axes are not queries and keys"
     scores, hidden = _selected(softmax.operand)
-    found = _scaled(scores)
-    if found is None:
-        return "no product of queries and keys under the softmax"
-    inner, scale, added = found
+    reason = "no product of queries and keys under the softmax"
+    for inner, scale, added in _scaled(scores):
+        found = _fitting(product, inner, scale, hidden, added)
+        if isinstance(found, Heads):
+            return found
+        reason = found
+    return reason
+
+
+def _fitting(product: Product, inner: Product, scale: float, hidden: Mask | None, added: Mask | None) -> Heads | str:
+    """The heads of a product of scores and values over one of queries and keys; why they do not fit."""
+    weights = product.lhs
     if inner.result.rows != weights.rows:
         inner = inner.turned()
     if (inner.result.heads, inner.result.rows, inner.result.columns) != (weights.heads, weights.rows, weights.columns):
@@ -97,21 +106,20 @@ def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:
     return scores, None
 
 
-def _scaled(scores: SSAValue) -> tuple[Product, float, Mask | None] | None:
-    """The product under the scores, what it is multiplied by and what is added."""
+def _scaled(scores: SSAValue) -> Iterator[tuple[Product, float, Mask | None]]:
+    """Products under the scores, what each is multiplied by and what is added to it."""
     for value in backward_cone(scores, 6):
         product = product_of(value)
         if product is None:
             continue
-        normal = dict(Normal(value).of(scores))
+        form = Normal(value)
+        normal = dict(form.of(scores))
         scale = normal.pop(((p.X, 1.0),), 0.0)
         if not np.isfinite(scale) or scale == 0 or len(normal) > 1:
             continue
-        form = Normal(value)
-        form.of(scores)
         if not normal:
-            return product, scale, None
+            yield product, scale, None
+            continue
         ((monomial, factor),) = normal.items()
         if len(monomial) == 1 and monomial[0][0][0] == "value" and monomial[0][1] == 1:
-            return product, scale, Mask(form.value(monomial[0][0]), factor, "add")
-    return None
+            yield product, scale, Mask(form.value(monomial[0][0]), factor, "add")

@@ -107,6 +107,8 @@ class Normal:
         def test(one: Atom) -> bool:
             if one[0] in ("mean", "max"):
                 return set(axes) <= set(one[1])
+            if one[0] == "length":
+                return True
             if one[0] in ("fn", "sum"):
                 return all(test(a) for inner in p.inside(one) for monomial, _ in inner for a, _ in monomial)
             if one == p.X:  # also along an axis of size 1: an idiom is the same for every size
@@ -139,10 +141,10 @@ def _reduced(n: Normal, op: FleetOp) -> Poly | None:
     found = p.mean(inner, axes, invariant)
     if kind == "mean":
         return found
-    length = 1
     for axis in axes:
-        length *= shape_of(op.operands[0].type)[axis]
-    return p.scale(found, float(length)) if length > 0 else None
+        length = shape_of(op.operands[0].type)[axis]
+        found = p.scale(found, float(length)) if length >= 0 else p.multiply(found, p.atom(("length", axis)))
+    return found
 
 
 def _reduction(n: Normal, op: FleetOp) -> Poly | None:

@@ -39,7 +39,8 @@ __all__ = [
 ]
 
 Atom: TypeAlias = tuple[Any, ...]
-"""("x",) | ("value", n) | ("fn", name, key, ...) | ("mean" | "max", axes, key) | ("sum", key)."""
+"""("x",) | ("value", n) | ("fn", name, key, ...) | ("mean" | "max", axes, key) | ("sum", key)
+| ("length", axis): how long an axis is, where that is not known."""
 Monomial: TypeAlias = tuple[tuple[Atom, float], ...]
 Poly: TypeAlias = Mapping[Monomial, float]
 Key: TypeAlias = tuple[tuple[Monomial, float], ...]

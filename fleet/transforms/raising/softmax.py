@@ -34,13 +34,16 @@ def _raise_at(site: Site, exp: FleetOp) -> None:
             continue
         ((monomial, c),) = normal.items()
         means = [a for a, exponent in monomial if a[0] == "mean" and a[2] == ((((p.X, 1.0),), 1.0),) and exponent == -1]
-        if len(means) != 1 or len(monomial) != 2 or ((p.X, 1.0)) not in monomial:
+        lengths = [a for a, exponent in monomial if a[0] == "length" and exponent == -1]
+        if len(means) != 1 or len(monomial) != 2 + len(lengths) or (p.X, 1.0) not in monomial:
             continue
         axes = means[0][1]
         if len(axes) != 1:
             site.miss("softmax", op, f"the sum goes along {len(axes)} axes, a softmax has one")
             continue
         length = shape_of(e.type)[axes[0]]
+        if length < 0 and lengths == [("length", axes[0])]:
+            length = 1
         if abs(c * length - 1) > tolerance_of(numpy_dtype(root.type)):
             site.miss("softmax", op, f"the exponentials' sum is {1 / (c * length):.6g} times what it divides by")
             continue

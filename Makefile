@@ -28,10 +28,12 @@ quick: setup
 
 sim: setup
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
+	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 sim/
 
 nightly: setup ## every case on every device, memory and seed; the RTL through Yosys
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
+	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 sim/ --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
 

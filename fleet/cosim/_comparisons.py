@@ -13,8 +13,9 @@ import numpy as np
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
 from fleet.cosim.divergence import explain
 from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
-from fleet.cosim.local import local_device_values, local_host_values, pairs
+from fleet.cosim.local import local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
+from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.result import Comparison
 from fleet.cosim.stream import Stream
 from fleet.cosim.tolerance import (
@@ -87,15 +88,25 @@ class Session:
         except FleetError:
             return spec
         golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
+        try:
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp)
+            if found:
+                values = Values(self.program, self.inputs, self.golden.tensors)
+                spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
+        except FleetError:
+            pass  # the chain of single steps is a bound as well
         return replace(spec, local=pairs(golden, other.tensors), local_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
         """What the weights cost, as the device stores them."""
         assert self.stream is not None
         name = f"{rounded.engine}-vs-{golden.engine}"
-        local = local_host_values(self.program, self.stream.rounded.weights, golden, self.inputs, frozenset())
+        stored = self.stream.rounded
+        local = local_host_values(stored, stored.weights, golden, self.inputs, frozenset())
         question = "What does storing the weights as the device does cost? (quantisation error)"
-        spec = ValueComparison(name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name))
+        spec = ValueComparison(
+            name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed
+        )
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
     def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
@@ -110,11 +121,14 @@ class Session:
         try:
             side = self._device_side()
             values = Values(self.stream.rounded, self.inputs, rounded.tensors)
+            device = local_device_values(self.stream, rounded, self.inputs)
             spec = replace(
                 spec,
                 bounds=cumulative_bounds(values, side),
                 local_bounds=local_bounds(values, side),
-                local=pairs(rounded.tensors, local_device_values(self.stream, rounded, self.inputs)),
+                local=pairs(rounded.tensors, device),
+                parts=local_parts(self.stream, side, rounded, self.inputs, device),
+                causes={name: group.causes for name, group in side.groups.items()},
                 ulp_dtype=self._stored(side),
             )
         except FleetError as error:
@@ -159,8 +173,9 @@ class Session:
 
     def _stored(self, side: GroupArithmetic) -> dict[str, np.dtype]:
         """Operations that device memory holds in a dtype of its own."""
+        assert self.stream is not None
         found: dict[str, np.dtype] = {}
-        for op in self.program.operations():
+        for op in self.stream.rounded.operations():
             store = side.arithmetic(op).store
             if store is not None:
                 found[op_id(op)] = store

@@ -211,6 +211,10 @@ def floor_of(s: Step) -> Array | None:
     """
     u, half = unit(s.dtype)
     floor = [*s.floor, None, None]
+    if isinstance(s.op, d.VarOp):
+        return np.zeros(())  # a mean of squares, however they are rounded
+    if isinstance(s.op, d.SqrtOp) and floor[0] is not None:
+        return np.sqrt(floor[0]) * (1 - 2 * u)
     if isinstance(s.op, d.ExpOp):
         rounding = 2 * s.how.ulp.get("exp", 0.5) * u + 8 * EPS
         return np.maximum(np.exp(s.x[0] - s.e[0]) * (1 - rounding) - 2 * half, 0.0)

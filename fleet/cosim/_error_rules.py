@@ -14,13 +14,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from fleet.cosim._error_arithmetic import ARITHMETIC, floor_of
 from fleet.cosim._error_composites import COMPOSITES
 from fleet.cosim._error_functions import FUNCTIONS
-from fleet.cosim._error_steps import Arithmetic, Array, Rule, Step, clean, gamma, rounded_store
+from fleet.cosim._error_steps import Arithmetic, Array, Rule, Split, Step, clean, gamma, rounded_store, row_norm
+from fleet.cosim._error_units import UNITS, product_split
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 
-__all__ = ["RULES", "Arithmetic", "Array", "Step", "clean", "floor_of", "gamma", "rounded_store"]
+__all__ = ["RULES", "Arithmetic", "Array", "Step", "clean", "floor_of", "gamma", "rounded_store", "row_norm", "split_of"]
 
 RULES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}
 """Every operation with a real value; argmax, argmin and constants are treated by `tolerance`. No rule: nothing is proved."""
+
+_LINEAR = (d.AddOp, d.SubOp)
+
+
+def split_of(s: Step) -> Split | None:
+    """The bound of an operation in its two parts, with the norm of its rows; None where no rule is known.
+
+    Of what an accelerator's unit computes (`Arithmetic.dtype` is set) as that unit; of sums and products of both sides as
+    vectors; of all others the rule's bound as a whole.
+    """
+    kind = type(s.op)
+    if s.how.dtype is not None and kind in UNITS and (found := UNITS[kind](s)) is not None:
+        return Split(clean(found.spread), clean(found.rounding), found.row)
+    if kind is d.MatmulOp:
+        return product_split(s)
+    rule = RULES.get(kind)
+    if rule is None:
+        return None
+    total = clean(rule(s))
+    if kind in _LINEAR:
+        # These rules add their own rounding to what is left of the operands' errors.
+        errors = [np.broadcast_to(e, total.shape) for e in s.e]
+        rows = [s.norm(i) if v.shape == total.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
+        return Split(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))
+    if kind is d.SliceOp and total.shape[:-1] == s.x[0].shape[:-1]:
+        return Split(total, np.zeros_like(total), np.fmin(row_norm(total), s.norm(0)))
+    return Split(total, np.zeros_like(total), row_norm(total))

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fleet.ir.dialect import FleetOp
 
-__all__ = ["EPS", "Arithmetic", "Array", "Rule", "Step", "clean", "gamma", "no_overflow", "rounded_store", "unit"]
+__all__ = [
+    "EPS",
+    "Arithmetic",
+    "Array",
+    "Rule",
+    "Split",
+    "Step",
+    "clean",
+    "gamma",
+    "no_overflow",
+    "rounded_store",
+    "row_norm",
+    "unit",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -27,12 +40,18 @@ class Arithmetic:
             summation in any order can give.
         ulp: function ("exp", "log", "tanh", "pow") -> largest error in ULPs of the result; 0.5 where it is missing.
         store: dtype to which the result is rounded after all; None: it stays as computed.
+        inner: dtype to which tensors inside a composite are stored (an attention's scores and probabilities); None: as computed.
+        absolute: function -> largest absolute error of what stands for it (a table), over all inputs of the stored dtype.
+        relative: "reciprocal" (of a mean's 1 / n), "scale" (of an attention's): relative error of constants that are rounded.
     """
 
     dtype: np.dtype | None = None
     roundings: int | None = None
     ulp: Mapping[str, float] = field(default_factory=dict[str, float])
     store: np.dtype | None = None
+    inner: np.dtype | None = None
+    absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    relative: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True)
@@ -40,6 +59,7 @@ class Step:
     """One operation to bound: x and e are the operands' values and errors (float64); dtype is what its steps round to.
 
     floor: a proven positive lower bound of each operand as either side computes it, where there is one (`floor_of`).
+    norms: a bound on the Euclidean norm of every row's error (along the last axis) of each operand; what e gives by default.
     """
 
     op: FleetOp
@@ -48,12 +68,34 @@ class Step:
     dtype: np.dtype
     how: Arithmetic
     floor: Sequence[Array | None] = ()
+    norms: Sequence[Array] = ()
+
+    def norm(self, i: int) -> Array:
+        """Of operand i's rows, never more than its elements give."""
+        own = row_norm(self.e[i])
+        return np.fmin(own, self.norms[i]) if i < len(self.norms) else own
 
     def low(self, i: int) -> Array:
         """The least that operand i can be: value minus error, or its floor where that is more."""
         low = self.x[i] - self.e[i]
         floor = self.floor[i] if i < len(self.floor) else None
         return low if floor is None else np.maximum(low, floor)
+
+
+class Split(NamedTuple):
+    """Two parts of a bound: what the operands' errors do in real arithmetic, and what the arithmetic adds at any such point.
+
+    row: a bound on the norm of each row of the former.
+    """
+
+    spread: Array
+    rounding: Array
+    row: Array
+
+
+def row_norm(e: Array) -> Array:
+    """Euclidean norms along the last axis; of a number its magnitude."""
+    return np.sqrt((e * e).sum(axis=-1)) if e.ndim else np.abs(e)
 
 
 Rule = Callable[[Step], Array]

@@ -42,6 +42,8 @@ class ValueComparison:
         bounds, local_bounds: operation id -> bound (kind "bound").
         local: operation id -> (reference, other) of the operation alone, both on the same operands, where it was measured.
         classes_must_agree: argmax must be equal without exception (one arithmetic on both sides).
+        parts: operation id -> part -> RMS of what its local error is made of (`local.local_parts`).
+        causes: operation id -> what is behind its error on the device, in words.
         ulp_dtype: dtype in which ULPs are counted, by operation id ("float16" where the device stores float16).
         waivers: operation id -> text of the waiver.
         inner: operation id -> why no value of it can be had (inside a device group).
@@ -54,6 +56,8 @@ class ValueComparison:
     bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     local_bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     local: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict[str, tuple[np.ndarray, np.ndarray]])
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    causes: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     classes_must_agree: bool = False
     ulp_dtype: Mapping[str, np.dtype] = field(default_factory=dict[str, np.dtype])
     waivers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -261,6 +265,7 @@ def _row(
         classes_must_agree=spec.classes_must_agree, ulp_dtype=spec.ulp_dtype.get(name),
     )  # fmt: skip
     row = operation_row(basis, a, b, local=spec.local.get(name), kind=spec.kind)
+    row = replace(row, parts=dict(spec.parts.get(name, {})), causes=dict(spec.causes.get(name, {})))
     if row.verdict == "fail" and name in spec.waivers:
         row = replace(row, verdict="pass", waiver=spec.waivers[name])
     if a.shape == b.shape and a.size:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from fleet.cosim.stream import Stream
-from fleet.cosim.tolerance import Values
+from fleet.cosim.tolerance import GroupArithmetic, Values
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 
-__all__ = ["local_device_values", "local_host_values", "pairs"]
+__all__ = ["PARTS", "local_device_values", "local_host_values", "local_parts", "pairs"]
+
+PARTS: tuple[str, ...] = ("operands", "unit", "result")
+"""Where the local error of a device group comes from: `local_parts`."""
 
 
 def local_host_values(
@@ -49,6 +53,60 @@ def local_device_values(stream: Stream, golden: Trace, inputs: Mapping[str, np.n
     grouped = frozenset(op for group in stream.groups for op in group)
     host = local_host_values(stream.rounded, stream.rounded.weights, golden, inputs, grouped)
     return host | run_groups_locally(stream.compiled, golden.tensors, inputs)
+
+
+def local_parts(
+    stream: Stream, side: GroupArithmetic, golden: Trace, inputs: Mapping[str, np.ndarray], device: Mapping[str, np.ndarray]
+) -> dict[str, dict[str, float]]:
+    """What each device group's own error is made of, as root mean squares of differences of whole tensors.
+
+    Args:
+        stream, side: the compiled stream and what its set states of it.
+        golden: with the weights as stored. device: operation id -> what the group computes on the golden's values.
+
+    Returns:
+        Operation id -> part -> RMS. "operands": the group in binary64 on operands as device memory holds them, less the
+        golden; "result": what storing that result in the device's dtype changes; "unit": the rest, what the unit computes
+        differently (orders of sums, binary32, tables, inner tensors that it stores).
+    """
+    from fleet.targets.bytecode.operators import apply
+
+    values = Values(stream.rounded, inputs, golden.tensors)
+    ops = {op_id(op): op for op in stream.rounded.operations()}
+    found: dict[str, dict[str, float]] = {}
+    for group in stream.compiled.groups:
+        if not group.calls or not all(key in device for key in group.results):
+            continue
+        exact: dict[SSAValue, np.ndarray] = {}
+        for op in (ops[name] for name in group.ops):
+            operands = [exact[v] if v in exact else _loaded(values.of(v), side.load(op, v)) for v in op.operands]
+            with np.errstate(all="ignore"):
+                exact[op.results[0]] = np.asarray(apply(op, operands))
+        for name in group.results:
+            value = exact[ops[name].results[0]]
+            store = side.arithmetic(ops[name]).store
+            if store is None or value.dtype.kind != "f":
+                continue
+            with np.errstate(over="ignore"):
+                stored = value.astype(store).astype(np.float64)
+            steps = (values.of(ops[name].results[0]).astype(np.float64), value, device[name].astype(np.float64), stored)
+            reference, value, computed, stored = steps
+            differences = (value - reference, computed - stored, stored - value)
+            found[name] = {part: _rms(difference) for part, difference in zip(PARTS, differences, strict=True)}
+    return found
+
+
+def _loaded(value: np.ndarray, dtype: np.dtype | None) -> np.ndarray:
+    """In binary64, by way of the dtype to which it is rounded on entry."""
+    if value.dtype.kind != "f":
+        return value
+    with np.errstate(over="ignore"):
+        return (value if dtype is None else value.astype(dtype)).astype(np.float64)
+
+
+def _rms(difference: np.ndarray) -> float:
+    finite = difference[np.isfinite(difference)]
+    return float(np.sqrt(np.mean(finite * finite))) if finite.size else 0.0
 
 
 def pairs(references: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

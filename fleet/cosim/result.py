@@ -235,6 +235,9 @@ class OperationRow:
         reference_counts, other_counts: special values of both sides.
         verdict: "pass", "fail", or "info" where nothing is required; reason: one clause, "" when it passes.
         waiver: "owner: reason (until date)" when a waiver turned a failure into a pass, else None.
+        parts: of a device group's local error, as RMS: what "operands" stored by the device cost, what storing the "result"
+            does, what the "unit" computes differently; empty where it was not measured.
+        causes: what these are on this device, in words ("weights", "unit"), as its instruction set states them.
     """
 
     op: str
@@ -257,6 +260,8 @@ class OperationRow:
     verdict: Literal["pass", "fail", "info"]
     reason: str
     waiver: str | None = None
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    causes: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)

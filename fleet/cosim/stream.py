@@ -16,6 +16,8 @@ from fleet.cosim.compare import CallFigures
 from fleet.cosim.divergence import Evidence, Operands
 from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
+from fleet.ir.composite import covered_ids
+from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load, parameter_values
@@ -49,9 +51,20 @@ class Stream:
         return tuple(g.ops for g in self.compiled.groups)
 
     @cached_property
+    def absorbed(self) -> dict[str, str]:
+        """Operations of the model that the compiled program does not have, and why that is."""
+        compiled = self.compiled.program
+        found = {op_id(op): "not in the compiled program" for op in self.compiled.model.operations()}
+        found |= compiled.fates
+        for op in compiled.operations():
+            name = f"fused into {op_id(op)}, where the compiler found {op.name.removeprefix('fleet.')}"
+            found |= dict.fromkeys(covered_ids(op), name)
+        return {name: why for name, why in found.items() if name not in {op_id(op) for op in compiled.operations()}}
+
+    @cached_property
     def inner(self) -> dict[str, str]:
         """Operations whose value never stands in memory, and why that is."""
-        return {
+        return self.absorbed | {
             op: "fused on the device: its value never leaves the unit, its error shows in the value that its group leaves"
             for g in self.compiled.groups
             for op in g.ops

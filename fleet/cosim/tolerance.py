@@ -17,7 +17,12 @@ of a group's operations (the last is what it computes), the device and the optio
     "store":     dtype name of every value that leaves the group or that an argmax reads ("float16");
     "roundings": operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in
                  groups of G and then accumulates: the group's own rounding, the scale's product and ceil(K / G) sums);
-    "ulp":       function name -> largest error in ULPs of "internal".
+    "ulp":       function name -> largest error in ULPs of "internal" ("exp", "recip", "rsqrt" inside composites too).
+    "inner":     dtype name to which tensors inside a composite are stored (scores and probabilities of an attention);
+                 default: they stay as computed.
+    "absolute":  function name ("gelu_tanh") -> largest absolute error of a table that stands for it, over all inputs.
+    "relative":  "reciprocal" (1 / n of a mean), "scale" (of an attention) -> relative error of the rounded constant.
+    "causes":    "weights", "unit" -> what is behind the errors of the stored weights and of the unit, in words, for reports.
 Every key may be missing: load and store default to float16, internal to float32, roundings to a sum in any order, ulp to 0.5
 for correctly rounded functions. A set that states nothing gets these defaults. Weights are exact: the reference is the
 golden with the weights as the device stores them.
@@ -33,7 +38,7 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, floor_of, rounded_store
+from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, floor_of, rounded_store, row_norm, split_of
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
@@ -60,6 +65,9 @@ NUMPY_ULP: Mapping[str, float] = {
     "erf": ERF_ULP,
 }
 """NumPy's vectorised functions: its own tests allow 4 ULPs (numpy/_core/tests/test_umath_accuracy.py); erf is our own."""
+
+_MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp)
+"""What comes out of memory and goes back in the same dtype is not rounded again."""
 
 _INFLATE = 1.0 + 2.0**-30
 """Covers the roundings of the bound's own float64 arithmetic (relative 2^-53 each)."""
@@ -138,6 +146,10 @@ class _Group:
     store: np.dtype
     roundings: Mapping[str, int]
     ulp: Mapping[str, float]
+    inner: np.dtype | None
+    absolute: Mapping[str, float]
+    relative: Mapping[str, float]
+    causes: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,9 @@ class GroupArithmetic:
         if _result_dtype(op).kind != "f":
             return Arithmetic()
         store = group.store if self._stored(op, group) else None
-        return Arithmetic(group.internal, group.roundings.get(op_id(op)), group.ulp, store)
+        return Arithmetic(
+            group.internal, group.roundings.get(op_id(op)), group.ulp, store, group.inner, group.absolute, group.relative
+        )
 
     def group(self, op: FleetOp) -> str:
         """The group's key, or the operation's id on the host."""
@@ -212,6 +226,10 @@ def group_arithmetic(
             store=np.dtype(stated.get("store", "float16")),
             roundings=dict(stated.get("roundings", {})),
             ulp=dict(stated.get("ulp", {})),
+            inner=None if stated.get("inner") is None else np.dtype(stated["inner"]),
+            absolute=dict(stated.get("absolute", {})),
+            relative=dict(stated.get("relative", {})),
+            causes=dict(stated.get("causes", {})),
         )
         table |= dict.fromkeys(names, group)
     weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")
@@ -242,9 +260,16 @@ class Values:
         return tensor
 
 
-def cumulative_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
-    """Bounds of all operations, errors gathered from the inputs on. golden: the golden's functions' ULPs."""
+def cumulative_bounds(
+    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, known: Mapping[str, Bound] | None = None
+) -> dict[str, Bound]:
+    """Bounds of all operations, errors gathered from the inputs on.
+
+    golden: the golden's functions' ULPs. known: operation id -> a bound that was proved in another way; the smaller one counts,
+    element by element, for what follows too.
+    """
     errors = _Errors()
+    errors.known = known or {}
     bounds: dict[str, Bound] = {}
     for op in values.program.operations():
         if op.results and not isinstance(op, d.PrintOp):
@@ -263,11 +288,13 @@ def local_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY
 
 
 class _Errors(dict[SSAValue, Array]):
-    """Errors gathered so far by value; floors: what is proved to be positive (`floor_of`)."""
+    """Errors gathered so far by value; floors: what is proved to be positive (`floor_of`); norms: of each row's error."""
 
     def __init__(self) -> None:
         super().__init__()
         self.floors: dict[SSAValue, Array] = {}
+        self.norms: dict[SSAValue, Array] = {}
+        self.known: Mapping[str, Bound] = {}
 
 
 def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:
@@ -279,6 +306,8 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
         candidates = None
         if isinstance(op, d.ConstantOp):
             array: Array = np.zeros(shape)
+            if (number := _constant(op)).dtype.kind == "f" and (number > 0).all():
+                errors.floors[op.results[0]] = np.broadcast_to(number.astype(np.float64), shape)
         elif isinstance(op, d.ArgmaxOp | d.ArgminOp):
             candidates = _candidates(x[0] if isinstance(op, d.ArgmaxOp) else -x[0], e[0], int(op.axis.value.data))
             doubt = np.count_nonzero(candidates, axis=int(op.axis.value.data)) != 1
@@ -288,18 +317,30 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
         else:
             how = side.arithmetic(op)
             inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
-            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands])
-            array = clean(rule(step))
+            # Of one group alone rows are no better than their elements.
+            norms = () if local else [_operand_norm(v, ev, errors) for v, ev in zip(op.operands, e, strict=True)]
+            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands], norms)
+            split = split_of(step)
+            assert split is not None
+            array = clean(split.spread + split.rounding)
             if how.dtype is None and how.store is None and (floor := floor_of(step)) is not None:
                 errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
-            if how.store is not None:
+            if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
             own = [np.zeros_like(v) for v in x]
             array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
             array = clean(array * _INFLATE)
+            if not local and array.shape == shape and shape and dtype.kind == "f":
+                row = np.fmin(split.row + row_norm(array - split.spread), row_norm(array))
+                array = np.fmin(array, row[..., None])
+                errors.norms[op.results[0]] = row
     array = np.asarray(np.broadcast_to(array, shape), np.float64)
+    rule = side.rule(op)
+    known = errors.known.get(op_id(op)) if candidates is None else None
+    if known is not None and (known.array < array).any():
+        array, rule = np.fmin(array, known.array), known.rule
     errors[op.results[0]] = array
-    return Bound(array, candidates, side.rule(op))
+    return Bound(array, candidates, rule)
 
 
 def _as_used(value: np.ndarray, operand: SSAValue, dtype: np.dtype) -> Array:
@@ -322,6 +363,13 @@ def _operand_error(
         return error
     dtype = side.load(op, operand)
     return error if dtype is None else rounded_store(value, error, dtype)
+
+
+def _operand_norm(operand: SSAValue, error: Array, errors: _Errors) -> Array:
+    """Of an operand's rows, as `_operand_error` gave its elements: what it adds on entry counts with its elements."""
+    known = errors.norms.get(operand)
+    own = row_norm(error)
+    return own if known is None else np.fmin(own, known + row_norm(np.maximum(error - errors[operand], 0.0)))
 
 
 def _candidates(x: Array, e: Array, axis: int) -> Array:

@@ -216,7 +216,8 @@ class _Run:
             made |= set(group.results)
         # Without binaries as a backend that knows of none takes it.
         binaries = (segment.binaries,) if segment.binaries else ()
-        commits = self.backend.execute(segment.calls, first_seq, *binaries)
+        # A segment of views alone has no instruction.
+        commits = self.backend.execute(segment.calls, first_seq, *binaries) if segment.calls else ()
         if len(commits) != len(segment.calls):
             raise DeviceError(f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}")
         self.on_device |= made
@@ -262,12 +263,13 @@ class _Run:
         c = self.compiled
         return {
             "stream_hash": c.stream_hash,
-            "model_hash": c.program.hash,
+            "model_hash": c.model.hash,
             "quantisation": dict(c.options),
             "memory": self.options.memory,
             "seed": self.options.seed,
             "numpy": np.__version__,
             "host_steps": [op_id(s.op) for s in c.steps if isinstance(s, HostStep)],
+            "host_reasons": dict(c.missed),
             "host_seconds": self.host_seconds,
             "stdout": "".join(self.printed),
             "inputs_saturated": self.saturated,

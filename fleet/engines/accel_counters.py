@@ -7,6 +7,7 @@ from collections import defaultdict
 import numpy as np
 from xdsl.ir import Operation
 
+from fleet.ir.composite import AttentionOp, LinearOp
 from fleet.ir.dialect import MatmulOp
 from fleet.ir.types import shape_of
 from fleet.targets.accel.program import AccelProgram, Group, HostStep
@@ -53,6 +54,10 @@ def _group_counters(compiled: AccelProgram, group: Group, memory: str) -> dict[s
 
 
 def _matmul_macs(op: Operation) -> int:
-    if not isinstance(op, MatmulOp):
+    """Of a product, or of the products inside a composite."""
+    if isinstance(op, AttentionOp):
+        # Scores, then weights by values: every query channel meets every position twice.
+        return 2 * int(np.prod(shape_of(op.q.type), dtype=np.int64)) * shape_of(op.k.type)[0]
+    if not isinstance(op, MatmulOp | LinearOp):
         return 0
-    return int(np.prod(shape_of(op.result.type), dtype=np.int64)) * shape_of(op.lhs.type)[-1]
+    return int(np.prod(shape_of(op.results[0].type), dtype=np.int64)) * shape_of(op.operands[0].type)[-1]

@@ -188,6 +188,8 @@ class InstructionSet:
         description: the SystemRDL file; `fleet.isa.description.load` parses it.
         instructions: name -> class; exactly the instructions of the description.
         patterns: how IR operations become instructions, best first (`fleet.isa.lowering`).
+        composites: names of composite operations ("attention", as in `fleet.ir.composite`) that patterns match: the compiler
+            looks for them in a model before it matches. Without any a model is matched as it came.
         layout: packs and unpacks activation tensors (`fleet.isa.lowering.Layout`).
         rtl: None while a set has no hardware yet: engine `rtl` then says so.
         devices: name -> device.
@@ -209,3 +211,4 @@ class InstructionSet:
     sources: tuple[Path, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     loader: Loader | None = None
+    composites: tuple[str, ...] = ()

@@ -24,6 +24,8 @@ class Match:
     results: the values that the group leaves in device memory, the last one that of the last operation; no other
         value of the group may be used outside it (a matched argmax leaves its logits and its indices).
     data: whatever the pattern wants to carry from match to emit.
+    view: no instruction runs: the result is a part of its one activation where that stands in device memory. Where that
+        comes from the host, the host makes the part, too.
     """
 
     pattern: Pattern
@@ -32,6 +34,17 @@ class Match:
     weights: tuple[str, ...]
     results: tuple[SSAValue, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
+    view: bool = False
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Why a pattern that is made for an operation does not take it; reports show it where the operation runs on the host.
+
+    reason: one clause, naming what the device can do and what the operation wants ("a head has 48 channels, expected 64 or 128").
+    """
+
+    reason: str
 
 
 class Layout(Protocol):
@@ -58,6 +71,20 @@ class EmitContext(Protocol):
 
     def address(self, value: SSAValue) -> int:
         """DDR offset of an activation tensor (allocated on first use)."""
+        ...
+
+    def view(self, value: SSAValue, source: SSAValue, skip: int) -> int:
+        """Makes `value` the bytes of `source` from `skip` on: nothing is copied. Returns its DDR offset.
+
+        For a part of a tensor that stands in memory as the layout would have it. `source` comes from the device.
+        """
+        ...
+
+    def reserve(self, key: str, space: str, size: int, *, align: int = 64) -> int:
+        """Room that instructions write before they read it (KV cache, intermediate results), once per `key`; the offset.
+
+        size: bytes, for space "hbm" in every bank, at the same offset.
+        """
         ...
 
     def weight(self, name: str) -> np.ndarray:
@@ -97,8 +124,8 @@ class Pattern(Protocol):
 
     name: str
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | None:
-        """The largest group that ends with `op`, or None."""
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """The largest group that ends with `op`; `Missed` where the pattern is for such operations but cannot take this one."""
         ...
 
     def emit(self, match: Match, context: EmitContext) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
-from fleet.report import accuracy, images, performance
+from fleet.report import accuracy, error_causes, images, performance
 from fleet.report._text import count, number, percent, times
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.changes import Change, changes, compared_with
@@ -105,6 +105,7 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
     return {
         "causes": found,
         "rows": _by_cause(rows),
+        "sentences": error_causes.sentences(result),
         "depth": depth,
         "thinned": len(drawn) < len(rows),
         "ulp": pictures,
@@ -338,10 +339,12 @@ def _host(result: CosimResult) -> list[dict[str, Any]]:
         macs, host_macs = counters.get("macs"), counters.get("host_macs")
         share = host_macs / (macs + host_macs) if macs is not None and host_macs is not None and macs + host_macs else None
         rows = {row.op: row for c in result.comparisons for row in c.operations}
+        why: Any = engines[0].meta.get("host_reasons")
+        reasons = {str(op): str(text) for op, text in why.items()} if isinstance(why, dict) else {}
         made.append(
             {
                 "engines": [e.name for e in engines],
-                "ops": _cut([(op, rows.get(op)) for op in host], 40),
+                "ops": _cut([(op, rows.get(op), reasons.get(op, "")) for op in host], 40),
                 "all": len(placement),
                 "share": share,
                 "macs": macs,

@@ -54,13 +54,25 @@ def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
         total = next((c for c in result.comparisons if c.other == arithmetic.other and c.reference == golden), None)
     found = Causes(quantisation, arithmetic, total)
     tables = [{row.op: row for row in c.operations} if c else {} for c in found]
-    order = sorted({op: row.index for table in tables for op, row in table.items()}.items(), key=lambda item: item[1])
+    order = _order(found)
     engine = result.engine(arithmetic.other) if arithmetic else None
     return found, tuple(
         ErrorByCause(op, tables[0].get(op), tables[1].get(op), tables[2].get(op), place)
-        for op, _ in order
+        for op in order
         for place in [_place(engine, op)]
     )
+
+
+def _order(found: Causes) -> list[str]:
+    """The model's order; what only the compiled program has stands behind what it has before it."""
+    model = {row.op: row.index for c in (found.quantisation, found.total) if c for row in c.operations}
+    order = sorted(model, key=model.__getitem__)
+    before = None
+    for row in sorted(found.arithmetic.operations, key=lambda row: row.index) if found.arithmetic else ():
+        if row.op not in model:
+            order.insert(0 if before is None else order.index(before) + 1, row.op)
+        before = row.op
+    return order
 
 
 def _place(engine: EngineRun | None, op: str) -> str:

@@ -1,21 +1,22 @@
 """Placement: which operations a device runs, in which groups, and in which order everything runs.
 
 Patterns are tried from the last operation back and the largest group wins, so that a chain is taken as a whole before
-its parts are offered. What no pattern takes runs on the host. Constants run nowhere: they are numbers, made where needed.
+its parts are offered. What no pattern takes runs on the host, with the reason that patterns give. Constants run nowhere: they
+are numbers, made where needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.contract import Device
-from fleet.isa.lowering import Match, Pattern
+from fleet.isa.lowering import Match, Missed, Pattern
 
 __all__ = ["Placement", "place"]
 
@@ -29,9 +30,11 @@ class Placement:
 
     Attributes:
         schedule: groups and host operations, every one after what it needs; program order otherwise.
+        missed: operation id -> why it runs on the host, for every operation that does.
     """
 
     schedule: tuple[Node, ...]
+    missed: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def groups(self) -> tuple[Match, ...]:
@@ -53,23 +56,38 @@ def place(program: Program, patterns: Sequence[Pattern], device: Device, options
     """Matches greedily and schedules."""
     operations = [op for op in program.operations() if not isinstance(op, ConstantOp)]
     owner: dict[Operation, Match] = {}
-    groups: list[Match] = []
+    why: dict[str, str] = {}
     for op in reversed(operations):
         if op in owner:
             continue
-        found = [m for p in patterns if (m := p.match(op, program, device, options)) is not None]
-        found = [m for m in found if not any(o in owner for o in m.ops) and _closed(m)]
-        if found:
+        offers = [m for p in patterns if (m := p.match(op, program, device, options)) is not None]
+        matches = [m for m in offers if isinstance(m, Match)]
+        if found := [m for m in matches if not any(o in owner for o in m.ops) and _closed(m)]:
             best = max(found, key=lambda m: len(m.ops))  # the first of the largest: patterns stand best first
             owner |= dict.fromkeys(best.ops, best)
-            groups.append(best)
+            continue
+        reasons = [m.reason for m in offers if isinstance(m, Missed)]
+        reasons += ["a value inside the group that it would end is used outside"] if matches else []
+        why[op_id(op)] = "; ".join(dict.fromkeys(reasons)) or f"{device.name} has no instruction for it"
     while True:
         schedule = _schedule(operations, owner)
-        if not isinstance(schedule, Match):
-            return Placement(tuple(schedule))
-        # Two groups that need each other's results (or one around a host operation): give up the one found.
-        for op in schedule.ops:
+        if isinstance(schedule, Match):
+            # Two groups that need each other's results (or one around a host operation): give up the one found.
+            lost, reason = schedule, "its group needs a value that needs a value of the group"
+        else:
+            lost = next((m for m in schedule if isinstance(m, Match) and m.view and _from_host(m, owner)), None)
+            reason = "what it is a part of stands with the host"
+            if lost is None:
+                missed = {op_id(op): why[op_id(op)] for op in schedule if not isinstance(op, Match)}
+                return Placement(tuple(schedule), missed)
+        for op in lost.ops:
             del owner[op]
+            why[op_id(op)] = reason
+
+
+def _from_host(view: Match, owner: Mapping[Operation, Match]) -> bool:
+    source = view.activations[0]
+    return isinstance(source, BlockArgument) or source.owner not in owner
 
 
 def _closed(match: Match) -> bool:

@@ -11,7 +11,7 @@ from fleet.isa.hbm0923.error_model import error_model
 from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 from fleet.isa.hbm0923.layout import FeatureLayout
 from fleet.isa.hbm0923.loader import load_calls
-from fleet.isa.hbm0923.patterns import PATTERNS
+from fleet.isa.hbm0923.patterns import COMPOSITES, PATTERNS
 from fleet.isa.hbm0923.rtl import rtl_files
 
 _HERE = Path(__file__).resolve().parent
@@ -39,4 +39,5 @@ INSTRUCTION_SET = InstructionSet(
     sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
     extra={"error_model": error_model, "conformance": SOURCES},
     loader=load_calls,
+    composites=COMPOSITES,
 )

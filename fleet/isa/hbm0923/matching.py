@@ -1,7 +1,8 @@
-"""Which IR operations one MVM instruction covers: matmul, bias, residual, ReLU, argmax.
+"""Which IR operations one MVM instruction covers: matmul (or linear), bias, residual, ReLU, argmax.
 
-The chain is walked from its last operation back. Every value inside it must be used by the chain alone, but for the
-logits of an argmax, which the instruction leaves in memory too.
+A linear's activation (but ReLU) and what it adds behind an activation take instructions of their own. The chain is walked
+from its last operation back. Every value inside it must be used by the chain alone, but for the logits of an argmax, which the
+instruction leaves in memory too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from fleet.ir import composite as c
 from fleet.ir import dialect as d
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
@@ -21,19 +23,23 @@ class Chain:
     """A covered chain.
 
     Attributes:
-        ops: in program order. matmul: the first of them.
-        weight: name of the matrix; bias: name of the bias, None without.
+        ops: in program order, the product is the first of them.
+        source, matrix: its operands. weight: name of the matrix; bias: name of the bias, None without.
         residual: the value added or multiplied, None without; mul: multiplied.
+        relu: behind all of these. activation: table that is applied then, None without; added: a value that is added last.
         logits: the value that argmax reads, None without argmax.
     """
 
     ops: tuple[d.FleetOp, ...]
-    matmul: d.MatmulOp
+    source: SSAValue
+    matrix: SSAValue
     weight: str
     bias: str | None = None
     residual: SSAValue | None = None
     mul: bool = False
     relu: bool = False
+    activation: str | None = None
+    added: SSAValue | None = None
     logits: SSAValue | None = None
 
     def then(self, op: d.FleetOp) -> Chain:
@@ -41,9 +47,14 @@ class Chain:
         return replace(self, ops=(*self.ops, op))
 
     @property
+    def plain(self) -> bool:
+        """Whether ReLU or a residual may still follow in the same instruction."""
+        return not self.relu and self.activation is None and self.added is None
+
+    @property
     def tokens(self) -> int:
         """Rows of the left side; 1 for a vector."""
-        shape = shape_of(self.matmul.lhs.type)
+        shape = shape_of(self.source.type)
         return shape[0] if len(shape) == 2 else 1
 
 
@@ -76,7 +87,7 @@ def _features(op: Operation | Block, program: Program) -> Chain | None:
         return None
     if isinstance(op, d.MaximumOp):
         for value, other in _sides(op):
-            if _is_zero(other) and (inner := _used_once(value, _affine, program)):
+            if is_zero(other) and (inner := _used_once(value, _affine, program)) and inner.plain:
                 return replace(inner.then(op), relu=True)
         return None
     return _affine(op, program)
@@ -87,7 +98,9 @@ def _affine(op: Operation, program: Program) -> Chain | None:
     if isinstance(op, d.AddOp | d.MulOp):
         for value, other in _sides(op):
             inner = _used_once(value, _biased, program)
-            if inner is None or shape_of(other.type) != shape_of(op.result.type) or shape_of(value.type) != shape_of(other.type):
+            if inner is None or not inner.plain or inner.residual is not None:
+                continue
+            if shape_of(other.type) != shape_of(op.result.type) or shape_of(value.type) != shape_of(other.type):
                 continue
             if weight_name(other, program) is None and is_tensor(other.type) and other.owner not in inner.ops:
                 return replace(inner.then(op), residual=other, mul=isinstance(op, d.MulOp))
@@ -99,7 +112,9 @@ def _biased(op: Operation, program: Program) -> Chain | None:
         for value, other in _sides(op):
             name = weight_name(other, program)
             inner = None if name is None else _used_once(value, _matmul, program)
-            if inner is not None and shape_of(other.type) in _bias_shapes(value):
+            if inner is None or not inner.plain or inner.bias is not None or inner.residual is not None:
+                continue
+            if shape_of(other.type) in _bias_shapes(value):
                 return replace(inner.then(op), bias=name)
         return None
     return _matmul(op, program)
@@ -112,15 +127,54 @@ def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:
 
 
 def _matmul(op: Operation, program: Program) -> Chain | None:
-    if not isinstance(op, d.MatmulOp):
+    if isinstance(op, c.LinearOp):
+        return _linear(op, program)
+    if not isinstance(op, d.MatmulOp) or no_product(op, program):
         return None
-    name = weight_name(op.rhs, program)
-    left, right = shape_of(op.lhs.type), shape_of(op.rhs.type)
-    if name is None or len(right) != 2 or len(left) not in {1, 2} or 0 in (*left, *right):
+    return Chain((op,), op.lhs, op.rhs, str(weight_name(op.rhs, program)))
+
+
+def _linear(op: c.LinearOp, program: Program) -> Chain | None:
+    if no_product(op, program):
         return None
-    if weight_name(op.lhs, program) is not None or any(numpy_dtype(v.type).kind != "f" for v in (op.lhs, op.rhs)):
+    chain = Chain((op,), op.operand, op.weight, str(weight_name(op.weight, program)))
+    if op.bias is not None:
+        chain = replace(chain, bias=weight_name(op.bias, program))
+    activation = op.activation.data
+    if activation == "none":
+        return replace(chain, residual=op.residual)
+    if activation == "relu":
+        return replace(chain, relu=True, added=op.residual)
+    return replace(chain, activation=activation, added=op.residual)
+
+
+def no_product(op: Operation, program: Program) -> str | None:
+    """Why a matmul or linear is none of the unit's; None where it is one, or where `op` is something else."""
+    if not isinstance(op, d.MatmulOp | c.LinearOp):
         return None
-    return Chain((op,), op, name)
+    source, matrix = op.operands[:2]
+    name, left, right = weight_name(matrix, program), shape_of(source.type), shape_of(matrix.type)
+    if name is None:
+        return "its right side is no weight, the device multiplies by matrices that stand in HBM before it runs"
+    if len(right) != 2 or len(left) not in {1, 2} or any(n <= 0 for n in (*left, *right)):
+        return f"{_sizes(left)} by {_sizes(right)}, the device takes [tokens, channels] by [channels, channels]"
+    if weight_name(source, program) is not None:
+        return "its left side is a weight"
+    if any(numpy_dtype(v.type).kind != "f" for v in (source, matrix)):
+        return "it is not of floats"
+    if isinstance(op, c.LinearOp):
+        residual = op.residual
+        if op.bias is not None and (
+            weight_name(op.bias, program) is None or shape_of(op.bias.type) not in _bias_shapes(op.results[0])
+        ):
+            return "its bias is no weight with one number a channel"
+        if residual is not None and (weight_name(residual, program) or shape_of(residual.type) != shape_of(op.results[0].type)):
+            return "its residual is a weight or is broadcast"
+    return None
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return "[" + ", ".join("?" if n < 0 else str(n) for n in shape) + "]"
 
 
 def _sides(op: d.BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
@@ -136,7 +190,8 @@ def _used_once(value: SSAValue, finder: Callable[[Operation, Program], Chain | N
     return finder(owner, program)
 
 
-def _is_zero(value: SSAValue) -> bool:
+def is_zero(value: SSAValue) -> bool:
+    """Whether a value is the constant 0."""
     owner = value.owner
     if not isinstance(owner, d.ConstantOp):
         return False

@@ -1,4 +1,7 @@
-"""The lowering of a matched chain: quantise and pack its weights, place BN words, emit one instruction a tile of tokens."""
+"""Products: quantise and pack the weights of a matched chain, place BN words, emit one instruction a tile of tokens.
+
+`PATTERNS`, at the end, are all patterns of the set, best first.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,20 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import shape_of
 from fleet.isa.contract import Call, Device
+from fleet.isa.hbm0923.elementwise import ADD
 from fleet.isa.hbm0923.legality import TBLKS
-from fleet.isa.hbm0923.matching import Chain, find_chain
+from fleet.isa.hbm0923.lower.activation import ActivationPattern, emit_table
+from fleet.isa.hbm0923.lower.attention import AttentionPattern
+from fleet.isa.hbm0923.lower.elementwise import ElementwisePattern, emit_elementwise
+from fleet.isa.hbm0923.lower.features import Shape
+from fleet.isa.hbm0923.lower.norm import NormPattern
+from fleet.isa.hbm0923.lower.rotary import RotaryPattern
+from fleet.isa.hbm0923.lower.softmax import SoftmaxPattern
+from fleet.isa.hbm0923.lower.views import ViewPattern
+from fleet.isa.hbm0923.matching import Chain, find_chain, no_product
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.weights import pack_bn, pack_weights
-from fleet.isa.lowering import EmitContext, Match
+from fleet.isa.lowering import EmitContext, Match, Missed
 
 LEVELS = 7
 _ARGMAX_TOKENS = PIXEL_BYTES // 4
@@ -42,18 +54,18 @@ class MvmPattern:
 
     name = "mvm"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
         """See `fleet.isa.hbm0923.matching`; options: "group" (32, 64, 128; default the device's Tblk)."""
         chain = find_chain(op, program)
         if chain is None:
-            return None
-        chin = shape_of(chain.matmul.rhs.type)[0]
+            return None if (reason := no_product(op, program)) is None else Missed(reason)
+        chin = shape_of(chain.matrix.type)[0]
         argmax = chain.logits is not None
         # Two tiles with argmax need tiles of 16 tokens; where the buffer is too small for that the host does the argmax.
         if argmax and chain.tokens > max(tile_tokens(device, chin, argmax=False), 1) and not tile_tokens(device, chin, argmax=True):
             return None
         weights = (chain.weight,) if chain.bias is None else (chain.weight, chain.bias)
-        activations = (chain.matmul.lhs,) if chain.residual is None else (chain.matmul.lhs, chain.residual)
+        activations = [v for v in (chain.source, chain.residual, chain.added) if v is not None]
         last = chain.ops[-1].results[0]
         results = (last,) if chain.logits is None else (chain.logits, last)
         data = {"chain": chain, "group": _group(device, options)}
@@ -64,7 +76,7 @@ class MvmPattern:
         chain: Chain = match.data["chain"]
         group: int = match.data["group"]
         device = context.device
-        chin, chout = shape_of(chain.matmul.rhs.type)
+        chin, chout = shape_of(chain.matrix.type)
         _check_size(device, chain, chin, chout, group)
         codes, scales = context.quantised(chain.weight, group=group, levels=LEVELS)
         _record_weight(context, chain.weight, codes, scales, group)
@@ -80,7 +92,7 @@ class MvmPattern:
             chout=chout,
             tokens=chain.tokens,
             tblk=group,
-            input=context.address(chain.matmul.lhs),
+            input=context.address(chain.source),
             weights=weights,
             output=context.address(features),
             in_surface=surface,
@@ -102,6 +114,11 @@ class MvmPattern:
             count = min(tile, chain.tokens - first)
             fields = _tile(whole, first, count).encode(device)
             context.emit(Call(name, fields, ops, (first, first + count)))
+        shape = Shape(chain.tokens, chout)
+        if chain.activation is not None:
+            emit_table(context, chain.activation, shape, whole.output, whole.output, ops)
+        if chain.added is not None:
+            emit_elementwise(context, ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
 
 
 def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int) -> None:
@@ -111,14 +128,14 @@ def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int)
         if words > depth[name]:
             raise DeviceError(
                 f"one token of {chin} inputs takes {words} words of {depth['Tin']}, the device has {depth[name]} ({name})",
-                where=f"{device.name}, operation {op_id(chain.matmul)}",
+                where=f"{device.name}, operation {op_id(chain.ops[0])}",
                 hint="use a larger device",
             )
     needed = ceil_div(chout, depth["Tout"]) * channel_bytes(device, chin, group)
     if needed > device.memory["hbm"]:
         raise DeviceError(
             f"weight '{chain.weight}' needs {needed:,} bytes of hbm a port; the device has {device.memory['hbm']:,} a port",
-            where=f"{device.name}, operation {op_id(chain.matmul)}",
+            where=f"{device.name}, operation {op_id(chain.ops[0])}",
             hint="use a device with more memory",
         )
 
@@ -161,4 +178,16 @@ def _bn_words(context: EmitContext, bias: str | None, chout: int) -> np.ndarray:
     return pack_bn(ones, half)
 
 
-PATTERNS = (MvmPattern(),)
+PATTERNS = (
+    MvmPattern(),
+    AttentionPattern(),
+    NormPattern(),
+    SoftmaxPattern(),
+    ActivationPattern(),
+    RotaryPattern(),
+    ElementwisePattern(),
+    ViewPattern(),
+)
+
+COMPOSITES = ("attention", "layer_norm", "rms_norm", "softmax", "gelu", "silu", "sigmoid", "rope")
+"""What the compiler has to find in a program before these are tried; linear layers are matched as they are, product by product."""

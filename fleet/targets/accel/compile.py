@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
+from fleet.ir.weights import Weights
 from fleet.isa.codec import encode_binary, words_of
 from fleet.isa.codec_binary import BEAT
 from fleet.isa.contract import Call, Device, InstructionSet
@@ -24,6 +25,7 @@ from fleet.isa.lowering import Match
 from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
+from fleet.targets.accel.raising import raised
 from fleet.transforms.place import place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 
@@ -63,8 +65,9 @@ def compile_accel(
     if key in _COMPILED:
         _COMPILED.move_to_end(key)
         return _COMPILED[key]
-    placement = place(program, instruction_set.patterns, device, chosen)
-    context = _Context(program, instruction_set, device, chosen)
+    lowered = raised(program, instruction_set.composites)
+    placement = place(lowered, instruction_set.patterns, device, chosen)
+    context = _Context(lowered, instruction_set, device, chosen)
     steps: list[DeviceSegment | HostStep] = []
     segment: list[Group] = []
     for node in placement.schedule:
@@ -78,10 +81,10 @@ def compile_accel(
     if segment:
         steps.append(DeviceSegment(tuple(segment)))
     steps = context.issued(context.loaded(steps))
-    rounded = replace(program, weights={**program.weights, **context.rounded_weights})
+    rounded = replace(lowered, weights=Weights(lowered.weights).with_entries(context.rounded_weights))
     compiled = AccelProgram(
-        program, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan,
-        context.parameters,
+        program, lowered, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan,
+        context.parameters, placement.missed,
     )  # fmt: skip
     _COMPILED[key] = compiled
     while len(_COMPILED) > _KEPT_PROGRAMS:
@@ -125,6 +128,16 @@ class _Context:
         shape, dtype = shape_of(value.type), numpy_dtype(value.type)
         size = self._set.layout.size(shape, dtype)
         return self.plan.buffer(value_key(self.program, value), size, shape, dtype).offset
+
+    def view(self, value: SSAValue, source: SSAValue, skip: int) -> int:
+        shape, dtype = shape_of(value.type), numpy_dtype(value.type)
+        size = self._set.layout.size(shape, dtype)
+        of = value_key(self.program, source)
+        self.address(source)
+        return self.plan.view(value_key(self.program, value), of, skip, size, shape, dtype).offset
+
+    def reserve(self, key: str, space: str, size: int, *, align: int = 64) -> int:
+        return self.plan.area(key, space, size, align).offset
 
     def weight(self, name: str) -> np.ndarray:
         return self.program.weights[name]

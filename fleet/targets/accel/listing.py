@@ -30,7 +30,7 @@ def _aux_lines(compiled: AccelProgram) -> Iterator[str]:
     seq = 0
     for step in compiled.steps:
         if isinstance(step, HostStep):
-            yield f"host {op_id(step.op)}  # {step.op.name}"
+            yield f"host {op_id(step.op)}  # {step.op.name}: {compiled.missed[op_id(step.op)]}"
             continue
         binaries = {b.first: b for b in step.binaries}
         inside = 0
@@ -55,6 +55,7 @@ def _head(compiled: AccelProgram) -> Iterator[str]:
     yield "# memory: space offset bytes what"
     places = [("ddr", b.offset, b.size, f"tensor {b.key} {list(b.shape)}") for b in compiled.plan.buffers.values()]
     places += [(c.space, c.offset, c.size, f"constant {c.key}") for c in compiled.plan.constants.values()]
+    places += [(a.space, a.offset, a.size, f"area {a.key}") for a in compiled.plan.areas.values()]
     for space, offset, size, what in sorted(places):
         yield f"#   {space:4} {offset:#010x} {size:>10} {what}"
     for name, value in compiled.parameters.items():
@@ -66,7 +67,7 @@ def _lines(compiled: AccelProgram) -> Iterator[str]:
     s, seq = compiled.instruction_set, 0
     for step in compiled.steps:
         if isinstance(step, HostStep):
-            yield f"host {op_id(step.op)}  # {step.op.name}"
+            yield f"host {op_id(step.op)}  # {step.op.name}: {compiled.missed[op_id(step.op)]}"
             continue
         for call in step.calls:
             rows = "" if call.token_range is None else f", tokens {call.token_range[0]} to {call.token_range[1] - 1}"

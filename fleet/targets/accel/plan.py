@@ -12,7 +12,7 @@ import numpy as np
 from fleet.errors import DeviceError
 from fleet.isa.contract import Device
 
-__all__ = ["Buffer", "Constant", "MemoryPlan"]
+__all__ = ["Area", "Buffer", "Constant", "MemoryPlan"]
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,29 @@ class Constant:
         return self.data[0].size
 
 
+@dataclass(frozen=True)
+class Area:
+    """Room that instructions write before they read it: a KV cache, scores of an attention. size: bytes, a bank."""
+
+    key: str
+    space: str
+    offset: int
+    size: int
+
+
 @dataclass
 class MemoryPlan:
     """Grows while the compiler emits; read-only afterwards.
 
     Attributes:
-        buffers: key -> activation tensor. constants: key -> constant bytes.
+        buffers: key -> activation tensor. constants: key -> constant bytes. areas: key -> room without content.
         used: space -> bytes taken so far (in every bank).
     """
 
     device: Device
     buffers: dict[str, Buffer] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
+    areas: dict[str, Area] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
 
     def _take(self, space: str, size: int, align: int, what: str) -> int:
@@ -76,6 +87,24 @@ class MemoryPlan:
             offset = self._take("ddr", size, 64, f"tensor '{key.removeprefix('%')}' {list(shape)}")
             self.buffers[key] = Buffer(key, offset, size, shape, dtype)
         return self.buffers[key]
+
+    def view(self, key: str, of: str, skip: int, size: int, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
+        """A tensor that is part of another one's bytes, from `skip` on. Raises DeviceError when it is none."""
+        source = self.buffers[of]
+        if skip < 0 or skip + size > source.size or key in self.buffers:
+            raise DeviceError(f"tensor '{key}' is no part of '{of}': bytes {skip} to {skip + size} of {source.size}")
+        self.buffers[key] = made = Buffer(key, source.offset + skip, size, shape, dtype)
+        return made
+
+    def area(self, key: str, space: str, size: int, align: int) -> Area:
+        """The area's place; the same key must come with the same size. Raises DeviceError when the space is full."""
+        known = self.areas.get(key)
+        if known is not None:
+            if (known.space, known.size) != (space, size):
+                raise DeviceError(f"area '{key}' is asked for with {size} and with {known.size} bytes", where=self.device.name)
+            return known
+        self.areas[key] = made = Area(key, space, self._take(space, size, align, f"area '{key}'"), size)
+        return made
 
     def constant(self, key: str, space: str, data: tuple[np.ndarray, ...], align: int) -> Constant:
         """The constant's place; the same key must come with the same bytes. Raises DeviceError when the space is full."""

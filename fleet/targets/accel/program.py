@@ -73,17 +73,20 @@ class AccelProgram:
     """The stream: instructions in order, with the memory images they run on.
 
     Attributes:
-        program: the model as it came.
-        rounded: the same with the weights as the device stores them; its golden is the rounded golden, and host steps
+        model: the program as it came.
+        program: what was placed: the model, with the composite operations that the set's patterns ask for raised in it.
+        rounded: `program` with the weights as the device stores them; its golden is the rounded golden, and host steps
             use its weights.
         options: of the compile ("group", "clip", "rounding", "issue", "load").
         description_hash: of description, semantics and device; whatever has another one refuses to run this.
         placement: operation id -> "device" or "host".
+        missed: operation id -> why it runs on the host, for every operation that does.
         steps: in order.
         plan: where everything stands.
         parameters: parameter register -> value, for the whole run; the others keep their value after reset.
     """
 
+    model: Program
     program: Program
     rounded: Program
     instruction_set: InstructionSet
@@ -94,6 +97,7 @@ class AccelProgram:
     steps: tuple[DeviceSegment | HostStep, ...]
     plan: MemoryPlan
     parameters: Mapping[str, int] = field(default_factory=dict[str, int])
+    missed: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def device_loads(self) -> bool:
@@ -126,6 +130,8 @@ class AccelProgram:
         h.update(json.dumps(sorted(self.parameters.items())).encode())
         for buffer in self.plan.buffers.values():
             h.update(f"{buffer.key} {buffer.offset} {buffer.size} {buffer.shape} {buffer.dtype}\n".encode())
+        for area in self.plan.areas.values():
+            h.update(f"{area.key} {area.space} {area.offset} {area.size}\n".encode())
         for constant in self.plan.constants.values():
             h.update(f"{constant.key} {constant.space} {constant.offset} {constant.size}\n".encode())
             for bank in constant.data:

@@ -13,8 +13,9 @@ from fleet.isa.hbm0923.act_tables import ERRORS, act_table
 from fleet.isa.hbm0923.tables import pack_act, pack_norm, pack_rotary, rotary_angles
 
 BITS = np.arange(1 << 16, dtype=np.uint16)
-NAMES = ["silu", "gelu", "sigmoid", "tanh"]
-LIMITS = {"silu": (0x0000, 0x7C00), "gelu": (0x0000, 0x7C00), "sigmoid": (0x0000, 0x3C00), "tanh": (0xBC00, 0x3C00)}
+NAMES = ["silu", "gelu", "gelu_tanh", "sigmoid", "tanh", "relu"]
+LIMITS = dict.fromkeys(("silu", "gelu", "gelu_tanh", "relu"), (0x0000, 0x7C00))
+LIMITS |= {"sigmoid": (0x0000, 0x3C00), "tanh": (0xBC00, 0x3C00)}
 
 
 def true_values(name: str, x: np.ndarray) -> np.ndarray:
@@ -23,6 +24,10 @@ def true_values(name: str, x: np.ndarray) -> np.ndarray:
     if name == "gelu":
         unique, place = np.unique(inner, return_inverse=True)
         y = np.array([float(mpmath.ncdf(v)) for v in unique.tolist()])[place] * x
+    elif name == "gelu_tanh":
+        y = inner / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (inner + 0.044715 * inner**3)))
+    elif name == "relu":
+        y = np.maximum(inner, 0)
     elif name == "tanh":
         y = np.tanh(inner)
     else:
@@ -72,7 +77,7 @@ def test_the_fit_gives_these_tables() -> None:
 
 
 def test_unknown_table() -> None:
-    with pytest.raises(DeviceError, match="known are silu, gelu, sigmoid, tanh"):
+    with pytest.raises(DeviceError, match="known are silu, gelu, gelu_tanh, sigmoid, tanh, relu"):
         act_table("swish")
 
 

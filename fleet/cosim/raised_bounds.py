@@ -1,0 +1,101 @@
+"""Cumulative bounds of an engine that computes in the program's own dtypes, by way of the composites that raising finds.
+
+With x the golden's operands and x' the other side's, f the operation in real arithmetic:
+
+    |other(x') - golden(x)| <= |other(x') - f(x')| + |f(x') - f(x)| + |f(x) - golden(x)|
+
+The outer two are what each side rounds on its own operands: local bounds, which are held against that side as well. The middle one
+is what operand errors do, and that is known far better of a whole layer norm, softmax or attention than of the chain of their
+steps (`_error_units`): a chain soon proves nothing at all, as a variance within its error of zero is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.cosim._error_rules import split_of
+from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, row_norm
+from fleet.cosim.fates import FusedArithmetic
+from fleet.cosim.tolerance import Bound, Values, local_bounds
+from fleet.ir.composite import covered_ids
+from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.targets.bytecode.operators import apply
+from fleet.transforms.pipeline import run_pipeline
+
+__all__ = ["raised_bounds"]
+
+_RULE = "what each side rounds on its own operands, and what operand errors do to the operation as a whole"
+_EXACTLY = Arithmetic(dtype=np.dtype(np.float64))
+
+
+def raised_bounds(
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    golden: Mapping[str, np.ndarray],
+    other: Mapping[str, np.ndarray],
+    ulp: Mapping[str, float],
+) -> dict[str, Bound]:
+    """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
+
+    Args:
+        golden, other: tensors of both sides by operation id, of every operation of the program. ulp: of the other side's functions.
+
+    Raises:
+        FleetError: a tensor is missing.
+    """
+    raised = run_pipeline(program, "raise")
+    groups = {i: op_id(op) for op in raised.operations() for i in covered_ids(op)}
+    if not groups:
+        return {}
+    side = FusedArithmetic(ulp, groups=groups)
+    own = [local_bounds(Values(program, inputs, tensors), side) for tensors in (golden, other)]
+    values = Values(raised, inputs, _with_new(raised, inputs, golden))
+    errors: dict[SSAValue, Array] = {}
+    norms: dict[SSAValue, Array] = {}
+    found: dict[str, Bound] = {}
+    for op in raised.operations():
+        if not op.results or isinstance(op, PrintOp | ConstantOp | ArgmaxOp | ArgminOp):
+            continue
+        name, result = op_id(op), op.results[0]
+        shape = shape_of(result.type)
+        spread, row = _spread(op, values, errors, norms)
+        rounding = sum((bounds[name].array for bounds in own if name in bounds), np.zeros(shape))
+        with np.errstate(all="ignore"):
+            array = np.asarray(np.broadcast_to(clean(spread + rounding), shape))
+            if shape and numpy_dtype(result.type).kind == "f":
+                norms[result] = np.fmin(row + row_norm(array - spread), row_norm(array))
+                array = np.fmin(array, norms[result][..., None])
+        errors[result] = array
+        found[name] = Bound(array, None, _RULE)
+    return found
+
+
+def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:
+    """(elementwise, by row) what the operands' errors do."""
+    x = [values.of(v).astype(np.float64) for v in op.operands]
+    e = [errors.get(v, np.zeros_like(a)) for v, a in zip(op.operands, x, strict=True)]
+    shape = shape_of(op.results[0].type)
+    if not any(a.any() for a in e):
+        return np.zeros(shape), np.zeros(shape[:-1])
+    with np.errstate(all="ignore"):
+        rows = [norms.get(v, row_norm(a)) for v, a in zip(op.operands, e, strict=True)]
+        dtype = np.dtype(np.float64) if numpy_dtype(op.results[0].type).kind == "f" else numpy_dtype(op.results[0].type)
+        split = split_of(Step(op, x, e, dtype, _EXACTLY, norms=rows))
+    if split is None:
+        return np.full(shape, np.inf), np.full(shape[:-1], np.inf)
+    return np.broadcast_to(split.spread, shape), split.row
+
+
+def _with_new(raised: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The tensors, and those of operations that raising put in: parts that others are made of."""
+    found = dict(tensors)
+    values = Values(raised, inputs, found)
+    for op in raised.operations():
+        if op.results and op_id(op) not in found and not isinstance(op, ConstantOp):
+            found[op_id(op)] = np.asarray(apply(op, [values.of(v) for v in op.operands]))
+    return found

@@ -1,0 +1,65 @@
+"""Parts of a tensor that need no instruction: whole groups of 32 channels of all tokens stand together in memory.
+
+So the query, key and value of one product are views of its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseArrayBase
+
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
+from fleet.ir.program import Program
+from fleet.ir.types import shape_of
+from fleet.isa.contract import Device
+from fleet.isa.hbm0923.lower.features import activations, feature_shape, no_feature
+from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.isa.lowering import EmitContext, Match, Missed
+
+
+class ViewPattern:
+    """x[:, a:b] where a and b are multiples of 32, or b is the end; x[a:b] of a single token likewise."""
+
+    name = "view"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """A slice of channels."""
+        if not isinstance(op, d.SliceOp):
+            return None
+        if reason := no_feature(op.operand, op.results[0]):
+            return Missed(reason)
+        if not activations(program, op.operand):
+            return Missed("a part of a weight")
+        if len(shape_of(op.operand.type)) != len(shape_of(op.results[0].type)):
+            return Missed("a part with fewer dimensions, views keep [tokens, channels]")
+        skip = _channels_before(op)
+        if skip is None:
+            return Missed("a part with steps or of some tokens only, views are of channels and have all tokens")
+        whole, part = feature_shape(op.operand), feature_shape(op.results[0])
+        if skip % PIXEL_LANES or (part.channels % PIXEL_LANES and skip + part.channels != whole.channels):
+            return Missed(f"channels {skip} to {skip + part.channels}, views begin and end at multiples of {PIXEL_LANES}")
+        return Match(self, (op,), (op.operand,), (), (op.results[0],), {"skip": skip}, view=True)
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """No instruction."""
+        whole = feature_shape(match.activations[0])
+        skip = match.data["skip"] // PIXEL_LANES * whole.tokens * PIXEL_BYTES
+        context.view(match.results[0], match.activations[0], skip)
+
+
+def _channels_before(op: d.SliceOp) -> int | None:
+    """Channels before the slice; None where it does not have all tokens or skips some channels."""
+    start = _integers(op.start)
+    step = op.properties.get("step")
+    if isinstance(step, DenseArrayBase) and any(n != 1 for n in _integers(step)):
+        return None
+    if len(start) == 2 and (start[0] != 0 or shape_of(op.operand.type)[0] != shape_of(op.results[0].type)[0]):
+        return None
+    return start[-1]
+
+
+def _integers(attr: DenseArrayBase) -> tuple[int, ...]:
+    return tuple(int(v) for v in cast("Any", attr).get_values())

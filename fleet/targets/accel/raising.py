@@ -1,0 +1,41 @@
+"""Finding in a model the composite operations that an instruction set's patterns ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fleet.errors import DeviceError
+from fleet.ir.program import Program
+from fleet.transforms.passes import find_pass
+from fleet.transforms.pipeline import PIPELINES, Pipeline
+
+__all__ = ["raised"]
+
+_PASSES: Mapping[str, str] = {
+    "softmax": "raise-softmax",
+    "layer_norm": "raise-norm",
+    "rms_norm": "raise-norm",
+    "gelu": "raise-activation",
+    "silu": "raise-activation",
+    "sigmoid": "raise-activation",
+    "rope": "raise-rope",
+    "attention": "raise-attention",
+    "linear": "fuse-linear",
+}
+"""Composite -> the pass that finds it. An attention is found by its softmax."""
+
+
+def raised(program: Program, composites: Sequence[str]) -> Program:
+    """The program after the target's pipeline, of whose raising passes only those run that find these composites.
+
+    The very same object where they change nothing, and where no composites are asked for: then a set's patterns take models as
+    they come. Raises DeviceError for a composite that no pass finds.
+    """
+    if unknown := [name for name in composites if name not in _PASSES]:
+        raise DeviceError(f"no composite operation is called {unknown[0]}", hint=f"there are {', '.join(_PASSES)}")
+    if not composites:
+        return program
+    wanted = {_PASSES[name] for name in composites}
+    names = [name for name in PIPELINES["accel"] if name in wanted or name not in _PASSES.values()]
+    found = Pipeline("accel", tuple(find_pass(name) for name in names)).run(program)[0]
+    return program if str(found.module) == str(program.module) else found

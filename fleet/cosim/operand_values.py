@@ -93,7 +93,7 @@ def operand_lines(values: Values, ops: Sequence[str], element: tuple[int, ...]) 
     inside = {op_id(op): op for op in values.program.operations() if op.results and op_id(op) in set(ops)}
     for name in reversed(ops):
         op = inside.get(name)
-        if op is None or isinstance(op, d.ArgmaxOp):
+        if op is None or isinstance(op, d.ArgmaxOp | d.ArgminOp):
             continue
         shape = shape_of(op.results[0].type)
         if len(shape) == len(element) and all(0 <= i < n for i, n in zip(element, shape, strict=True)):

@@ -53,12 +53,14 @@ def operation_row(
     if reference.size:
         if required and basis.bound is not None:
             bound = bound_stats(basis, basis.bound, reference, other)
-            reasons += _violations(bound, "", int(reference.size), isinstance(op, d.ArgmaxOp))
+            reasons += _violations(bound, "", int(reference.size), isinstance(op, d.ArgmaxOp | d.ArgminOp))
         worst = _worst(reference, other, basis.bound)
         if local is not None:
             if required and basis.local_bound is not None:
                 local_bound = bound_stats(basis, basis.local_bound, *local)
-                reasons += _violations(local_bound, "alone, on the same inputs: ", int(reference.size), isinstance(op, d.ArgmaxOp))
+                reasons += _violations(
+                    local_bound, "alone, on the same inputs: ", int(reference.size), isinstance(op, d.ArgmaxOp | d.ArgminOp)
+                )
             local_worst = _worst(*local, basis.local_bound)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
     return OperationRow(
@@ -126,7 +128,7 @@ def bound_stats(basis: Basis, bound: Bound, reference: Array, other: Array) -> B
 
 def _argmax_violations(basis: Basis, candidates: Array, reference: Array, other: Array) -> tuple[Array, int]:
     """(violating rows, undecided rows). A class out of range is a violation."""
-    assert isinstance(basis.op, d.ArgmaxOp)
+    assert isinstance(basis.op, d.ArgmaxOp | d.ArgminOp)
     axis = int(basis.op.axis.value.data)
     classes = candidates.shape[axis]
     differs = np.asarray(reference != other)

@@ -5,31 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
 
-from fleet.ir.dialect import CastOp, ConstantOp, FleetOp, ReshapeOp
+from fleet.ir.dialect import BroadcastToOp, CastOp, ConstantOp, FleetOp, LinearOp, ReshapeOp
 from fleet.ir.types import numpy_dtype, shape_of
 
 __all__ = ["attributes_of"]
 
-_IDENTITY = frozenset({"id", "var", "at"})
+_NOT_ATTRIBUTES = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
 
 
 def attributes_of(op: FleetOp) -> Mapping[str, Any]:
-    """axes, keepdims, axis, permutation, start, size; and shape or dtype for the operations that keep them in their type.
+    """Property name -> int, bool, float, str or list of int; and for what is no property: shape or dtype of operations
+    that keep them in their type, bias and residual of linear (whether it has them).
 
     A constant has none (its `value` is a number with a type, see `fleet.ir.constants.constant_value`).
     """
     found: dict[str, Any] = {}
+    if isinstance(op, ConstantOp):
+        return found
     for name, attr in op.properties.items():
-        if name in _IDENTITY:
+        if name in _NOT_ATTRIBUTES:
             continue
         if isinstance(attr, DenseArrayBase):
             found[name] = [int(v) for v in attr.get_values()]
-        elif isinstance(attr, IntegerAttr) and not isinstance(op, ConstantOp):
-            found[name] = bool(attr.value.data) if name == "keepdims" else attr.value.data
-    if isinstance(op, ReshapeOp):
+        elif isinstance(attr, IntegerAttr):
+            truth = isinstance(attr.type, IntegerType) and attr.type.width.data == 1
+            found[name] = bool(attr.value.data) if truth else attr.value.data
+        elif isinstance(attr, FloatAttr | StringAttr):
+            found[name] = attr.value.data if isinstance(attr, FloatAttr) else attr.data
+    if isinstance(op, ReshapeOp | BroadcastToOp):
         found["shape"] = list(shape_of(op.result.type))
     elif isinstance(op, CastOp):
         found["dtype"] = numpy_dtype(op.result.type)
+    elif isinstance(op, LinearOp):
+        found |= {"bias": op.bias is not None, "residual": op.residual is not None}
     return found

@@ -41,7 +41,7 @@ def numpy_dtype(type_: Attribute) -> np.dtype:
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
-    """Static shape; () for a scalar type."""
+    """Shape, -1 for unknown dimensions; () for a scalar type."""
     return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
 
 
@@ -51,6 +51,6 @@ def is_tensor(type_: Attribute) -> bool:
 
 
 def spelling(type_: Attribute) -> str:
-    """`16x768xf32` for tensors, `i32` for scalars: the grammar of dispatch hints (seed 001)."""
+    """`16x768xf32` for tensors (`?` for an unknown dimension), `i32` for scalars: the grammar of dispatch hints (seed 001)."""
     name = _SPELLING[numpy_dtype(type_)]
-    return "x".join([*(str(d) for d in shape_of(type_)), name]) if is_tensor(type_) else name
+    return "x".join([*("?" if d < 0 else str(d) for d in shape_of(type_)), name]) if is_tensor(type_) else name

@@ -1,8 +1,9 @@
 """Dispatch hints: the name under which bytecode invokes an operator, with its types and attributes (seed 001).
 
 Grammar: ("device" | "python")_NAME_sig_INABI[_OUTABI]_ins_TYPE*[_outs_TYPE*](_KEY_VALUE+)*
-ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, c = i8 (ours), r = tensor. Values are numbers, True or False;
-several make a list; keys and names may contain "_".
+ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, c = i8 (ours), r = tensor. A TYPE is `i32`, `16x768xf32` or, ours,
+`?x768xf32` with an unknown dimension. Values are numbers, True or False, or, ours, text in single quotes in which "_", "'" and
+"%" are written %5F, %27 and %25; several make a list; keys and names may contain "_".
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -24,8 +26,9 @@ __all__ = ["DispatchHintParser", "DispatchInfo", "hint_of", "info_of", "parse_ty
 
 _ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c"}
 _DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32", "i1": "bool", "i8": "int8"}
-_TYPE = re.compile(r"(?:[0-9]+x)*(?:f64|f32|f16|i64|i32|i1|i8)\Z")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)\Z|True\Z|False\Z")
+_TYPE = re.compile(r"(?:(?:[0-9]+|\?)x)*(?:f64|f32|f16|i64|i32|i1|i8)\Z")
+_VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)\Z|True\Z|False\Z|'[^_']*'\Z")
+_ESCAPES = {ord(c): f"%{ord(c):02X}" for c in "_'%"}
 _KEPT_IN_TYPES = frozenset({"shape", "dtype"})
 
 
@@ -38,7 +41,7 @@ class DispatchInfo:
         name: the operator ("reduce_sum").
         sig: ABI letters of inputs and of outputs (the second one missing when there are none).
         in_types, out_types: types as they are spelled ("16x768xf32", "i32").
-        attrs: key -> number, truth value or list of them.
+        attrs: key -> number, truth value, text or list of them.
         target: the bytecode module's, filled in by the VM.
     """
 
@@ -57,11 +60,11 @@ class DispatchInfo:
 
 
 def parse_type(text: str) -> tuple[tuple[int, ...], np.dtype]:
-    """ "16x768xf32" -> ((16, 768), float32). Raises ModelError."""
+    """ "16x768xf32" -> ((16, 768), float32); -1 for `?`. Raises ModelError."""
     if not _TYPE.match(text):
         raise ModelError(f'"{text}" is not a type such as 16x768xf32 or i32')
     *dims, element = text.split("x")
-    return tuple(int(d) for d in dims), np.dtype(_DTYPES[element])
+    return tuple(-1 if d == "?" else int(d) for d in dims), np.dtype(_DTYPES[element])
 
 
 def info_of(op: FleetOp) -> DispatchInfo:
@@ -88,7 +91,7 @@ def print_hint(info: DispatchInfo) -> str:
     if info.out_types:
         parts += ["outs", *info.out_types]
     for key, value in info.attrs.items():
-        parts += [key, *(str(v) for v in (value if isinstance(value, Sequence) else [value]))]
+        parts += [key, *(_word(v) for v in (value if _is_list(value) else [value]))]
     return "_".join(parts)
 
 
@@ -126,10 +129,10 @@ class DispatchHintParser:
     def _attrs(self, words: list[str]) -> dict[str, Any]:
         attrs: dict[str, Any] = {}
         while words:
-            size = next((i for i, w in enumerate(words) if _NUMBER.match(w)), 0)
+            size = next((i for i, w in enumerate(words) if _VALUE.match(w)), 0)
             if size == 0:
                 self._fail(f"attribute {'_'.join(words)} has no value or no name")
-            end = next((i for i in range(size, len(words)) if not _NUMBER.match(words[i])), len(words))
+            end = next((i for i in range(size, len(words)) if not _VALUE.match(words[i])), len(words))
             values = [_value(w) for w in words[size:end]]
             attrs["_".join(words[:size])] = values if len(values) > 1 else values[0]
             words = words[end:]
@@ -139,13 +142,23 @@ class DispatchHintParser:
         raise ModelError(f'"{self.hint[:200]}" is not a dispatch hint: {why}')
 
 
-def _value(word: str) -> bool | int | float:
+def _word(value: bool | int | float | str) -> str:
+    return "'" + value.translate(_ESCAPES) + "'" if isinstance(value, str) else str(value)
+
+
+def _value(word: str) -> bool | int | float | str:
     if word in ("True", "False"):
         return word == "True"
+    if word.startswith("'"):
+        return unquote(word[1:-1])
     return int(word) if re.fullmatch(r"[+-]?[0-9]+", word) else float(word)
 
 
 def sequence(attrs: Mapping[str, Any], key: str) -> tuple[int, ...]:
     """An attribute as a tuple: a list of one is written like a number, an empty one not at all."""
     value = attrs.get(key, ())
-    return tuple(value) if isinstance(value, Sequence) else (value,)
+    return tuple(value) if _is_list(value) else (value,)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -17,7 +17,10 @@ from fleet.errors import FleetError, ModelError
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.targets.bytecode.hints import DispatchInfo, info_of, parse_type, sequence
+from fleet.targets.bytecode.erf import erf
+from fleet.targets.bytecode.hints import DispatchInfo, info_of, sequence
+from fleet.targets.bytecode.operators_composite import COMPOSITES
+from fleet.targets.bytecode.operators_movement import MOVEMENT
 
 __all__ = ["OPERATORS", "Kernel", "Operator", "apply", "kernel"]
 
@@ -42,42 +45,18 @@ def _reduction(function: Kernel) -> Operator:
     return make
 
 
-def _argmax(info: DispatchInfo) -> Kernel:
-    axis = info.attrs["axis"]
-    return lambda x: np.argmax(x, axis)
+def _along(function: Kernel) -> Operator:
+    """A function of one axis."""
+
+    def make(info: DispatchInfo) -> Kernel:
+        axis = info.attrs["axis"]
+        return lambda x: function(x, axis)
+
+    return make
 
 
-def _transpose(info: DispatchInfo) -> Kernel:
-    permutation = sequence(info.attrs, "permutation")
-    return lambda x: np.transpose(x, permutation)
-
-
-def _reshape(info: DispatchInfo) -> Kernel:
-    shape, _ = parse_type(info.out_types[0])
-    return lambda x: np.reshape(x, shape)
-
-
-def _slice(info: DispatchInfo) -> Kernel:
-    starts, sizes = sequence(info.attrs, "start"), sequence(info.attrs, "size")
-    window = tuple(slice(a, a + n) for a, n in zip(starts, sizes, strict=True))
-    return lambda x: x[window]
-
-
-def _concat(info: DispatchInfo) -> Kernel:
-    axis = info.attrs["axis"]
-    return lambda *parts: np.concatenate(parts, axis)
-
-
-def _cast(info: DispatchInfo) -> Kernel:
-    _, dtype = parse_type(info.out_types[0])
-    if info.python_result:
-        return lambda x: dtype.type(x).item()
-    return lambda x: x.astype(dtype)
-
-
-def _splat(info: DispatchInfo) -> Kernel:
-    shape, dtype = parse_type(info.out_types[0])
-    return lambda x: np.full(shape, x, dtype)
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
 
 
 OPERATORS: dict[str, Operator] = {
@@ -86,28 +65,52 @@ OPERATORS: dict[str, Operator] = {
     "mul": _elementwise(np.multiply, operator.mul),
     "div": _elementwise(np.divide, operator.truediv),
     "pow": _elementwise(np.power, operator.pow),
+    "floor_div": _elementwise(np.floor_divide, operator.floordiv),
+    "mod": _elementwise(np.remainder, operator.mod),
+    "less": _elementwise(np.less, operator.lt),
+    "less_equal": _elementwise(np.less_equal, operator.le),
+    "greater": _elementwise(np.greater, operator.gt),
+    "greater_equal": _elementwise(np.greater_equal, operator.ge),
+    "equal": _elementwise(np.equal, operator.eq),
+    "not_equal": _elementwise(np.not_equal, operator.ne),
     "neg": _elementwise(np.negative, operator.neg),
     "abs": _elementwise(np.absolute, abs),
     "maximum": _elementwise(np.maximum),
     "minimum": _elementwise(np.minimum),
+    "logical_and": _elementwise(np.logical_and),
+    "logical_or": _elementwise(np.logical_or),
+    "logical_not": _elementwise(np.logical_not),
+    "isnan": _elementwise(np.isnan),
+    "where": _elementwise(np.where),
     "sqrt": _elementwise(np.sqrt),
+    "rsqrt": _elementwise(_rsqrt),
     "exp": _elementwise(np.exp),
+    "expm1": _elementwise(np.expm1),
     "log": _elementwise(np.log),
+    "log1p": _elementwise(np.log1p),
     "tanh": _elementwise(np.tanh),
+    "erf": _elementwise(erf),
+    "sin": _elementwise(np.sin),
+    "cos": _elementwise(np.cos),
+    "floor": _elementwise(np.floor),
+    "ceil": _elementwise(np.ceil),
+    "rint": _elementwise(np.rint),
+    "sign": _elementwise(np.sign),
     "matmul": _elementwise(np.matmul),
     "reduce_sum": _reduction(np.sum),
+    "reduce_prod": _reduction(np.prod),
     "reduce_max": _reduction(np.max),
+    "reduce_min": _reduction(np.min),
+    "reduce_any": _reduction(np.any),
+    "reduce_all": _reduction(np.all),
     "max": _reduction(np.max),
     "mean": _reduction(np.mean),
     "var": _reduction(np.var),
-    "argmax": _argmax,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "slice": _slice,
-    "gather": _elementwise(operator.getitem),
-    "concat": _concat,
-    "cast": _cast,
-    "splat": _splat,
+    "argmax": _along(np.argmax),
+    "argmin": _along(np.argmin),
+    "cumsum": _along(np.cumsum),
+    **MOVEMENT,
+    **COMPOSITES,
     "print": lambda _info: print,
 }
 """The operators of the project. `splat` and `max` are for bytecode of the seeds; our converter does not emit them."""

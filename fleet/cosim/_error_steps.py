@@ -1,0 +1,96 @@
+"""What a rule of `_error_rules` gets and works with: one operation's values and errors, and rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.dialect import FleetOp
+
+__all__ = ["EPS", "Arithmetic", "Array", "Rule", "Step", "clean", "gamma", "no_overflow", "rounded_store", "unit"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """How one side computes one operation.
+
+    Attributes:
+        dtype: what every step rounds to; None: the operation's own result dtype.
+        roundings: most roundings that a term of the reduction meets, products and sums together; None: as many as a
+            summation in any order can give.
+        ulp: function ("exp", "log", "tanh", "pow") -> largest error in ULPs of the result; 0.5 where it is missing.
+        store: dtype to which the result is rounded after all; None: it stays as computed.
+    """
+
+    dtype: np.dtype | None = None
+    roundings: int | None = None
+    ulp: Mapping[str, float] = field(default_factory=dict[str, float])
+    store: np.dtype | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation to bound: x and e are the operands' values and errors (float64); dtype is what its steps round to.
+
+    floor: a proven positive lower bound of each operand as either side computes it, where there is one (`floor_of`).
+    """
+
+    op: FleetOp
+    x: Sequence[Array]
+    e: Sequence[Array]
+    dtype: np.dtype
+    how: Arithmetic
+    floor: Sequence[Array | None] = ()
+
+    def low(self, i: int) -> Array:
+        """The least that operand i can be: value minus error, or its floor where that is more."""
+        low = self.x[i] - self.e[i]
+        floor = self.floor[i] if i < len(self.floor) else None
+        return low if floor is None else np.maximum(low, floor)
+
+
+Rule = Callable[[Step], Array]
+"""The bound, float64, broadcastable to the result's shape."""
+
+
+def clean(bound: Array) -> Array:
+    """NaN (from inf - inf and 0 * inf on the way) proves nothing: inf."""
+    return np.where(np.isnan(bound), np.inf, bound)
+
+
+def unit(dtype: np.dtype) -> tuple[float, float]:
+    """(unit roundoff, half the smallest subnormal); zeros for integers, which do not round."""
+    if dtype.kind != "f":
+        return 0.0, 0.0
+    info = np.finfo(dtype)
+    return float(info.eps) / 2, float(info.smallest_subnormal) / 2
+
+
+def gamma(k: int, dtype: np.dtype) -> float:
+    """gamma_k = k u / (1 - k u); inf when k u >= 1."""
+    ku = k * unit(dtype)[0]
+    return ku / (1 - ku) if ku < 1 else float("inf")
+
+
+def rounded_store(value: Array, error: Array, dtype: np.dtype, ulps: float = 0.5) -> Array:
+    """`error` after rounding a computed value within `error` of `value` to `dtype`; inf where it may overflow."""
+    if dtype.kind != "f":
+        return error
+    u, half = unit(dtype)
+    magnitude = np.abs(value) + error
+    out = error + 2 * ulps * (magnitude * u + half)
+    return np.where(magnitude * (1 + u) > float(np.finfo(dtype).max), np.inf, out)
+
+
+def no_overflow(value: Array, bound: Array, dtype: np.dtype) -> Array:
+    """inf where the value within the bound may not fit the dtype."""
+    if dtype.kind != "f":
+        return bound
+    return np.where(np.abs(value) + bound > float(np.finfo(dtype).max), np.inf, bound)

@@ -1,0 +1,193 @@
+"""Composites as their textbook sequences of primitive operations: the definition of what each computes.
+
+For targets that have no code of their own for a composite, for error bounds, and for tests of those that have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import f64, i64
+from xdsl.ir import Attribute, SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.attributes import attributes_of
+from fleet.ir.build import make
+from fleet.ir.constants import constant
+from fleet.ir.dialect import FleetOp
+from fleet.ir.shapes import UNKNOWN, InferenceError
+from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+
+__all__ = ["MASKED", "expand"]
+
+MASKED: Mapping[str, float] = {"float16": -3e4, "float32": -1e30, "float64": -1e30}
+"""The score of a key that a causal query must not see: its exponential is 0, and no difference with it overflows."""
+
+
+def expand(op: FleetOp) -> list[FleetOp]:
+    """The primitive operations that compute `op`, in order, on its own operands; the last gives its result.
+
+    They are in no block and have ids "ID/1", "ID/2" ...; [] for an operation that is no composite. Inserting them and replacing
+    `op` is the caller's. Raises InferenceError where a needed dimension is unknown (rope, attention).
+    """
+    rule = _RULES.get(type(op))
+    if rule is None:
+        return []
+    sequence = _Sequence()
+    rule(sequence, op, attributes_of(op))
+    name, at = op.properties.get("id"), op.properties.get("at")
+    base = getattr(name, "data", op.name.removeprefix("fleet."))
+    for i, made in enumerate(sequence.ops, 1):
+        made.describe(id=f"{base}/{i}", at=getattr(at, "data", None))
+    return sequence.ops
+
+
+class _Sequence:
+    def __init__(self) -> None:
+        self.ops: list[FleetOp] = []
+
+    def __call__(self, name: str, *operands: SSAValue | float, **attributes: Any) -> SSAValue:
+        values = [v if isinstance(v, SSAValue) else self.number(v) for v in operands]
+        return self._add(make(name, values, **attributes))
+
+    def number(self, value: float, type_: Attribute = f64) -> SSAValue:
+        return self._add(constant(value, type_))
+
+    def reduce(self, name: str, x: SSAValue, axis: int) -> SSAValue:
+        return self(name, x, axes=[axis % len(shape_of(x.type))], keepdims=True)
+
+    def window(self, x: SSAValue, start: int, size: int, step: int = 1) -> SSAValue:
+        """Elements of the last dimension."""
+        shape = _known(x, "rope")
+        lead = shape[:-1]
+        return self("slice", x, start=[0] * len(lead) + [start], size=[*lead, size], step=[1] * len(lead) + [step])
+
+    def _add(self, op: FleetOp) -> SSAValue:
+        self.ops.append(op)
+        return op.results[0]
+
+
+_Rule = Callable[[_Sequence, Any, Mapping[str, Any]], SSAValue]
+
+
+def _known(value: SSAValue, name: str) -> tuple[int, ...]:
+    shape = shape_of(value.type)
+    if UNKNOWN in shape:
+        raise InferenceError(f"{name} of an unknown dimension has no sequence of primitive operations")
+    return shape
+
+
+def _softmax_of(s: _Sequence, x: SSAValue, axis: int) -> SSAValue:
+    e = s("exp", s("sub", x, s.reduce("reduce_max", x, axis)))
+    return s("div", e, s.reduce("reduce_sum", e, axis))
+
+
+def _softmax(s: _Sequence, op: d.SoftmaxOp, a: Mapping[str, Any]) -> SSAValue:
+    return _softmax_of(s, op.operand, a["axis"])
+
+
+def _layer_norm(s: _Sequence, op: d.LayerNormOp, a: Mapping[str, Any]) -> SSAValue:
+    x, axis = op.operand, a["axis"]
+    centred = s("sub", x, s.reduce("mean", x, axis))
+    normal = s("div", centred, s("sqrt", s("add", s.reduce("var", x, axis), a["eps"])))
+    return s("add", s("mul", normal, op.gamma), op.beta)
+
+
+def _rms_norm(s: _Sequence, op: d.RmsNormOp, a: Mapping[str, Any]) -> SSAValue:
+    x = op.operand
+    root = s("sqrt", s("add", s.reduce("mean", s("mul", x, x), -1), a["eps"]))
+    return s("mul", s("div", x, root), op.gamma)
+
+
+def _gelu_of(s: _Sequence, x: SSAValue, approximate: str) -> SSAValue:
+    if approximate == "erf":
+        inner = s("erf", s("div", x, math.sqrt(2)))
+    else:
+        cube = s("mul", s("mul", x, x), x)
+        inner = s("tanh", s("mul", s("add", x, s("mul", cube, 0.044715)), math.sqrt(2 / math.pi)))
+    return s("mul", s("mul", x, 0.5), s("add", inner, 1.0))
+
+
+def _gelu(s: _Sequence, op: d.GeluOp, a: Mapping[str, Any]) -> SSAValue:
+    return _gelu_of(s, op.operand, a["approximate"])
+
+
+def _one_plus_exp(s: _Sequence, x: SSAValue) -> SSAValue:
+    return s("add", s("exp", s("neg", x)), 1.0)
+
+
+def _silu(s: _Sequence, op: d.SiluOp, _a: Mapping[str, Any]) -> SSAValue:
+    return s("div", op.operand, _one_plus_exp(s, op.operand))
+
+
+def _sigmoid(s: _Sequence, op: d.SigmoidOp, _a: Mapping[str, Any]) -> SSAValue:
+    return s("div", 1.0, _one_plus_exp(s, op.operand))
+
+
+def _rope(s: _Sequence, op: d.RopeOp, a: Mapping[str, Any]) -> SSAValue:
+    x, cos, sin = op.operand, op.cos, op.sin
+    shape = _known(x, "rope")
+    half = shape[-1] // 2
+    if a["interleaved"]:
+        first, second = s.window(x, 0, half, 2), s.window(x, 1, half, 2)
+    else:
+        first, second = s.window(x, 0, half), s.window(x, half, half)
+    left = s("sub", s("mul", first, cos), s("mul", second, sin))
+    right = s("add", s("mul", first, sin), s("mul", second, cos))
+    if not a["interleaved"]:
+        return s("concat", left, right, axis=len(shape) - 1)
+    pairs = [s("reshape", v, shape=[*shape[:-1], half, 1]) for v in (left, right)]
+    return s("reshape", s("concat", *pairs, axis=len(shape)), shape=list(shape))
+
+
+def _linear(s: _Sequence, op: d.LinearOp, a: Mapping[str, Any]) -> SSAValue:
+    y = s("matmul", op.operand, op.weight)
+    if op.bias is not None:
+        y = s("add", y, op.bias)
+    match a["activation"]:
+        case "gelu_tanh":
+            y = _gelu_of(s, y, "tanh")
+        case "silu":
+            y = s("div", y, _one_plus_exp(s, y))
+        case "relu":
+            y = s("maximum", y, 0.0)
+        case _:
+            pass
+    return y if op.residual is None else s("add", y, op.residual)
+
+
+def _attention(s: _Sequence, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValue:
+    heads, kv_heads = a["heads"], a["kv_heads"]
+    (n, columns), (m, _) = _known(op.q, "attention"), _known(op.k, "attention")
+    _known(op.v, "attention")
+    width, group = columns // heads, heads // kv_heads
+    # [kv_heads, group, rows, width]: consecutive heads of q share a head of k and v
+    q = s("transpose", s("reshape", op.q, shape=[n, kv_heads, group, width]), permutation=[1, 2, 0, 3])
+    k = s("transpose", s("reshape", op.k, shape=[m, kv_heads, 1, width]), permutation=[1, 2, 3, 0])
+    v = s("transpose", s("reshape", op.v, shape=[m, kv_heads, 1, width]), permutation=[1, 2, 0, 3])
+    scores = s("mul", s("matmul", q, k), a["scale"])
+    if op.mask is not None:
+        scores = s("add", scores, op.mask)
+    if a["causal"]:
+        row = s("cumsum", s.number(1, tensor_type((n, 1), np.int64)), axis=0)
+        column = s("cumsum", s.number(1, tensor_type((1, m), np.int64)), axis=1)
+        seen = s("less_equal", column, s("add", row, s.number(m - n, i64)))
+        scores = s("where", seen, scores, MASKED[numpy_dtype(scores.type).name])
+    out = s("matmul", _softmax_of(s, scores, -1), v)
+    return s("reshape", s("transpose", out, permutation=[2, 0, 1, 3]), shape=[n, columns])
+
+
+_RULES: Mapping[type[FleetOp], _Rule] = {
+    d.SoftmaxOp: _softmax,
+    d.LayerNormOp: _layer_norm,
+    d.RmsNormOp: _rms_norm,
+    d.GeluOp: _gelu,
+    d.SiluOp: _silu,
+    d.SigmoidOp: _sigmoid,
+    d.RopeOp: _rope,
+    d.LinearOp: _linear,
+    d.AttentionOp: _attention,
+}

@@ -1,0 +1,125 @@
+"""What the VM computes for operations that move data, and for einsum: their hints carry more than axes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
+
+__all__ = ["MOVEMENT"]
+
+Kernel: TypeAlias = Callable[..., Any]
+
+
+def _transpose(info: DispatchInfo) -> Kernel:
+    permutation = sequence(info.attrs, "permutation")
+    return lambda x: np.transpose(x, permutation)
+
+
+def _reshape(info: DispatchInfo) -> Kernel:
+    shape, _ = parse_type(info.out_types[0])
+    return lambda x: np.reshape(x, shape)
+
+
+def _broadcast_to(info: DispatchInfo) -> Kernel:
+    shape, _ = parse_type(info.out_types[0])
+    if -1 not in shape:
+        return lambda x: np.broadcast_to(x, shape)
+
+    def run(x: Any) -> Any:
+        own = (1,) * (len(shape) - x.ndim) + x.shape
+        return np.broadcast_to(x, tuple(o if s == -1 else s for s, o in zip(shape, own, strict=True)))
+
+    return run
+
+
+def _slice(info: DispatchInfo) -> Kernel:
+    starts, sizes = sequence(info.attrs, "start"), sequence(info.attrs, "size")
+    steps = sequence(info.attrs, "step") or (1,) * len(starts)
+    dims = list(zip(starts, sizes, steps, strict=True))
+    if not any(a < 0 or n < 0 for a, n, _ in dims) and not (info.in_types and "?" in info.in_types[0]):
+        window = tuple(_window(a, n, s) for a, n, s in dims)
+        return lambda x: x[window]
+
+    def run(x: Any) -> Any:
+        return x[tuple(_late_window(*d, size) for d, size in zip(dims, x.shape, strict=True))]
+
+    return run
+
+
+def _window(start: int, size: int, step: int) -> slice:
+    """start, start + step ...: `size` of them. A stop before the first element has no number, hence None."""
+    if size == 0:
+        return slice(0, 0)
+    stop = start + (size - 1) * step + (1 if step > 0 else -1)
+    return slice(start, None if stop < 0 else stop, step)
+
+
+def _late_window(start: int, size: int, step: int, dimension: int) -> slice:
+    """The window into a dimension that was unknown. Raises IndexError where it does not lie inside."""
+    first = start + dimension if start < 0 else start
+    if size < 0:
+        size = len(range(first, dimension if step > 0 else -1, step))
+    if size and not (0 <= first < dimension and 0 <= first + (size - 1) * step < dimension):
+        raise IndexError(f"a slice from {start} of size {size} by {step} leaves a dimension of {dimension}")
+    return _window(first, size, step)
+
+
+def _gather(info: DispatchInfo) -> Kernel:
+    axis = info.attrs.get("axis", 0)
+    if axis == 0:
+        return operator.getitem
+    return lambda x, indices: np.take(x, indices, axis)
+
+
+def _concat(info: DispatchInfo) -> Kernel:
+    axis = info.attrs["axis"]
+    return lambda *parts: np.concatenate(parts, axis)
+
+
+def _pad(info: DispatchInfo) -> Kernel:
+    widths = list(zip(sequence(info.attrs, "low"), sequence(info.attrs, "high"), strict=True))
+    return lambda x, value: np.pad(x, widths, constant_values=value)
+
+
+def _dim(info: DispatchInfo) -> Kernel:
+    axis = info.attrs["axis"]
+    return lambda x: x.shape[axis]
+
+
+def _cast(info: DispatchInfo) -> Kernel:
+    _, dtype = parse_type(info.out_types[0])
+    if info.python_result:
+        return lambda x: dtype.type(x).item()
+    return lambda x: x.astype(dtype)
+
+
+def _splat(info: DispatchInfo) -> Kernel:
+    shape, dtype = parse_type(info.out_types[0])
+    if -1 in shape:
+        raise ValueError(f"a splat of shape {info.out_types[0]}, which must be known")
+    return lambda x: np.full(shape, x, dtype)
+
+
+def _einsum(info: DispatchInfo) -> Kernel:
+    subscripts = info.attrs["subscripts"]
+    return lambda *operands: np.einsum(subscripts, *operands)
+
+
+MOVEMENT: dict[str, Callable[[DispatchInfo], Kernel]] = {
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast_to,
+    "slice": _slice,
+    "gather": _gather,
+    "concat": _concat,
+    "pad": _pad,
+    "dim": _dim,
+    "cast": _cast,
+    "splat": _splat,
+    "einsum": _einsum,
+}

@@ -46,7 +46,7 @@ class RiscvEngine:
         """Compiles for RV64GC and runs; see `run_image` for the trace and the errors."""
         from fleet.targets.riscv.compile import compile_riscv
 
-        compiled = compile_riscv(program)
+        compiled = compile_riscv(program, keep_tensors=options.keep_tensors)
         return run_image(compiled, compiled.elf, inputs, options)
 
 
@@ -100,6 +100,7 @@ def run_image(
         trace.counters["instructions"] = execution.instructions
         for operation in compiled.operations:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
+        trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}
         trace.meta = _meta(compiled, machine, image) | {"stdout": _printed(machine, program, compiled.plan)}
         trace.complete = True
         return trace
@@ -118,7 +119,11 @@ def _place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], 
 
 
 def _fetch(machine: Emulator, buffer: Buffer) -> np.ndarray:
-    return np.frombuffer(machine.read(buffer.address, buffer.nbytes), buffer.dtype).reshape(buffer.shape).copy()
+    low, size = buffer.extent
+    flat = np.frombuffer(machine.read(low, size), buffer.dtype)
+    first = flat[(buffer.address - low) // buffer.dtype.itemsize :]
+    strides = [s * buffer.dtype.itemsize for s in buffer.steps]
+    return np.lib.stride_tricks.as_strided(first, buffer.shape, strides).copy()
 
 
 def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: RunOptions) -> Execution:
@@ -178,12 +183,12 @@ def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
 
 
 def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Any]:
-    from fleet.targets.riscv.compile import ABI, FEATURES, tools
+    from fleet.targets.riscv.compile import ABI, tools
 
     return {
         "emulator": f"{machine.name} {machine.version}",
-        "compiler": tools(),
-        "isa": f"rv64 {FEATURES} {ABI}",
+        "compiler": tools(compiled.isa),
+        "isa": f"{compiled.isa.name} {ABI}",
         "image_hash": hashlib.sha256(image).hexdigest(),
         "code_hash": compiled.code_hash,
         "code_bytes": sum(symbol.size for symbol in compiled.image.symbols if symbol.function),

@@ -1,15 +1,16 @@
 """Multi-head attention of one sequence, head by head: scores in scratch memory, softmax there, product with the values.
 
 Queries, keys and values are read where they lie; nothing is transposed or split. Scores are (q k) scale + mask, each step
-rounded; what `causal` excludes gets minus infinity.
+rounded; what `causal` excludes gets the number that the composite's definition gives it.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from llvmlite import ir
+
+from fleet.ir.expand import MASKED
 
 from fleet.targets.riscv._composite import Row, lanes_for, softmax_row
 from fleet.targets.riscv._kernel import (
@@ -131,7 +132,7 @@ def _finish_scores(b: Builder, a: Attention, line: Row, i: Value, mask: Array | 
                 lanes = ir.Constant(vector(I64, width), list(range(width)) if width > 1 else 0)
                 key = b.add(spread(b, j, width), lanes)
                 seen = b.icmp_signed("<=", key, spread(b, last, width))
-                value = b.select(seen, value, number(dtype, -math.inf, width))
+                value = b.select(seen, value, number(dtype, MASKED[dtype.name], width))
             store(b, line.array, line.place(j), value)
 
         fold(b, times, [], lambda t, _, step=step: [step(t)][:0], 4 if width == 1 else 1)

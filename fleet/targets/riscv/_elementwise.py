@@ -8,7 +8,7 @@ import numpy as np
 from llvmlite import ir
 
 from fleet.ir.dialect import FleetOp
-from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.ir.promotion import compute_types
 from fleet.targets.riscv._angles import Angles
 from fleet.targets.riscv._division import floor_divide, modulo
 from fleet.targets.riscv._kernel import (
@@ -75,7 +75,7 @@ def emit_binary(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs:
         raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
     dtype = out.dtype
     if name in COMPARISONS:
-        dtype = _common(op)
+        dtype = compute_types(name, [v.type for v in op.operands])[0]
     elif name in _LOGICAL:
         dtype = np.dtype(bool)
     square = name == "pow" and rhs.constant == 2
@@ -147,12 +147,6 @@ def _walk(
         nest(b, out.shape, strides, start, body, size=1 << 20, unroll=1)
     else:
         nest(b, out.shape, strides, start, body, size=size, unroll=unroll)
-
-
-def _common(op: FleetOp) -> np.dtype:
-    """The dtype in which NumPy 2 compares: Python numbers are weak."""
-    words = [numpy_dtype(v.type) if is_tensor(v.type) else numpy_dtype(v.type).type(0).item() for v in op.operands]
-    return np.result_type(*words)
 
 
 def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:

@@ -24,6 +24,7 @@ from fleet.targets.riscv._kernel import (
     Value,
     at,
     broadcast_strides,
+    contiguous,
     element,
     fused,
     index,
@@ -122,6 +123,7 @@ def emit_matmul(b: Builder, out: Array, lhs: Array, rhs: Array, scratch: Value) 
 
     Shapes must fit: lhs [..., M, K], rhs [..., K, N], out [..., M, N], leading dimensions broadcast.
     """
+    out, lhs, rhs = collapsed(out, lhs, rhs)
     lead = out.shape[:-2]
     product = product_of(lhs, rhs, out.dtype, isa_of(b))
     strides = [out.strides[:-2], *(_lead(a, lead) for a in (lhs, rhs))]
@@ -131,6 +133,22 @@ def emit_matmul(b: Builder, out: Array, lhs: Array, rhs: Array, scratch: Value) 
         return []
 
     nest_fold(b, lead, strides, [index(0)] * 3, [], matrix, 1)
+
+
+def collapsed(out: Array, lhs: Array, rhs: Array) -> tuple[Array, Array, Array]:
+    """The same product with leading dimensions of the left operand taken for rows, where the right one has none."""
+    lead = lhs.shape[:-2]
+    if any(n != 1 for n in rhs.shape[:-2]) or not lead or lhs.strides[:-1] != _rows_of(lhs):
+        return out, lhs, rhs
+    rows = int(np.prod(lhs.shape[:-1], dtype=np.int64))
+    left = Array(lhs.pointer, lhs.dtype, (rows, lhs.shape[-1]), lhs.strides[-2:])
+    right = Array(rhs.pointer, rhs.dtype, rhs.shape[-2:], rhs.strides[-2:])
+    return Array(out.pointer, out.dtype, (rows, out.shape[-1])), left, right
+
+
+def _rows_of(array: Array) -> tuple[int, ...]:
+    """Strides of the dimensions before the last, were they one behind the other."""
+    return tuple(s * array.strides[-2] for s in contiguous(array.shape[:-1]))
 
 
 def _lead(array: Array, lead: tuple[int, ...]) -> tuple[int, ...]:

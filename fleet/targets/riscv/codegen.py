@@ -1,8 +1,8 @@
 """IR -> LLVM IR: one function an operation, called in program order by `fleet_main`.
 
-Each operation becomes the function `op_<n>_<id>(out, operands..., scratch)` with external linkage that is never inlined,
-so that instructions retired can be counted by operation. Operations that do the same on other arrays share one function
-`fn_<n>_<name>`; theirs only loads the addresses and goes on there. Views of other results have no function at all.
+Each operation becomes the function `op_<n>_<id>()` with external linkage that is never inlined, so that instructions
+retired can be counted by operation. It loads the addresses of its arrays and goes on in `fn_<n>_<name>(out, operands...,
+scratch)`, which all operations share that do the same on other arrays. Views of other results have no function at all.
 
 Fused multiply-add is used exactly where the code says so (matrix products, polynomials, the norms); nothing is contracted or
 reassociated by LLVM, so the same program gives the same bits on every run and machine. Functions carry "no-builtins": loops
@@ -44,7 +44,7 @@ class OperationCode:
         id: the operation's id; symbol: its function in the image.
         at: place in the source, None where unknown.
         work: upper estimate of the instructions that it retires (for progress and for the limit of a run).
-        body: the function that does the work: `symbol` itself, or one that it shares with others.
+        body: the function that does the work, which it may share with others.
         macs: multiply-adds that the operation stands for, 0 where it is none.
     """
 
@@ -85,35 +85,27 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     main = _function(module, ENTRY, 0)
     b = new_builder(main.append_basic_block("entry"), isa)
     code, views = _code(program, buffers)
-    shapes = [describe(op, _arrays(op, used)) for _, op, used in code]
     shared: dict[str, Value] = {}
     absolute = {buffer.symbol: (buffer.extent[0], buffer.extent[1]) for buffer in plan.buffers()} | {_SCRATCH: plan.scratch}
     first = {buffer.symbol: buffer.address - buffer.extent[0] for buffer in plan.buffers()}
     places = {symbol: _external(module, symbol) for symbol in absolute}
     operations: list[OperationCode] = []
-    for (n, op, used), shape in zip(code, shapes, strict=True):
-        id_ = identity(op)
-        symbol = body = f"op_{n}_{symbol_part(id_)}"
-        given = [
-            *(_address(places[buffer.symbol], first[buffer.symbol]) for buffer in used),
-            places[_SCRATCH],
-        ]
-        if shapes.count(shape) == 1:
-            _fill(_function(module, symbol, len(given)), op, used, isa)
-            b.call(module.get_global(symbol), given)
-        else:
-            if shape not in shared:
-                shared[shape] = _function(module, f"{SHARED}{n}_{symbol_part(op.name.removeprefix('fleet.'))}", len(given))
-                _fill(shared[shape], op, used, isa)
-            stub = _function(module, symbol, 0)
-            inside = new_builder(stub.append_basic_block("entry"), isa)
-            inside.call(shared[shape], given, tail=True)
-            inside.ret_void()
-            b.call(stub, [])
-            body = shared[shape].name
+    for n, op, used in code:
+        id_, shape = identity(op), describe(op, _arrays(op, used))
+        symbol = f"op_{n}_{symbol_part(id_)}"
+        given = [*(_address(places[buffer.symbol], first[buffer.symbol]) for buffer in used), places[_SCRATCH]]
+        if shape not in shared:
+            name = f"{SHARED}{n}_{symbol_part(op.name.removeprefix('fleet.'))}"
+            shared[shape] = _function(module, name, len(given))
+            _fill(shared[shape], op, used, isa)
+        stub = _function(module, symbol, 0)
+        inside = new_builder(stub.append_basic_block("entry"), isa)
+        inside.call(shared[shape], given, tail=True)
+        inside.ret_void()
+        b.call(stub, [])
         at = op.properties.get("at")
         estimate, macs = work(op, _arrays(op, used))
-        operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, body, macs))
+        operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, shared[shape].name, macs))
     b.ret_void()
     return Module(str(module), plan, tuple(operations), absolute, views)
 

@@ -95,47 +95,61 @@ def number_like(value: Value, number_: float, lanes: int) -> Value:
     return ir.Constant(vector(value.type, lanes), [number_] * lanes if lanes > 1 else number_)
 
 
-def _largest(b: Builder, row: Row, dtype: np.dtype) -> Value:
-    """The largest number of a row; NaN only where there is nothing else."""
+def _extremes(b: Builder, row: Row, dtype: np.dtype) -> tuple[Value, Value]:
+    """The largest and the smallest number of a row; NaN only where there is nothing else."""
     lanes = lanes_for(b, [row], dtype.itemsize)
-    best: Value = number(dtype, -math.inf)
+    found: Carried = [number(dtype, -math.inf), number(dtype, math.inf)]
     for first, width, times in pieces(row.count, lanes, overlap=True):
 
         def step(i: Value, carried: Carried, first: int = first, width: int = width) -> Carried:
             value = row.get(moved(b, index(first), i, width), dtype, width)
-            return [intrinsic(b, "llvm.maxnum", carried[0], value)]
+            return [intrinsic(b, "llvm.maxnum", carried[0], value), intrinsic(b, "llvm.minnum", carried[1], value)]
 
-        part = fold(b, times, [spread(b, best, width)], step, 4)[0]
-        best = part if width == 1 else call_reduction(b, "fmax", part)
-    return best
+        parts = fold(b, times, [spread(b, f, width) for f in found], step, 8)
+        found = parts if width == 1 else [call_reduction(b, n, p) for n, p in zip(("fmax", "fmin"), parts, strict=True)]
+    return found[0], found[1]
 
 
 def softmax_row(b: Builder, out: Row, source: Row) -> None:
-    """One row; `out` may be `source`. float32 or float64 of `out`."""
+    """One row; `out` may be `source`. float32 or float64 of `out`.
+
+    In float32 exponentials are made without a clamp; where the row turns out to have had one that is out of the range of
+    float64 (infinities, masks of large numbers, NaN), they are made again with clamped distances, whose sum remembers a NaN. In
+    place, where there is no second time, they always are clamped.
+    """
     dtype, count = out.array.dtype, out.count
-    single = dtype.itemsize == 4
-    best = _largest(b, source, dtype)
+    fast = dtype.itemsize == 4 and out.array is not source.array
+    best, least = _extremes(b, source, dtype)
     lanes = lanes_for(b, [out, source], 8)
-
-    def exponential(i: Value, width: int, sums: Carried) -> Carried:
-        distance = b.fsub(source.get(i, dtype, width), spread(b, best, width))
-        if single:
-            core = Core(b, width)
-            wide = b.fpext(distance, core.f64)
-            value = b.fptrunc(core.exp_short(core.larger(wide, -104.0)), distance.type)
-            # The clamp takes NaN for small: the sum of the distances remembers one.
-            found = [b.fadd(sums[0], value), b.fadd(sums[1], distance)]
-        else:
-            value = in_double(b, Functions.exp, distance)
-            found = [b.fadd(sums[0], value)]
-        out.put(i, value)
-        return found
-
     zero = number(dtype, 0)
-    sums = accumulate(b, count, lanes, [zero, zero] if single else [zero], exponential, 2)
-    total = sums[0]
-    if single:
-        total = b.select(b.fcmp_unordered("uno", sums[1], sums[1]), number(dtype, math.nan), total)
+
+    def pass_(careful: bool) -> Value:
+        def exponential(i: Value, width: int, sums: Carried) -> Carried:
+            distance = b.fsub(source.get(i, dtype, width), spread(b, best, width))
+            if dtype.itemsize == 8:
+                value = in_double(b, Functions.exp, distance)
+            else:
+                core = Core(b, width)
+                wide = b.fpext(distance, core.f64)
+                value = b.fptrunc(core.exp_short(core.larger(wide, -104.0) if careful else wide), distance.type)
+            out.put(i, value)
+            rest = [b.fadd(sums[1], distance)] if careful else []
+            return [b.fadd(sums[0], value), *rest]
+
+        sums = accumulate(b, count, lanes, [zero, zero] if careful else [zero], exponential, 4)
+        if careful:
+            return b.select(b.fcmp_unordered("uno", sums[1], sums[1]), number(dtype, math.nan), sums[0])
+        return sums[0]
+
+    total = pass_(not fast and dtype.itemsize == 4)
+    if fast:
+        before = b.block
+        with b.if_then(b.fcmp_unordered("<", b.fsub(least, best), number(dtype, -700))):
+            again, after = pass_(True), b.block
+        joined = b.phi(zero.type)
+        joined.add_incoming(total, before)
+        joined.add_incoming(again, after)
+        total = joined
 
     def divide(i: Value, width: int) -> None:
         out.put(i, b.fdiv(out.get(i, dtype, width), spread(b, total, width)))
@@ -143,7 +157,7 @@ def softmax_row(b: Builder, out: Row, source: Row) -> None:
     # In place: a step that ran twice would divide twice.
     for first, width, times in pieces(count, lanes_for(b, [out], dtype.itemsize), overlap=False):
         step = lambda i, first=first, width=width: divide(moved(b, index(first), i, width), width)  # noqa: E731
-        fold(b, times, [], lambda i, _, step=step: [step(i)][:0], 4 if width == 1 else 1)
+        fold(b, times, [], lambda i, _, step=step: [step(i)][:0], 8 if width == 1 else 1)
 
 
 def emit_softmax(b: Builder, out: Array, operand: Array, axis: int) -> None:

@@ -211,3 +211,11 @@ def _short(type_: Any) -> str:
 def fused(b: Builder, x: Value, y: Value, z: Value) -> Value:
     """x * y + z, rounded once."""
     return intrinsic(b, "llvm.fma", x, y, z)
+
+
+def fence(b: Builder) -> None:
+    """Keeps loads and stores before and after it apart in the emitted code; no instruction.
+
+    LLVM's scheduler otherwise gathers the loads of several unrolled steps, more than there are registers.
+    """
+    b.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)

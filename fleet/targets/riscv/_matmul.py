@@ -26,6 +26,7 @@ from fleet.targets.riscv._kernel import (
     broadcast_strides,
     contiguous,
     element,
+    fence,
     fused,
     index,
     is_float,
@@ -239,6 +240,7 @@ class _Emitter:
             multiply_add = lambda x, y, z: b.add(b.mul(x, y), z)  # noqa: E731
 
         def body(k: Value, sums: Carried) -> Carried:
+            fence(b)
             start = moved(b, begin, k, down)
             ys = [load(b, source, shifted(b, start, j * along), dtype, lanes) for j in range(count)]
             result: Carried = list(sums)

@@ -30,6 +30,8 @@ class RunOptions:
         progress: see `Progress`.
         lowering: options of the accelerator's compile ("group", "clip", "rounding", "issue", "load"; JSON values), see
             `fleet.targets.accel.compile.compile_accel`. The rounded golden must be made with the same.
+        riscv: "isa" (`fleet.targets.riscv.isa.find_isa`) and "emulator" (`fleet.engines.riscv_emulators.registry`) of the engine
+            `riscv`; rv64gc and the emulator that suits it where they are missing.
     """
 
     device: str | None = None
@@ -39,6 +41,7 @@ class RunOptions:
     workdir: Path | None = None
     progress: Progress | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    riscv: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Engine(Protocol):

@@ -1,7 +1,8 @@
-"""Engine `riscv`: the model compiled for RV64GC, run in an emulator.
+"""Engine `riscv`: the model compiled for RV64GC or RV64GCV, run in an emulator.
 
-Same program, same image, same bits and same instruction counts on every run. Counters: "instructions" (retired, from the
-entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's calls.
+Same program, same image, same bits and same instruction counts on every run and every emulator. Counters: "instructions"
+(retired, from the entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's
+calls. With "riscv" of the run's options the instruction set and the emulator are chosen.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import numpy as np
 
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
-from fleet.engines.riscv_emulators.unicorn import UnicornEmulator, missing
+from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
+from fleet.engines.riscv_emulators.unicorn import missing
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.targets.riscv.elf import read_image
 from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
+from fleet.targets.riscv.isa import find_isa
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 
 if TYPE_CHECKING:
@@ -39,15 +42,21 @@ class RiscvEngine:
     evidence = ("instructions",)
 
     def available(self) -> str | None:
-        """None when the emulator is installed, else what is missing."""
+        """None when the default emulator is installed, else what is missing."""
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compiles for RV64GC and runs; see `run_image` for the trace and the errors."""
+        """Compiles and runs; see `run_image` for the trace and the errors."""
         from fleet.targets.riscv.compile import compile_riscv
 
-        compiled = compile_riscv(program, keep_tensors=options.keep_tensors)
-        return run_image(compiled, compiled.elf, inputs, options)
+        isa = find_isa(options.riscv.get("isa", "rv64gc"))
+        name = options.riscv.get("emulator")
+        emulator = (find_emulator(name) if name else default_emulator(isa)).make(isa)
+        try:
+            compiled = compile_riscv(program, isa=isa, keep_tensors=options.keep_tensors)
+            return run_image(compiled, compiled.elf, inputs, options, emulator)
+        finally:
+            emulator.close()
 
 
 ENGINE = RiscvEngine()
@@ -67,7 +76,7 @@ def run_image(
         image: an ELF64 RISC-V executable with the functions that `compiled` names.
         inputs: input name -> array, of the declared shape and dtype.
         options: `keep_tensors` and `progress` are honoured.
-        emulator: a fresh one; Unicorn when None.
+        emulator: a fresh one; the default of the instruction set when None.
 
     Returns:
         A complete trace: tensors of all operations, outputs, counters (see the module), meta with "emulator", "compiler",
@@ -81,7 +90,7 @@ def run_image(
     options = options or RunOptions()
     program = compiled.program
     loaded = read_image(image)
-    machine = emulator or UnicornEmulator()
+    machine = emulator or default_emulator(compiled.isa).make(compiled.isa)
     try:
         machine.load(loaded)
         for region in compiled.plan.regions:

@@ -159,7 +159,25 @@ def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Val
     above = b.fcmp_ordered(">=" if bits == 64 else ">", wide, splat(double, low))
     fits = b.and_(above, b.fcmp_ordered("<", wide, splat(double, high)))
     safe = b.select(fits, wide, splat(double, 0.0))
-    return b.select(fits, b.fptosi(safe, to), splat(to, -(1 << (bits - 1))))
+    whole = truncated(b, safe)
+    return b.select(fits, whole if bits == 64 else b.trunc(whole, to), splat(to, -(1 << (bits - 1))))
+
+
+def truncated(b: Builder, x: Value) -> Value:
+    """A float64 within the range of i64 as i64, towards zero.
+
+    Vectors take a way round `vfcvt.rtz`: QEMU 7.2 stops at one that is the first of its block to round.
+    """
+    lanes = lanes_of(x)
+    if lanes == 1:
+        return b.fptosi(x, I64)
+    size, limit = intrinsic(b, "llvm.fabs", x), splat(x.type, 2.0**52)
+    near = b.fsub(b.fadd(size, limit), limit)
+    down = b.select(b.fcmp_ordered(">", near, size), b.fsub(near, splat(x.type, 1.0)), near)
+    whole = intrinsic(b, "llvm.copysign", b.select(b.fcmp_ordered("<", size, limit), down, size), x)
+    name = f"llvm.lrint.v{lanes}i64.v{lanes}f64"
+    type_ = ir.FunctionType(vector(I64, lanes), [x.type])
+    return b.call(b.module.globals.get(name) or ir.Function(b.module, type_, name), [whole])
 
 
 def at(b: Builder, array: Array, offset: Value) -> Value:

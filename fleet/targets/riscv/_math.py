@@ -19,7 +19,7 @@ from fractions import Fraction
 from llvmlite import ir
 
 from fleet.targets.riscv import coefficients
-from fleet.targets.riscv._kernel import F64, I1, I64, Builder, Value, fused, intrinsic, splat, vector
+from fleet.targets.riscv._kernel import F64, I1, I64, Builder, Value, fused, intrinsic, splat, truncated, vector
 
 _LN2_HIGH = struct.unpack("<d", struct.pack("<Q", 0x3FE62E42FEE00000))[0]
 """ln 2 with its low bits cleared: its product with any exponent is exact."""
@@ -241,7 +241,7 @@ class Functions(Core):
         z = b.select(b.fcmp_ordered("==", size, c(1.0)), c(1.0), z)
         # From 2**53 on every float64 is an even integer, infinity included.
         below = b.fcmp_ordered("<", magnitude, c(2.0**53))
-        whole = b.fptosi(b.select(below, magnitude, c(2.0**53)), self.i64)
+        whole = truncated(b, b.select(below, magnitude, c(2.0**53)))
         integer = b.or_(b.not_(below), b.fcmp_ordered("==", b.sitofp(whole, self.f64), magnitude))
         odd = b.and_(integer, b.trunc(whole, vector(I1, self.lanes)))
         z = b.select(odd, self.copysign(z, x), z)

@@ -19,12 +19,14 @@ from llvmlite import ir
 
 from fleet.targets.riscv._kernel import (
     I64,
+    POINTER,
     Array,
     Builder,
     Value,
     at,
     broadcast_strides,
     contiguous,
+    convert,
     element,
     fence,
     fused,
@@ -44,8 +46,8 @@ _FLOAT_TILES = {1: (1, 16), 2: (2, 9), 3: (3, 7), 4: (4, 6), 5: (5, 5), 6: (6, 4
 _INTEGER_TILES = {1: (1, 8), 2: (2, 4)}
 """Rows and columns of a scalar tile by its rows: rows * columns accumulators, the right operand's row and one element of the
 left one fit the 32 float registers, or what pointers leave of 31 integer ones."""
-_GROUPS = {1: 8, 2: 8, 3: 8, 4: 4, 5: 4, 6: 4, 7: 4}
-"""Registers of a vector by the rows of a tile: rows accumulators and one row of the right operand fit 32 registers."""
+_GROUP = 8
+"""Registers of a vector: with two rows, two accumulators, a row of the right operand and the next one fill all 32."""
 _PACK_ROWS = 64
 """From so many rows on, copying columns pays where their rows are far apart."""
 _NEAR = 512
@@ -75,7 +77,7 @@ class Product:
     def height(self) -> int:
         """Rows of a tile: as many as share the work best."""
         if self.vectors:
-            limit = 3
+            limit = 2
         elif is_float(self.dtype):
             limit = 6 if self.rows % 6 == 0 or self.rows > 24 else 5 if self.rows % 5 == 0 else 4
         else:
@@ -86,7 +88,7 @@ class Product:
     def width(self) -> int:
         """Columns of a whole tile."""
         if self.vectors:
-            most = self.isa.lanes(self.dtype.itemsize, _GROUPS[self.height])
+            most = self.isa.lanes(self.dtype.itemsize, _GROUP)
             return min(most, 1 << (self.columns.bit_length() - 1))
         tiles = _FLOAT_TILES if is_float(self.dtype) else _INTEGER_TILES
         return tiles[self.height][1]
@@ -216,11 +218,10 @@ class _Emitter:
         def row(k: Value) -> None:
             base = at(b, array, moved(b, right, k, down))
             places = b.gep(base, [lanes], inbounds=True, source_etype=stored)
+            places.type = vector(POINTER, width)  # the library takes it for one address
             value = _gather(b, places, stored, width, array.dtype.itemsize)
             if array.dtype.kind == "b":
                 value = b.icmp_unsigned("!=", value, ir.Constant(value.type, [0] * width))
-            from fleet.targets.riscv._kernel import convert
-
             store(b, scratch, moved(b, index(0), k, width), convert(b, value, array.dtype, scratch.dtype))
 
         loop(b, self.p.depth, row, 2)

@@ -1,7 +1,8 @@
 """The instruction sets that the RISC-V target compiles for.
 
-`rv64gc` is the scalar one. `rv64gcv` has the vector extension 1.0 as well; code for it uses vectors of a fixed number of
-elements, so it runs with the same results on every core whose vector registers have at least the named length.
+`rv64gc` is the scalar one. `rv64gcv` has the vector extension 1.0 as well; its kernels use vectors of a fixed number
+of elements, so they run with the same results on every core whose vector registers have at least the named length. The few
+loops that no kernel covers are LLVM's to vectorise, with the length that it finds: same results, other counts.
 """
 
 from __future__ import annotations

@@ -37,8 +37,13 @@ class Angles(Core):
         minus = b.fsub(self.c(_MAGIC), t)
         # x - n pi/2: the first difference is exact, since nothing in it has bits below those of pi/2's first part.
         first = self.fma(minus, self.c(_PARTS[0]), x)
-        r = self.fma(minus, self.c(_PARTS[1]), first)
-        low = self.fma(minus, self.c(_PARTS[2]), self.fma(minus, self.c(_PARTS[1]), b.fsub(first, r)))
+        # The second one is not: what it loses is found as by Knuth, and what the product loses by a fused multiply-add.
+        second = b.fmul(minus, self.c(_PARTS[1]))
+        r = b.fadd(first, second)
+        part = b.fsub(r, first)
+        lost = b.fadd(b.fsub(first, b.fsub(r, part)), b.fsub(second, part))
+        lost = b.fadd(lost, self.fma(minus, self.c(_PARTS[1]), b.fneg(second)))
+        low = self.fma(minus, self.c(_PARTS[2]), lost)
         z = b.fmul(r, r)
         odd = b.fmul(b.fmul(z, r), self.polynomial(z, [(-1) ** (i + 1) / math.factorial(2 * i + 3) for i in range(8)]))
         sine = b.fadd(r, b.fadd(odd, self.fma(b.fmul(z, self.c(-0.5)), low, low)))

@@ -88,8 +88,11 @@ def _fmod(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     b.cbranch(b.fcmp_ordered(">=", rest, step), body, done)
     b.position_at_end(body)
     shift = b.sub(_exponent(b, rest), _exponent(b, step))
-    half = b.lshr(shift, ir.Constant(I64, 1))
-    scaled = b.fmul(b.fmul(step, core.power_of_two(half)), core.power_of_two(b.sub(shift, half)))
+    scaled = step
+    for _ in range(3):  # up to 2**2098, more than two factors reach
+        now = b.select(b.icmp_signed("<", shift, ir.Constant(I64, 1000)), shift, ir.Constant(I64, 1000))
+        scaled = b.fmul(scaled, core.power_of_two(now))
+        shift = b.sub(shift, now)
     part = b.select(b.fcmp_ordered(">", scaled, rest), b.fmul(scaled, ir.Constant(F64, 0.5)), scaled)
     rest.add_incoming(b.fsub(rest, part), b.block)
     b.branch(head)

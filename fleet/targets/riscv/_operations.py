@@ -157,7 +157,7 @@ def work(op: FleetOp, arrays: Sequence[Array]) -> tuple[int, int]:
     rows = sum(size) if name in ("concat", "pad", "argmax", "argmin") or name in reductions.REDUCTIONS else size[0]
     cost = COST.get(name, 40 if name in reductions.REDUCTIONS or name in ("argmax", "argmin") else 20)
     if name in ("floor_div", "mod") and is_float(out.dtype):
-        cost += 40 * FMOD_STEPS
+        cost += 80 * FMOD_STEPS
     return 400 + rows * cost, 0
 
 

@@ -29,7 +29,17 @@ class FleetError(Exception):
 
 
 class SourceError(FleetError):
-    """The model's source text is outside what the front end understands."""
+    """The model's source text is outside what the front end understands.
+
+    code: the stable number of the kind of error ("F301"); `fleet.frontend.codes` explains each. It stands before `what`.
+    """
+
+    def __init__(
+        self, what: str, *, where: str | None = None, hint: str | None = None, detail: str | None = None, code: str | None = None
+    ) -> None:
+        self.code = code
+        prefix = f"{code} " if code else ""
+        super().__init__(what if what.startswith(prefix) else prefix + what, where=where, hint=hint, detail=detail)
 
 
 class ModelError(FleetError):

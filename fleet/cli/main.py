@@ -23,6 +23,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
     "compile": ("fleet.cli.compile", "Compile a model and print a stage (ir, bytecode, accel-regs, riscv-asm)."),
     "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
+    "bisect-pass": ("fleet.cli.bisect_pass", "Name the first pass of a pipeline after which a result differs."),
     "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
     "case": ("fleet.cli.case", "Add or run a case of the regression."),
     "stream": ("fleet.cli.stream", "Run instruction streams without a model on iss and rtl."),
@@ -84,13 +85,13 @@ def _streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _say(message: str) -> None:
+def _say(message: str, program: str = "fleet") -> None:
     try:
         sys.stdout.flush()
     except OSError:
         _drop_output()
     with contextlib.suppress(OSError):
-        print(f"fleet: {message}", file=sys.stderr, flush=True)
+        print(f"{program}: {message}", file=sys.stderr, flush=True)
 
 
 def _drop_output() -> None:
@@ -114,26 +115,31 @@ def _usage(error: click.UsageError) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code (console script: `sys.exit(main())`)."""
+    return run_command(fleet, "fleet", arguments)
+
+
+def run_command(command: click.Command, program: str, arguments: list[str] | None) -> int:
+    """Runs one console script's command; errors become one line under its name, and an exit code."""
     _streams()
     ours = sys.stdout
     try:
-        code = fleet.main(args=arguments, prog_name="fleet", standalone_mode=False)
+        code = command.main(args=arguments, prog_name=program, standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except FleetError as error:
-        _say(str(error))
+        _say(str(error), program)
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
-        _say("interrupted; results that were already stored are untouched")
+        _say("interrupted; results that were already stored are untouched", program)
         return INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
     except click.UsageError as error:
-        _say(_usage(error))
+        _say(_usage(error), program)
         return 2
     except click.ClickException as error:
-        _say(error.format_message())
+        _say(error.format_message(), program)
         return 2
     except BrokenPipeError:
         return _unread()
@@ -144,19 +150,19 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         if error.errno == errno.ENOSPC:
-            _say(f"{place}the disk is full; free some space and run again (stored results are untouched)")
+            _say(f"{place}the disk is full; free some space and run again (stored results are untouched)", program)
         else:
-            _say(f"{place}{error.strerror or error}")
+            _say(f"{place}{error.strerror or error}", program)
         return 2
     except RecursionError:
-        _say("the input nests too deeply")
+        _say("the input nests too deeply", program)
         return 2
     except Exception as error:
         if os.environ.get("FLEET_DEBUG"):
             traceback.print_exc()
         frames = traceback.extract_tb(error.__traceback__)
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-        _say(f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}; FLEET_DEBUG=1 shows the traceback")
+        _say(f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}; FLEET_DEBUG=1 shows the traceback", program)
         return 3
 
 

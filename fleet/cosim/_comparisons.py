@@ -12,6 +12,7 @@ import numpy as np
 
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
 from fleet.cosim.divergence import explain
+from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
 from fleet.cosim.local import local_device_values, local_host_values, pairs
 from fleet.cosim.operand_values import operand_lines
 from fleet.cosim.result import Comparison
@@ -60,7 +61,10 @@ class Session:
         spec = ValueComparison(
             name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=missing_is_failure
         )
-        side = FloatArithmetic(_stated_ulps(reference if reference is not self.golden else other))
+        fates = fates_of(self.program, other)
+        ulps = _stated_ulps(reference if reference is not self.golden else other)
+        side = FusedArithmetic(ulps, groups=fused_groups(self.program, fates))
+        spec = replace(spec, inner=fates)
         try:
             spec = replace(spec, bounds=cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side))
             if reference is self.golden:
@@ -74,14 +78,15 @@ class Session:
         """Each operation of an engine against the golden's operator on that engine's own operands.
 
         What an operation adds by itself has a far smaller bound than what has gathered on the way to it, so a wrong operation
-        is seen even where the cumulative bound has grown wide. Left out where the engine did not keep every tensor.
+        is seen even where the cumulative bound has grown wide. Operations that the engine fused count as one: the golden's
+        operators on the values that enter them. Left out where the engine did not keep every tensor.
         """
-        values = Values(self.program, self.inputs, other.tensors)
         try:
-            bounds = local_bounds(values, side)
+            whole = replace(other, tensors=completed(self.program, self.inputs, other.tensors, spec.inner))
+            bounds = local_bounds(Values(self.program, self.inputs, whole.tensors), side)
         except FleetError:
             return spec
-        golden = local_host_values(self.program, self.program.weights, other, self.inputs, frozenset())
+        golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
         return replace(spec, local=pairs(golden, other.tensors), local_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:

@@ -7,6 +7,8 @@ It writes FOLDER/arrays.npz and, last, FOLDER/result.json (or an error in its pl
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import json
 import os
 import sys
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 
 _KINDS = "biuf"
+_LIBRARIES = frozenset({"numpy", "math", "__future__"})
 
 
 def main(folder: Path) -> None:
@@ -40,13 +43,14 @@ def main(folder: Path) -> None:
 
 def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], float]:
     tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job["name"])
-    code = compile(_needed(tree, job["function"]), job["name"], "exec", dont_inherit=True)
+    code = compile(_needed(tree, job["function"], job["statements"]), job["name"], "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
         arguments = {name: z[f"a{i}"] for i, name in enumerate(job["arguments"])}
     script = job["function"] is None
     namespace: dict[str, Any] = {"__name__": "__main__" if script else "__fleet_model__", "__file__": job["name"]}
     start = time.perf_counter()
-    exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
+    with contextlib.nullcontext() if script else contextlib.redirect_stdout(io.StringIO()):
+        exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
     if script:
         return [], namespace, time.perf_counter() - start
     function = namespace[job["function"]]
@@ -69,57 +73,51 @@ def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], 
     return list(value) if isinstance(value, tuple | list) else [value], variables, elapsed
 
 
-def _needed(tree: ast.Module, function: str | None) -> ast.Module:
-    """What a model needs of its file: NumPy, the function (or the script's statements), and what they name, transitively.
+def _needed(tree: ast.Module, function: str | None, statements: list[int]) -> ast.Module:
+    """What a model needs of its file: NumPy, math, and what the front end has read.
 
-    The front end has read all of that, and it knows nothing that touches files or starts programs. Everything else of the
-    file (other imports, other statements) may do anything, so it is left out: a model's file can run no code of its own.
+    Of a function's file these are the top-level statements in `statements`, which the front end has evaluated whole, and it
+    knows nothing that touches files or starts programs; of a script, all of it. Everything else of the file (other imports,
+    other statements) may do anything, so it is left out: a model's file can run no code of its own.
     """
-    bound: dict[str, list[ast.stmt]] = {}
-    kept: set[int] = set()
-    work: list[ast.stmt] = []
-    for s in tree.body:
-        if isinstance(s, ast.FunctionDef):
-            bound.setdefault(s.name, []).append(s)
-        elif isinstance(s, ast.Import | ast.ImportFrom):
-            if _is_numpy(s):
-                kept.add(id(s))
-        elif function is None:
-            work.append(s)
-        elif isinstance(s, ast.Assign | ast.AnnAssign):
-            for target in s.targets if isinstance(s, ast.Assign) else [s.target]:
-                if isinstance(target, ast.Name):
-                    bound.setdefault(target.id, []).append(s)
-    if function is not None:
-        work += bound.get(function, [])
-    while work:
-        s = work.pop()
-        if id(s) in kept:
+    read = set(range(len(tree.body))) if function is None else set(statements)
+    body: list[ast.stmt] = []
+    for i, s in enumerate(tree.body):
+        is_import = isinstance(s, ast.Import | ast.ImportFrom)
+        model = isinstance(s, ast.FunctionDef) and s.name == function
+        if not (_is_numpy(s) if is_import else i in read or model):  # pyright: ignore[reportArgumentType]
             continue
-        kept.add(id(s))
-        _without_evaluated_extras(s)
-        for node in ast.walk(s):
-            if isinstance(node, ast.Name):
-                work += [b for b in bound.get(node.id, []) if id(b) not in kept]
-    return ast.Module([s for s in tree.body if id(s) in kept], [])
+        if model and i not in read:
+            _refuse_calls(s)  # pyright: ignore[reportArgumentType]
+        for inner in ast.walk(s):
+            if isinstance(inner, ast.stmt):
+                _without_annotations(inner)
+        body.append(s)
+    return ast.Module(body, [])
 
 
 def _is_numpy(statement: ast.Import | ast.ImportFrom) -> bool:
     if isinstance(statement, ast.ImportFrom):
-        return statement.level == 0 and (statement.module or "").split(".")[0] in {"numpy", "__future__"}
-    return all(alias.name.split(".")[0] == "numpy" for alias in statement.names)
+        return statement.level == 0 and (statement.module or "").split(".")[0] in _LIBRARIES
+    return all(alias.name.split(".")[0] in _LIBRARIES for alias in statement.names)
 
 
-def _without_evaluated_extras(statement: ast.stmt) -> None:
-    """Takes off what Python evaluates and the front end does not: annotations; refuses a call as a default."""
+def _without_annotations(statement: ast.stmt) -> None:
+    """Takes off what Python evaluates and the front end does not."""
     if isinstance(statement, ast.AnnAssign):
         statement.annotation = ast.copy_location(ast.Constant(None), statement.annotation)
     if not isinstance(statement, ast.FunctionDef):
         return
     spec = statement.args
     statement.returns = None
-    for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
-        argument.annotation = None
+    for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg):
+        if argument is not None:
+            argument.annotation = None
+
+
+def _refuse_calls(statement: ast.FunctionDef) -> None:
+    """A default that the front end could not evaluate must not be evaluated here."""
+    spec = statement.args
     for default in (*spec.defaults, *spec.kw_defaults):
         if default is not None and any(isinstance(node, ast.Call) for node in ast.walk(default)):
             raise ValueError(f"line {default.lineno}: a default of {statement.name} is a call, which would run before the model")

@@ -31,7 +31,8 @@ class RunOptions:
         lowering: options of the accelerator's compile ("group", "clip", "rounding", "issue", "load"; JSON values), see
             `fleet.targets.accel.compile.compile_accel`. The rounded golden must be made with the same.
         riscv: "isa" (`fleet.targets.riscv.isa.find_isa`) and "emulator" (`fleet.engines.riscv_emulators.registry`) of the engine
-            `riscv`; rv64gc and the emulator that suits it where they are missing.
+            `riscv`, "pipeline" of passes before it compiles; rv64gc, the emulator that suits it and "riscv" where they are missing,
+            "none" for no passes.
     """
 
     device: str | None = None

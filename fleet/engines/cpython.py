@@ -23,7 +23,7 @@ import numpy as np
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
-from fleet.frontend.source import SCRIPT
+from fleet.frontend.source import SCRIPT, module_statements, parameters
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
@@ -127,7 +127,8 @@ def _variables(program: Program) -> dict[str, tuple[str, np.dtype | None]]:
 
 
 def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray], variables: list[str]) -> None:
-    names = [a.name for a in program.arguments]
+    given = parameters(program.source, program.source_name, program.function.sym_name.data)
+    names = [a.name for a in program.arguments if a.name in given]  # the others the source makes itself
     arrays = {f"a{i}": program.weights[n] if n in program.weights else inputs[n] for i, n in enumerate(names)}
     np.savez(folder / "arguments.npz", **arrays)  # pyright: ignore[reportArgumentType]
     (folder / "source.py").write_text(program.source, encoding="utf-8")
@@ -137,6 +138,7 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
         "function": None if function == SCRIPT else function,
         "arguments": names,
         "variables": variables,
+        "statements": [] if function == SCRIPT else module_statements(program.source, program.source_name),
     }
     (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
 

@@ -46,15 +46,28 @@ class RiscvEngine:
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compiles and runs; see `run_image` for the trace and the errors."""
+        """Passes, compiles and runs; see `run_image` for the trace and the errors.
+
+        Operations that the passes took out have no tensor; `meta["fates"]` says what became of each.
+        """
+        from fleet.ir.composite import covered_ids
         from fleet.targets.riscv.compile import compile_riscv
+        from fleet.transforms.pipeline import run_pipeline
 
         isa = find_isa(options.riscv.get("isa", "rv64gc"))
         name = options.riscv.get("emulator")
         emulator = (find_emulator(name) if name else default_emulator(isa)).make(isa)
         try:
-            compiled = compile_riscv(program, isa=isa, keep_tensors=options.keep_tensors)
-            return run_image(compiled, compiled.elf, inputs, options, emulator)
+            pipeline = options.riscv.get("pipeline", "riscv")
+            changed = run_pipeline(program, pipeline) if pipeline != "none" else program
+            compiled = compile_riscv(changed, isa=isa, keep_tensors=options.keep_tensors)
+            trace = run_image(compiled, compiled.elf, inputs, options, emulator)
+            known = {op_id(op) for op in program.operations()}
+            fused = {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)}
+            trace.program_hash = program.hash
+            trace.tensors = {id_: tensor for id_, tensor in trace.tensors.items() if id_ in known}
+            trace.meta |= {"fates": dict(changed.fates), "fused": fused, "pipeline": pipeline}
+            return trace
         finally:
             emulator.close()
 

@@ -32,7 +32,7 @@ class VmEngine:
         """See `Engine.run`. What the program prints stands in `meta["stdout"]`; it does not reach the terminal."""
         printed = io.StringIO()
         bytecode = ByteCodeConverter(program).convert()
-        vm = VM(bytecode, echo=lambda *values: print(*values, file=printed))
+        vm = VM(bytecode, echo=lambda *values, end="\n": print(*values, end=end, file=printed))
         tensors: dict[str, np.ndarray] = {}
         start = time.perf_counter()
         outputs = vm.run(inputs, tensors=tensors if options.keep_tensors else None)

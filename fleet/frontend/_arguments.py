@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend._inlining import defaults
+from fleet.frontend._calls import defaults
 from fleet.frontend._module import Module
 from fleet.ir.program import Argument
 from fleet.ir.types import SUPPORTED_DTYPES
@@ -30,7 +30,7 @@ def _declared(module: Module, argument: ast.arg, optional: bool) -> Declared:
     found = _annotation(module, argument.arg, argument.annotation)
     if found is None:
         assert argument.annotation is not None
-        module.source.fail(argument.annotation, f"the annotation of `{argument.arg}` is not understood", _SUPPORTED)
+        module.source.fail("F403", argument.annotation, f"the annotation of `{argument.arg}` is not understood", _SUPPORTED)
     return Declared(found.name, found.dtype, found.dims, optional)
 
 
@@ -42,7 +42,7 @@ def _annotation(module: Module, name: str, node: ast.expr | None) -> Declared | 
             try:
                 return parse_declaration(name, text)
             except DeclarationError as error:
-                module.source.fail(node, str(error))
+                module.source.fail("F403", node, str(error))
         case ast.Constant(value=str()):
             return Declared(name)
         case ast.Name() | ast.Attribute() if _last(node) in ("ndarray", "NDArray", "ArrayLike", "int", "float", "bool"):

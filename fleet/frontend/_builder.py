@@ -18,9 +18,16 @@ from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, PrintOp
 from fleet.ir.infer import InferenceError, compute_types
-from fleet.ir.types import element_type, tensor_type
+from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
 MAX_OPERATIONS = 20_000
+_MAX_FORMULA = 16
+"""Numbers computed out of more others than this are constants of the program; `i += 1` in a loop would never end."""
+_CODES: Mapping[str, str] = {
+    "matmul": "F302", "einsum": "F311", "reshape": "F303", "concat": "F304", "transpose": "F307", "cast": "F403",
+    "gather": "F405", "reduce_sum": "F305", "reduce_prod": "F305", "reduce_max": "F309", "reduce_min": "F309", "mean": "F305",
+    "argmax": "F309", "argmin": "F309", "cumsum": "F305",
+}  # fmt: skip
 _HINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
@@ -38,7 +45,7 @@ class Builder:
         try:
             op = make(name, operands, **attributes)
         except InferenceError as error:
-            self.source.fail(node, str(error))
+            self.source.fail(_CODES.get(name, "F301"), node, str(error))
         return self._append(node, op).results[0]
 
     def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> Tensor:
@@ -51,9 +58,9 @@ class Builder:
         try:
             dtypes = compute_types(name, types)
         except InferenceError as error:
-            self.source.fail(node, str(error))
+            self.source.fail("F401", node, str(error))
         if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and operands[1].value < 0:
-            self.source.fail(node, "integers to negative integer powers are not allowed", "make the base a float")
+            self.source.fail("F703", node, "integers to negative integer powers are not allowed", "make the base a float")
         values = [
             v.ssa if isinstance(v, Tensor) else self.number(node, v, element_type(dtype))
             for v, dtype in zip(operands, dtypes, strict=False)
@@ -69,15 +76,22 @@ class Builder:
                 return i1
             case int():
                 if not -(1 << 63) <= value.value < 1 << 63:
-                    self.source.fail(node, f"the integer {value.value} needs more than 64 bits")
+                    self.source.fail("F605", node, f"the integer {_short(value.value)} needs more than 64 bits")
                 return i32 if -(1 << 31) <= value.value < 1 << 31 else i64
             case _:
                 return f64
 
     def number(self, node: ast.AST, number: Number, type_: Attribute | None = None) -> SSAValue:
         """The number as a value of scalar type `type_` (its own by default)."""
+        if number.size is not None and number.ssa is None:
+            number.ssa = self.emit(node, "dim", [number.size[0]], axis=number.size[1])
+        if number.formula is not None and number.ssa is None and type_ in (None, number.formula[2]):
+            self._compute(node, number)
         if number.ssa is not None and type_ in (None, number.ssa.type):
             return number.ssa
+        if number.size is not None:
+            assert type_ is not None and number.ssa is not None
+            return self.emit(node, "cast", [number.ssa], dtype=numpy_dtype(type_))
         type_ = type_ or self.type_of(node, number)
         if type_ not in number.constants:
             number.constants[type_] = self.constant(number.place or node, number.value, type_)
@@ -86,12 +100,23 @@ class Builder:
                 self.name(number.constants[type_], variable, depth)
         return number.constants[type_]
 
+    def _compute(self, node: ast.AST, number: Number) -> None:
+        """Makes the operation by which the source computes a number."""
+        assert number.formula is not None
+        name, operands, _ = number.formula
+        own = [self.type_of(node, v) for v in (*operands, number)]
+        common = f64 if f64 in own[-1:] else i64 if i64 in own else i32
+        inputs = [self.number(node, v, common) for v in operands]
+        number.ssa = self.emit(number.place or node, name, inputs)
+        if number.variable is not None:
+            self.name(number.ssa, number.variable[1], number.variable[0])
+
     def constant(self, node: ast.AST, value: bool | int | float, type_: Attribute) -> SSAValue:
         """A constant of scalar or tensor type."""
         try:
             op = constant(value, type_)
         except InferenceError as error:
-            self.source.fail(node, str(error))
+            self.source.fail("F402", node, str(error))
         return self._append(node, op).results[0]
 
     def filled(self, node: ast.AST, shape: Sequence[int], value: bool | int | float, dtype: np.dtype) -> Tensor:
@@ -99,22 +124,25 @@ class Builder:
         return Tensor(self.constant(node, value, tensor_type(shape, dtype)))
 
     def arithmetic(self, node: ast.AST, name: str, operands: Sequence[Number], value: bool | int | float) -> Number:
-        """An operator of Python numbers whose result is known to be `value`; the operation stays in the program."""
-        result = Number(value)
-        own = [self.type_of(node, v) for v in (*operands, result)]
-        common = f64 if f64 in own[-1:] else i64 if i64 in own else i32
-        inputs = [self.number(node, v, common) for v in operands]
-        result.ssa = self.emit(node, name, inputs)
+        """An operator of Python numbers whose result is known to be `value`; the operation is made where the result is used."""
+        length = 1 + sum(v.length for v in operands)
+        result = Number(value, place=node, length=length)
+        if isinstance(value, int) and value.bit_length() > 63 or any(_wide(v) for v in operands):
+            return result
+        if length <= _MAX_FORMULA:
+            result.formula = name, tuple(operands), self.type_of(node, result)
         return result
 
-    def print(self, node: ast.AST, values: Sequence[Tensor | Number]) -> None:
-        """`print(...)`."""
-        self._append(node, PrintOp([v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values]))
+    def print(self, node: ast.AST, values: Sequence[Tensor | Number], format: str | None = None) -> None:
+        """`print(...)`; `format` as in PrintOp."""
+        self._append(node, PrintOp([v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values], format))
 
     def _append(self, node: ast.AST, op: FleetOp) -> FleetOp:
         self._count += 1
         if self._count > MAX_OPERATIONS:
-            self.source.fail(node, f"the program has more than {MAX_OPERATIONS} operations")
+            self.source.fail(
+                "F604", node, f"the program has more than {MAX_OPERATIONS} operations", "shorten loops, or compute with larger arrays"
+            )
         op.describe(id="", at=self.source.at(node))
         self.block.add_op(op)
         return op
@@ -161,3 +189,11 @@ class Builder:
 
     def _ordered_names(self) -> list[tuple[FleetOp, tuple[int, str]]]:
         return [(op, self._names[op]) for op in self.block.ops if isinstance(op, FleetOp) and op in self._names]
+
+
+def _wide(number: Number) -> bool:
+    return isinstance(number.value, int) and number.value.bit_length() > 63
+
+
+def _short(number: int) -> str:
+    return str(number) if number.bit_length() < 200 else f"of {number.bit_length()} bits"

@@ -35,19 +35,19 @@ class Source:
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         return f"{PurePath(self.name).name}:{line}:{self.column(line, offset)}"
 
-    def error(self, line: int, column: int, what: str, hint: str | None = None) -> SourceError:
+    def error(self, line: int, column: int, what: str, hint: str | None = None, *, code: str) -> SourceError:
         """The error with the source line and a caret below the (one-based) column."""
         detail = None
         if 1 <= line <= len(self.lines):
             text = self.lines[line - 1]
             shown, caret = text[:200], max(0, min(column, 200) - 1)
             detail = f"    {shown.replace(chr(9), ' ')}\n    {' ' * caret}^"
-        return SourceError(what, where=f"{self.name}:{line}:{column}", hint=hint, detail=detail)
+        return SourceError(what, where=f"{self.name}:{line}:{column}", hint=hint, detail=detail, code=code)
 
-    def fail(self, node: ast.AST, what: str, hint: str | None = None) -> NoReturn:
-        """Raises the SourceError for a node."""
+    def fail(self, code: str, node: ast.AST, what: str, hint: str | None = None) -> NoReturn:
+        """Raises the SourceError for a node; `code` is a key of `fleet.frontend.codes.CODES`."""
         line = getattr(node, "lineno", 1)
-        raise self.error(line, self.column(line, getattr(node, "col_offset", 0)), what, hint)
+        raise self.error(line, self.column(line, getattr(node, "col_offset", 0)), what, hint, code=code)
 
 
 def combined(errors: Sequence[SourceError]) -> SourceError:
@@ -57,4 +57,4 @@ def combined(errors: Sequence[SourceError]) -> SourceError:
         return first
     below = "\n".join(str(e) for e in errors[1:])
     detail = f"{first.detail}\n{below}" if first.detail else below
-    return SourceError(first.what, where=first.where, hint=first.hint, detail=detail)
+    return SourceError(first.what, where=first.where, hint=first.hint, detail=detail, code=first.code)

@@ -1,81 +1,128 @@
-"""Subscripts: basic slices with static bounds, integers, None, `...`, and gather by an integer array."""
+"""Parts of arrays: slices with static bounds, integers, None, `...`, arrays of integers; and assignment to parts."""
 
 from __future__ import annotations
 
 import ast
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fleet.frontend._values import Library, Number, Slice, Tensor, Value, words
+import numpy as np
+
+from fleet.frontend import _create, _shapes
+from fleet.frontend._numpy import array, cast, emit, emitter, reshaped
+from fleet.frontend._static import Static
+from fleet.frontend._values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-_SUPPORTED = "supported are start:stop with static bounds, integers, None, ... and one integer array in first place"
+_SUPPORTED = "supported are start:stop:step with static bounds, integers, None, ... and one array of integers"
+_MAX_SCATTER = 1 << 20
 
 
-def subscript(ev: Evaluator, node: ast.Subscript) -> Value:
+def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Value]) -> Value:
     """`value[index]`."""
-    value = ev.expression(node.value)
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    items = [_item(ev, p) for p in parts]
-    if isinstance(value, tuple):
-        return _of_tuple(ev, node, value, items)
-    if not isinstance(value, Tensor):
-        ev.source.fail(node.value, f"{words(value)} cannot be indexed")
-    items = _expanded(ev, node, value, items)
-    if any(isinstance(i, Tensor) for i in items):
-        return _gather(ev, node, value, items)
-    return _basic(ev, node, value, items)
+    items = _expanded(ev, node, value, index)
+    arrays = [i for i, item in enumerate(items) if _is_array(item)]
+    if not arrays:
+        whole = all(isinstance(i, Number) and isinstance(i.value, int) and i.size is None for i in items)
+        if whole and isinstance(value, Static) and (small := value.small()) is not None:
+            _window(ev, node, value, items)
+            return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, Number))])
+        return _basic(ev, node, value, items)
+    if len(arrays) > 1:
+        ev.fail("F503", node.slice, "an index with several arrays is not supported", _SUPPORTED)
+    return _with_array(ev, node, value, items, arrays[0])
 
 
-def _item(ev: Evaluator, node: ast.expr) -> Value:
-    if not isinstance(node, ast.Slice):
-        return ev.expression(node)
-    if node.step is not None and ev.integer(node.step, ev.expression(node.step), "a slice's step") != 1:
-        ev.source.fail(node.step, "a slice with a step is not supported", _SUPPORTED)
-    bounds = [None if b is None else _bound(ev, b) for b in (node.lower, node.upper)]
-    return Slice(bounds[0], bounds[1])
+def _is_array(item: Value) -> bool:
+    return isinstance(item, Tensor | List | tuple | Range)
 
 
-def _bound(ev: Evaluator, node: ast.expr) -> int | None:
-    value = ev.expression(node)
-    return None if value is None else ev.integer(node, value, "a slice's bound")
+def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0) -> Tensor:
+    """`value[at]` of one dimension, for iteration."""
+    if isinstance(value, Static) and axis == 0 and (small := value.small()) is not None:
+        return literal(ev, node, small[at])
+    size = value.shape[axis]
+    if not -size <= at < size:
+        ev.fail("F306", node, f"index {at} is out of bounds for dimension {axis} of size {size}")
+    cut = _shapes.piece(ev, node, value, axis, at % size, at % size + 1)
+    found = reshaped(ev, node, cut, [d for i, d in enumerate(value.shape) if i != axis])
+    return found if found.shape else Tensor(found.ssa)
 
 
-def _of_tuple(ev: Evaluator, node: ast.Subscript, value: tuple[Value, ...], items: list[Value]) -> Value:
-    if len(items) == 1 and isinstance(items[0], Slice):
-        return value[items[0].start : items[0].stop]
-    index = ev.integer(node.slice, items[0] if len(items) == 1 else None, "a tuple's index")
-    if not -len(value) <= index < len(value):
-        ev.source.fail(node.slice, f"index {index} is out of range for a tuple of {len(value)}")
-    return value[index]
+def literal(ev: Evaluator, node: ast.AST, value: object) -> Static:
+    """A small array or NumPy scalar that is known."""
+    part = np.array(value, order="C")
+    return _create.static(ev, node, part, "array", scalar=not part.shape)
 
 
-def _expanded(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]) -> list[Value]:
+def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value]) -> list[Value]:
     """Replaces `...` and appends what is missing, so that every dimension has its item."""
-    dots = [i for i, item in enumerate(items) if item == Library("builtins.Ellipsis")]
+    items = list(given)
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    for i, item in enumerate(items):
+        if isinstance(item, Number) and isinstance(item.value, bool):
+            ev.fail("F503", place, "an index of True or False is not supported", _SUPPORTED)
+        if isinstance(item, Static) and not item.shape and (known := item.known()) is not None and not isinstance(known, bool | float):
+            items[i] = Number(known)
+    dots = [i for i, item in enumerate(items) if item is ELLIPSIS]
     used = sum(1 for item in items if item is not None) - len(dots)
     missing = len(value.shape) - used
     if missing < 0:
-        ev.source.fail(node.slice, f"{used} indices for an array of rank {len(value.shape)} (shape {value.shape})")
+        ev.fail("F312", place, f"{used} indices for an array of rank {len(value.shape)} (shape {value.shape})")
     if len(dots) > 1:
-        ev.source.fail(node.slice, "an index can have one `...` only")
-    place = dots[0] if dots else len(items)
-    return [*items[:place], *([Slice(None, None)] * missing), *items[place + len(dots) :]]
+        ev.fail("F312", place, "an index can have one `...` only")
+    at = dots[0] if dots else len(items)
+    return [*items[:at], *([Slice(None, None)] * missing), *items[at + len(dots) :]]
 
 
-def _gather(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]) -> Value:
-    indices = items[0]
-    if not isinstance(indices, Tensor) or any(i != Slice(None, None) for i in items[1:]):
-        ev.source.fail(node.slice, "this mix of an array and other indices is not supported", _SUPPORTED)
+def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], at: int) -> Value:
+    """One array of integers among basic items: these first, then a gather along its dimension."""
+    rest = [Slice(None, None) if i == at else item for i, item in enumerate(items)]
+    if any(isinstance(i, Number) for i in rest) and any(isinstance(i, Slice | None) for i in rest[:at]):
+        ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", _SUPPORTED)
+    axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
+    base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    return gather(ev, node, base, array(ev, node.slice, items[at]), axis)
+
+
+def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """Elements of one dimension by an array of integers."""
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    if indices.dtype.kind == "b":
+        hint = "its result's shape depends on values; use np.where(mask, x, 0)"
+        ev.fail("F501", place, "an index of truth values is not supported", hint)
     if indices.dtype.kind != "i":
-        ev.source.fail(node.slice, f"an index array of dtype {indices.dtype} is not supported", _SUPPORTED)
-    return ev.builder.tensor(node, "gather", [value.ssa, indices.ssa])
+        ev.fail("F405", place, f"an index array of dtype {indices.dtype} is not supported", _SUPPORTED)
+    if isinstance(indices, Static) and (small := indices.small()) is not None and small.size and value.shape[axis] >= 0:
+        worst = int(small.min()) if small.min() < -value.shape[axis] else int(small.max())
+        if not -value.shape[axis] <= worst < value.shape[axis]:
+            ev.fail("F306", place, f"index {worst} is out of bounds for dimension {axis} of size {value.shape[axis]}")
+    return emit(ev, node, "gather", [value, indices], axis=axis) if axis else emit(ev, node, "gather", [value, indices])
 
 
-def _basic(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]) -> Value:
+def _basic(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequence[Value]) -> Tensor:
+    start, size, step, shape = _window(ev, node, value, items)
+    place = node
+    ssa = value.ssa
+    if tuple(size) != value.shape or any(s != 1 for s in step):
+        steps = {"step": step} if any(s != 1 for s in step) else {}
+        ssa = emitter(ev).emit(place, "slice", [ssa], start=start, size=size, **steps)
+    if tuple(shape) != tuple(size):
+        ssa = emitter(ev).emit(place, "reshape", [ssa], shape=shape)
+    return value.view(ssa) if shape else Tensor(ssa)
+
+
+def _window(
+    ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """start, size, step of every dimension, and the result's shape."""
+    place = node.slice if isinstance(node, ast.Subscript) else node
     start: list[int] = []
     size: list[int] = []
+    step: list[int] = []
     shape: list[int] = []
     for item in items:
         if item is None:
@@ -83,20 +130,118 @@ def _basic(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]
             continue
         dim = value.shape[len(start)]
         if isinstance(item, Slice):
-            first, last, _ = slice(item.start, item.stop).indices(dim)
-            start.append(first if last > first else 0)
-            size.append(max(0, last - first))
-            shape.append(size[-1])
-        elif isinstance(item, Number) and not isinstance(item.value, bool | float):
+            if dim < 0:
+                if item != Slice(None, None):
+                    ev.fail("F501", place, "a slice of a dimension that is not known before the run")
+                first, length, by = 0, -1, 1
+            else:
+                first, last, by = slice(item.start, item.stop, item.step).indices(dim)
+                length = len(range(first, last, by))
+                first = first if length else 0
+            start.append(first)
+            size.append(length)
+            step.append(by if length != 0 else 1)
+            shape.append(length)
+        elif isinstance(item, Number) and isinstance(item.value, int) and item.size is None:
+            if dim < 0:
+                ev.fail("F501", place, "an element of a dimension that is not known before the run")
             if not -dim <= item.value < dim:
-                ev.source.fail(node.slice, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}")
+                ev.fail("F306", place, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}")
             start.append(item.value % dim)
             size.append(1)
+            step.append(1)
         else:
-            ev.source.fail(node.slice, f"{words(item)} is not supported as an index", _SUPPORTED)
-    result = value
-    if tuple(size) != value.shape:
-        result = ev.builder.tensor(node, "slice", [result.ssa], start=start, size=size)
-    if tuple(shape) != result.shape:
-        result = ev.builder.tensor(node, "reshape", [result.ssa], shape=shape)
-    return result
+            ev.fail("F405", place, f"{words(item)} is not supported as an index", _SUPPORTED)
+    return start, size, step, shape
+
+
+# ---- assignment
+
+
+def check_alone(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
+    """Refuses a change that another array may see: a view, or what it is a view of. SourceError F504."""
+    if owner.scalar:
+        ev.fail("F504", node, "a NumPy scalar cannot be changed in place", "make an array of it: np.array(x)")
+    if owner.storage.outside:
+        ev.fail("F504", node, "the array belongs to whoever calls the model", "work on a copy: x = x.copy()")
+    if len(owner.storage.members) > 1:
+        what = "another array may share this one's memory (a slice, reshape or transpose) and see the change"
+        ev.fail("F504", node, what, "change a copy: x = x.copy()")
+
+
+def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], value: Value) -> None:
+    """`owner[index] = value`: the array gets a new value of the IR; every name of it sees that."""
+    check_alone(ev, node, owner)
+    for item in index:
+        if isinstance(item, Tensor) and not isinstance(item, Static):
+            ev.fail("F504", node, "assignment by an index that is known only when the model runs", "use np.where(mask, new, old)")
+    if any(d < 0 for d in owner.shape):
+        ev.fail("F504", node, "assignment to a part of an array of unknown shape")
+    new = _converted(ev, node, value, owner.dtype)
+    where = _targets(ev, node, owner, index)
+    try:
+        np.broadcast_shapes(new.shape, where.shape)
+        fits = np.broadcast_shapes(new.shape, where.shape) == where.shape or math.prod(new.shape) == where.size
+    except ValueError:
+        fits = False
+    if not fits or len(new.shape) > len(where.shape) and math.prod(new.shape) != math.prod(where.shape):
+        ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {where.shape}")
+    if len(new.shape) > len(where.shape):
+        new = reshaped(ev, node, new, where.shape)
+    if where.size == 0:
+        return
+    if new.shape != where.shape:
+        new = emit(ev, node, "broadcast_to", [new], shape=list(where.shape))
+    if where.size == math.prod(owner.shape) and (where.ravel() == np.arange(where.size)).all():
+        owner.ssa = reshaped(ev, node, new, owner.shape).ssa
+        return
+    owner.ssa = _joined(ev, node, owner, new, where).ssa
+
+
+def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
+    from fleet.frontend._numpy import convert
+
+    return convert(ev, node, value, dtype) if not isinstance(value, Tensor) else cast(ev, node, value, dtype)
+
+
+def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]) -> np.ndarray:
+    """For every element that is assigned, its place in the flattened array."""
+    total = math.prod(owner.shape)
+    if total > _MAX_SCATTER:
+        ev.fail("F603", node, f"assignment to a part of an array of {total} elements", f"at most {_MAX_SCATTER}; use np.concatenate")
+    items: list[object] = []
+    for item in _expanded(ev, node, owner, index):
+        match item:
+            case Slice():
+                items.append(slice(item.start, item.stop, item.step))
+            case Number():
+                items.append(ev.integer(node, item, "an index"))
+            case Static() if (small := item.small()) is not None:
+                items.append(small)
+            case List() | tuple() | Range():
+                literal = _create.stacked(ev, node, item, None)
+                items.append(literal.small() if isinstance(literal, Static) else None)
+            case None:
+                items.append(None)
+            case _:
+                ev.fail("F405", node, f"{words(item)} is not supported as an index", _SUPPORTED)
+    try:
+        return np.asarray(np.arange(total).reshape(owner.shape)[tuple(items)])  # pyright: ignore[reportArgumentType, reportCallIssue]
+    except IndexError as error:
+        return ev.fail("F306", node, str(error))
+
+
+def _joined(ev: Evaluator, node: ast.AST, owner: Tensor, new: Tensor, where: np.ndarray) -> Tensor:
+    """Old elements and new ones in one row, then each element from where it is; a block of rows by concatenation."""
+    total, rows = math.prod(owner.shape), owner.shape[0]
+    row = total // rows
+    first, last = int(where.flat[0]) // row, int(where.flat[-1]) // row + 1
+    if where.size == (last - first) * row and (where.ravel() == np.arange(first * row, last * row)).all():
+        block = reshaped(ev, node, new, (last - first, *owner.shape[1:]))
+        around = [_shapes.piece(ev, node, owner, 0, 0, first), block, _shapes.piece(ev, node, owner, 0, last, rows)]
+        return emit(ev, node, "concat", [p for p in around if p.shape[0]], axis=0)
+    source = np.arange(total)
+    source[where.ravel()] = total + np.arange(where.size)
+    flat = emit(ev, node, "concat", [reshaped(ev, node, owner, [total]), reshaped(ev, node, new, [where.size])], axis=0)
+    places = _create.static(ev, node, source.reshape(owner.shape), "places", scalar=False)
+    return emit(ev, node, "gather", [flat, places])

@@ -1,4 +1,4 @@
-"""A parsed file: its functions, imports and globals. Only `ast` looks at it."""
+"""A parsed file and its functions. Nothing of it is run."""
 
 from __future__ import annotations
 
@@ -19,26 +19,24 @@ class Module:
 
     Attributes:
         functions: functions defined at the top level, by name (the last definition, as in Python).
-        imports: local name -> dotted path ("np" -> "numpy"), also of libraries that are not supported.
-        globals: name -> the expression of its only assignment; None where it is not that simple.
     """
 
     source: Source
     tree: ast.Module
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
-    imports: dict[str, str] = field(default_factory=dict)
-    globals: dict[str, ast.expr | None] = field(default_factory=dict)
+    _checked: set[int] = field(default_factory=set)
 
     def check_function(self, function: ast.FunctionDef) -> None:
-        """Refuses what a call cannot follow: decorators, *args, **kwargs, generators."""
+        """Refuses what a call cannot follow: decorators, generators."""
+        if id(function) in self._checked:
+            return
         for decorator in function.decorator_list:
-            self.source.fail(decorator, f"`{function.name}` is decorated, which may change what it means", "remove the decorator")
-        for starred in (function.args.vararg, function.args.kwarg):
-            if starred is not None:
-                self.source.fail(starred, "* and ** parameters are not supported", "name every argument")
+            what = f"`{function.name}` is decorated, which may change what it means"
+            self.source.fail("F508", decorator, what, "remove the decorator")
         for node in ast.walk(function):
             if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
-                self.source.fail(node, "a generator or coroutine is not supported", "return a value")
+                self.source.fail("F502", node, "a generator or coroutine is not supported", "return a list")
+        self._checked.add(id(function))
 
     def body(self) -> Sequence[ast.stmt]:
         """The script: top-level statements without imports and function definitions."""
@@ -56,33 +54,14 @@ def parse(text: str, name: str) -> Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
+            compile(tree, name, "exec", dont_inherit=True)  # for the errors that only its symbol table finds; never run
     except SyntaxError as error:
-        raise source.error(error.lineno or 1, max(error.offset or 1, 1), f"not Python: {error.msg}") from None
-    except ValueError as error:
-        raise SourceError(f"not Python: {error}", where=name) from None
+        raise source.error(error.lineno or 1, max(error.offset or 1, 1), f"not Python: {error.msg}", code="F101") from None
+    except (ValueError, OverflowError, SystemError) as error:
+        raise SourceError(f"not Python: {error}", where=name, code="F101") from None
     except (RecursionError, MemoryError):
-        raise SourceError("nested too deeply to be parsed", where=name, hint="split it over several assignments") from None
-    module = Module(source, tree)
-    for statement in tree.body:
-        _collect(module, statement)
-    return module
-
-
-def _collect(module: Module, statement: ast.stmt) -> None:
-    match statement:
-        case ast.FunctionDef():
-            module.functions[statement.name] = statement
-        case ast.Import():
-            for alias in statement.names:
-                module.imports[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
-        case ast.ImportFrom():
-            for alias in statement.names:
-                module.imports[alias.asname or alias.name] = f"{'.' * statement.level}{statement.module or ''}.{alias.name}"
-        case ast.Assign(targets=[ast.Name() as target]):
-            module.globals[target.id] = statement.value if target.id not in module.globals else None
-        case ast.AnnAssign(target=ast.Name() as target, value=ast.expr()):
-            module.globals[target.id] = statement.value if target.id not in module.globals else None
-        case _:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    module.globals[node.id] = None
+        raise SourceError(
+            "nested too deeply to be parsed", where=name, hint="split it over several assignments", code="F602"
+        ) from None
+    functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+    return Module(source, tree, functions)

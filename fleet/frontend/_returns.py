@@ -7,7 +7,8 @@ import ast
 from xdsl.ir import SSAValue
 
 from fleet.frontend._evaluator import Evaluator
-from fleet.frontend._values import Number, Tensor, Value, words
+from fleet.frontend._tracing import of
+from fleet.frontend._values import List, Number, Tensor, Value, words
 
 
 def returned_values(
@@ -15,10 +16,11 @@ def returned_values(
 ) -> tuple[list[str], list[SSAValue]]:
     """Names ("logits", or "out1" for the unnamed second) and values. SourceError when nothing is returned."""
     if statement is None or statement.value is None or value is None:
-        ev.source.fail(statement or function, f"`{function.name}` returns nothing", "return an array or a tuple of arrays")
+        ev.fail("F509", statement or function, f"`{function.name}` returns nothing", "return an array or a tuple of arrays")
+    value = tuple(value.items) if isinstance(value, List) else value
     parts: tuple[Value, ...] = value if isinstance(value, tuple) else (value,)
     nodes: list[ast.expr | None] = [None] * len(parts)
-    if isinstance(statement.value, ast.Tuple | ast.List) and isinstance(value, tuple):
+    if isinstance(statement.value, ast.Tuple | ast.List) and isinstance(value, tuple) and _plain(statement.value, parts):
         nodes = list(statement.value.elts)
     elif not isinstance(value, tuple):
         nodes = [statement.value]
@@ -26,8 +28,12 @@ def returned_values(
     values: list[SSAValue] = []
     for i, (part, node) in enumerate(zip(parts, nodes, strict=True)):
         if not isinstance(part, Tensor | Number):
-            ev.source.fail(node or statement, f"{words(part)} is returned", "return an array or a tuple of arrays")
+            ev.fail("F509", node or statement, f"{words(part)} is returned", "return an array or a tuple of arrays")
         name = node.id if isinstance(node, ast.Name) else f"out{i}"
         names.append(name if name not in names else f"out{i}")
-        values.append(part.ssa if isinstance(part, Tensor) else ev.builder.number(statement, part))
+        values.append(part.ssa if isinstance(part, Tensor) else of(ev).builder.number(statement, part))
     return names, values
+
+
+def _plain(node: ast.Tuple | ast.List, parts: tuple[Value, ...]) -> bool:
+    return len(node.elts) == len(parts) and not any(isinstance(e, ast.Starred) for e in node.elts)

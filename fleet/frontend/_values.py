@@ -1,26 +1,64 @@
-"""What an expression of the source can be while it is turned into IR."""
+"""What an expression of the source can be while the source is read."""
 
 from __future__ import annotations
 
 import ast
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
+from fleet.errors import SourceError
 from fleet.ir.types import numpy_dtype, shape_of
 
+if TYPE_CHECKING:
+    from fleet.frontend._scopes import Frame
+    from fleet.ir.weights import Stream
 
-@dataclass(frozen=True, eq=False)
+
+class Storage:
+    """The memory that an array and its views share."""
+
+    def __init__(self, *, outside: bool = False) -> None:
+        self.members: weakref.WeakSet[Tensor] = weakref.WeakSet()
+        self.outside = outside
+        """It belongs to whoever calls the model."""
+
+
 class Tensor:
-    """An array or NumPy scalar: a value of the IR with tensor type."""
+    """An array or NumPy scalar: one object for one Python object, so that every name of an array sees its changes.
 
-    ssa: SSAValue
+    ssa: the value of the IR that it has at present.
+    scalar: a NumPy scalar, which cannot be changed in place.
+    """
+
+    def __init__(self, ssa: SSAValue | None, *, scalar: bool | None = None, storage: Storage | None = None) -> None:
+        self._ssa = ssa
+        self._scalar = scalar
+        self.storage = storage or Storage()
+        self.storage.members.add(self)
+
+    @property
+    def ssa(self) -> SSAValue:
+        """The IR's value."""
+        assert self._ssa is not None
+        return self._ssa
+
+    @ssa.setter
+    def ssa(self, value: SSAValue) -> None:
+        self._ssa = value
+
+    @property
+    def scalar(self) -> bool:
+        """True for a NumPy scalar."""
+        return not self.shape if self._scalar is None else self._scalar
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Static shape."""
+        """Shape; -1 for a dimension that is not known before the run."""
         return shape_of(self.ssa.type)
 
     @property
@@ -28,12 +66,17 @@ class Tensor:
         """Element type."""
         return numpy_dtype(self.ssa.type)
 
+    def view(self, ssa: SSAValue) -> Tensor:
+        """An array that may share this one's memory."""
+        return Tensor(ssa, storage=self.storage)
+
 
 @dataclass(eq=False)
 class Number:
     """A Python number. Its value is always known; operations are made for it only where it is used.
 
-    ssa: the operation that computes it, for a number that the source computes out of others.
+    formula: operation, operands and result type that computed it, for a number that the source computes out of others.
+    ssa: that operation's result, once it was needed. length: how many such operations stand behind it.
     constants: constants made so far, by type: the same number can take part in float32 and in int64 arithmetic.
     """
 
@@ -43,36 +86,91 @@ class Number:
     place: ast.AST | None = None
     variable: tuple[int, str] | None = None
     """Depth of calls and name of the variable that it was first bound to."""
+    formula: tuple[str, tuple[Number, ...], Attribute] | None = None
+    length: int = 0
+    size: tuple[SSAValue, int] | None = None
+    """For a dimension that is not known before the run: the array and the axis. `value` is -1 then."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """A name out of a supported library: "numpy", "numpy.maximum", "math.pi", or a builtin "builtins.len"."""
+    """A name out of a library: "numpy", "numpy.maximum", "math.pi", "os.path", or a builtin "builtins.len"."""
 
     path: str
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the same file."""
+    """A function or lambda of the file, with the frame that it was defined in."""
 
-    node: ast.FunctionDef
+    node: ast.FunctionDef | ast.Lambda
+    frame: Frame
+    defaults: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Its name in messages and identities."""
+        return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
 
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """A bound method of an array: `x.sum`."""
+    """A bound method: `x.sum`, `items.append`, `rng.normal`."""
 
-    tensor: Tensor
+    owner: Value
     name: str
 
 
 @dataclass(frozen=True)
 class Slice:
-    """`start:stop` with static bounds."""
+    """`start:stop:step` with static bounds."""
 
     start: int | None
     stop: int | None
+    step: int | None = None
+
+
+@dataclass(eq=False)
+class List:
+    """A Python list: one object, whoever names it."""
+
+    items: list[Value]
+
+
+@dataclass(eq=False)
+class Dict:
+    """A Python dict; keys are numbers, strings, None and tuples of them, as `plain` gives them."""
+
+    items: dict[Any, Value]
+
+
+@dataclass(eq=False)
+class Range:
+    """`range(...)` over known numbers."""
+
+    values: range
+
+
+@dataclass(eq=False)
+class Lazy:
+    """An iterator: zip, map, enumerate, reversed or a generator expression. What it gives is evaluated when it is asked for."""
+
+    values: Iterator[Value]
+    kind: str
+
+
+@dataclass(eq=False)
+class Generator:
+    """A seeded random generator."""
+
+    stream: Stream
+
+
+@dataclass(eq=False)
+class Text:
+    """A string that holds values known only at run time; it can be printed. Parts are text or (array, conversion, format)."""
+
+    parts: list[str | tuple[Tensor, str, str]]
 
 
 @dataclass(frozen=True)
@@ -80,7 +178,33 @@ class Poison:
     """Stands for what could not be evaluated; its error has been recorded."""
 
 
-Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | Poison | np.dtype | str | tuple[Value, ...] | None"
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """Stands for a name of the module whose statement could not be evaluated; its error appears where it is used."""
+
+    error: SourceError
+
+
+@dataclass(frozen=True)
+class Marker:
+    """`...` and NotImplemented."""
+
+    name: str
+
+
+Value: TypeAlias = (
+    "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | Text | Poison | Broken"
+    " | Marker | np.dtype | str | tuple[Value, ...] | None"
+)
+Operand: TypeAlias = "Tensor | Number"
+ELLIPSIS = Marker("Ellipsis")
+Caller: TypeAlias = Callable[..., "Value"]
+
+
+def dimension(value: Tensor, axis: int) -> Number:
+    """A dimension's size as a number; symbolic where it is not known before the run."""
+    size = value.shape[axis]
+    return Number(size) if size >= 0 else Number(-1, size=(value.ssa, axis))
 
 
 def words(value: Value) -> str:
@@ -90,15 +214,31 @@ def words(value: Value) -> str:
             return f"an array {value.dtype}{list(value.shape)}"
         case Number():
             return f"the number {value.value!r}"
-        case Library() | Method():
-            return f"`{value.path.removeprefix('builtins.')}`" if isinstance(value, Library) else f"the method `{value.name}`"
+        case Library():
+            return f"`{value.path.removeprefix('builtins.')}`"
+        case Method():
+            return f"the method `{value.name}`"
         case Function():
-            return f"the function `{value.node.name}`"
+            return f"the function `{value.name}`"
         case None:
             return "None"
-        case str():
+        case str() | Text():
             return "a string"
         case tuple():
             return f"a tuple of {len(value)}"
+        case List():
+            return f"a list of {len(value.items)}"
+        case Dict():
+            return f"a dict of {len(value.items)}"
+        case Range():
+            return repr(value.values)
+        case Lazy():
+            return f"a {value.kind}"
+        case Generator():
+            return "a random generator"
+        case Marker():
+            return f"`{value.name}`"
+        case np.dtype():
+            return f"the dtype {value}"
         case _:
             return f"a {type(value).__name__.lower()}"

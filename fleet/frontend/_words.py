@@ -25,6 +25,7 @@ _KINDS: Mapping[str, str] = {
     "Dict": "a dict",
     "Set": "a set",
     "ListComp": "a list comprehension",
+    "SetComp": "a set comprehension",
     "GeneratorExp": "a generator expression",
     "Compare": "a comparison",
     "BoolOp": "`and` / `or`",

@@ -5,29 +5,37 @@ A model is named "path.py:function" (arguments are its arrays) or "path.py" (a t
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from fleet.errors import ModelError, SourceError
 from fleet.frontend._arguments import bound_arguments, check_finite, declared
 from fleet.frontend._builder import Builder
 from fleet.frontend._errors import combined
-from fleet.frontend._evaluator import Evaluator, Frame, Poisoned, TooManyErrors, assigned_names, final_values
-from fleet.frontend._inlining import bind_defaults
+from fleet.frontend._evaluator import Evaluator, Poisoned, TooManyErrors
 from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
 from fleet.frontend._returns import returned_values
-from fleet.frontend._values import Tensor
+from fleet.frontend._scopes import Frame
+from fleet.frontend._static import Made
+from fleet.frontend._tracing import Tracing, final_values
+from fleet.frontend._values import Broken, Function, Storage, Tensor, Value
+from fleet.ir.dialect import PrintOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import tensor_type
+from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
-__all__ = ["SCRIPT", "load", "sample_inputs", "signature"]
+__all__ = ["SCRIPT", "load", "module_statements", "parameters", "sample_inputs", "signature"]
+
+_MODEL = "__fleet_model__"
+"""What `__name__` is for a function's file."""
 
 SCRIPT = "__main__"
 """Name of the IR function that stands for a top-level script."""
@@ -40,7 +48,7 @@ def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.n
         spec: "path.py:function", or "path.py" for a script.
         weights: argument name -> array, bound in the program. Names that the function does not have are ignored.
         inputs: argument name -> array; only shapes and dtypes are used.
-        seed: no effect yet: the supported source draws no random numbers.
+        seed: no effect: what the source draws at random it must seed itself.
 
     Raises:
         SourceError: the file cannot be read, or is outside what is supported (up to 20 places in one error).
@@ -51,7 +59,9 @@ def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.n
     try:
         return _load(module, function_name, spec, weights, inputs)
     except RecursionError:
-        raise SourceError("nested too deeply", where=module.source.name, hint="split it over several assignments") from None
+        raise SourceError(
+            "nested too deeply", where=module.source.name, hint="split it over several assignments", code="F602"
+        ) from None
 
 
 def signature(spec: str) -> list[Declared]:
@@ -104,12 +114,59 @@ def _open(spec: str) -> tuple[Module, str | None]:
     if not name:
         if not module.statements() and module.functions:
             names = ", ".join(sorted(module.functions))
-            raise SourceError("has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}")
+            raise SourceError(
+                "has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}", code="F209"
+            )
         return module, None
     if name not in module.functions:
         names = ", ".join(sorted(module.functions)) or "none"
-        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}")
+        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F209")
     return module, name
+
+
+def module_statements(text: str, name: str) -> list[int]:
+    """Which top-level statements of a function's file are evaluated (by their position): all that the front end understands.
+
+    Raises SourceError for what is not Python.
+    """
+    module = parse(text, name)
+    evaluator, _, _ = _evaluator(module, Block(), _MODEL)
+    _module_level(evaluator)
+    done = {id(s) for s in evaluator.evaluated}
+    return [i for i, s in enumerate(module.tree.body) if id(s) in done and _whole(evaluator, s)]
+
+
+def parameters(text: str, name: str, function: str) -> frozenset[str]:
+    """Names of the arguments of a file's function (none of a script). Raises SourceError for what is not Python."""
+    found = parse(text, name).functions.get(function)
+    if found is None:
+        return frozenset()
+    spec = found.args
+    return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+
+def _whole(evaluator: Evaluator, statement: ast.stmt) -> bool:
+    """False for a function with a default that cannot be evaluated."""
+    value = evaluator.globals.variables.get(statement.name) if isinstance(statement, ast.FunctionDef) else None
+    return not (isinstance(value, Function) and any(isinstance(d, Broken) for d in value.defaults.values()))
+
+
+def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing, Made]:
+    made = Made(block)
+    domain = Tracing(Builder(module.source, block), made)
+    return Evaluator(module, domain, main=main), domain, made
+
+
+def _module_level(evaluator: Evaluator) -> None:
+    """Evaluates the statements around the functions, as an import of the file would; what fails there fails where it is used."""
+    assert isinstance(evaluator.domain, Tracing)
+    evaluator.tolerant = evaluator.domain.muted = True
+    try:
+        evaluator.run(evaluator.module.tree.body, evaluator.globals)
+    except (Poisoned, TooManyErrors):
+        pass
+    finally:
+        evaluator.tolerant = evaluator.domain.muted = False
 
 
 def _load(
@@ -121,46 +178,78 @@ def _load(
         function = module.functions[function_name]
         module.check_function(function)
         arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs)
-    bound = {a.name: np.asarray(weights[a.name], order="C") for a in arguments if a.kind == "weight"}
-    check_finite(spec, bound)
+    bound: dict[str, Entry] = {a.name: np.asarray(weights[a.name], order="C") for a in arguments if a.kind == "weight"}
+    check_finite(spec, {name: a for name, a in bound.items() if isinstance(a, np.ndarray)})
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
     for argument, value in zip(arguments, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() else None
-    evaluator = Evaluator(module, Builder(module.source, block))
-    outputs, values = _evaluate(evaluator, function_name, {a.name: v for a, v in zip(arguments, block.args, strict=True)})
+    evaluator, domain, made = _evaluator(module, block, "__main__" if function_name is None else _MODEL)
+    given = {a.name: v for a, v in zip(arguments, block.args, strict=True)}
+    outputs, values, frame = _evaluate(evaluator, function_name, given)
     block.add_op(ReturnOp(*values))
+    domain.builder.identify(final_values(frame.variables))
+    _drop_dead(block)
+    made.drop_unused()
+    added, entries = made.arguments({a.name for a in arguments}, {**evaluator.globals.variables, **frame.variables})
     types = ([v.type for v in block.args], [v.type for v in values])
     ir = ModuleOp([FuncOp(function_name or SCRIPT, types, Region(block))])
+    kept = Weights({**bound, **entries}) if entries else bound
     text = module.source.text
-    return canonicalise(Program(ir, tuple(arguments), bound, tuple(outputs), text, module.source.name, symbols))
+    return canonicalise(
+        Program(ir, (*arguments, *added), kept, tuple(outputs), text, module.source.name, symbols)  # pyright: ignore[reportArgumentType]
+    )
+
+
+def _drop_dead(block: Block) -> None:
+    """Takes operations away whose results nothing uses, so that no array is kept for them."""
+    op: Operation | None = block.last_op
+    while op is not None:
+        before = op.prev_op
+        if not isinstance(op, PrintOp | ReturnOp) and not any(r.uses for r in op.results):
+            op.detach()
+            op.erase()
+        op = before
 
 
 def _evaluate(
     evaluator: Evaluator, function_name: str | None, arguments: Mapping[str, SSAValue]
-) -> tuple[list[str], list[SSAValue]]:
+) -> tuple[list[str], list[SSAValue], Frame]:
     module = evaluator.module
     outputs: list[str] = []
     values: list[SSAValue] = []
-    if function_name is None:
-        frame = Frame(SCRIPT, 0, assigned_names(module.body()))
-        evaluator.script = frame
-        body = module.body()
-    else:
-        function = module.functions[function_name]
-        frame = Frame(function_name, 0, assigned_names(function.body))
-        frame.variables.update({name: Tensor(value) for name, value in arguments.items()})
-        body = function.body
+    frame = evaluator.globals
     try:
-        if function_name is not None:
-            bind_defaults(evaluator, module.functions[function_name], frame)
-        statement, value = evaluator.run(body, frame)
-        if function_name is not None and not evaluator.errors:
-            outputs, values = returned_values(evaluator, module.functions[function_name], statement, value)
+        if function_name is None:
+            frame.depth = 0
+            frame.function = SCRIPT
+            evaluator.run(module.tree.body, frame)
+        else:
+            function = module.functions[function_name]
+            _module_level(evaluator)
+            frame = Frame(function_name, 0, evaluator.scope(function), evaluator.globals)
+            frame.variables.update(_parameters(evaluator, function_name, arguments))
+            flow = evaluator.run(function.body, frame)
+            if not evaluator.errors:
+                with evaluator.within(frame):
+                    outputs, values = returned_values(evaluator, function, flow.statement, flow.value)
     except SourceError as error:
         evaluator.errors.append(error)
     except (TooManyErrors, Poisoned):
         pass
     if evaluator.errors:
         raise combined(evaluator.errors)
-    evaluator.builder.identify(final_values(frame))
-    return outputs, values
+    return outputs, values, frame
+
+
+def _parameters(evaluator: Evaluator, name: str, arguments: Mapping[str, SSAValue]) -> dict[str, Value]:
+    """The model's arguments: arrays of whoever calls it, and defaults for the others."""
+    found: dict[str, Value] = {n: Tensor(v, scalar=False, storage=Storage(outside=True)) for n, v in arguments.items()}
+    function = evaluator.globals.variables.get(name)
+    if isinstance(function, Broken):
+        raise function.error
+    if isinstance(function, Function):
+        if function.node.args.vararg is not None or function.node.args.kwarg is not None:
+            evaluator.fail("F508", function.node, "the model's function cannot take * or **", "name every argument")
+        for parameter, value in function.defaults.items():
+            found.setdefault(parameter, value)
+    return found

@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from fleet.ir.dialect import FleetOp
+from fleet.ir.weights import Recipe, Weights
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,12 @@ class Program:
     Attributes:
         module: holds one `func.func`, a single block of `fleet` operations closed by `func.return`.
         arguments: in the order of the function's arguments.
-        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype.
+        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype; lazy where the mapping
+            is a `fleet.ir.weights.Weights`.
         outputs: names of the returned values, in order ("logits", or "out0" for an unnamed expression).
         source: the source text, for messages and provenance; source_name: its file name as the user gave it.
         symbols: values that named dimensions were bound to ({"N": 360}).
+        fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
     """
 
     module: ModuleOp
@@ -48,6 +51,7 @@ class Program:
     source: str = ""
     source_name: str = "<graph>"
     symbols: Mapping[str, int] = field(default_factory=dict)
+    fates: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def function(self) -> FuncOp:
@@ -72,9 +76,14 @@ class Program:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (hex) over the printed IR and the weights' names, dtypes, shapes and bytes."""
+        """SHA-256 (hex) over the printed IR and the weights' names, dtypes, shapes and bytes, or their recipes' hashes."""
         h = hashlib.sha256(str(self.module).encode())
+        recipes = self.weights.entries if isinstance(self.weights, Weights) else {}
         for name in sorted(self.weights):
+            recipe = recipes.get(name)
+            if isinstance(recipe, Recipe):
+                h.update(f"{name}:recipe:{recipe.digest}".encode())
+                continue
             w = self.weights[name]
             h.update(f"{name}:{w.dtype.str}:{w.shape}".encode())
             h.update(np.ascontiguousarray(w).tobytes())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32, f64, i1, i8, i32, i64
 from xdsl.ir import Attribute
 
 _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
@@ -32,7 +32,7 @@ def element_type(dtype: np.dtype | str | type) -> Attribute:
 
 def tensor_type(shape: Sequence[int], dtype: np.dtype | str | type) -> Attribute:
     """`tensor<shape x dtype>`; rank 0 stays a tensor (scalars are builtin types, see `scalar_type`)."""
-    return TensorType(element_type(dtype), list(shape))
+    return TensorType(element_type(dtype), [DYNAMIC_INDEX if size == -1 else size for size in shape])
 
 
 def numpy_dtype(type_: Attribute) -> np.dtype:
@@ -42,7 +42,7 @@ def numpy_dtype(type_: Attribute) -> np.dtype:
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
     """Shape, -1 for unknown dimensions; () for a scalar type."""
-    return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
+    return tuple(-1 if n == DYNAMIC_INDEX else n for n in type_.get_shape()) if isinstance(type_, TensorType) else ()
 
 
 def is_tensor(type_: Attribute) -> bool:

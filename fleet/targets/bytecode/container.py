@@ -1,12 +1,14 @@
 """The bytecode file: magic, version, checksum, a JSON header, raw little-endian arrays. Nothing in it is executed.
 
 offset  0  8 bytes   magic "FLEETBC" and a zero byte
-        8  uint32    version of the format (1)
+        8  uint32    version of the format (2)
        12  uint32    zero
        16  uint64    length of the payload in bytes
        24  32 bytes  SHA-256 of the payload
        56            payload: uint64 length of the header, the header (JSON, UTF-8), then the arrays, each at the
-                     offset from the payload's start that the header gives, aligned to 64 bytes of the file
+                     next place of the file that is aligned to 64 bytes
+
+Version 2 has jumps and unknown dimensions (-1 in shapes of arguments); a file of version 1 must be made again.
 """
 
 from __future__ import annotations
@@ -18,20 +20,22 @@ import mmap
 import os
 import struct
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from fleet.errors import ModelError
+from fleet.errors import FleetError, ModelError
 from fleet.ir.types import SUPPORTED_DTYPES
-from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule, OutputSlot
-from fleet.targets.bytecode.opcodes import OpCode, TypeCode
+from fleet.ir.weights import Recipe, Weights, recipe_to_plain
+from fleet.targets.bytecode.header import Header
+from fleet.targets.bytecode.module import ByteCodeModule
 
 __all__ = ["MAGIC", "VERSION", "load", "save"]
 
 MAGIC = b"FLEETBC\0"
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct("<8sIIQ32s")
 _ALIGN = 64
 
@@ -47,7 +51,7 @@ def save(module: ByteCodeModule, path: Path) -> None:
         "invokes": list(module.invokes),
         "arguments": [[a.name, a.kind, list(a.shape), a.dtype] for a in module.arguments],
         "outputs": [[o.name, o.slot, o.type, o.scalar] for o in module.outputs],
-        "weights": {name: _array_out(w, arrays) for name, w in module.weights.items()},
+        "weights": {name: _weight_out(name, module.weights, arrays) for name in module.weights},
         "program_hash": module.program_hash,
         "arrays": [[a.dtype.name, list(a.shape)] for a in arrays],
     }
@@ -102,6 +106,13 @@ def _constant_out(value: Any, arrays: list[np.ndarray]) -> Any:
             raise ModelError(f"a constant of type {type(value).__name__} has no place in a bytecode file")
 
 
+def _weight_out(name: str, weights: Mapping[str, np.ndarray], arrays: list[np.ndarray]) -> Any:
+    """A recipe where there is one that JSON can hold: a file of draws is as small as its source."""
+    entry = weights.entries[name] if isinstance(weights, Weights) else weights[name]
+    recipe = recipe_to_plain(entry) if isinstance(entry, Recipe) else None
+    return _array_out(weights[name], arrays) if recipe is None else recipe
+
+
 def _array_out(array: np.ndarray, arrays: list[np.ndarray]) -> int:
     if array.dtype.name not in SUPPORTED_DTYPES:
         raise ModelError(f"an array of {array.dtype} has no place in a bytecode file")
@@ -132,8 +143,8 @@ def load(path: Path) -> ByteCodeModule:
         _refuse(path, "its checksum does not match: it was damaged or edited")
     try:
         return _read(payload)
-    except (ValueError, KeyError, TypeError, IndexError, OverflowError, struct.error) as error:
-        _refuse(path, f"its header is not that of a bytecode file ({type(error).__name__}: {error})")
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError, MemoryError, FleetError) as error:
+        _refuse(path, f"its header is not that of a bytecode file ({type(error).__name__}: {str(error)[:200]})")
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
@@ -144,62 +155,14 @@ def _read(payload: memoryview) -> ByteCodeModule:
     (length,) = struct.unpack_from("<Q", payload)
     if length > len(payload) - 8:
         raise ValueError("header length")
-    header: dict[str, Any] = json.loads(bytes(payload[8 : 8 + length]))
+    header = Header(json.loads(bytes(payload[8 : 8 + length])))
     arrays: list[np.ndarray] = []
     position = 8 + length
-    for name, shape in header["arrays"]:
-        if name not in SUPPORTED_DTYPES:
-            raise ValueError(f"dtype {name}")
-        dtype = np.dtype(name).newbyteorder("<")
+    for dtype, shape in header.arrays():
         position += _padding(position)
         count = math.prod(shape)
-        arrays.append(np.frombuffer(payload, dtype, count, position).reshape(shape).view(np.dtype(name)))
+        arrays.append(np.frombuffer(payload, dtype.newbyteorder("<"), count, position).reshape(shape).view(dtype))
         position += count * dtype.itemsize
-    return ByteCodeModule(
-        [_constant_in(c, arrays) for c in header["consts"]],
-        _named(header["code"]),
-        str(header["target"]),
-        int(header["variable_size"]),
-        tuple(header["invokes"]),
-        tuple(ArgumentSlot(n, k, tuple(s), d) for n, k, s, d in header["arguments"]),
-        tuple(OutputSlot(n, int(s), t, bool(p)) for n, s, t, p in header["outputs"]),
-        {name: arrays[i] for name, i in header["weights"].items()},
-        str(header["program_hash"]),
-    )
-
-
-def _constant_in(value: Any, arrays: list[np.ndarray]) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        return arrays[value["array"]]
-    text: str = value["float"]
-    return float.fromhex(text)
-
-
-def _named(code: list[int]) -> list[int]:
-    """Opcodes and type codes as such again, so that a loaded module prints like the one that was saved."""
-    named: list[int] = []
-    position = 0
-    while position < len(code):
-        op = OpCode(code[position])
-        named.append(op)
-        position += 1
-        if op is OpCode.ldc:
-            kind = TypeCode(code[position])
-            count = 2 if kind is TypeCode.scalar else code[position + 1] + 4
-            words = code[position : position + count]
-            if kind is TypeCode.tensor:
-                words[-2] = TypeCode(words[-2])
-            named += [kind, *words[1:]]
-            position += count
-        elif op in _WITH_OPERAND:
-            named.append(code[position])
-            position += 1
-    return named
-
-
-_WITH_OPERAND = (
-    *(OpCode.invokestatic, OpCode.iload, OpCode.istore, OpCode.fload),
-    *(OpCode.fstore, OpCode.aload, OpCode.astore),
-)
+    if position != len(payload):
+        raise ValueError(f"{len(payload) - position} bytes behind the arrays")
+    return header.module(arrays)

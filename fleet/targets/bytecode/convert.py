@@ -81,7 +81,7 @@ class _Emitter:
         arguments = [ArgumentSlot(a.name, a.kind, a.shape, a.dtype.name) for a in program.arguments]
         return ByteCodeModule(
             self.consts, self.code, "python", len(self.slots), tuple(self.invokes), tuple(arguments), tuple(outputs),
-            dict(program.weights), program.hash,
+            program.weights, program.hash,
         )  # fmt: skip
 
     def _invoke(self, op: FleetOp) -> None:

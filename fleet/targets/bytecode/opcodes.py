@@ -10,7 +10,7 @@ __all__ = ["ELEMENT_CODES", "INDEXED", "OpCode", "TypeCode"]
 
 
 class OpCode(IntEnum):
-    """One code each."""
+    """One code each. 43 to 45 are ours; the offset of the code at which they continue follows them."""
 
     iconst_m1 = 1
     iconst_0 = 2
@@ -54,6 +54,9 @@ class OpCode(IntEnum):
     astore_1 = 40
     astore_2 = 41
     astore_3 = 42
+    goto = 43
+    if_true = 44
+    if_false = 45
 
 
 class TypeCode(IntEnum):

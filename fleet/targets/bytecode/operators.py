@@ -39,10 +39,18 @@ def _elementwise(ufunc: Kernel, python: Kernel | None = None) -> Operator:
 
 def _reduction(function: Kernel) -> Operator:
     def make(info: DispatchInfo) -> Kernel:
-        axes, keepdims = sequence(info.attrs, "axes"), bool(info.attrs.get("keepdims", False))
+        axes, keepdims = _axes(info), bool(info.attrs.get("keepdims", info.attrs.get("keep_dims", False)))
         return lambda x: function(x, axis=axes, keepdims=keepdims)
 
     return make
+
+
+def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
+    """Ours are `axes`, none of them when it is missing; bytecode of the seeds says `axis`, and means all when it is missing."""
+    for key in ("axes", "axis"):
+        if key in info.attrs:
+            return sequence(info.attrs, key)
+    return () if info.in_types == info.out_types else None
 
 
 def _along(function: Kernel) -> Operator:

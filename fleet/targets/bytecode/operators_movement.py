@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 
 __all__ = ["MOVEMENT"]
@@ -16,12 +18,14 @@ Kernel: TypeAlias = Callable[..., Any]
 
 
 def _transpose(info: DispatchInfo) -> Kernel:
-    permutation = sequence(info.attrs, "permutation")
+    permutation = sequence(info.attrs, "permutation") or None  # missing: all dimensions turned round, as the seeds have it
     return lambda x: np.transpose(x, permutation)
 
 
 def _reshape(info: DispatchInfo) -> Kernel:
     shape, _ = parse_type(info.out_types[0])
+    if not shape:
+        return lambda x: np.reshape(x, ())[()]  # one element of an array is a NumPy scalar
     return lambda x: np.reshape(x, shape)
 
 
@@ -83,7 +87,13 @@ def _concat(info: DispatchInfo) -> Kernel:
 
 def _pad(info: DispatchInfo) -> Kernel:
     widths = list(zip(sequence(info.attrs, "low"), sequence(info.attrs, "high"), strict=True))
-    return lambda x, value: np.pad(x, widths, constant_values=value)
+
+    def run(x: Any, value: Any) -> Any:
+        if math.prod(low + n + high for n, (low, high) in zip(x.shape, widths, strict=True)) > MAX_ELEMENTS:
+            raise ValueError(f"a result of more than {MAX_ELEMENTS} elements")
+        return np.pad(x, widths, constant_values=value)
+
+    return run
 
 
 def _dim(info: DispatchInfo) -> Kernel:

@@ -1,28 +1,29 @@
-"""The NumPy stack VM.
+"""The NumPy stack VM: code is decoded once (see `decode`), then runs as closures on a list of registers.
 
-The code is decoded once, through a table of one handler an opcode, into a list of closures. Decoding runs the operand
-stack symbolically: what a closure reads (slots, constants) and writes (a slot) is known before the run, so that a run
-touches no stack at all. Semantics are those of the stack machine; a test holds that against a plain interpretation.
+A value leaves the list after its last use, so that its memory can be used again. Jumps are blocks: a run goes from one to the
+next, and a run of more than `max_steps` steps is stopped, as the code may never end.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from fleet.errors import FleetError, ModelError
-from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo, parse_type
+from fleet.errors import ModelError
+from fleet.targets.bytecode.decode import Step, StepBlock, decode
+from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.module import ByteCodeModule
-from fleet.targets.bytecode.opcodes import ELEMENT_CODES, INDEXED, OpCode, TypeCode
-from fleet.targets.bytecode.operators import Kernel, Operator, kernel
+from fleet.targets.bytecode.operators import Kernel, Operator
+from fleet.targets.bytecode.profile import Profile
+from fleet.targets.bytecode.steps import Run, closure
 
-__all__ = ["VM"]
+__all__ = ["MAX_STEPS", "VM"]
 
-_Step = Callable[[list[Any]], None]
-_DTYPES = {code: dtype for dtype, code in ELEMENT_CODES.items()}
+MAX_STEPS = 10_000_000
+"""Steps after which a run counts as endless."""
 
 
 class VM:
@@ -31,260 +32,156 @@ class VM:
     Args:
         bc: the module.
         operators: entries that come before the project's table (name -> Operator).
-        echo: called instead of `print` by the program's print.
+        echo: called instead of `print` by the program's print; takes `print`'s `end`.
 
     Raises ModelError for code that is not well formed, with the offset.
     """
 
     def __init__(self, bc: ByteCodeModule, operators: Mapping[str, Operator] | None = None, echo: Kernel = print) -> None:
         self.bc = bc
-        decoder = _Decoder(bc, operators or {}, echo)
-        decoder.decode()
-        self._steps, self._places = decoder.finish()
-        self._frame = decoder.frame
-        self._tensors = decoder.tensors
+        code = decode(bc, operators or {}, echo)
+        self._frame = code.frame
+        self._blocks = code.blocks
+        self._closures: list[list[Run]] | None = None
+        self._places: dict[Run, str] = {}
         self._inputs = [(i, a) for i, a in enumerate(bc.arguments) if a.name not in bc.weights]
-        for i, a in enumerate(bc.arguments):
-            if a.name in bc.weights:
-                self._frame[i] = bc.weights[a.name]
+        self._weights = [(i, a.name) for i, a in enumerate(bc.arguments) if a.name in bc.weights]
 
     def run(
-        self, inputs: Mapping[str, np.ndarray] | None = None, *, tensors: dict[str, np.ndarray] | None = None
+        self,
+        inputs: Mapping[str, np.ndarray] | None = None,
+        *,
+        tensors: dict[str, np.ndarray] | None = None,
+        keep: Collection[str] | None = None,
+        profile: Profile | None = None,
+        max_steps: int = MAX_STEPS,
     ) -> dict[str, np.ndarray]:
         """Runs the code.
 
         Args:
-            inputs: argument name -> array, for every argument without a weight.
-            tensors: filled with every operation's result under the operation's id, when given.
+            inputs: argument name -> array, for every argument without a weight; unknown dimensions take any size.
+            tensors: filled with operations' results under the operations' ids, when given; of one that runs more than once,
+                the last.
+            keep: the ids that `tensors` takes; None: all. What is not kept is freed after its last use.
+            profile: gets every operation's calls, time and bytes.
+            max_steps: a run of more steps is stopped.
 
-        Returns output name -> array. Raises ModelError for a missing or unfit input, and for an operator that fails
-        on the values (naming the operation).
+        Returns output name -> array. Raises ModelError for a missing or unfit input, for an operator that fails
+        on the values (naming the operation), and for a run without an end.
         """
         frame = self._frame.copy()
         for slot, argument in self._inputs:
             frame[slot] = self._input(inputs or {}, argument.name, argument.shape, argument.dtype)
-        step: _Step | None = None
-        try:
-            with np.errstate(all="ignore"):
-                for step in self._steps:
-                    step(frame)
-        except FleetError:
-            raise
-        except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError) as error:
-            place = self._places.get(step, "bytecode") if step is not None else "bytecode"
-            raise ModelError(f"fails on these values: {str(error) or type(error).__name__}", where=place) from error
-        if tensors is not None:
-            for name, (register, dtype) in self._tensors.items():
-                tensors[name] = np.asarray(frame[register], dtype)
+        for slot, name in self._weights:
+            weight = self.bc.weights[name]  # here, not before: a lazy weight is made when it is needed
+            frame[slot] = weight if weight.ndim else weight[()]
+        with np.errstate(all="ignore"):
+            if tensors is None and profile is None:
+                self._fast(frame, max_steps)
+            else:
+                self._observed(frame, max_steps, tensors, keep, profile)
         return {o.name: _output(frame[o.slot], o.type, o.scalar) for o in self.bc.outputs}
+
+    def _fast(self, frame: list[Any], max_steps: int) -> None:
+        closures = self._compiled()
+        block, left = 0, max_steps
+        run: Run | None = None
+        try:
+            while block < len(closures):
+                for r in self._blocks[block].entry_dead:
+                    frame[r] = None
+                for run in closures[block]:
+                    run(frame)
+                left -= len(closures[block]) + 1
+                block = self._next(block, frame, left, max_steps)
+        except _CAUSES as error:
+            raise _failed(error, self._places.get(run, "bytecode") if run is not None else "bytecode") from error
+
+    def _compiled(self) -> list[list[Run]]:
+        """Closures are made for the first run without observers, and stay."""
+        if self._closures is None:
+            self._closures = []
+            for block in self._blocks:
+                runs = [closure(step) for step in block.steps]
+                self._closures.append(runs)
+                self._places.update((run, step.place) for run, step in zip(runs, block.steps, strict=True))
+        return self._closures
+
+    def _observed(
+        self,
+        frame: list[Any],
+        max_steps: int,
+        tensors: dict[str, np.ndarray] | None,
+        keep: Collection[str] | None,
+        profile: Profile | None,
+    ) -> None:
+        block, left = 0, max_steps
+        while block < len(self._blocks):
+            for r in self._blocks[block].entry_dead:
+                frame[r] = None
+            for step in self._blocks[block].steps:
+                try:
+                    result = _call(step, frame, profile)
+                except _CAUSES as error:
+                    raise _failed(error, step.place) from error
+                if tensors is not None and step.name and step.target is not None and (keep is None or step.name in keep):
+                    tensors[step.name] = np.asarray(result, step.number_dtype)
+                del result
+            left -= len(self._blocks[block].steps) + 1
+            block = self._next(block, frame, left, max_steps)
+
+    def _next(self, block: int, frame: list[Any], left: int, max_steps: int) -> int:
+        """The next block. Raises ModelError when the steps are used up, or where a condition has no truth value."""
+        here: StepBlock = self._blocks[block]
+        if left < 0:
+            raise ModelError(f"it has run {max_steps} steps without an end", where="bytecode", hint="raise max_steps if it has one")
+        if here.condition is None:
+            return here.otherwise
+        try:
+            truth = bool(frame[here.condition])
+        except ValueError as error:
+            raise ModelError(f"a branch on a value that is neither true nor false ({error})", where="bytecode") from error
+        return here.then if truth == here.when else here.otherwise
 
     def _input(self, inputs: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
         if name not in inputs:
             raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
         array = inputs[name]
-        if array.shape != shape or array.dtype != dtype:
-            raise ModelError(f'input "{name}" must be {dtype}{list(shape)}, found {array.dtype}{list(array.shape)}')
+        fits = len(array.shape) == len(shape) and all(d in (-1, n) for d, n in zip(shape, array.shape, strict=True))
+        if not fits or array.dtype != dtype:
+            wanted = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
+            raise ModelError(f'input "{name}" must be {dtype}{wanted}, found {array.dtype}{list(array.shape)}')
         return array
+
+
+_CAUSES: tuple[type[Exception], ...] = (
+    *(ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError),
+    RecursionError,
+)
+"""What NumPy and Python raise for values that an operator cannot take."""
+
+
+def _failed(error: Exception, place: str) -> ModelError:
+    return ModelError(f"fails on these values: {str(error) or type(error).__name__}", where=place)
+
+
+def _call(step: Step, frame: list[Any], profile: Profile | None) -> Any:
+    """One step in plain form: without reuse of operands' memory, so that what was kept stays as it was."""
+    values = [frame[s] for s in step.sources]
+    if profile is None:
+        result = step.function(*values)
+    else:
+        start = perf_counter()
+        result = step.function(*values)
+        elapsed = perf_counter() - start
+        if step.info is not None:
+            profile.add(step.name or f"{step.info.name}@{step.offset}", step.info.name, elapsed, (*values, result))
+    if step.target is not None:
+        frame[step.target] = result
+    for r in step.dead:
+        frame[r] = None
+    return result
 
 
 def _output(value: Any, type_: str, scalar: bool) -> np.ndarray:
     return np.asarray(value, parse_type(type_)[1]) if scalar else np.asarray(value)
-
-
-class _Decoder:
-    """Registers: the slots first, then constants and values that live on the stack only."""
-
-    def __init__(self, bc: ByteCodeModule, operators: Mapping[str, Operator], echo: Kernel) -> None:
-        self.bc = bc
-        self.operators = operators
-        self.echo = echo
-        self.frame: list[Any] = [None] * bc.variable_size
-        self.tensors: dict[str, tuple[int, np.dtype | None]] = {}
-        self._number_types: dict[str, np.dtype] = {}
-        self._stack: list[int] = []
-        self._instructions: list[tuple[Kernel, tuple[int, ...], int | None, str | None]] = []
-        self._position = 0
-        self._written: set[int] = set(range(len(bc.arguments)))
-        self._invoked = 0
-
-    def decode(self) -> None:
-        """Fills the instruction list."""
-        if len(self.bc.arguments) > self.bc.variable_size:
-            raise ModelError(f"{len(self.bc.arguments)} arguments in {self.bc.variable_size} slots", where="bytecode")
-        while self._position < len(self.bc.code):
-            start = self._position
-            handler = _HANDLERS.get(self._next())
-            if handler is None:
-                raise ModelError(f"unknown opcode {self.bc.code[start]}", where=f"bytecode offset {start}")
-            try:
-                handler(self)
-            except FleetError as error:
-                raise ModelError(str(error), where=f"bytecode offset {start}") from error
-        for output in self.bc.outputs:
-            if output.slot not in self._written:
-                raise ModelError(f'output "{output.name}" is in slot {output.slot}, which nothing writes', where="bytecode")
-
-    def finish(self) -> tuple[list[_Step], dict[_Step, str]]:
-        """The closures, and the operation's id behind those that have one."""
-        writes = Counter(target for _, _, target, _ in self._instructions if target is not None)
-        steps: list[_Step] = []
-        places: dict[_Step, str] = {}
-        for function, sources, target, name in self._instructions:
-            step = _closure(function, sources, target)
-            steps.append(step)
-            if name is None:
-                continue
-            places[step] = name
-            if target is not None:
-                kept = target
-                if writes[target] > 1:  # a slot that is written again: keep this value apart
-                    kept = self._register(None)
-                    steps.append(_closure(_identity, (target,), kept))
-                self.tensors[name] = (kept, self._number_types.get(name))
-        return steps, places
-
-    # ---- helpers of the handlers
-
-    def _next(self) -> int:
-        if self._position >= len(self.bc.code):
-            raise ModelError("the code ends within an instruction", where=f"bytecode offset {self._position}")
-        self._position += 1
-        return self.bc.code[self._position - 1]
-
-    def _register(self, value: Any) -> int:
-        self.frame.append(value)
-        return len(self.frame) - 1
-
-    def _constant(self, index: int) -> Any:
-        if not 0 <= index < len(self.bc.consts):
-            raise ModelError(f"constant {index} of {len(self.bc.consts)}")
-        return self.bc.consts[index]
-
-    def push_value(self, value: Any) -> None:
-        """Pushes a constant."""
-        self._stack.append(self._register(value))
-
-    def load(self, slot: int) -> None:
-        """Pushes a slot's value."""
-        if slot not in self._written:
-            raise ModelError(f"slot {slot} is read before it is written")
-        self._stack.append(slot)
-
-    def store(self, slot: int) -> None:
-        """Pops into a slot. Loads of that slot that are still on the stack keep the old value."""
-        if not 0 <= slot < self.bc.variable_size:
-            raise ModelError(f"slot {slot} of {self.bc.variable_size}")
-        source = self._pop()
-        if slot in self._stack:
-            old = self._register(None)
-            self._instructions.append((_identity, (slot,), old, None))
-            self._stack = [old if r == slot else r for r in self._stack]
-        last = self._instructions[-1] if self._instructions else None
-        if last is not None and last[2] == source and source >= self.bc.variable_size and source not in self._stack:
-            self._instructions[-1] = (last[0], last[1], slot, last[3])
-        else:
-            self._instructions.append((_identity, (source,), slot, None))
-        self._written.add(slot)
-
-    def _pop(self) -> int:
-        if not self._stack:
-            raise ModelError("the operand stack is empty")
-        return self._stack.pop()
-
-    def ldc(self) -> None:
-        """`ldc` of a scalar or of a tensor."""
-        kind = self._next()
-        if kind == TypeCode.scalar:
-            self.push_value(self._constant(self._next()))
-            return
-        if kind != TypeCode.tensor:
-            raise ModelError(f"ldc of type code {kind}")
-        shape = [self._next() for _ in range(self._next())]
-        element = self._next()
-        if element not in _DTYPES:
-            raise ModelError(f"elements of type code {element}")
-        value = self._constant(self._next())
-        try:
-            dtype = _DTYPES[TypeCode(element)]
-            filled = np.full(shape, value, dtype) if np.ndim(value) == 0 else np.reshape(np.asarray(value, dtype), shape)
-        except (ValueError, TypeError, OverflowError, MemoryError) as error:
-            raise ModelError(f"constant of shape {shape}: {error}") from error
-        filled.flags.writeable = False
-        self.push_value(filled)
-
-    def invoke(self) -> None:
-        """`invokestatic`: operands are popped in reverse, the result, if any, is pushed."""
-        hint = self._constant(self._next())
-        if not isinstance(hint, str):
-            raise ModelError(f"invokestatic of constant {hint!r}, which is no dispatch hint")
-        info: DispatchInfo = DispatchHintParser(hint).parse()
-        info.target = self.bc.target
-        function = self.echo if info.name == "print" and "print" not in self.operators else kernel(info, self.operators)
-        sources = [self._pop() for _ in info.in_types][::-1]
-        name = self.bc.invokes[self._invoked] if self._invoked < len(self.bc.invokes) else None
-        self._invoked += 1
-        if name is not None and info.python_result:
-            self._number_types[name] = parse_type(info.out_types[0])[1]
-        target = self._register(None) if info.out_types else None
-        self._instructions.append((function, tuple(sources), target, name))
-        if target is not None:
-            self._stack.append(target)
-
-    def load_next(self) -> None:
-        """A load whose slot follows."""
-        self.load(self._next())
-
-    def store_next(self) -> None:
-        """A store whose slot follows."""
-        self.store(self._next())
-
-
-def _handlers() -> dict[int, Callable[[_Decoder], None]]:
-    table: dict[int, Callable[[_Decoder], None]] = {OpCode.ldc: _Decoder.ldc, OpCode.invokestatic: _Decoder.invoke}
-    for value in range(-1, 6):
-        table[OpCode.iconst_0 + value] = lambda d, value=value: d.push_value(value)
-    for value in range(3):
-        table[OpCode.fconst_0 + value] = lambda d, value=value: d.push_value(float(value))
-    for load, store in ((OpCode.iload, OpCode.istore), (OpCode.fload, OpCode.fstore), (OpCode.aload, OpCode.astore)):
-        table[load], table[store] = _Decoder.load_next, _Decoder.store_next
-        for slot in range(INDEXED):
-            table[load + 1 + slot] = lambda d, slot=slot: d.load(slot)
-            table[store + 1 + slot] = lambda d, slot=slot: d.store(slot)
-    return table
-
-
-_HANDLERS = _handlers()
-"""The dispatch table: opcode -> its decoder."""
-
-
-def _identity(value: Any) -> Any:
-    return value
-
-
-def _closure(function: Kernel, sources: tuple[int, ...], target: int | None) -> _Step:
-    """One step on the frame; the common arities without building an argument list."""
-    if target is None:
-
-        def effect(frame: list[Any]) -> None:
-            function(*[frame[s] for s in sources])
-
-        return effect
-    if len(sources) == 1:
-        (only,) = sources
-
-        def unary(frame: list[Any]) -> None:
-            frame[target] = function(frame[only])
-
-        return unary
-    if len(sources) == 2:
-        first, second = sources
-
-        def binary(frame: list[Any]) -> None:
-            frame[target] = function(frame[first], frame[second])
-
-        return binary
-
-    def general(frame: list[Any]) -> None:
-        frame[target] = function(*[frame[s] for s in sources])
-
-    return general

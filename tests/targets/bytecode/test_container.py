@@ -127,5 +127,5 @@ def test_the_listing_shows_every_instruction(module) -> None:
     assert "matmul.0: device_matmul_sig_rr_r_ins_4x3xf32_3x2xf32_outs_4x2xf32" in text
     assert "ldc tensor 1x2 float64" in text
     assert "; output y: slot" in text
-    with pytest.raises(ModelError, match="not well formed"):
+    with pytest.raises(ModelError, match="bytecode offset 0: the code ends within"):
         disassemble(ByteCodeModule([], [OpCode.ldc, 1], "python", 0))

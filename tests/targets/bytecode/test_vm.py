@@ -221,5 +221,7 @@ def test_every_opcode_has_its_code() -> None:
     table |= {"fload": 23, "fload_0": 24, "fload_3": 27, "fstore": 28, "fstore_0": 29, "fstore_3": 32}
     table |= {"aload": 33, "aload_0": 34, "aload_3": 37, "astore": 38, "astore_0": 39, "astore_3": 42}
     assert {n: int(OpCode[n]) for n in table} == table
-    assert sorted(OpCode) == list(range(1, 43))
+    table |= {"goto": 43, "if_true": 44, "if_false": 45}
+    assert {n: int(OpCode[n]) for n in table} == table
+    assert sorted(OpCode) == list(range(1, 46))
     assert [TypeCode[n] for n in ("scalar", "tensor", "string", "int32", "float32", "int64", "float64")] == [1, 2, 3, 4, 5, 6, 7]

@@ -1,0 +1,126 @@
+"""Engine `interp`: executes the IR itself, operation by operation, as it stands before or after any pass.
+
+An oracle: no bytecode, no slots, no scheduling, only the table of the VM's operators, applied in program order. With a
+pipeline or passes in `RunOptions.lowering` ("pipeline": "riscv", or "passes": "cse,dce") it runs the program that they give.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.engines.base import Progress, RunOptions
+from fleet.engines.trace import Trace
+from fleet.errors import ModelError
+from fleet.ir.dialect import ConstantOp, PrintOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.targets.bytecode.operators import apply
+
+__all__ = ["ENGINE", "InterpEngine", "interpret"]
+
+
+def interpret(
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    *,
+    keep: bool = True,
+    echo: Callable[..., Any] = print,
+    progress: Progress | None = None,
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Runs a program's IR.
+
+    Args:
+        program: as any pass left it.
+        inputs: array by name, for every input.
+        keep: whether every operation's result is kept, under its id; else a value goes with its last use.
+        echo: called by the program's prints. progress: see `Progress`.
+
+    Returns outputs and tensors. Raises ModelError naming the operation that fails on these values.
+    """
+    environment: dict[SSAValue, np.ndarray] = {}
+    tensors: dict[str, np.ndarray] = {}
+    operations = list(program.operations())
+    last = {} if keep else {v: op for op in operations for v in op.operands}
+    kept = set(program.returned())
+
+    def of(value: SSAValue) -> np.ndarray:
+        if isinstance(value, BlockArgument):
+            argument = program.arguments[value.index]
+            source = program.weights if argument.kind == "weight" else inputs
+            if argument.name not in source:
+                raise ModelError(f'no {argument.kind} "{argument.name}"', hint=f"given are {', '.join(source) or 'none'}")
+            return source[argument.name]
+        return environment[value]
+
+    for index, op in enumerate(operations):
+        operands = [of(v) for v in op.operands]
+        if isinstance(op, PrintOp):
+            echo(*(o if is_tensor(v.type) else np.asarray(o).item() for o, v in zip(operands, op.operands, strict=True)))
+        else:
+            environment[op.results[0]] = result = apply(op, operands)
+            if keep and not isinstance(op, ConstantOp):
+                tensors[op_id(op)] = result
+        for value in op.operands:
+            if last.get(value) is op and value not in kept:
+                environment.pop(value, None)
+        if progress is not None and index % 64 == 0:
+            progress(index / len(operations), op_id(op))
+    outputs = {
+        name: np.asarray(of(v), None if is_tensor(v.type) else numpy_dtype(v.type))
+        for name, v in zip(program.outputs, program.returned(), strict=True)
+    }
+    return outputs, tensors
+
+
+def passed(program: Program, lowering: Mapping[str, Any]) -> Program:
+    """The program after the pipeline or the passes that the options name; itself where they name none."""
+    from fleet.transforms.pipeline import Pipeline, parse_passes, pipeline
+
+    if "pipeline" in lowering:
+        return pipeline(str(lowering["pipeline"])).run(program)[0]
+    if "passes" in lowering:
+        return Pipeline("asked", parse_passes(str(lowering["passes"]))).run(program)[0]
+    return program
+
+
+class InterpEngine:
+    """Executes the IR op by op."""
+
+    name = "interp"
+    target = "ir"
+
+    def available(self) -> str | None:
+        """Always."""
+        return None
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """See `Engine.run`. `meta["fates"]` says what became of operations that passes took out."""
+        from fleet.ir.composite import covered_ids
+
+        changed = passed(program, options.lowering)
+        printed = io.StringIO()
+        start = time.perf_counter()
+        outputs, tensors = interpret(
+            changed, inputs, keep=options.keep_tensors, echo=lambda *v: print(*v, file=printed), progress=options.progress
+        )
+        elapsed = time.perf_counter() - start
+        fused = {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)}
+        known = {op_id(op) for op in program.operations()}
+        return Trace(
+            engine=self.name,
+            program_hash=program.hash,
+            outputs=outputs,
+            tensors={name: t for name, t in tensors.items() if name in known},
+            meta={"fates": dict(changed.fates), "fused": fused, "stdout": printed.getvalue()},
+            elapsed_s=elapsed,
+            complete=True,
+        )
+
+
+ENGINE = InterpEngine()

@@ -1,0 +1,378 @@
+"""Python's builtin functions that the front end knows, and what `for` iterates over."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fleet.frontend import _text
+from fleet.frontend._values import Dict, Function, Lazy, Library, List, Method, Number, Range, Tensor, Text, Value, dimension, words
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+_Builtin: TypeAlias = Callable[["Evaluator", ast.Call, list[Value], dict[str, Value]], Value]
+
+
+def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
+    """What `for` goes over, lazily. SourceError for what cannot be iterated."""
+    match value:
+        case tuple():
+            return iter(value)
+        case List():
+            return _live(value)
+        case Dict():
+            from fleet.frontend._containers import from_key
+
+            return iter([from_key(k) for k in value.items])
+        case Range():
+            return (Number(i) for i in value.values)
+        case Lazy():
+            return value.values
+        case str():
+            return iter(value)
+        case Tensor():
+            if not value.shape:
+                ev.fail("F306", node, f"{words(value)} has no dimension to iterate over")
+            return ev.domain.elements(node, value)
+        case _:
+            return ev.fail("F408", node, f"{words(value)} cannot be iterated over")
+
+
+def _live(value: List) -> Iterator[Value]:
+    """A list may grow while it is iterated over, as in Python."""
+    at = 0
+    while at < len(value.items):
+        yield value.items[at]
+        at += 1
+
+
+def _collect(ev: Evaluator, node: ast.Call, value: Value) -> list[Value]:
+    found: list[Value] = []
+    for v in iterate(ev, node, value):
+        found.append(v)
+        ev.bounded(node, len(found), "a sequence")
+    return found
+
+
+def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    options: dict[str, str] = {}
+    for name, usual in (("sep", " "), ("end", "\n")):
+        given = keywords.pop(name, None)
+        if not isinstance(given, str | None):
+            ev.fail("F408", node, f"print's {name} must be a string, found {words(given)}")
+        options[name] = usual if given is None else given
+    keywords.pop("flush", None)
+    if keywords:
+        ev.fail("F506", node, f"print with `{next(iter(keywords))}=` is not supported", "its arguments are sep and end")
+    ev.domain.print(node, args, options["sep"], options["end"])
+    return None
+
+
+def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    match args[0]:
+        case tuple() | str():
+            return Number(len(args[0]))
+        case List() | Dict():
+            return Number(len(args[0].items))
+        case Range():
+            return Number(len(args[0].values))
+        case Tensor() if args[0].shape:
+            return dimension(args[0], 0)
+        case _:
+            return ev.fail("F408", node, f"{words(args[0])} has no len()")
+
+
+def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    numbers = [ev.integer(node, a, "an argument of range") for a in args]
+    if len(numbers) == 3 and numbers[2] == 0:
+        ev.fail("F703", node, "range with a step of zero")
+    values = range(*numbers)
+    if max((abs(n) for n in numbers), default=0) >> 62:
+        ev.fail("F605", node, "a range beyond 64 bits")
+    return Range(values)
+
+
+def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    value = ev.operand(node, args[0])
+    if isinstance(value, Tensor):
+        return ev.domain.unary(node, "abs", value)
+    return ev.domain.arithmetic(node, "abs", [value], abs(value.value))
+
+
+def _number(kind: Callable[[Any], Any]) -> _Builtin:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        if not args:
+            return Number(kind())
+        value = args[0]
+        if kind is bool:
+            return Number(ev.truth(node, value))
+        known = value if isinstance(value, str) and len(value) < 400 else ev.static(value)
+        if known is None:
+            hint = "keep it an array: .astype(...), or arithmetic on the array itself"
+            ev.fail("F407", node, f"a Python number out of {words(value)} is not supported", hint)
+        try:
+            return Number(kind(known))
+        except (ArithmeticError, ValueError) as error:
+            return ev.fail("F703", node, f"{known!r}: {error}")
+
+    return builtin
+
+
+def _sequence(make: Callable[[list[Value]], Value]) -> _Builtin:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        return make(_collect(ev, node, args[0]) if args else [])
+
+    return builtin
+
+
+def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    from fleet.frontend._containers import key
+
+    items: dict[Any, Value] = {}
+    if args and isinstance(args[0], Dict):
+        items.update(args[0].items)
+    elif args:
+        for pair in _collect(ev, node, args[0]):
+            parts = ev.sequence(pair)
+            if parts is None or len(parts) != 2:
+                ev.fail("F310", node, f"dict of {words(pair)}", "it takes pairs of key and value")
+            items[key(ev, node, parts[0])] = parts[1]
+    return Dict(items | keywords)
+
+
+def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    from fleet.frontend._expressions import binary
+
+    total: Value = keywords.get("start", args[1] if len(args) > 1 else Number(0))
+    for value in iterate(ev, node, args[0]):
+        total = binary(ev, node, ast.Add(), total, value)
+    return total
+
+
+def _extreme(op: str) -> _Builtin:
+    better = operator.gt if op == "max" else operator.lt
+
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+        values = _collect(ev, node, args[0]) if len(args) == 1 else args
+        measure = keywords.get("key")
+        if not values:
+            if "default" in keywords:
+                return keywords["default"]
+            ev.fail("F703", node, f"{op} of nothing")
+        best, best_key = values[0], _plain(ev, node, values[0], measure, op)
+        for value in values[1:]:
+            found = _plain(ev, node, value, measure, op)
+            if better(found, best_key):
+                best, best_key = value, found
+        return best
+
+    return builtin
+
+
+def _plain(ev: Evaluator, node: ast.Call, value: Value, measure: Value, op: str) -> Any:
+    found = value if measure is None else ev.call(node, measure, [value], {})
+    known = found if isinstance(found, str) else ev.static(found)
+    if known is None:
+        hint = "use np.max, np.min, np.maximum, np.minimum or np.sort's likes on arrays"
+        ev.fail("F501", node, f"{op} of {words(found)}: its value must be known from the source", hint)
+    return known
+
+
+def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    values = _collect(ev, node, args[0])
+    measured = [(_plain(ev, node, v, keywords.get("key"), "sorted"), v) for v in values]
+    if len({isinstance(m, str) for m, _ in measured}) > 1:
+        ev.fail("F408", node, "strings and numbers have no order")
+    backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False
+    return List([v for _, v in sorted(measured, key=operator.itemgetter(0), reverse=backwards)])
+
+
+def _zip(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    strict = ev.flag(node, keywords["strict"], "strict") if "strict" in keywords else False
+    iterators = [iterate(ev, node, a) for a in args]
+
+    def pairs() -> Iterator[Value]:
+        while iterators:
+            found: list[Value] = []
+            for i, iterator in enumerate(iterators):
+                for value in iterator:
+                    found.append(value)
+                    break
+                else:
+                    if strict and (i > 0 or any(True for it in iterators[1:] for _ in it)):
+                        ev.fail("F310", node, "zip of sequences of different lengths")
+                    return
+            yield tuple(found)
+
+    return Lazy(pairs(), "zip")
+
+
+def _enumerate(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    first = keywords.get("start", args[1] if len(args) > 1 else Number(0))
+    start = ev.integer(node, first, "the start of enumerate")
+    return Lazy(((Number(start + i), v) for i, v in enumerate(iterate(ev, node, args[0]))), "enumerate")
+
+
+def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if isinstance(args[0], Lazy):
+        ev.fail("F408", node, f"{words(args[0])} cannot be reversed")
+    if isinstance(args[0], Range):
+        return Lazy((Number(i) for i in reversed(args[0].values)), "reversed")
+    return Lazy(iter(list(reversed(_collect(ev, node, args[0])))), "reversed")
+
+
+def _map(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    rows = _zip(ev, node, args[1:], {})
+    assert isinstance(rows, Lazy)
+    return Lazy((ev.call(node, args[0], list(row), {}) for row in rows.values if isinstance(row, tuple)), "map")
+
+
+def _filter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    def kept(v: Value) -> bool:
+        return ev.truth(node, v if args[0] is None else ev.call(node, args[0], [v], {}))
+
+    return Lazy((v for v in iterate(ev, node, args[1]) if kept(v)), "filter")
+
+
+def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not isinstance(args[0], Lazy):
+        ev.fail("F408", node, f"{words(args[0])} is no iterator", "call iter(...) on it")
+    for value in args[0].values:
+        return value
+    return args[1] if len(args) > 1 else ev.fail("F704", node, "the iterator is at its end")
+
+
+def _any(stop_at: bool) -> _Builtin:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        for v in iterate(ev, node, args[0]):
+            if ev.truth(node, v) is stop_at:
+                return Number(stop_at)
+        return Number(not stop_at)
+
+    return builtin
+
+
+def _round(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    known = ev.static(args[0])
+    if known is None or isinstance(args[0], Tensor):
+        ev.fail("F407", node, f"round of {words(args[0])}", "use np.rint")
+    try:
+        return Number(round(known) if len(args) == 1 else round(known, ev.integer(node, args[1], "the digits of round")))
+    except (ArithmeticError, ValueError) as error:
+        return ev.fail("F703", node, f"{known!r}: {error}")
+
+
+def _divmod(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    from fleet.frontend._expressions import binary
+
+    return binary(ev, node, ast.FloorDiv(), *args), binary(ev, node, ast.Mod(), *args)
+
+
+def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    from fleet.frontend._expressions import binary
+
+    return binary(ev, node, ast.Pow(), *args)
+
+
+def _str(quoted: bool) -> _Builtin:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        pieces = _text.parts(ev, args[0], quoted=quoted, node=node) if args else []
+        if all(isinstance(p, str) for p in pieces):
+            return "".join(p for p in pieces if isinstance(p, str))
+        return Text(pieces)
+
+    return builtin
+
+
+def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
+    found = False
+    for k in kinds:
+        name = k.path if isinstance(k, Library) else ""
+        if name not in _KINDS:
+            ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
+        found = found or _KINDS[name](args[0])
+    return Number(found)
+
+
+def _is_number(kind: type) -> Callable[[Value], bool]:
+    return lambda v: isinstance(v, Number) and isinstance(v.value, kind)
+
+
+_KINDS: Mapping[str, Callable[[Value], bool]] = {
+    "builtins.int": _is_number(int), "builtins.bool": _is_number(bool),
+    "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, Tensor) and v.scalar and v.dtype == np.float64),
+    "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
+    "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
+    "numpy.ndarray": lambda v: isinstance(v, Tensor) and not v.scalar,
+}  # fmt: skip
+
+
+def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return args[0] if isinstance(args[0], Lazy) else Lazy(iterate(ev, node, args[0]), "iterator")
+
+
+def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return Number(isinstance(args[0], Function | Method | np.dtype) or (isinstance(args[0], Library)))
+
+
+_MANY = 1 << 20
+BUILTINS: Mapping[str, tuple[_Builtin, int, int, tuple[str, ...]]] = {
+    "print": (_print, 0, _MANY, ("sep", "end", "flush", "file")), "len": (_len, 1, 1, ()), "range": (_range, 1, 3, ()),
+    "abs": (_abs, 1, 1, ()), "float": (_number(float), 0, 1, ()), "int": (_number(int), 0, 1, ()),
+    "bool": (_number(bool), 0, 1, ()), "list": (_sequence(List), 0, 1, ()), "tuple": (_sequence(tuple), 0, 1, ()),
+    "dict": (_dict, 0, 1, ("*",)), "sum": (_sum, 1, 2, ("start",)), "max": (_extreme("max"), 1, _MANY, ("key", "default")),
+    "min": (_extreme("min"), 1, _MANY, ("key", "default")), "sorted": (_sorted, 1, 1, ("key", "reverse")),
+    "zip": (_zip, 0, _MANY, ("strict",)), "enumerate": (_enumerate, 1, 2, ("start",)), "reversed": (_reversed, 1, 1, ()),
+    "map": (_map, 2, _MANY, ()), "filter": (_filter, 2, 2, ()), "next": (_next, 1, 2, ()), "iter": (_iter, 1, 1, ()),
+    "any": (_any(True), 1, 1, ()), "all": (_any(False), 1, 1, ()), "round": (_round, 1, 2, ()), "divmod": (_divmod, 2, 2, ()),
+    "pow": (_pow, 2, 2, ()), "str": (_str(False), 0, 1, ()), "repr": (_str(True), 1, 1, ()),
+    "isinstance": (_isinstance, 2, 2, ()), "callable": (_callable, 1, 1, ()),
+}  # fmt: skip
+"""Name -> (what it does, fewest positional arguments, most, keywords; "*" takes any)."""
+
+
+def call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """A builtin's call."""
+    function, fewest, most, allowed = BUILTINS[name]
+    if not fewest <= len(args) <= most:
+        ev.fail("F208", node, f"{name} takes {fewest if fewest == most else f'at least {fewest}'} arguments, {len(args)} are given")
+    for k in keywords:
+        if k not in allowed and "*" not in allowed:
+            ev.fail("F506", node, f"{name} with `{k}=` is not supported")
+    return function(ev, node, args, dict(keywords))
+
+
+# ---- math
+
+
+def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """`math.sqrt(x)` of numbers known from the source."""
+    if keywords:
+        ev.fail("F506", node, f"math.{name} takes no keyword arguments")
+    sequences = [ev.sequence(a) for a in args]
+    values: list[Any] = []
+    for a, parts in zip(args, sequences, strict=True):
+        known: Any = ev.static(a) if parts is None else [ev.static(p) for p in parts]
+        if known is None or (isinstance(known, list) and None in known):
+            ev.fail("F407", node, f"math.{name} of {words(a)}", f"use np.{name}, which takes arrays" if hasattr(np, name) else None)
+        values.append(known)
+    try:
+        if name in ("factorial", "comb", "perm") and any(isinstance(v, int) and v > 100 for v in values):
+            ev.fail("F605", node, f"math.{name} of numbers above 100")
+        return Number(getattr(math, name)(*values))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        return ev.fail("F703", node, f"math.{name}: {error}")
+
+
+MATH = frozenset(
+    "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan atan2 sinh cosh tanh floor ceil trunc fabs fmod pow hypot "
+    "gcd lcm isqrt prod fsum copysign isnan isinf isfinite isclose erf erfc gamma lgamma factorial comb perm radians degrees".split()
+)
+"""Functions of `math`, computed while the source is read."""

@@ -1,0 +1,184 @@
+"""NumPy's calls that make arrays: filled ones are constants of the program, the others recipes of weights."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.frontend._library import dtype_of
+from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, emit, emitter, whole
+from fleet.frontend._random import check_size, check_total
+from fleet.frontend._shapes import stack
+from fleet.frontend._static import Static
+from fleet.frontend._values import List, Number, Range, Tensor, Value, words
+from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.weights import Creation, Entry
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+_MAX_LITERAL = 1 << 20
+
+
+def static(ev: Evaluator, node: ast.AST, entry: Entry, kind: str, *, scalar: bool | None = None) -> Static:
+    """An array or recipe as a value. SourceError F603 where it is too large."""
+    from fleet.frontend._tracing import of
+
+    if entry.dtype.name not in SUPPORTED_DTYPES:
+        ev.fail("F403", node, f"an array of {entry.dtype}", f"supported are {', '.join(SUPPORTED_DTYPES)}")
+    check_size(ev, node, tuple(entry.shape), entry.dtype)
+    made = of(ev).made
+    made.total += math.prod(entry.shape) * entry.dtype.itemsize
+    check_total(ev, node)
+    return Static(made, entry, kind, scalar=scalar)
+
+
+def _dtype(ev: Evaluator, node: ast.AST, args: Arguments) -> np.dtype | None:
+    return None if args.get("dtype") is None else dtype_of(ev, node, args["dtype"])
+
+
+# ---- filled
+
+
+def _filling(ev: Evaluator, node: ast.AST, shape: Sequence[int], value: Value, dtype: np.dtype | None) -> Tensor:
+    check_size(ev, node, tuple(shape), dtype or np.dtype(float))
+    if isinstance(value, Tensor):
+        source = value if dtype is None else cast(ev, node, value, dtype)
+        return emit(ev, node, "broadcast_to", [source], shape=list(shape))
+    if not isinstance(value, Number):
+        ev.fail("F408", node, f"full with {words(value)} is not supported", "fill with a number")
+    chosen = dtype or np.asarray(value.value).dtype
+    filled = emitter(ev).filled(node, tuple(shape), whole(ev, node, value.value, chosen), chosen)
+    return Tensor(filled.ssa, scalar=False)
+
+
+def _filled(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    shape = ev.integers(node, args["shape"], "shape")
+    return _filling(ev, node, shape, Number(int(str(args[""]))), _dtype(ev, node, args) or np.dtype(float))
+
+
+def _full(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    return _filling(ev, node, ev.integers(node, args["shape"], "shape"), args["fill_value"], _dtype(ev, node, args))
+
+
+def _like(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    value = args.get("fill_value", Number(int(str(args[""]) or 0)))
+    if any(d < 0 for d in x.shape):
+        ev.fail("F501", node, "an array of a shape that is not known before the run", "write x * 0 + value")
+    return _filling(ev, node, x.shape, value, _dtype(ev, node, args) or x.dtype)
+
+
+# ---- recipes
+
+
+def triangle(ev: Evaluator, node: ast.AST, rows: int, columns: int, k: int, dtype: np.dtype) -> Static:
+    """`np.tri`."""
+    return static(ev, node, Creation("tri", (rows, columns, k), (rows, columns), dtype), "tri")
+
+
+def _tri(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    rows = ev.integer(node, args["N"], "N")
+    columns = rows if args.get("M") is None else ev.integer(node, args["M"], "M")
+    k = ev.integer(node, args.get("k", Number(0)), "k")
+    return triangle(ev, node, rows, columns, k, _dtype(ev, node, args) or np.dtype(float))
+
+
+def _eye(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    rows = ev.integer(node, args["N"], "N")
+    columns = rows if args.get("M") is None else ev.integer(node, args["M"], "M")
+    k = ev.integer(node, args.get("k", Number(0)), "k")
+    dtype = _dtype(ev, node, args) or np.dtype(float)
+    return static(ev, node, Creation("eye", (rows, columns, k), (rows, columns), dtype), "eye")
+
+
+def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
+    number = ev.static(value)
+    if number is None:
+        ev.fail("F404", node, f"{what} must be a number known from the source, found {words(value)}")
+    return number
+
+
+def _arange(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    given = [_known(ev, node, args[n], n) for n in ("start", "stop", "step") if args.get(n) is not None]
+    dtype = _dtype(ev, node, args) or np.result_type(np.int64, *(np.asarray(g).dtype for g in given))
+    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1) if len(given) == 2 else given
+    try:
+        count = max(0, math.ceil((stop - start) / step))
+    except (ArithmeticError, ValueError) as error:
+        ev.fail("F703", node, f"arange: {error}")
+    check_size(ev, node, (count,), dtype)
+    if any(isinstance(g, int) and g.bit_length() > 63 for g in given):
+        ev.fail("F605", node, "arange beyond 64 bits")
+    return static(ev, node, Creation("arange", tuple(given), (count,), dtype), "arange")
+
+
+def _linspace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    start, stop = (float(_known(ev, node, args[n], n)) for n in ("start", "stop"))
+    count = ev.integer(node, args.get("num", Number(50)), "num")
+    endpoint = ev.flag(node, args.get("endpoint", Number(True)), "endpoint")
+    dtype = _dtype(ev, node, args) or np.dtype(float)
+    return static(ev, node, Creation("linspace", (start, stop, count), (count,), dtype, (("endpoint", endpoint),)), "linspace")
+
+
+# ---- out of lists
+
+
+def _plain(ev: Evaluator, value: Value) -> Any:
+    """Nested lists of numbers known from the source; LookupError where an array takes part."""
+    parts = ev.sequence(value)
+    if parts is not None:
+        return [_plain(ev, p) for p in parts]
+    if isinstance(value, Static) and (small := value.small()) is not None:
+        return small
+    if not isinstance(value, Number) or value.size is not None:
+        raise LookupError
+    return value.value
+
+
+def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> Tensor:
+    """np.array of a list or tuple: a literal where its numbers are known, else its parts stacked."""
+    try:
+        plain = _plain(ev, value)
+    except LookupError:
+        parts = ev.sequence(value) or ()
+        if any(not isinstance(p, Tensor | Number | tuple | List) for p in parts):
+            ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
+        arrays = [array(ev, node, p) if dtype is None else convert(ev, node, p, dtype) for p in parts]
+        joined = stack(ev, node, arrays, 0)
+        return joined if dtype is None else cast(ev, node, joined, dtype)
+    try:
+        found = np.array(plain, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        ev.fail("F304" if "inhomogeneous" in str(error) else "F402", node, f"an array of this list: {error}")
+    if found.size > _MAX_LITERAL:
+        ev.fail("F603", node, f"an array literal of {found.size} numbers", f"at most {_MAX_LITERAL}; give it as a weight")
+    return static(ev, node, np.array(found, order="C"), "array", scalar=False)
+
+
+def _asarray(copy: bool) -> Handler:
+    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        value, dtype = args["a"], _dtype(ev, node, args)
+        if isinstance(value, tuple | List | Range):
+            return stacked(ev, node, value, dtype)
+        if not isinstance(value, Tensor | Number):
+            parts = ev.sequence(value)
+            if parts is None:
+                ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
+            return stacked(ev, node, parts, dtype)
+        if isinstance(value, Tensor) and (dtype is None or dtype == value.dtype):
+            return Tensor(value.ssa, scalar=False) if copy else value
+        found = convert(ev, node, value, dtype) if dtype is not None else array(ev, node, value)
+        return Tensor(found.ssa, scalar=False)
+
+    return handler
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "filled": _filled, "full": _full, "like": _like, "full_like": _like, "tri": _tri, "eye": _eye, "arange": _arange,
+    "linspace": _linspace, "asarray": _asarray(False), "array": _asarray(True),
+}  # fmt: skip

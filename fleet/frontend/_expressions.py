@@ -1,0 +1,430 @@
+"""Expressions: operators, comparisons, comprehensions, calls. Python's numbers are computed here, arrays by the domain."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.frontend import _calls, _containers, _library, _text
+from fleet.frontend._scopes import Comprehension, Frame
+from fleet.frontend._values import (
+    ELLIPSIS,
+    Dict,
+    Function,
+    Generator,
+    Lazy,
+    Library,
+    List,
+    Method,
+    Number,
+    Operand,
+    Range,
+    Slice,
+    Tensor,
+    Text,
+    Value,
+    words,
+)
+from fleet.frontend._words import kind
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.FloorDiv: "floor_div", ast.Mod: "mod",
+    ast.MatMult: "matmul", ast.BitAnd: "bit_and", ast.BitOr: "bit_or", ast.BitXor: "bit_xor", ast.LShift: "shift_left",
+    ast.RShift: "shift_right",
+}  # fmt: skip
+COMPARE: Mapping[type[ast.cmpop], str] = {
+    ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal", ast.NotEq: "not_equal",
+}  # fmt: skip
+_PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
+    "floor_div": operator.floordiv, "mod": operator.mod, "bit_and": operator.and_, "bit_or": operator.or_,
+    "bit_xor": operator.xor, "shift_left": operator.lshift, "shift_right": operator.rshift, "less": operator.lt,
+    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
+    "not_equal": operator.ne,
+}  # fmt: skip
+_FORMULAS = frozenset({"add", "sub", "mul", "div", "pow"})
+_SYMBOLIC = frozenset({"add", "sub", "mul", "floor_div"})
+_MAX_BITS = 1024
+_SUPPORTED = "operators, comparisons, calls, slices, containers, comprehensions, lambda and conditional expressions"
+
+
+def evaluate(ev: Evaluator, node: ast.expr) -> Value:
+    """The value of an expression; the caller counts depth."""
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        ev.fail("F503", node, f"{kind(node)} is not supported", f"supported expressions are {_SUPPORTED}")
+    return handler(ev, node)
+
+
+def _constant(ev: Evaluator, node: ast.Constant) -> Value:
+    if isinstance(node.value, bool | int | float):
+        return Number(node.value, place=node)
+    if node.value is None or isinstance(node.value, str):
+        return node.value
+    if node.value is ...:
+        return ELLIPSIS
+    return ev.fail("F503", node, f"a {type(node.value).__name__} literal is not supported", "numbers are ints and floats")
+
+
+# ---- operators
+
+
+def _binop(ev: Evaluator, node: ast.BinOp) -> Value:
+    return binary(ev, node, node.op, ev.expression(node.left), ev.expression(node.right))
+
+
+def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
+    """`lhs op rhs`."""
+    name = BINARY[type(op)]
+    if not isinstance(lhs, Tensor | Number) or not isinstance(rhs, Tensor | Number):
+        found = _containers.binary(ev, node, name, lhs, rhs)
+        if found is not None:
+            return found
+    left = node.left if isinstance(node, ast.BinOp) else node
+    right = node.right if isinstance(node, ast.BinOp) else node
+    a, b = ev.operand(left, _as_array(ev, node, lhs, rhs)), ev.operand(right, _as_array(ev, node, rhs, lhs))
+    if isinstance(a, Number) and isinstance(b, Number):
+        return _numbers(ev, node, name, a, b)
+    if name.startswith("shift"):
+        ev.fail("F503", node, "shifts of arrays are not supported", "multiply or divide by powers of two")
+    return ev.domain.binary(node, name, a, b)
+
+
+def _as_array(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Value:
+    """A list or tuple beside an array is an array, as NumPy takes it."""
+    if isinstance(other, Tensor) and isinstance(value, tuple | List):
+        return _library.to_array(ev, node, value)
+    return value
+
+
+def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+    a, b = lhs.value, rhs.value
+    if lhs.size is not None or rhs.size is not None:
+        if name not in _SYMBOLIC:
+            ev.fail("F501", node, f"{name} of a dimension that is not known before the run")
+        return ev.domain.arithmetic(node, name, [lhs, rhs], -1)
+    if name == "matmul":
+        ev.fail("F302", node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
+    if isinstance(a, int) and isinstance(b, int):
+        grows = {"pow": a.bit_length() * max(b, 0), "shift_left": a.bit_length() + max(b, 0)}.get(name, 0)
+        if grows > _MAX_BITS and abs(a) > 1:
+            ev.fail("F605", node, f"{a if a.bit_length() < 64 else 'a number'} {_SIGN[name]} {b} needs more than 64 bits")
+    try:
+        value = _PYTHON[name](a, b)
+    except (ArithmeticError, ValueError, TypeError) as error:
+        ev.fail("F703", node, f"{a!r} and {b!r}: {error}")
+    if isinstance(value, complex):
+        ev.fail("F403", node, f"{a!r} ** {b!r} is a complex number")
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        ev.fail("F605", node, "the result needs more than 64 bits")
+    return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else Number(value)
+
+
+_SIGN = {"pow": "**", "shift_left": "<<"}
+
+
+def _unary(ev: Evaluator, node: ast.UnaryOp) -> Value:
+    found = ev.expression(node.operand)
+    if isinstance(node.op, ast.Not):
+        return Number(not ev.truth(node.operand, found))
+    value = ev.operand(node.operand, found)
+    if isinstance(value, Tensor):
+        if isinstance(node.op, ast.UAdd):
+            if value.dtype.kind == "b":
+                ev.fail("F401", node, "unary + of an array of bool")
+            return ev.domain.unary(node, "pos", value)
+        return ev.domain.unary(node, "neg" if isinstance(node.op, ast.USub) else "invert", value)
+    number = value.value
+    if isinstance(node.op, ast.UAdd):
+        return Number(int(number)) if isinstance(number, bool) else value
+    if isinstance(node.op, ast.Invert):
+        if not isinstance(number, int):
+            ev.fail("F408", node, f"~ of {words(value)}")
+        return Number(~number)
+    if isinstance(node.operand, ast.Constant):
+        return Number(-number, place=node)
+    return ev.domain.arithmetic(node, "neg", [value], -number)
+
+
+def _boolop(ev: Evaluator, node: ast.BoolOp) -> Value:
+    stop_at = isinstance(node.op, ast.Or)
+    value: Value = None
+    for i, part in enumerate(node.values):
+        value = ev.expression(part)
+        if i < len(node.values) - 1 and ev.truth(part, value) is stop_at:
+            break
+    return value
+
+
+def _compare(ev: Evaluator, node: ast.Compare) -> Value:
+    left = ev.expression(node.left)
+    result: Value = Number(True)
+    for i, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = ev.expression(right_node)
+        result = _compared(ev, node, op, left, right)
+        if i < len(node.ops) - 1 and not ev.truth(node, result):
+            return result
+        left = right
+    return result
+
+
+def _compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
+    if isinstance(op, ast.Is | ast.IsNot):
+        return Number(_identical(left, right) is isinstance(op, ast.Is))
+    if isinstance(op, ast.In | ast.NotIn):
+        return Number(_containers.contains(ev, node, right, left) is isinstance(op, ast.In))
+    name = COMPARE[type(op)]
+    a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
+    if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
+        if isinstance(a, Number) and isinstance(b, Number):
+            if a.size is not None or b.size is not None:
+                ev.fail("F501", node, "a dimension that is not known before the run is compared")
+            return Number(bool(_PYTHON[name](a.value, b.value)))
+        return ev.domain.binary(node, name, a, b)
+    return Number(_containers.compare(ev, node, name, left, right))
+
+
+def _identical(left: Value, right: Value) -> bool:
+    if isinstance(left, Number) and isinstance(right, Number):
+        return left is right or (isinstance(left.value, bool) and left.value is right.value)
+    if isinstance(left, str | Library | np.dtype) or left is None or left is ELLIPSIS:
+        return type(left) is type(right) and left == right
+    if isinstance(left, tuple):
+        return left is right
+    return left is right
+
+
+def _conditional(ev: Evaluator, node: ast.IfExp) -> Value:
+    return ev.expression(node.body if ev.truth(node.test, ev.expression(node.test)) else node.orelse)
+
+
+def _named(ev: Evaluator, node: ast.NamedExpr) -> Value:
+    value = ev.expression(node.value)
+    frame = ev.frame
+    while frame.parent is not None and node.target.id in frame.scope.local and frame.function.endswith("<comprehension>"):
+        frame = frame.parent
+    target = frame
+    while target.function.endswith("<comprehension>") and target.parent is not None:
+        target = target.parent
+    with ev.within(target):
+        ev.bind(node.target.id, value)
+    return value
+
+
+# ---- containers
+
+
+def _elements(ev: Evaluator, nodes: list[ast.expr]) -> list[Value]:
+    found: list[Value] = []
+    for e in nodes:
+        if isinstance(e, ast.Starred):
+            found += ev.iterate(e.value, ev.expression(e.value))
+            ev.bounded(e, len(found), "a sequence")
+        else:
+            found.append(ev.expression(e))
+    return found
+
+
+def _dict(ev: Evaluator, node: ast.Dict) -> Value:
+    items: dict[Any, Value] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            other = ev.expression(value)
+            if not isinstance(other, Dict):
+                ev.fail("F408", value, f"** of {words(other)} in a dict", "only dicts can be merged")
+            items.update(other.items)
+        else:
+            plain = _containers.key(ev, key, ev.expression(key))
+            items[plain] = ev.expression(value)
+    return Dict(items)
+
+
+def _comprehension(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
+    """The elements, one by one; the first iterable is evaluated at once, as Python does."""
+    first = ev.iterate(node.generators[0].iter, ev.expression(node.generators[0].iter))
+    outer = ev.frame
+    name = outer.function if outer.parent is not None else "<module>"
+    frame = Frame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer)
+    return _generated(ev, node, frame, 0, first)
+
+
+def _generated(ev: Evaluator, node: Comprehension, frame: Frame, level: int, values: Iterator[Value]) -> Iterator[Value]:
+    from fleet.frontend._statements import assign
+
+    generator = node.generators[level]
+    if generator.is_async:
+        ev.fail("F503", node, "an asynchronous comprehension is not supported")
+    for value in values:
+        ev.step(node)
+        with ev.within(frame):
+            assign(ev, generator.target, value)
+            if not all(ev.truth(test, ev.expression(test)) for test in generator.ifs):
+                continue
+            if level + 1 == len(node.generators):
+                if isinstance(node, ast.DictComp):
+                    key: Value = ev.expression(node.key)
+                    element: Value = (key, ev.expression(node.value))
+                else:
+                    element = ev.expression(node.elt)
+                inner = None
+            else:
+                following = node.generators[level + 1].iter
+                inner = ev.iterate(following, ev.expression(following))
+                element = None
+        if inner is None:
+            yield element
+        else:
+            yield from _generated(ev, node, frame, level + 1, inner)
+
+
+def _collected(ev: Evaluator, node: ast.expr, values: Iterator[Value]) -> list[Value]:
+    found: list[Value] = []
+    for value in values:
+        found.append(value)
+        ev.bounded(node, len(found), "a sequence")
+    return found
+
+
+def _list_comprehension(ev: Evaluator, node: ast.ListComp) -> Value:
+    return List(_collected(ev, node, _comprehension(ev, node)))
+
+
+def _dict_comprehension(ev: Evaluator, node: ast.DictComp) -> Value:
+    items: dict[Any, Value] = {}
+    for pair in _collected(ev, node, _comprehension(ev, node)):
+        assert isinstance(pair, tuple)
+        items[_containers.key(ev, node.key, pair[0])] = pair[1]
+    return Dict(items)
+
+
+def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
+    return Function(node, ev.frame, defaults(ev, node.args))
+
+
+def defaults(ev: Evaluator, spec: ast.arguments) -> dict[str, Value]:
+    """Values of a function's defaults, evaluated where it is defined."""
+    positional = [*spec.posonlyargs, *spec.args]
+    pairs = [
+        *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
+        *((a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None),
+    ]
+    return {a.arg: _calls.default(ev, d) for a, d in pairs}
+
+
+# ---- subscripts, attributes, calls
+
+
+def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
+    owner = ev.expression(node.value)
+    if isinstance(owner, Tensor):
+        return ev.domain.load(node, owner, index_items(ev, node.slice))
+    return _containers.load(ev, node, owner)
+
+
+def index_items(ev: Evaluator, node: ast.expr) -> list[Value]:
+    """The items of an index, one a comma."""
+    if isinstance(node, ast.Tuple):
+        return [_index_item(ev, e) for e in node.elts]
+    item = _index_item(ev, node)
+    return list(item) if isinstance(item, tuple) else [item]
+
+
+def _index_item(ev: Evaluator, node: ast.expr) -> Value:
+    return _slice(ev, node) if isinstance(node, ast.Slice) else ev.expression(node)
+
+
+def _slice(ev: Evaluator, node: ast.Slice) -> Slice:
+    parts: list[int | None] = []
+    for part in (node.lower, node.upper, node.step):
+        value = None if part is None else ev.expression(part)
+        parts.append(None if value is None or part is None else ev.integer(part, value, "a slice's bound"))
+    if parts[2] == 0:
+        ev.fail("F306", node, "a slice's step cannot be zero")
+    return Slice(parts[0], parts[1], parts[2])
+
+
+def _attribute(ev: Evaluator, node: ast.Attribute) -> Value:
+    owner = ev.expression(node.value)
+    match owner:
+        case Library():
+            return _library.attribute(ev, node, owner)
+        case Tensor():
+            return ev.domain.attribute(node, owner)
+        case np.dtype() if node.attr in ("itemsize", "name"):
+            return Number(owner.itemsize) if node.attr == "itemsize" else owner.name
+        case List() | Dict() | str() | Generator() | tuple() | Range():
+            if _containers.has_method(owner, node.attr) or isinstance(owner, Generator):
+                return Method(owner, node.attr)
+            names = ", ".join(_containers.methods(owner))
+            return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+        case Number() if node.attr in ("real",):
+            return owner
+        case _:
+            return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")
+
+
+def _call(ev: Evaluator, node: ast.Call) -> Value:
+    function = ev.expression(node.func)
+    args, keywords = _calls.arguments(ev, node)
+    return ev.call(node, function, args, keywords)
+
+
+# ---- text
+
+
+def _joined(ev: Evaluator, node: ast.JoinedStr) -> Value:
+    return _text.joined(ev, node)
+
+
+def shown(ev: Evaluator, value: Value) -> str:
+    """A value as `print` shows it, for messages."""
+    parts = _text.parts(ev, value)
+    return "".join(p if isinstance(p, str) else "<array>" for p in parts)[:200]
+
+
+def exception(ev: Evaluator, node: ast.expr) -> str:
+    """What `raise` shows."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        said = ", ".join(shown(ev, ev.expression(a)) for a in node.args)
+        return f"{node.func.id}{': ' if said else ''}{said}"
+    return ast.unparse(node)[:200]
+
+
+def _starred(ev: Evaluator, node: ast.Starred) -> Value:
+    return ev.fail("F503", node, "a starred expression is not supported here")
+
+
+_HANDLERS: Mapping[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
+    ast.Constant: _constant,
+    ast.Name: lambda ev, node: ev.lookup(node),
+    ast.BinOp: _binop,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolop,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.NamedExpr: _named,
+    ast.Tuple: lambda ev, node: tuple(_elements(ev, node.elts)),
+    ast.List: lambda ev, node: List(_elements(ev, node.elts)),
+    ast.Dict: _dict,
+    ast.ListComp: _list_comprehension,
+    ast.DictComp: _dict_comprehension,
+    ast.GeneratorExp: lambda ev, node: Lazy(_comprehension(ev, node), "generator"),
+    ast.Lambda: _lambda,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.JoinedStr: _joined,
+    ast.FormattedValue: lambda ev, node: Text(_text.formatted(ev, node)),
+    ast.Starred: _starred,
+}
+EXPRESSIONS = tuple(sorted(t.__name__ for t in _HANDLERS if t not in (ast.Starred, ast.FormattedValue)))
+"""Names of the expressions that are supported."""
+__all__ = ["BINARY", "COMPARE", "EXPRESSIONS", "Operand", "binary", "evaluate", "index_items"]

@@ -1,0 +1,189 @@
+"""Names out of libraries: which are known, what calling them takes. What NumPy's calls do is the domain's business."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.frontend import _builtins, _calls, _containers
+from fleet.frontend._signatures import FUNCTIONS, Signature
+from fleet.frontend._values import Function, Generator, Library, List, Method, Number, Tensor, Value, words
+from fleet.ir.types import SUPPORTED_DTYPES
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+_NUMBERS: Mapping[str, float] = {
+    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan, "numpy.euler_gamma": float(np.euler_gamma),
+    "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
+}  # fmt: skip
+_DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in SUPPORTED_DTYPES} | {
+    "numpy.bool_": np.dtype(bool), "numpy.double": np.dtype(float), "numpy.single": np.dtype(np.float32),
+    "numpy.half": np.dtype(np.float16), "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
+}  # fmt: skip
+_MODULES = frozenset({"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg"})
+_OTHER = frozenset({"numpy.ndarray", "numpy.dtype", "numpy.finfo", "numpy.iinfo", "numpy.typing.NDArray", "numpy.floating"})
+DRAWS = frozenset({"randn", "rand", "standard_normal", "random_sample", "random", "normal", "uniform", "randint", "permutation"})
+"""Functions of `np.random` that draw from the generator that `np.random.seed` seeds."""
+_RANDOM = frozenset({"numpy.random.seed", "numpy.random.default_rng", "numpy.random.RandomState"})
+
+
+def _known(path: str) -> bool:
+    random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
+    in_math = path.startswith("math.") and path.removeprefix("math.") in _builtins.MATH
+    return path in FUNCTIONS or path in _OTHER or path in _RANDOM or random or in_math
+
+
+def attribute(ev: Evaluator, node: ast.Attribute, owner: Library) -> Value:
+    """`np.maximum`, or an attribute of something that a library's call gave."""
+    return resolve(ev, node, f"{owner.path}.{node.attr}")
+
+
+def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
+    """What a dotted path stands for. SourceError, with what is near it, for what is not supported."""
+    if path in _NUMBERS:
+        return Number(_NUMBERS[path])
+    if path in _DTYPES:
+        return _DTYPES[path]
+    if path == "numpy.newaxis":
+        return None
+    if path.startswith(_INFO):
+        return _limit(ev, node, path)
+    if path in _MODULES or _known(path):
+        return Library(path)
+    root = path.split(".", maxsplit=1)[0]
+    if root not in ("numpy", "math"):
+        ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
+    close = difflib.get_close_matches(path, supported(), 1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return ev.fail("F205", node, f"{path} is not supported", f"{hint}docs/numpy.md lists what is")
+
+
+def supported() -> list[str]:
+    """Every dotted path of NumPy and math that is known."""
+    functions = {*FUNCTIONS, *_OTHER, *_RANDOM, *(f"numpy.random.{d}" for d in DRAWS), *(f"math.{m}" for m in _builtins.MATH)}
+    return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
+
+
+_INFO = ("numpy.finfo:", "numpy.iinfo:")
+_LIMITS = frozenset({"eps", "min", "max", "tiny", "bits", "smallest_normal", "resolution"})
+
+
+def _limit(ev: Evaluator, node: ast.expr, path: str) -> Value:
+    kind, _, rest = path.partition(":")
+    name, _, field = rest.partition(".")
+    dtype = np.dtype(name)
+    if field not in _LIMITS:
+        ev.fail("F206", node, f"{kind} has no supported attribute `{field}`", f"it has {', '.join(sorted(_LIMITS))}")
+    value = getattr(np.finfo(dtype) if kind == "numpy.finfo" else np.iinfo(dtype), field, None)
+    if value is None:
+        ev.fail("F206", node, f"{kind} has no attribute `{field}` for {name}")
+    if isinstance(value, np.floating):
+        return ev.domain.convert(node, Number(float(value)), dtype)
+    return Number(int(value))
+
+
+# ---- calls
+
+
+def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """Calls a function of the file or of a library, a method, or a dtype (`np.float32(x)`)."""
+    match function:
+        case Function():
+            return _calls.inline(ev, node, function, args, keywords)
+        case Method(owner=Tensor() as owner):
+            return ev.domain.method(node, owner, function.name, args, keywords)
+        case Method(owner=Generator() as owner):
+            return ev.domain.draw(node, owner, function.name, args, keywords)
+        case Method():
+            return _containers.call(ev, node, function.owner, function.name, args, keywords)
+        case np.dtype():
+            if len(args) != 1 or keywords:
+                ev.fail("F208", node, f"{function.name}(...) takes one argument")
+            return ev.domain.convert(node, args[0], function)
+        case Library():
+            return _of_library(ev, node, function.path, args, keywords)
+        case _:
+            return ev.fail("F408", node.func, f"{words(function)} cannot be called")
+
+
+def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    root, _, name = path.partition(".")
+    if root == "builtins":
+        return _builtins.call(ev, node, name, args, keywords)
+    if not _known(path):
+        resolve(ev, node.func, path)
+        ev.fail("F408", node, f"`{path}` cannot be called")
+    if root == "math":
+        return _builtins.math_call(ev, node, name, args, keywords)
+    if path in ("numpy.finfo", "numpy.iinfo"):
+        value = args[0] if args else None
+        dtype = value.dtype if isinstance(value, Tensor) else dtype_of(ev, node, value)
+        return Library(f"{path}:{dtype.name}")
+    if path == "numpy.dtype":
+        return dtype_of(ev, node, args[0] if args else None)
+    if path in _OTHER:
+        ev.fail("F408", node, f"`{path}` cannot be called")
+    return ev.domain.call(node, path, args, keywords)
+
+
+def dtype_of(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
+    """`value` as a dtype: numpy.float32, "float32", float, x.dtype."""
+    found: np.dtype | None = None
+    if isinstance(value, np.dtype):
+        found = value
+    elif isinstance(value, Library) and value.path in _PYTHON_DTYPES:
+        found = _PYTHON_DTYPES[value.path]
+    elif isinstance(value, str):
+        try:
+            found = np.dtype(value) if len(value) < 16 else None
+        except TypeError:
+            found = None
+    if found is None or found.name not in SUPPORTED_DTYPES or not found.isnative:
+        ev.fail("F403", node, f"expected a dtype, found {words(value)}", f"supported are {', '.join(SUPPORTED_DTYPES)}")
+    return found
+
+
+_PYTHON_DTYPES = {"builtins.float": np.dtype(float), "builtins.int": np.dtype(np.int64), "builtins.bool": np.dtype(bool)}
+
+
+def to_array(ev: Evaluator, node: ast.expr, value: Value) -> Value:
+    """A list or tuple as the array that NumPy makes of it."""
+    return ev.domain.call(_as_call(node), "numpy.array", [value], {}) if isinstance(value, tuple | List) else value
+
+
+def _as_call(node: ast.expr) -> ast.Call:
+    return node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)
+
+
+def bind(
+    ev: Evaluator, node: ast.Call, name: str, signature: Signature, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> dict[str, Value]:
+    """A call's arguments by parameter name. SourceError F208 or F506 where they do not fit."""
+    bound: dict[str, Value] = {}
+    rest = list(args)
+    for parameter in signature.positional:
+        if parameter.startswith("*"):
+            if rest or parameter[1:] not in keywords:
+                bound[parameter[1:]], rest = tuple(rest), []
+        elif rest:
+            bound[parameter] = rest.pop(0)
+    if rest:
+        ev.fail("F208", node, f"{name} with {len(args)} positional arguments is not supported")
+    allowed = [p.removeprefix("*") for p in signature.positional] + list(signature.keywords)
+    places = {k.arg: k.value for k in node.keywords}
+    for key, value in keywords.items():
+        if key not in allowed:
+            ev.fail("F506", places.get(key, node), f"{name} with `{key}=` is not supported", f"its arguments are {', '.join(allowed)}")
+        if key in bound:
+            ev.fail("F208", places.get(key, node), f"{name} gets `{key}` twice")
+        bound[key] = value
+    missing = [p for p in signature.positional[: signature.required] if p.removeprefix("*") not in bound]
+    if missing:
+        ev.fail("F208", node, f"{name} needs {', '.join(missing)}")
+    return bound

@@ -1,0 +1,392 @@
+"""NumPy's calls that move elements: reshape, transpose, split, stack and their like."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.frontend._numpy import Arguments, Handler, array, axes_of, axis_of, cast, elementwise, emit, emitter, reshaped, size
+from fleet.frontend._values import List, Number, Tensor, Value, dimension, words
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+
+def _given(value: Value) -> Value:
+    """`x.reshape((2, 3))` and `x.reshape(2, 3)` mean the same."""
+    if isinstance(value, tuple) and len(value) == 1 and (value[0] is None or isinstance(value[0], tuple | List)):
+        return value[0]
+    return value
+
+
+def transposed(ev: Evaluator, node: ast.AST, x: Tensor, permutation: Sequence[int]) -> Tensor:
+    """A view with permuted dimensions."""
+    return x.view(emitter(ev).emit(node, "transpose", [x.ssa], permutation=list(permutation)))
+
+
+def _transpose(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    given, rank = _given(args.get("axes")), len(x.shape)
+    permutation = ev.integers(node, given, "axes") if given not in (None, ()) else tuple(reversed(range(rank)))
+    return transposed(ev, node, x, [p + rank if p < 0 else p for p in permutation])
+
+
+def _swapaxes(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    order = list(range(len(x.shape)))
+    a, b = (axis_of(ev, node, len(order), args[n]) for n in ("axis1", "axis2"))
+    order[a], order[b] = order[b], order[a]
+    return transposed(ev, node, x, order)
+
+
+def _moveaxis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    rank = len(x.shape)
+    ends: list[list[int]] = []
+    for name in ("source", "destination"):
+        numbers = ev.integers(node, args[name], name)
+        axes_of(ev, node, rank, tuple(Number(n) for n in numbers))
+        ends.append([n % rank for n in numbers])
+    if len(ends[0]) != len(ends[1]):
+        ev.fail("F305", node, "source and destination must name as many axes")
+    order = [i for i in range(rank) if i not in ends[0]]
+    for to, source in sorted(zip(ends[1], ends[0], strict=True)):
+        order.insert(to, source)
+    return transposed(ev, node, x, order)
+
+
+def _reshape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    given = _given(args["shape"])
+    parts = ev.sequence(given)
+    shape = [_size(ev, node, v) for v in ((given,) if parts is None else parts)]
+    if shape.count(-1) > 1:
+        ev.fail("F303", node, "reshape with more than one unknown dimension")
+    if -1 in shape and all(d >= 0 for d in x.shape):
+        known = math.prod(d for d in shape if d != -1)
+        total = math.prod(x.shape)
+        if known == 0 or total % known:
+            ev.fail("F303", node, f"reshape of shape {x.shape} ({total} elements) to {tuple(shape)}")
+        shape[shape.index(-1)] = total // known
+    return reshaped(ev, node, x, shape)
+
+
+def _size(ev: Evaluator, node: ast.AST, value: Value) -> int:
+    if isinstance(value, Number) and value.size is not None:
+        return -1
+    return ev.integer(node, value, "shape")
+
+
+def _ravel(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    return reshaped(ev, node, x, [-1 if any(d < 0 for d in x.shape) else math.prod(x.shape)])
+
+
+def _flatten(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    result = _ravel(ev, node, args)
+    return Tensor(result.ssa) if isinstance(result, Tensor) else result
+
+
+def _expand_dims(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    count = len(ev.integers(node, args["axis"], "axis"))
+    places = axes_of(ev, node, len(x.shape) + count, args["axis"])
+    left = iter(x.shape)
+    return reshaped(ev, node, x, [1 if i in places else next(left) for i in range(len(x.shape) + count)])
+
+
+def _squeeze(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    given = args.get("axis")
+    axes = [i for i, d in enumerate(x.shape) if d == 1] if given is None else axes_of(ev, node, len(x.shape), given)
+    for a in axes:
+        if x.shape[a] != 1:
+            ev.fail("F303", node, f"axis {a} of shape {x.shape} cannot be squeezed: it is not 1")
+    return reshaped(ev, node, x, [d for i, d in enumerate(x.shape) if i not in axes])
+
+
+def _atleast(rank: int) -> Handler:
+    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        x = array(ev, node, args["a"])
+        return x if len(x.shape) >= rank else reshaped(ev, node, x, [*([1] * (rank - len(x.shape))), *x.shape])
+
+    return handler
+
+
+def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    return x.view(emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=list(ev.integers(node, args["shape"], "shape"))))
+
+
+# ---- joining
+
+
+def parts_of(ev: Evaluator, node: ast.Call, value: Value) -> list[Tensor]:
+    """The arrays of a list or tuple (or of the first dimension of an array)."""
+    if isinstance(value, Tensor) and value.shape:
+        return [v for v in ev.iterate(node, value) if isinstance(v, Tensor)]
+    parts = ev.sequence(value)
+    if not parts:
+        ev.fail("F304", node, f"expected a list or tuple of arrays, found {words(value)}")
+    return [array(ev, node, v) for v in parts]
+
+
+def joined(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """`np.concatenate`."""
+    return emit(ev, node, "concat", parts, axis=axis)
+
+
+def _concatenate(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    parts = parts_of(ev, node, args["arrays"])
+    if "axis" in args and args["axis"] is None:
+        return joined(ev, node, [reshaped(ev, node, p, [int(size(ev, node, p).value)]) for p in parts], 0)
+    if not parts[0].shape:
+        ev.fail("F304", node, "arrays without dimensions cannot be concatenated", "use np.stack")
+    axis = axis_of(ev, node, len(parts[0].shape), args["axis"]) if "axis" in args else 0
+    return joined(ev, node, parts, axis)
+
+
+def _hstack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    parts = [p if p.shape else reshaped(ev, node, p, [1]) for p in parts_of(ev, node, args["arrays"])]
+    return joined(ev, node, parts, 0 if len(parts[0].shape) == 1 else 1)
+
+
+def _vstack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    parts = parts_of(ev, node, args["arrays"])
+    rows = [p if len(p.shape) > 1 else reshaped(ev, node, p, [1, *(p.shape or (1,))]) for p in parts]
+    return joined(ev, node, rows, 0)
+
+
+def _column_stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    parts = parts_of(ev, node, args["arrays"])
+    return joined(ev, node, [p if len(p.shape) > 1 else reshaped(ev, node, p, [*(p.shape or (1,)), 1]) for p in parts], 1)
+
+
+def stack(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """`np.stack`: arrays of one shape along a new dimension."""
+    for p in parts:
+        if p.shape != parts[0].shape:
+            ev.fail("F304", node, f"stack of arrays of shapes {parts[0].shape} and {p.shape}")
+    shape = list(parts[0].shape)
+    return joined(ev, node, [reshaped(ev, node, p, [*shape[:axis], 1, *shape[axis:]]) for p in parts], axis)
+
+
+def _stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    parts = parts_of(ev, node, args["arrays"])
+    return stack(ev, node, parts, axis_of(ev, node, len(parts[0].shape) + 1, args.get("axis", Number(0))))
+
+
+# ---- taking apart
+
+
+def piece(ev: Evaluator, node: ast.AST, x: Tensor, axis: int, start: int, stop: int) -> Tensor:
+    """A view of `start:stop` of one dimension."""
+    first = [start if i == axis else 0 for i in range(len(x.shape))]
+    length = [stop - start if i == axis else d for i, d in enumerate(x.shape)]
+    if tuple(length) == x.shape:
+        return x.view(x.ssa)
+    return x.view(emitter(ev).emit(node, "slice", [x.ssa], start=first, size=length))
+
+
+def _split(equal: bool, axis: int | None = None) -> Handler:
+    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        x = array(ev, node, args["a"])
+        along = 0 if axis == 1 and len(x.shape) == 1 else axis
+        at = along if along is not None else axis_of(ev, node, len(x.shape), args["axis"]) if "axis" in args else 0
+        if at >= len(x.shape):
+            ev.fail("F305", node, f"split along axis {at} of an array of rank {len(x.shape)}")
+        length, sections = x.shape[at], args["indices_or_sections"]
+        if length < 0:
+            ev.fail("F501", node, "a split of a dimension that is not known before the run")
+        given = ev.sequence(sections)
+        if given is None:
+            count = ev.integer(node, sections, "the number of sections")
+            if count <= 0 or (equal and length % count):
+                ev.fail("F308", node, f"dimension {at} of size {length} cannot be split into {count} equal parts")
+            ev.bounded(node, count, "a list")
+            sizes = [length // count + (i < length % count) for i in range(count)]
+            cuts = [0, *np.cumsum(sizes).tolist()]
+            ends = list(zip(cuts, cuts[1:], strict=False))
+        else:
+            marks = [0, *ev.integers(node, sections, "a place to split at"), length]
+            ends = []
+            for a, b in zip(marks, marks[1:], strict=False):
+                first, last, _ = slice(a, b).indices(length)
+                ends.append((first, max(first, last)))
+        return List([piece(ev, node, x, at, a, b) for a, b in ends])
+
+    return handler
+
+
+def _take(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    from fleet.frontend import _indexing
+
+    x, indices = array(ev, node, args["a"]), args["indices"]
+    if args.get("axis") is None:
+        x = reshaped(ev, node, x, [int(size(ev, node, x).value)])
+    axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
+    if isinstance(indices, Number):
+        return _indexing.element(ev, node, x, ev.integer(node, indices, "an index"), axis)
+    return _indexing.gather(ev, node, x, array(ev, node, indices), axis)
+
+
+def _tile(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x, reps = array(ev, node, args["a"]), list(ev.integers(node, args["reps"], "reps"))
+    if any(r < 0 for r in reps):
+        ev.fail("F303", node, f"tile by {tuple(reps)}")
+    reps = [1] * (len(x.shape) - len(reps)) + reps
+    x = reshaped(ev, node, x, [1] * (len(reps) - len(x.shape)) + list(x.shape))
+    for axis, count in enumerate(reps):
+        ev.bounded(node, count, "a tile")
+        if count == 0:
+            x = piece(ev, node, x, axis, 0, 0)
+        elif count > 1:
+            x = joined(ev, node, [x] * count, axis)
+    return Tensor(x.ssa)
+
+
+def _repeat(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x, count = array(ev, node, args["a"]), ev.integer(node, args["repeats"], "repeats")
+    if count < 0:
+        ev.fail("F303", node, f"repeat {count} times")
+    if args.get("axis") is None:
+        x = reshaped(ev, node, x, [int(size(ev, node, x).value)])
+    axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
+    shape = [*x.shape[: axis + 1], count, *x.shape[axis + 1 :]]
+    wide = reshaped(ev, node, x, [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]])
+    spread = emit(ev, node, "broadcast_to", [wide], shape=shape)
+    return Tensor(reshaped(ev, node, spread, [d * count if i == axis else d for i, d in enumerate(x.shape)]).ssa)
+
+
+def _flip(axis: int | None = None) -> Handler:
+    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        x = array(ev, node, args["a"])
+        given = Number(axis) if axis is not None else args.get("axis")
+        axes = axes_of(ev, node, len(x.shape), given)
+        if not axes:
+            return x
+        start = [d - 1 if i in axes and d > 0 else 0 for i, d in enumerate(x.shape)]
+        step = [-1 if i in axes else 1 for i in range(len(x.shape))]
+        return x.view(emitter(ev).emit(node, "slice", [x.ssa], start=start, size=list(x.shape), step=step))
+
+    return handler
+
+
+def _roll(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x, shift = array(ev, node, args["a"]), ev.integer(node, args["shift"], "shift")
+    shape = x.shape
+    if args.get("axis") is None:
+        x = reshaped(ev, node, x, [int(size(ev, node, x).value)])
+    axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
+    length = x.shape[axis]
+    cut = length - shift % length if length else 0
+    if cut in (0, length):
+        return Tensor(reshaped(ev, node, x, shape).ssa)
+    turned = joined(ev, node, [piece(ev, node, x, axis, cut, length), piece(ev, node, x, axis, 0, cut)], axis)
+    return Tensor(reshaped(ev, node, turned, shape).ssa)
+
+
+def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    if args.get("mode", "constant") != "constant":
+        ev.fail("F506", node, "pad with a mode other than constant is not supported", "pad with a number")
+    width = ev.sequence(args["pad_width"])
+    rows = None if width is None else [ev.sequence(w) for w in width]
+    if width is None or rows is None:
+        pairs = [(ev.integer(node, args["pad_width"], "pad_width"),) * 2]
+    elif all(r is None for r in rows):
+        pairs = [ev.integers(node, args["pad_width"], "pad_width")]
+    else:
+        pairs = [ev.integers(node, w, "pad_width") for w in width]
+    pairs = [(p[0], p[-1]) for p in pairs]
+    pairs = pairs * len(x.shape) if len(pairs) == 1 else pairs
+    if len(pairs) != len(x.shape) or any(n < 0 for p in pairs for n in p):
+        ev.fail("F303", node, f"pad of {words(x)} by {pairs}")
+    number = ev.static(args.get("constant_values", Number(0)))
+    if number is None:
+        ev.fail("F404", node, "constant_values must be a number known from the source")
+    value = emitter(ev).filled(node, (), int(number) if x.dtype.kind == "i" else number, x.dtype)
+    return emit(ev, node, "pad", [x, value], low=[p[0] for p in pairs], high=[p[1] for p in pairs])
+
+
+def _triangle(upper: bool) -> Handler:
+    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        from fleet.frontend import _create
+        from fleet.frontend._numpy import select
+
+        x, k = array(ev, node, args["a"]), args.get("k", Number(0))
+        if len(x.shape) < 2:
+            ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 2 or more")
+        diagonal = ev.integer(node, k, "k") - (1 if upper else 0)
+        mask = _create.triangle(ev, node, x.shape[-2], x.shape[-1], diagonal, np.dtype(bool))
+        zero = emitter(ev).filled(node, (), 0, x.dtype)
+        return select(ev, node, mask, *((zero, x) if upper else (x, zero)))
+
+    return handler
+
+
+def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    if len(x.shape) != 2:
+        ev.fail("F305", node, f"diagonal of {words(x)}", "it takes matrices")
+    length, columns = min(x.shape), x.shape[1]
+    flat = reshaped(ev, node, x, [math.prod(x.shape)])
+    if not length:
+        return piece(ev, node, flat, 0, 0, 0)
+    return x.view(emitter(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[columns + 1]))
+
+
+def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    found = _diagonal(ev, node, args)
+    assert isinstance(found, Tensor)
+    return emit(ev, node, "reduce_sum", [found], axes=[0], keepdims=False)
+
+
+def _copy(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    return Tensor(x.ssa, scalar=x.scalar)
+
+
+def _astype(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    from fleet.frontend import _library
+
+    x = array(ev, node, args["a"])
+    return Tensor(cast(ev, node, x, _library.dtype_of(ev, node, args["dtype"])).ssa, scalar=x.scalar)
+
+
+def _shape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    return tuple(dimension(x, i) for i in range(len(x.shape)))
+
+
+def _fill(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    owner = args["a"]
+    assert isinstance(owner, Tensor)
+    ev.domain.store(node, owner, [], args["value"])
+    return None
+
+
+def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    known = ev.static(args["a"])
+    if known is None:
+        hint = "keep it an array; arrays of one element take part in arithmetic as they are"
+        ev.fail("F407", node, f"a Python number out of {words(args['a'])} is not supported", hint)
+    return Number(known)
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "transpose": _transpose, "swapaxes": _swapaxes, "moveaxis": _moveaxis, "reshape": _reshape, "ravel": _ravel,
+    "flatten": _flatten, "expand_dims": _expand_dims, "squeeze": _squeeze, "atleast_1d": _atleast(1), "atleast_2d": _atleast(2),
+    "broadcast_to": _broadcast_to, "concatenate": _concatenate, "hstack": _hstack, "vstack": _vstack,
+    "column_stack": _column_stack, "stack": _stack, "split": _split(True), "array_split": _split(False),
+    "hsplit": _split(True, 1), "vsplit": _split(True, 0), "take": _take, "tile": _tile, "repeat": _repeat, "flip": _flip(),
+    "flipud": _flip(0), "fliplr": _flip(1), "roll": _roll, "pad": _pad, "tril": _triangle(False), "triu": _triangle(True),
+    "diagonal": _diagonal, "trace": _trace, "copy": _copy, "astype": _astype, "shape": _shape, "fill": _fill, "item": _item,
+    "ndim": lambda ev, node, args: Number(len(array(ev, node, args["a"]).shape)),
+    "size": lambda ev, node, args: size(ev, node, array(ev, node, args["a"])),
+}  # fmt: skip
+__all__ = ["HANDLERS", "elementwise"]

@@ -1,0 +1,314 @@
+"""Statements. What decides over their flow must be known while the source is read."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fleet.errors import SourceError
+from fleet.frontend import _containers, _expressions, _library
+from fleet.frontend._scopes import bound_names
+from fleet.frontend._values import Broken, Dict, Function, Library, List, Number, Poison, Tensor, Value, words
+from fleet.frontend._words import kind
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+_SUPPORTED = "assignments, if, for, while, functions, calls, assert, raise, print and return"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How a block ended: "" (at its end), "break", "continue" or "return" with the statement and its value."""
+
+    kind: str = ""
+    statement: ast.Return | None = None
+    value: Value = None
+
+
+_END = Flow()
+
+
+def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
+    """Runs statements until one of them leaves the block. An error is noted, and what it would have bound is poisoned."""
+    from fleet.frontend._evaluator import Poisoned
+
+    for statement in body:
+        ev.step(statement)
+        try:
+            flow = _run(ev, statement)
+            if ev.tolerant and ev.frame is ev.globals:
+                ev.evaluated.append(statement)
+        except Poisoned:
+            _poison(ev, statement)
+            flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
+        except SourceError as error:
+            if ev.tolerant:
+                if ev.frame is not ev.globals:
+                    raise
+                _break(ev, statement, error)
+                continue
+            ev.record(error)
+            _poison(ev, statement)
+            flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
+        if flow.kind:
+            return flow
+    return _END
+
+
+def _poison(ev: Evaluator, statement: ast.stmt) -> None:
+    for name in bound_names([statement]):
+        ev.frame.target(name).variables[name] = Poison()
+    if isinstance(statement, ast.For | ast.While | ast.If) and any(isinstance(n, ast.Return) for n in ast.walk(statement)):
+        from fleet.frontend._evaluator import Poisoned
+
+        raise Poisoned  # it may have left the function: nothing after it is known
+
+
+def _break(ev: Evaluator, statement: ast.stmt, error: SourceError) -> None:
+    for name in bound_names([statement]):
+        ev.globals.variables[name] = Broken(error)
+    if any(isinstance(n, ast.Attribute | ast.Name) for n in ast.walk(statement)):
+        touched = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+        for name, value in list(ev.globals.variables.items()):
+            if name in touched and isinstance(value, List | Dict | Tensor) and _mutates(statement, name):
+                ev.globals.variables[name] = Broken(error)
+        if "random" in ast.dump(statement) or "rng" in ast.dump(statement):
+            ev.lost = error
+
+
+def _mutates(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement may have changed what a name holds: it calls something with it, or assigns to a part of it."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call | ast.Subscript | ast.AugAssign) and any(
+            isinstance(n, ast.Name) and n.id == name for n in ast.walk(node)
+        ):
+            return True
+    return False
+
+
+def _run(ev: Evaluator, node: ast.stmt) -> Flow:
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        ev.fail("F502", node, f"{kind(node)} is not supported", f"supported statements are {_SUPPORTED}")
+    return handler(ev, node) or _END
+
+
+# ---- binding
+
+
+def _assign(ev: Evaluator, node: ast.Assign) -> None:
+    value = ev.expression(node.value)
+    for target in node.targets:
+        assign(ev, target, value)
+
+
+def _annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign(ev, node.target, ev.expression(node.value))
+
+
+def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
+    """Binds a target: a name, a part of a container or array, or a pattern of them."""
+    match target:
+        case ast.Name():
+            ev.bind(target.id, value)
+        case ast.Tuple() | ast.List():
+            _unpack(ev, target, value)
+        case ast.Subscript():
+            owner = ev.expression(target.value)
+            if isinstance(owner, Tensor):
+                ev.domain.store(target, owner, _expressions.index_items(ev, target.slice), value)
+                _renamed(ev, target.value, owner)
+            else:
+                _containers.store(ev, target, owner, value)
+        case _:
+            ev.fail("F504", target, f"assignment to {kind(target)} is not supported", "assign to a name")
+
+
+def _renamed(ev: Evaluator, node: ast.expr, owner: Tensor) -> None:
+    if isinstance(node, ast.Name):
+        ev.bind(node.id, owner)
+
+
+def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
+    iterable = ev.iterate(target, value)
+    starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+    parts: list[Value] = []
+    for part in iterable:
+        parts.append(part)
+        ev.bounded(target, len(parts), "a sequence")
+        if not starred and len(parts) > len(target.elts) and not isinstance(value, tuple | List):
+            break
+    if not starred:
+        if len(parts) != len(target.elts):
+            ev.fail("F310", target, f"{len(target.elts)} targets for {len(parts)} values")
+        for element, part in zip(target.elts, parts, strict=True):
+            assign(ev, element, part)
+        return
+    place, after = starred[0], len(target.elts) - starred[0] - 1
+    if len(parts) < place + after:
+        ev.fail("F310", target, f"{len(target.elts) - 1} targets and a starred one for {len(parts)} values")
+    middle = List(parts[place : len(parts) - after])
+    for element, part in zip(target.elts, [*parts[:place], middle, *parts[len(parts) - after :]], strict=True):
+        assign(ev, element.value if isinstance(element, ast.Starred) else element, part)
+
+
+def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
+    op = _expressions.BINARY.get(type(node.op))
+    match node.target:
+        case ast.Name() as target:
+            old = ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            if isinstance(old, Poison):
+                ev.expression(target)
+            ev.bind(target.id, _updated(ev, node, op, old, ev.expression(node.value)))
+        case ast.Subscript() as target:
+            owner = ev.expression(target.value)
+            items = _expressions.index_items(ev, target.slice)
+            place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+            if isinstance(owner, Tensor):
+                old = ev.domain.load(place, owner, items)
+                right = ev.operand(node.value, ev.expression(node.value))
+                new = _expressions.binary(ev, place, node.op, ev.operand(target, old), right)
+                del old
+                ev.domain.store(target, owner, items, new)
+                _renamed(ev, target.value, owner)
+                return
+            old = _containers.load(ev, place, owner)
+            _containers.store(ev, target, owner, _updated(ev, node, op, old, ev.expression(node.value)))
+        case _:
+            ev.fail("F504", node, f"augmented assignment to {kind(node.target)} is not supported", "assign to a name")
+
+
+def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, right: Value) -> Value:
+    if isinstance(old, List) and isinstance(node.op, ast.Add):
+        added = list(ev.iterate(node.value, right))
+        ev.bounded(node, len(old.items) + len(added), "a list")
+        old.items += added
+        return old
+    if isinstance(old, Tensor) and not old.scalar and op is not None:
+        return ev.domain.update(node, op, old, ev.operand(node.value, right))
+    return _expressions.binary(ev, node.value, node.op, old, right)
+
+
+def _delete(ev: Evaluator, node: ast.Delete) -> None:
+    for target in node.targets:
+        match target:
+            case ast.Name():
+                ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+                ev.frame.target(target.id).variables.pop(target.id, None)
+            case ast.Subscript():
+                _containers.remove(ev, target, ev.expression(target.value))
+            case _:
+                ev.fail("F502", target, f"`del` of {kind(target)} is not supported", "delete names and parts of lists and dicts")
+
+
+# ---- definitions
+
+
+def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
+    for decorator in node.decorator_list:
+        hint = "remove the decorator"
+        ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)
+    ev.bind(node.name, Function(node, ev.frame, _expressions.defaults(ev, node.args)), quiet=True)
+
+
+def _import(ev: Evaluator, node: ast.Import) -> None:
+    for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        ev.bind(name, Library(alias.name if alias.asname else name), quiet=True)
+
+
+def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
+    for alias in node.names:
+        path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+        value: Value = Library(path)
+        if path.startswith(("numpy.", "math.")):
+            with contextlib.suppress(SourceError):  # what is not supported is an error where it is used
+                value = _library.resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
+        ev.bind(alias.asname or alias.name, value, quiet=True)
+
+
+# ---- flow
+
+
+def _if(ev: Evaluator, node: ast.If) -> Flow:
+    return block(ev, node.body if ev.truth(node.test, ev.expression(node.test)) else node.orelse)
+
+
+def _for(ev: Evaluator, node: ast.For) -> Flow:
+    for value in ev.iterate(node.iter, ev.expression(node.iter)):
+        ev.step(node)
+        assign(ev, node.target, value)
+        flow = block(ev, node.body)
+        if flow.kind == "break":
+            return _END
+        if flow.kind == "return":
+            return flow
+    return block(ev, node.orelse)
+
+
+def _while(ev: Evaluator, node: ast.While) -> Flow:
+    while ev.truth(node.test, ev.expression(node.test)):
+        ev.step(node)
+        flow = block(ev, node.body)
+        if flow.kind == "break":
+            return _END
+        if flow.kind == "return":
+            return flow
+        if ev.errors:
+            break  # what the condition depends on may be poisoned
+    return block(ev, node.orelse)
+
+
+def _return(ev: Evaluator, node: ast.Return) -> Flow:
+    return Flow("return", node, None if node.value is None else ev.expression(node.value))
+
+
+def _assert(ev: Evaluator, node: ast.Assert) -> None:
+    if not ev.truth(node.test, ev.expression(node.test)):
+        said = "" if node.msg is None else f": {_expressions.shown(ev, ev.expression(node.msg))}"
+        ev.fail("F702", node, f"the assertion is false{said}")
+
+
+def _raise(ev: Evaluator, node: ast.Raise) -> None:
+    said = "" if node.exc is None else _expressions.exception(ev, node.exc)
+    ev.fail("F701", node, f"the source raises {said or 'an exception'}")
+
+
+def _expression(ev: Evaluator, node: ast.Expr) -> None:
+    if not isinstance(node.value, ast.Constant):
+        ev.expression(node.value)
+
+
+def _nothing(_ev: Evaluator, _node: ast.stmt) -> None:
+    pass
+
+
+_HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Delete: _delete,
+    ast.FunctionDef: _function,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.If: _if,
+    ast.For: _for,
+    ast.While: _while,
+    ast.Return: _return,
+    ast.Break: lambda _ev, _node: Flow("break"),
+    ast.Continue: lambda _ev, _node: Flow("continue"),
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Expr: _expression,
+    ast.Pass: _nothing,
+    ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
+}
+STATEMENTS = tuple(sorted(t.__name__ for t in _HANDLERS))
+"""Names of the statements that are supported."""
+__all__ = ["STATEMENTS", "Flow", "Number", "assign", "block", "words"]

@@ -1,0 +1,145 @@
+"""Arrays that the source makes: draws of seeded generators, np.tri and its like, literals. They become weights when used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from fleet.frontend._values import Dict, List, Tensor, Value
+from fleet.ir.program import Argument
+from fleet.ir.types import tensor_type
+from fleet.ir.weights import Creation, Entry
+
+MAX_BYTES = 1 << 30
+"""The largest array that a source may make."""
+MAX_TOTAL = 8 << 30
+"""All arrays of a source together."""
+_SMALL = 4096
+
+
+class Static(Tensor):
+    """An array that is known before the run, or can be made; `entry` is the array or its recipe.
+
+    While `lazy`, no operation has used it and it has no place in the IR.
+    """
+
+    def __init__(self, made: Made, entry: Entry, kind: str, *, scalar: bool | None = None) -> None:
+        self.entry: Entry | None = entry
+        self._shape, self._dtype = tuple(entry.shape), entry.dtype
+        super().__init__(None, scalar=scalar)
+        self._made = made
+        self.kind = kind
+        self.names: list[tuple[int, str]] = []
+
+    @property
+    def lazy(self) -> bool:
+        """True while it is not in the IR."""
+        return self._ssa is None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """See `Tensor.shape`."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """See `Tensor.dtype`."""
+        return self._dtype
+
+    @property
+    def ssa(self) -> SSAValue:
+        """The IR's value: an argument of the function, made on the first use."""
+        if self._ssa is None:
+            self._ssa = self._made.argument(self)
+        return self._ssa
+
+    @ssa.setter
+    def ssa(self, value: SSAValue) -> None:
+        self._ssa = value
+        self.entry = None
+
+    def note(self, variable: str, depth: int) -> None:
+        """A variable is bound to it."""
+        self.names.append((depth, variable))
+
+    def small(self) -> np.ndarray | None:
+        """The array, where making it costs nothing (no draw, few elements)."""
+        if isinstance(self.entry, np.ndarray):
+            return self.entry if self.entry.size <= _SMALL else None
+        if isinstance(self.entry, Creation) and int(np.prod(self._shape)) <= _SMALL:
+            return self.entry.array
+        return None
+
+    def known(self) -> bool | int | float | None:
+        """The value, of an array of one element that costs nothing."""
+        array = self.small() if not self._shape or int(np.prod(self._shape)) == 1 else None
+        return None if array is None else array.item()
+
+
+class Made:
+    """Every array that the source made and that an operation uses, as arguments of the function."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.used: list[tuple[Static, BlockArgument, Entry]] = []
+        self.total = 0
+
+    def argument(self, value: Static) -> SSAValue:
+        """The function's argument for an array."""
+        assert value.entry is not None
+        if isinstance(value.entry, Creation):
+            for other, argument, entry in self.used:
+                if isinstance(entry, Creation) and entry == value.entry:  # made twice by the same call: one weight
+                    other.names += value.names
+                    return argument
+        argument = self.block.insert_arg(tensor_type(value.shape, value.dtype), len(self.block.args))
+        self.used.append((value, argument, value.entry))
+        return argument
+
+    def drop_unused(self) -> None:
+        """Takes arguments away that no operation uses any more."""
+        for item in list(self.used):
+            if not item[1].uses:
+                self.block.erase_arg(item[1])
+                self.used.remove(item)
+
+    def arguments(self, taken: set[str], roots: Mapping[str, Value]) -> tuple[list[Argument], dict[str, Entry]]:
+        """The arguments in their order, and what each is. `roots`: variables whose containers give names ("blocks.3.w")."""
+        paths = _paths(roots)
+        arguments: list[Argument] = []
+        entries: dict[str, Entry] = {}
+        for value, argument, entry in self.used:
+            named = min(value.names, key=lambda n: n[0], default=None)
+            outer = named[1] if named is not None and named[0] <= 1 and "." not in named[1] else None
+            base = outer or paths.get(id(value)) or (named[1] if named is not None else f"{value.kind}.0")
+            name, suffix = base, 0
+            while name in taken:
+                suffix += 1
+                name = f"{base.removesuffix('.0') if named is None else base}.{suffix}"
+            taken.add(name)
+            argument.name_hint = name if name.isascii() and name.replace(".", "_").isidentifier() else None
+            arguments.append(Argument(name, value.shape, value.dtype, "weight"))
+            entries[name] = entry
+        return arguments, entries
+
+
+def _paths(roots: Mapping[str, Value]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    work: list[tuple[str, Value, int]] = [(name, value, 0) for name, value in reversed(roots.items())]
+    seen: set[int] = set()
+    while work:
+        path, value, depth = work.pop()
+        if isinstance(value, Static):
+            found.setdefault(id(value), path)
+        if id(value) in seen or depth > 8:
+            continue
+        if isinstance(value, List | Dict | tuple):
+            seen.add(id(value))
+        if isinstance(value, Dict):
+            work += [(f"{path}.{k}", v, depth + 1) for k, v in reversed(value.items.items())]
+        elif isinstance(value, List | tuple):
+            parts = value.items if isinstance(value, List) else value
+            work += [(f"{path}.{i}", v, depth + 1) for i, v in reversed(list(enumerate(parts)))]
+    return found

@@ -1,0 +1,118 @@
+"""What `print` and f-strings show: text, with places for values that are known only when the model runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fleet.frontend._values import Dict, Library, List, Number, Range, Tensor, Text, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+Part: TypeAlias = "str | tuple[Tensor, str, str]"
+_MAX_WIDTH = 999
+
+
+def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | None = None) -> list[Part]:
+    """A value as `str` shows it (`repr` with `quoted`), in pieces."""
+    ev.step(node or ev.module.tree)
+    match value:
+        case Tensor():
+            return [(value, "r" if quoted else "s", "")]
+        case Text():
+            return list(value.parts)
+        case str():
+            return [repr(value) if quoted else value]
+        case Number():
+            if value.size is not None:
+                ev.fail("F501", node or ev.module.tree, "a dimension that is not known before the run cannot be printed")
+            return [repr(value.value)]
+        case None:
+            return ["None"]
+        case tuple():
+            inner = _joined(ev, value, node)
+            return ["(", *inner, ",)" if len(value) == 1 else ")"]
+        case List():
+            return ["[", *_joined(ev, value.items, node), "]"]
+        case Dict():
+            found: list[Part] = ["{"]
+            for i, (k, v) in enumerate(value.items.items()):
+                found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
+            return [*found, "}"]
+        case Range():
+            return [repr(value.values)]
+        case np.dtype():
+            return [repr(value) if quoted else str(value)]
+        case Library() if value.path.startswith("builtins."):
+            return [f"<class {value.path.removeprefix('builtins.')!r}>"]
+        case _:
+            return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
+
+
+def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> list[Part]:
+    found: list[Part] = []
+    for i, v in enumerate(values):
+        found += [", " if i else "", *parts(ev, v, quoted=True, node=node)]
+    return found
+
+
+def joined(ev: Evaluator, node: ast.JoinedStr) -> Value:
+    """An f-string: text where all of it is known, else text with places."""
+    found: list[Part] = []
+    for value in node.values:
+        if isinstance(value, ast.Constant):
+            found.append(str(value.value))
+        elif isinstance(value, ast.FormattedValue):
+            found += formatted(ev, value)
+    if all(isinstance(p, str) for p in found):
+        text = "".join(p for p in found if isinstance(p, str))
+        ev.bounded(node, len(text), "a string")
+        return text
+    return Text(found)
+
+
+def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
+    """`{value!r:spec}`."""
+    value = ev.expression(node.value)
+    spec = "" if node.format_spec is None else joined(ev, node.format_spec) if isinstance(node.format_spec, ast.JoinedStr) else None
+    if not isinstance(spec, str):
+        ev.fail("F503", node, "a format that is known only when the model runs is not supported")
+    if any(int(n) > _MAX_WIDTH for n in re.findall(r"[0-9]{1,18}", spec)) or re.search(r"[0-9]{19}", spec):
+        ev.fail("F607", node, f"a width or precision above {_MAX_WIDTH}")
+    conversion = chr(node.conversion) if node.conversion > 0 else ""
+    if conversion == "a":
+        ev.fail("F503", node, "the conversion !a is not supported", "use !r or !s")
+    if isinstance(value, Tensor):
+        if spec and value.shape:
+            ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
+        return [(value, conversion, spec)]
+    if isinstance(value, Number | str) and value is not None:
+        plain = value.value if isinstance(value, Number) else value
+        try:
+            shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)
+        except (TypeError, ValueError) as error:
+            ev.fail("F408", node, f"format {spec!r}: {error}")
+        return [shown]
+    shown_parts = parts(ev, value, quoted=conversion == "r", node=node)
+    if spec:
+        ev.fail("F408", node, f"{words(value)} takes no format {spec!r}")
+    return shown_parts
+
+
+def template(pieces: Sequence[Part]) -> tuple[str, list[Tensor]]:
+    """Pieces as a format string with numbered places ("loss {0:.3f}") and what stands in them."""
+    text: list[str] = []
+    values: list[Tensor] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            text.append(piece.replace("{", "{{").replace("}", "}}"))
+            continue
+        value, conversion, spec = piece
+        text.append(f"{{{len(values)}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}")
+        values.append(value)
+    return "".join(text), values

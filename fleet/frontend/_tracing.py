@@ -1,0 +1,241 @@
+"""Arrays as values of the IR: operators, calls and prints become operations, one by one."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from fleet.frontend import _indexing, _library, _numpy, _random, _text
+from fleet.frontend._builder import Builder
+from fleet.frontend._domain import Domain, Index
+from fleet.frontend._signatures import FUNCTIONS, METHODS
+from fleet.frontend._static import Made, Static
+from fleet.frontend._values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
+from fleet.ir.promotion import BINARY
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "nbytes", "itemsize")
+_BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal", "logical_xor": "not_equal"}
+
+
+class Tracing(Domain):
+    """Appends to a builder's block. `made` collects the arrays that the source makes: they become weights.
+
+    muted: prints are dropped (of the statements around the function that is the model).
+    """
+
+    def __init__(self, builder: Builder, made: Made) -> None:
+        self.builder = builder
+        self.made = made
+        self.muted = False
+
+    # ---- operators
+
+    def binary(self, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+        """See `Domain.binary`."""
+        ev = self.ev
+        if op == "matmul":
+            return _numpy.matmul(ev, node, lhs, rhs)
+        op = self.on_bools(node, op, lhs, rhs)
+        known = [self.known_scalar(v) for v in (lhs, rhs)]
+        if None not in known and op in BINARY:
+            with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, OverflowError):
+                return _indexing.literal(self.ev, node, BINARY[op](*known))
+        if op == "pow" and _squares_bool(lhs, rhs):
+            assert isinstance(lhs, Tensor)
+            squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))
+            return self.builder.elementwise(node, "mul", [squared, squared])
+        return self.builder.elementwise(node, op, [lhs, rhs])
+
+    def known_scalar(self, value: Operand) -> Any:
+        """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
+        if isinstance(value, Number):
+            return None if value.size is not None else value.value
+        small = value.small() if isinstance(value, Static) and not value.shape else None
+        return None if small is None else small[()]
+
+    def on_bools(self, node: ast.expr, op: str, *operands: Operand) -> str:
+        """The logical operation that a bitwise one is on arrays of bool, the only ones that it is supported for."""
+        if op not in _BITS:
+            return op
+        for v in operands:
+            kind = v.dtype.kind if isinstance(v, Tensor) else "b" if isinstance(v.value, bool) else "i"
+            if kind != "b":
+                hint = "it is supported for arrays of bool" if op != "logical_xor" else "compare with 0 first"
+                self.ev.fail("F401", node, f"{op} of {words(v)}", hint)
+        return _BITS[op]
+
+    def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
+        """See `Domain.unary`."""
+        if op == "pos":
+            return Tensor(value.ssa, scalar=value.scalar)
+        if op == "invert":
+            if value.dtype.kind != "b":
+                self.ev.fail("F401", node, f"~ of {words(value)}", "it is supported for arrays of bool; write -x - 1 for integers")
+            op = "logical_not"
+        return self.builder.elementwise(node, op, [value])
+
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+        """See `Domain.arithmetic`."""
+        if any(v.size is not None for v in operands):
+            inputs = [self.builder.number(node, v, i64) for v in operands]
+            result = Number(-1, size=next(v.size for v in operands if v.size is not None))
+            result.ssa = self.builder.emit(node, op, inputs)
+            return result
+        return self.builder.arithmetic(node, op, operands, value)
+
+    def update(self, node: ast.stmt, op: str, owner: Tensor, value: Operand) -> Value:
+        """See `Domain.update`."""
+        target = node.target if isinstance(node, ast.AugAssign) else None
+        place = target if isinstance(target, ast.expr) else ast.Name("x")
+        if owner.storage.outside and isinstance(target, ast.Name):
+            sign = ast.unparse(node).split("=")[0].split()[-1]
+            self.ev.fail(
+                "F504", node, f"`{sign}=` changes an array in place that belongs to whoever calls the model",
+                f"write {target.id} = {target.id} {sign} (...)",
+            )  # fmt: skip
+        _indexing.check_alone(self.ev, node, owner)
+        result = self.binary(place, op, owner, value)
+        assert isinstance(result, Tensor)
+        if result.shape != owner.shape:
+            self.ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")
+        if not np.can_cast(result.dtype, owner.dtype, "same_kind"):
+            self.ev.fail(
+                "F406", node, f"an array of {owner.dtype} cannot be changed in place to {result.dtype}", "make a new array: x = x + y"
+            )
+        owner.ssa = _numpy.cast(self.ev, node, result, owner.dtype).ssa
+        return owner
+
+    # ---- calls
+
+    def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.call`."""
+        if path.startswith("numpy.random."):
+            return _random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
+        if path == "numpy.where" and len(args) == 1:
+            self.ev.fail("F501", node, "np.where with one argument gives a shape that depends on values", "give all three arguments")
+        signature = FUNCTIONS[path]
+        bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), signature, args, keywords)
+        return _numpy.handle(self.ev, node, signature.handler, bound)
+
+    def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.method`."""
+        signature = METHODS[name]
+        bound = _library.bind(self.ev, node, f"`.{name}`", signature, [owner, *args], keywords)
+        return _numpy.handle(self.ev, node, signature.handler, bound)
+
+    def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.draw`."""
+        return _random.draw(self.ev, node, owner.stream, name, args, keywords)
+
+    def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
+        """See `Domain.attribute`."""
+        match node.attr:
+            case "shape":
+                return tuple(dimension(owner, i) for i in range(len(owner.shape)))
+            case "ndim":
+                return Number(len(owner.shape))
+            case "size" | "nbytes":
+                size = _numpy.size(self.ev, node, owner)
+                return size if node.attr == "size" else Number(int(size.value) * owner.dtype.itemsize)
+            case "itemsize":
+                return Number(owner.dtype.itemsize)
+            case "dtype":
+                return owner.dtype
+            case "T":
+                order = list(reversed(range(len(owner.shape))))
+                return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
+            case name if name in METHODS:
+                return Method(owner, name)
+            case name:
+                supported = ", ".join(sorted([*METHODS, *_ATTRIBUTES]))
+                return self.ev.fail("F206", node, f"arrays have no supported attribute `{name}`", f"supported are {supported}")
+
+    def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
+        """See `Domain.convert`."""
+        return _numpy.convert(self.ev, node, value, dtype)
+
+    # ---- parts
+
+    def load(self, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+        """See `Domain.load`."""
+        return _indexing.load(self.ev, node, owner, index)
+
+    def store(self, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+        """See `Domain.store`."""
+        _indexing.store(self.ev, node, owner, index, value)
+
+    def elements(self, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+        """See `Domain.elements`."""
+        if owner.shape[0] < 0:
+            self.ev.fail("F501", node, "a loop over a dimension that is not known before the run", "compute with the whole array")
+        for i in range(owner.shape[0]):
+            yield _indexing.element(self.ev, node, owner, i)
+
+    def known(self, owner: Tensor) -> bool | int | float | None:
+        """See `Domain.known`."""
+        return owner.known() if isinstance(owner, Static) else None
+
+    # ---- effects and names
+
+    def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
+        """See `Domain.print`."""
+        plain = [p for p in parts if isinstance(p, Tensor | Number)]
+        if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
+            if not self.muted:
+                self.builder.print(node, plain)
+            return
+        pieces: list[_text.Part] = []
+        for i, p in enumerate(parts):
+            pieces += [separator if i else "", *_text.parts(self.ev, p, node=node)]
+        template, values = _text.template([*pieces, end])
+        self.ev.bounded(node, len(template), "a string")
+        if not self.muted:
+            self.builder.print(node, values, template)
+
+    def named(self, value: Value, variable: str, depth: int) -> None:
+        """See `Domain.named`."""
+        if isinstance(value, Static) and value.lazy:
+            value.note(variable, depth)
+        elif isinstance(value, Tensor):
+            self.builder.name(value.ssa, variable, depth)
+        elif isinstance(value, Number):
+            value.variable = value.variable or (depth, variable)
+            if value.ssa is not None:
+                self.builder.name(value.ssa, variable, depth)
+
+
+def _squares_bool(lhs: Operand, rhs: Operand) -> bool:
+    """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
+    two = isinstance(rhs, Number) and type(rhs.value) is int and rhs.value == 2
+    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and len(lhs.shape) > 0
+
+
+def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:
+    """The IR value that each variable holds at the end, for those that hold one."""
+    found: dict[str, SSAValue] = {}
+    for name, value in variables.items():
+        if isinstance(value, Static) and value.lazy:
+            continue
+        if isinstance(value, Tensor):
+            found[name] = value.ssa
+        elif isinstance(value, Number):
+            if value.ssa is not None:
+                found[name] = value.ssa
+            elif len(value.constants) == 1:
+                found[name] = next(iter(value.constants.values()))
+    return found
+
+
+def of(ev: Evaluator) -> Tracing:
+    """The evaluator's domain, which is this one."""
+    assert isinstance(ev.domain, Tracing)
+    return ev.domain

@@ -1,0 +1,147 @@
+"""The header of a bytecode file, read without trust: every field has the type and the range that `container.save` gives it.
+
+Anything else raises ValueError, KeyError or TypeError; nothing is made whose size the header alone decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.weights import Entry, Recipe, Stream, Weights, recipe_from_plain
+from fleet.targets.bytecode.flow import MAX_SLOTS
+from fleet.targets.bytecode.hints import parse_type
+from fleet.targets.bytecode.instructions import Form, instructions
+from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule, OutputSlot
+from fleet.targets.bytecode.opcodes import OpCode, TypeCode
+
+__all__ = ["Header"]
+
+_FIELDS: frozenset[str] = frozenset(
+    ("target", "variable_size", "code", "consts", "invokes", "arguments", "outputs", "weights", "program_hash", "arrays")
+)
+_KINDS = ("input", "weight")
+_WORD = 1 << 53
+"""Words of the code and dimensions are below this."""
+
+
+class Header:
+    """The parsed JSON."""
+
+    def __init__(self, fields: Any) -> None:
+        if not isinstance(fields, dict) or _FIELDS ^ set(cast("dict[str, Any]", fields)):
+            raise ValueError(f"expected an object with {', '.join(sorted(_FIELDS))}")
+        self._fields = cast("dict[str, Any]", fields)
+
+    def arrays(self) -> Iterator[tuple[np.dtype, tuple[int, ...]]]:
+        """dtype and shape of every array that follows the header."""
+        for entry in _list(self._fields["arrays"]):
+            name, shape = _items(entry, 2)
+            if name not in SUPPORTED_DTYPES:
+                raise ValueError(f"dtype {name}")
+            yield np.dtype(name), _shape(shape)
+
+    def module(self, arrays: list[np.ndarray]) -> ByteCodeModule:
+        """The module, with views of the file as its arrays."""
+        f = self._fields
+        slots = _integer(f["variable_size"], 0, MAX_SLOTS)
+        return ByteCodeModule(
+            [_constant(c, arrays) for c in _list(f["consts"])],
+            _named([_integer(w, -_WORD, _WORD) for w in _list(f["code"])]),
+            _text(f["target"]),
+            slots,
+            tuple(_text(i) for i in _list(f["invokes"])),
+            tuple(_argument(a) for a in _list(f["arguments"])),
+            tuple(_output(o, slots) for o in _list(f["outputs"])),
+            _weights(_typed(f["weights"], dict), arrays),
+            _text(f["program_hash"]),
+        )
+
+
+def _weights(fields: dict[Any, Any], arrays: list[np.ndarray]) -> Mapping[str, np.ndarray]:
+    """Arrays of the file, or recipes: what a recipe makes is made when a run needs it."""
+    streams: dict[str, Stream] = {}
+    entries: dict[str, Entry] = {
+        _text(name): recipe_from_plain(cast("dict[str, Any]", w), streams) if isinstance(w, dict) else _array(w, arrays)
+        for name, w in fields.items()
+    }
+    recipes = any(isinstance(e, Recipe) for e in entries.values())
+    return Weights(entries) if recipes else cast("dict[str, np.ndarray]", entries)
+
+
+def _typed(value: Any, type_: type) -> Any:
+    if type(value) is not type_:
+        raise TypeError(f"expected {type_.__name__}, found {type(value).__name__}")
+    return value
+
+
+def _text(value: Any) -> str:
+    return _typed(value, str)
+
+
+def _list(value: Any) -> list[Any]:
+    return _typed(value, list)
+
+
+def _items(value: Any, count: int) -> list[Any]:
+    if len(_list(value)) != count:
+        raise ValueError(f"expected {count} items, found {len(value)}")
+    return value
+
+
+def _integer(value: Any, low: int, high: int) -> int:
+    if not low <= _typed(value, int) <= high:
+        raise ValueError(f"expected {low} to {high}, found {value}")
+    return value
+
+
+def _shape(value: Any, low: int = 0) -> tuple[int, ...]:
+    return tuple(_integer(d, low, _WORD) for d in _list(value))
+
+
+def _array(value: Any, arrays: list[np.ndarray]) -> np.ndarray:
+    return arrays[_integer(value, 0, len(arrays) - 1)]
+
+
+def _argument(value: Any) -> ArgumentSlot:
+    name, kind, shape, dtype = _items(value, 4)
+    if kind not in _KINDS or dtype not in SUPPORTED_DTYPES:
+        raise ValueError(f"an argument of kind {kind} and dtype {dtype}")
+    return ArgumentSlot(_text(name), kind, _shape(shape, -1), dtype)
+
+
+def _output(value: Any, slots: int) -> OutputSlot:
+    name, slot, type_, scalar = _items(value, 4)
+    parse_type(_text(type_))
+    return OutputSlot(_text(name), _integer(slot, 0, slots - 1), type_, _typed(scalar, bool))
+
+
+def _constant(value: Any, arrays: list[np.ndarray]) -> Any:
+    if isinstance(value, bool | int | str):
+        return value
+    ((kind, content),) = cast("dict[Any, Any]", _typed(value, dict)).items()
+    if kind == "array":
+        return _array(content, arrays)
+    if kind != "float":
+        raise ValueError(f"a constant of kind {kind}")
+    number = float.fromhex(_text(content))
+    if content != (number.hex() if math.isfinite(number) else str(number)):
+        raise ValueError(f"a constant written {content}")
+    return number
+
+
+def _named(code: list[int]) -> list[int]:
+    """Opcodes and type codes as such again, so that a loaded module prints like the one that was saved."""
+    named: list[int] = []
+    for i in instructions(code):
+        words = [OpCode(code[i.offset]), *code[i.offset + 1 : i.end]]
+        if i.form is Form.ldc:
+            words[1] = TypeCode(words[1])
+            if i.shape is not None:
+                words[-2] = TypeCode(words[-2])
+        named += words
+    return named

@@ -1,0 +1,34 @@
+"""What the VM's `print` does: its operands as Python shows them, or a text with numbered places for them."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+from fleet.errors import ModelError
+from fleet.targets.bytecode.hints import DispatchInfo
+from fleet.targets.bytecode.operators import Kernel
+
+__all__ = ["printer"]
+
+_PLACE = re.compile(r"[0-9]{1,6}\Z")
+_TOO_WIDE = re.compile(r"[0-9]{4}|[{}]")
+
+
+def printer(info: DispatchInfo, echo: Kernel) -> Kernel:
+    """The function behind one print. A format's places may name operands by number only, with a format of at most 999 places.
+
+    Raises ModelError for any other format, which no front end writes.
+    """
+    template = info.attrs.get("format")
+    if template is None:
+        return echo
+    text = str(template)
+    try:
+        places = [(name, spec or "") for _, name, spec, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise ModelError(f"the print format {text!r}: {error}") from error
+    for name, spec in places:
+        if not _PLACE.match(name) or int(name) >= len(info.in_types) or _TOO_WIDE.search(spec):
+            raise ModelError(f"the print format {text!r} has a place that is no operand, or too wide a one")
+    return lambda *values: echo(text.format(*values), end="")

@@ -1,0 +1,72 @@
+"""Where the time of a run goes: calls, seconds and bytes of every operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Profile", "Row"]
+
+
+@dataclass
+class Row:
+    """What one operation, or all of one operator, took.
+
+    Attributes:
+        name: the operation's id, or the operator.
+        operator: the operator ("matmul").
+        calls: how often it ran; seconds: wall clock, all calls together.
+        nbytes: of operands and results, each counted once a call, whether or not they were in a cache.
+    """
+
+    name: str
+    operator: str
+    calls: int = 0
+    seconds: float = 0.0
+    nbytes: int = 0
+
+
+class Profile:
+    """Filled by `VM.run(profile=...)`; several runs add up."""
+
+    def __init__(self) -> None:
+        self.operations: dict[str, Row] = {}
+        """Operation id -> its row, in the order of the first call."""
+
+    def add(self, name: str, operator: str, seconds: float, values: Sequence[Any]) -> None:
+        """One call, with its operands and its result."""
+        row = self.operations.get(name)
+        if row is None:
+            row = self.operations[name] = Row(name, operator)
+        row.calls += 1
+        row.seconds += seconds
+        row.nbytes += sum(v.nbytes for v in values if isinstance(v, np.ndarray | np.generic))
+
+    def operators(self) -> list[Row]:
+        """One row an operator, the slowest first."""
+        rows: dict[str, Row] = {}
+        for row in self.operations.values():
+            total = rows.setdefault(row.operator, Row(row.operator, row.operator))
+            total.calls += row.calls
+            total.seconds += row.seconds
+            total.nbytes += row.nbytes
+        return sorted(rows.values(), key=lambda r: -r.seconds)
+
+    @property
+    def seconds(self) -> float:
+        """Of all operations together, without what the VM itself takes between them."""
+        return sum(row.seconds for row in self.operations.values())
+
+    def table(self) -> str:
+        """Operation, calls, time, share and bytes, one line an operator and one for all."""
+        rows = self.operators()
+        everything = Row("all", "", sum(r.calls for r in rows), self.seconds, sum(r.nbytes for r in rows))
+        width = max(len(r.name) for r in [*rows, everything, Row("operation", "")])
+        lines = [f"{'operation':{width}}  {'calls':>9}  {'time ms':>10}  {'share':>6}  {'bytes':>15}"]
+        for r in [*rows, everything]:
+            share = r.seconds / everything.seconds if everything.seconds else 0.0
+            lines.append(f"{r.name:{width}}  {r.calls:>9,}  {r.seconds * 1e3:>10.3f}  {share:>6.1%}  {r.nbytes:>15,}")
+        return "\n".join(lines) + "\n"

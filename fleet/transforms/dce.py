@@ -1,0 +1,15 @@
+"""Dead code: operations whose results nothing uses. Prints, and what they need, stay."""
+
+from __future__ import annotations
+
+from fleet.transforms.edit import Edit
+from fleet.transforms.passes import plain
+
+__all__ = ["PASS"]
+
+
+def _apply(edit: Edit) -> None:
+    edit.sweep()
+
+
+PASS = plain("dce", "take out operations whose results nothing uses", "bits", _apply)

@@ -1,0 +1,108 @@
+"""What a pass is, and how it is found by name.
+
+A pass is a name, one line about it, and a function that changes an `Edit`. `Pass.run` is the whole contract seen from outside:
+a program in, a new program out. Passes of other packages register under the entry-point group `fleet.passes`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Literal
+
+from fleet.errors import FleetError
+from fleet.ir.program import Program
+from fleet.transforms.edit import Edit
+
+__all__ = ["GROUP", "Pass", "PassFactory", "find_pass", "pass_names", "plain"]
+
+GROUP = "fleet.passes"
+
+Exactness = Literal["bits", "rounding"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One change of the program.
+
+    Attributes:
+        name: as on the command line ("fold-constants"); summary: one line for tables.
+        exact: "bits" when every result keeps every bit, "rounding" when results may move within float rounding.
+        apply: changes the edit; deterministic; raises FleetError for a program that it cannot take.
+    """
+
+    name: str
+    summary: str
+    exact: Exactness
+    apply: Callable[[Edit], None]
+
+    def run(self, program: Program) -> Program:
+        """A new program; the one given is left alone."""
+        edit = Edit(program)
+        self.apply(edit)
+        return edit.program()
+
+
+PassFactory = Callable[[Mapping[str, str]], Pass]
+"""Makes a pass of its options (`name{key=value,...}`). Raises FleetError for an option it does not know."""
+
+_OWN: Mapping[str, str] = {
+    # name -> module in which `PASS` is the factory
+    "inline": "inline",
+    "infer-shapes": "infer_shapes",
+    "canonicalise": "canonicalise",
+    "fold-constants": "fold_constants",
+    "cse": "cse",
+    "fold-weights": "fold_weights",
+    "raise-softmax": "raising.softmax",
+    "raise-norm": "raising.norm",
+    "raise-activation": "raising.activation",
+    "raise-rope": "raising.rope",
+    "raise-attention": "raising.attention",
+    "fuse-linear": "fuse_linear",
+    "dce": "dce",
+    "drop-weights": "drop_weights",
+}
+
+
+def plain(name: str, summary: str, exact: Exactness, apply: Callable[[Edit], None]) -> PassFactory:
+    """A factory of a pass without options."""
+
+    def make(options: Mapping[str, str]) -> Pass:
+        if options:
+            raise FleetError(f"pass {name} has no option {', '.join(sorted(options))}", hint="it takes none")
+        return Pass(name, summary, exact, apply)
+
+    return make
+
+
+def pass_names() -> list[str]:
+    """Every registered pass: the project's in the order in which pipelines run them, then plug-ins by name."""
+    return [*_OWN, *sorted({p.name for p in entry_points(group=GROUP)} - _OWN.keys())]
+
+
+def find_pass(text: str) -> Pass:
+    """The pass that `name` or `name{key=value,key=value}` says. Raises FleetError for what is unknown."""
+    name, brace, rest = text.strip().partition("{")
+    if brace and not rest.endswith("}"):
+        raise FleetError(f'"{text}" is not a pass', hint="options are written name{key=value,key=value}")
+    options: dict[str, str] = {}
+    for part in filter(None, rest.removesuffix("}").split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise FleetError(f'option "{part}" of pass {name} has no value', hint="options are written name{key=value,key=value}")
+        options[key.strip()] = value.strip()
+    return _factory(name)(options)
+
+
+def _factory(name: str) -> PassFactory:
+    if name in _OWN:
+        return importlib.import_module(f"fleet.transforms.{_OWN[name]}").PASS
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            return point.load()
+        except Exception as error:
+            raise FleetError(f"pass {name} of {point.value} cannot be loaded ({error})") from error
+    raise FleetError(f"no pass is called {name or '(nothing)'}", hint=f"passes are {', '.join(pass_names())}")

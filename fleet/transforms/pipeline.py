@@ -1,0 +1,156 @@
+"""Passes in a row: the pipelines of the targets, with verification, dumps and a table of what every pass did."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.utils.exceptions import VerifyException
+
+from fleet.errors import FleetError, ModelError
+from fleet.ir.program import Program
+from fleet.transforms.edit import Edit
+from fleet.transforms.passes import Pass, find_pass
+
+__all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline", "record_table", "run_pipeline"]
+
+_RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
+_EXACT = ("canonicalise", "fold-constants", "cse", "dce")
+_ARITHMETIC = ("canonicalise", "fold-constants", "cse", "fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
+
+PIPELINES: Mapping[str, tuple[str, ...]] = {
+    "vm": _EXACT,
+    "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
+    "riscv": _ARITHMETIC,
+    "accel": _ARITHMETIC,
+}
+"""Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What happens around every pass.
+
+    Attributes:
+        verify_each: run the IR's verifier after every pass; a pass that leaves bad IR is named.
+        dump: folder for the IR as numbered files ("03-cse-before.mlir"); None: no files.
+        dump_before, dump_after: which of the two.
+        after: called with the pass and the program after it.
+    """
+
+    verify_each: bool = False
+    dump: Path | None = None
+    dump_before: bool = True
+    dump_after: bool = True
+    after: Callable[[Pass, Program], None] | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one pass did: seconds, operations before and after, and by how much each kind of operation changed."""
+
+    name: str
+    seconds: float
+    before: int
+    after: int
+    changed: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Passes in order. The same program gives the same result."""
+
+    name: str
+    passes: tuple[Pass, ...]
+
+    def run(self, program: Program, hooks: Hooks | None = None) -> tuple[Program, tuple[Record, ...]]:
+        """The program after all passes, and a record a pass. Raises ModelError where verification fails."""
+        hooks = hooks or Hooks()
+        edit = Edit(program)
+        counts = _counts(edit)
+        records: list[Record] = []
+        for index, one in enumerate(self.passes, 1):
+            if hooks.dump is not None and hooks.dump_before:
+                _dump(hooks.dump, f"{index:02d}-{one.name}-before", edit)
+            start = time.perf_counter()
+            one.apply(edit)
+            seconds = time.perf_counter() - start
+            before, counts = counts, _counts(edit)
+            difference = {k: counts[k] - before[k] for k in sorted(counts.keys() | before.keys()) if counts[k] != before[k]}
+            records.append(Record(one.name, seconds, before.total(), counts.total(), difference))
+            if hooks.dump is not None and hooks.dump_after:
+                _dump(hooks.dump, f"{index:02d}-{one.name}-after", edit)
+            if hooks.verify_each:
+                _verify(one, edit)
+            if hooks.after is not None:
+                hooks.after(one, edit.snapshot())
+        return edit.program(), tuple(records)
+
+
+def parse_passes(text: str) -> tuple[Pass, ...]:
+    """Passes separated by commas, options in braces: "cse,infer-shapes{x=8x64},dce". Raises FleetError."""
+    parts: list[str] = []
+    depth, start = 0, 0
+    for i, c in enumerate(text):
+        depth += (c == "{") - (c == "}")
+        if c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return tuple(find_pass(part) for part in parts if part.strip())
+
+
+def pipeline(name: str) -> Pipeline:
+    """A target's pipeline. Raises FleetError for a name that has none."""
+    if name not in PIPELINES:
+        raise FleetError(f"no pipeline is called {name}", hint=f"pipelines are {', '.join(PIPELINES)}")
+    return Pipeline(name, tuple(find_pass(p) for p in PIPELINES[name]))
+
+
+def run_pipeline(program: Program, name: str) -> Program:
+    """The program after a target's pipeline."""
+    return pipeline(name).run(program)[0]
+
+
+def record_table(records: Sequence[Record]) -> str:
+    """The records as an aligned text table, closed by a line of totals."""
+    rows = [("pass", "ms", "before", "after", "changed")]
+    for r in records:
+        changed = " ".join(f"{kind}{n:+d}" for kind, n in sorted(r.changed.items(), key=lambda c: (c[1], c[0])))
+        rows.append((r.name, f"{1e3 * r.seconds:.1f}", str(r.before), str(r.after), changed or "-"))
+    if records:
+        total = f"{1e3 * sum(r.seconds for r in records):.1f}"
+        rows.append(("all", total, str(records[0].before), str(records[-1].after), ""))
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    lines = [
+        f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]}".rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(edit: Edit) -> Counter[str]:
+    return Counter(op.name.removeprefix("fleet.") for op in edit.operations())
+
+
+def _dump(folder: Path, name: str, edit: Edit) -> None:
+    from fleet.ir.text import print_ir
+
+    path = folder / f"{name}.mlir"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(print_ir(edit.module))
+    except OSError as error:
+        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path)) from error
+
+
+def _verify(one: Pass, edit: Edit) -> None:
+    try:
+        edit.module.verify()
+        edit.check()
+    except (VerifyException, ValueError) as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise ModelError(f"leaves IR that does not verify: {reason}", where=f"pass {one.name}") from error

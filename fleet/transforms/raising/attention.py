@@ -1,0 +1,265 @@
+"""Attention: heads computed one by one and put side by side, or in one batch, become one operation.
+
+Three spellings of the result are known: `hstack` of one product a head, `transpose` and `reshape` of a batch, and a single
+head. q, k and v are taken where they come from: windows that lie side by side in one array (a split of q k v, then of heads)
+become one slice of it; anything else is put together as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.attributes import attributes_of
+from fleet.ir.constants import constant
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+from fleet.transforms.edit import Edit
+from fleet.transforms.passes import plain
+from fleet.transforms.raising.heads import Heads, Mask, heads_at
+from fleet.transforms.raising.masks import NEVER, is_causal, known_array
+from fleet.transforms.raising.products import Factor
+from fleet.transforms.raising.search import Site
+from fleet.transforms.raising.views import View, contiguous, view_of
+
+__all__ = ["PASS", "raise_attention"]
+
+
+def raise_attention(site: Site) -> None:
+    """Puts attention in place of what computes it: the widest first."""
+    for op in site.operations(["concat"]):
+        if site.alive(op):
+            _side_by_side(site, op)
+    for op in site.operations(["matmul", "einsum"]):
+        if not site.alive(op):
+            continue
+        found = heads_at(op.results[0])
+        if isinstance(found, str):
+            site.miss("attention", op, found)
+        elif found is not None:
+            _batch(site, op, found)
+
+
+def _side_by_side(site: Site, concat: FleetOp) -> None:
+    parts = list(concat.operands)
+    rank = len(shape_of(concat.results[0].type))
+    if rank != 2 or attributes_of(concat)["axis"] % rank != 1:
+        return
+    found = [heads_at(v) for v in parts]
+    heads = [h for h in found if isinstance(h, Heads)]
+    if not heads:
+        return
+    first = heads[0]
+    why = next((h for h in found if isinstance(h, str)), None)
+    if len(heads) != len(parts):
+        why = why or "not every part is a head"
+    elif any(h.number != 1 or (h.n, h.m, h.d) != (first.n, first.m, first.d) for h in heads):
+        why = "the heads have different shapes"
+    elif any((h.scale, h.mask) != (first.scale, first.mask) for h in heads):
+        why = "the heads have different scales or masks"
+    elif any((h.result.rows, h.result.columns) != (0, 1) for h in heads):
+        why = "a head's result is transposed"
+    if why is None:
+        k, v = ([_Piece.of(f) for f in factors] for factors in ([h.k for h in heads], [h.v for h in heads]))
+        shared = _shared(k)
+        if _shared(v) != shared:
+            why = "keys and values are shared by different heads"
+        else:
+            q = [_Piece.of(h.q) for h in heads]
+            why = _place(site, concat, first, len(heads), shared, (q, k, v))
+    if why is not None:
+        site.miss("attention", concat, why)
+
+
+def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
+    shape = shape_of(op.results[0].type)
+    plain = heads.number == 1 and (heads.result.rows, heads.result.columns, len(shape)) == (0, 1, 2)
+    root = op if plain else _joined(op, heads)
+    if root is None:
+        site.miss("attention", op, "the heads' results are not put side by side as [queries, heads * columns]")
+        return
+    why = _place(site, root, heads, heads.number, 1, tuple([_Piece.of(f)] for f in (heads.q, heads.k, heads.v)))
+    if why is not None:
+        site.miss("attention", root, why)
+
+
+def _joined(op: FleetOp, heads: Heads) -> FleetOp | None:
+    """The reshape that puts the heads of a batch side by side, [n, heads * d]."""
+    result = heads.result
+    steps = contiguous(shape_of(op.results[0].type))
+    wanted = [(heads.n, steps[result.rows]), (heads.number, 1 if result.heads is None else steps[result.heads])]
+    wanted.append((heads.d, steps[result.columns]))
+    wanted = [(size, stride) for size, stride in wanted if size != 1]
+    front = [op.results[0]]
+    for _ in range(3):
+        users = [use.operation for value in front for use in value.uses]
+        for user in users:
+            if isinstance(user, d.ReshapeOp) and shape_of(user.result.type) == (heads.n, heads.number * heads.d):
+                view = view_of(user.operand)
+                found = [(size, stride) for size, stride in zip(view.shape, view.strides, strict=True) if size != 1]
+                if view.base is op.results[0] and view.offset == 0 and found == wanted:
+                    return user
+        front = [user.result for user in users if isinstance(user, d.ReshapeOp | d.TransposeOp)]
+    return None
+
+
+class _Piece:
+    """q, k or v of one head or one batch of heads: the value, and its window [heads, rows, columns]."""
+
+    def __init__(self, factor: Factor, view: View) -> None:
+        self.factor, self.view = factor, view
+
+    @classmethod
+    def of(cls, factor: Factor) -> _Piece:
+        """With the window laid out as heads, rows, columns."""
+        view = view_of(factor.value)
+        order = [factor.rows, factor.columns]
+        if factor.heads is None:
+            flat = view.axes(order)
+            view = View(flat.base, (1, *flat.shape), (0, *flat.strides), flat.offset)
+        else:
+            view = view.axes([factor.heads, *order])
+        return cls(factor, view)
+
+    def same(self, other: _Piece) -> bool:
+        """Whether both are the same elements."""
+        mine, its = self.view, other.view
+        return mine.base is its.base and (mine.shape, mine.strides, mine.offset) == (its.shape, its.strides, its.offset)
+
+
+def _shared(pieces: Sequence[_Piece]) -> int:
+    """How many heads in a row share each piece."""
+    changes = [i for i in range(1, len(pieces)) if not pieces[i].same(pieces[i - 1])]
+    group = changes[0] if changes else len(pieces)
+    return group if len(pieces) % group == 0 and changes == list(range(group, len(pieces), group)) else 1
+
+
+def _place(site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]) -> str | None:
+    mask = _mask(site.edit, heads)
+    made: list[SSAValue] = []
+
+    def operands(dtype: np.dtype | None) -> list[SSAValue]:
+        if not made:
+            q, k, v = pieces
+            made.extend(_flat(site, root, name, p) for name, p in (("q", q), ("k", k[::shared]), ("v", v[::shared])))
+            if isinstance(mask, Mask):
+                made.append(_additive(site, root, mask, numpy_dtype(made[0].type)))
+        return [site.widened(root, made[0], dtype), *made[1:]]
+
+    attributes: dict[str, Any] = {"heads": count, "kv_heads": count // shared, "scale": heads.scale, "causal": mask == "causal"}
+    return site.compose(root, "attention", operands, **attributes)
+
+
+def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
+    """ "causal", None (nothing is hidden), or the mask as it is."""
+    mask = heads.mask
+    if mask is None:
+        return None
+    known = known_array(edit, mask.value)
+    if known is None:
+        return mask
+    if mask.kind == "add":
+        added = known * mask.factor
+        if not added.any():
+            return None
+        return "causal" if bool(np.all((added == 0) | (added <= NEVER))) and is_causal(added == 0, heads.n, heads.m) else mask
+    seen = known.astype(bool) if mask.kind == "seen" else ~known.astype(bool)
+    return None if seen.all() else "causal" if is_causal(seen, heads.n, heads.m) else mask
+
+
+def _additive(site: Site, root: FleetOp, mask: Mask, dtype: np.dtype) -> SSAValue:
+    """The mask as what is added to the scores, [n, m]."""
+    value, name = mask.value, f"{op_id(root)}.mask"
+    shape = shape_of(value.type)
+    if len(shape) > 2:
+        value = site.new(root, name, "reshape", value, shape=list(shape[-2:]))
+    if mask.kind == "add":
+        if mask.factor == 1:
+            return value
+        factor = site.insert(root, f"{name}.factor", constant(mask.factor, tensor_type((), numpy_dtype(value.type))))
+        return site.new(root, name, "mul", value, factor)
+    numbers = [0.0, max(mask.factor, float(np.finfo(dtype).min))]
+    filled = [site.insert(root, name, constant(n, tensor_type((), dtype))) for n in numbers]
+    return site.new(root, name, "where", value, *(filled if mask.kind == "seen" else filled[::-1]))
+
+
+def _flat(site: Site, root: FleetOp, name: str, pieces: Sequence[_Piece]) -> SSAValue:
+    """The pieces side by side, [rows, heads * columns]."""
+    wanted = f"{op_id(root)}.{name}"
+    views = [piece.view for piece in pieces]
+    merged = _merged(views) if len(views) > 1 else views[0]
+    if merged is not None:
+        window = _window(site, root, wanted, merged)
+        if window is not None:
+            return window
+    parts = [_window(site, root, wanted, piece.view) or _copied(site, root, wanted, piece) for piece in pieces]
+    return parts[0] if len(parts) == 1 else site.new(root, wanted, "concat", *parts, axis=1)
+
+
+def _merged(views: Sequence[View]) -> View | None:
+    """Single heads that lie at equal distances in one base, as one window."""
+    first = views[0]
+    step = views[1].offset - first.offset
+    for i, view in enumerate(views):
+        same = view.base is first.base and (view.shape, view.strides) == (first.shape, first.strides)
+        if not same or view.offset != first.offset + i * step:
+            return None
+    return View(first.base, (len(views), *first.shape[1:]), (step, *first.strides[1:]), first.offset)
+
+
+def _window(site: Site, root: FleetOp, wanted: str, view: View) -> SSAValue | None:
+    """The window as columns of a matrix: the base, an existing slice of it, or a new one. None: it is no such window."""
+    (count, rows, width), (head_step, row_step, step) = view.shape, view.strides
+    base, columns = view.base, count * width
+    shape = shape_of(base.type)
+    if rows == 1:
+        row_step = shape[-1] if shape else 1
+    if (width > 1 and step != 1) or (count > 1 and head_step != width) or -1 in shape or row_step < columns:
+        return None
+    size = int(np.prod(shape))
+    if size % row_step:
+        return None
+    height, (row, column) = size // row_step, divmod(view.offset, row_step)
+    if row + rows > height or column + columns > row_step:
+        return None
+    if shape != (height, row_step):
+        base = site.new(root, wanted, "reshape", base, shape=[height, row_step])
+    if (rows, columns) == (height, row_step):
+        return base
+    start, size_of = [row, column], [rows, columns]
+    for use in base.uses:
+        op = use.operation
+        if isinstance(op, d.SliceOp) and op.result.type == tensor_type(size_of, numpy_dtype(base.type)):
+            a = attributes_of(op)
+            if a["start"] == start and not a.get("step") and _before(op, root):
+                return op.result
+    return site.new(root, wanted, "slice", base, start=start, size=size_of)
+
+
+def _before(op: FleetOp, root: FleetOp) -> bool:
+    """Whether `op` stands before `root`."""
+    return next(o for o in op.parent_block().walk() if o is op or o is root) is op  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def _copied(site: Site, root: FleetOp, wanted: str, piece: _Piece) -> SSAValue:
+    """The value itself, moved to [rows, heads * columns]."""
+    f = piece.factor
+    shape = shape_of(f.value.type)
+    order = [f.rows, *([] if f.heads is None else [f.heads]), f.columns]
+    lead = [i for i in range(len(shape)) if i not in order]  # of size 1
+    value = f.value
+    if [*lead, *order] != list(range(len(shape))):
+        value = site.new(root, wanted, "transpose", value, permutation=[*lead, *order])
+    flat = [shape[f.rows], shape[f.columns] * (1 if f.heads is None else shape[f.heads])]
+    return value if list(shape_of(value.type)) == flat else site.new(root, wanted, "reshape", value, shape=flat)
+
+
+def _apply(edit: Edit) -> None:
+    raise_attention(Site(edit))
+
+
+PASS = plain("raise-attention", "find attention, head by head or in a batch", "rounding", _apply)

@@ -1,0 +1,48 @@
+"""Why something was not raised: every idiom's near misses, gathered over a target's pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fleet.ir.composite import covered_ids
+from fleet.ir.dialect import op_id
+from fleet.ir.program import Program
+from fleet.transforms.edit import Edit
+from fleet.transforms.fuse_linear import fuse_linear
+from fleet.transforms.pipeline import pipeline
+from fleet.transforms.raising.activation import raise_activations
+from fleet.transforms.raising.attention import raise_attention
+from fleet.transforms.raising.norm import raise_norms
+from fleet.transforms.raising.rope import raise_rope
+from fleet.transforms.raising.search import Miss, Site
+from fleet.transforms.raising.softmax import raise_softmax
+
+__all__ = ["Miss", "explain", "explanation"]
+
+_SEARCHES: Mapping[str, Callable[[Site], None]] = {
+    "raise-softmax": raise_softmax,
+    "raise-norm": raise_norms,
+    "raise-activation": raise_activations,
+    "raise-rope": raise_rope,
+    "raise-attention": raise_attention,
+    "fuse-linear": fuse_linear,
+}
+
+
+def explain(program: Program, pipeline_name: str = "riscv") -> tuple[Miss, ...]:
+    """What nearly was an idiom when a pipeline ran, in the order in which it was met; without what was raised after all."""
+    edit = Edit(program)
+    misses: list[Miss] = []
+    for one in pipeline(pipeline_name).passes:
+        if one.name in _SEARCHES:
+            _SEARCHES[one.name](Site(edit, misses))
+        else:
+            one.apply(edit)
+    raised = {i for op in edit.operations() for i in (*covered_ids(op), *([op_id(op)] if covered_ids(op) else []))}
+    return tuple(dict.fromkeys(m for m in misses if m.op not in raised))
+
+
+def explanation(program: Program, pipeline_name: str = "riscv") -> str:
+    """The near misses as text, a line each; says so where there is none."""
+    lines = [f"{m.idiom} at {m.op}{f' ({m.at})' if m.at else ''}: {m.why}" for m in explain(program, pipeline_name)]
+    return "\n".join(lines or ["nothing nearly matched an idiom"]) + "\n"

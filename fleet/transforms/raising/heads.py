@@ -1,0 +1,125 @@
+"""One head, or one batch of heads, of attention: softmax(q k^T * scale + mask) v around a product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.attributes import attributes_of
+from fleet.ir.dialect import FleetOp
+from fleet.ir.types import shape_of
+from fleet.transforms.numbers import known_number
+from fleet.transforms.raising import polynomial as p
+from fleet.transforms.raising.masks import NEVER
+from fleet.transforms.raising.normal import Normal
+from fleet.transforms.raising.products import Factor, Product, product_of
+from fleet.transforms.raising.search import backward_cone
+
+__all__ = ["Heads", "Mask", "heads_at"]
+
+
+class Mask(NamedTuple):
+    """What is done to the scores: `factor * value` added, or what `value` (negated where `seen` is False) does not let see."""
+
+    value: SSAValue
+    factor: float
+    kind: str
+    """"add", "seen" (true where a key is seen) or "hidden" (true where it is not)."""
+
+
+class Heads(NamedTuple):
+    """q is number x n x d; k and v are number x m x d; result says where heads, n and d stand in what the product gives."""
+
+    q: Factor
+    k: Factor
+    v: Factor
+    result: Factor
+    scale: float
+    mask: Mask | None
+    number: int
+    n: int
+    m: int
+    d: int
+
+
+def heads_at(value: SSAValue) -> Heads | str | None:
+    """The heads whose result `value` is; why it is none, where it looks like some; None where it does not."""
+    product = product_of(value)
+    if product is None:
+        return None
+    if not isinstance(product.lhs.value.owner, d.SoftmaxOp):
+        product = product.turned()
+    softmax = product.lhs.value.owner
+    if not isinstance(softmax, d.SoftmaxOp):
+        return None
+    weights = product.lhs
+    rank = len(shape_of(weights.value.type))
+    if attributes_of(softmax)["axis"] % rank != weights.columns:
+        return "the softmax does not go along the keys"
+    if (weights.rows, weights.columns) != (rank - 2, rank - 1):
+        return "the scores' last two axes are not queries and keys"
+    scores, hidden = _selected(softmax.operand)
+    reason = "no product of queries and keys under the softmax"
+    for inner, scale, added in _scaled(scores):
+        found = _fitting(product, inner, scale, hidden, added)
+        if isinstance(found, Heads):
+            return found
+        reason = found
+    return reason
+
+
+def _fitting(product: Product, inner: Product, scale: float, hidden: Mask | None, added: Mask | None) -> Heads | str:
+    """The heads of a product of scores and values over one of queries and keys; why they do not fit."""
+    weights = product.lhs
+    if inner.result.rows != weights.rows:
+        inner = inner.turned()
+    if (inner.result.heads, inner.result.rows, inner.result.columns) != (weights.heads, weights.rows, weights.columns):
+        return "queries and keys stand in other axes than the softmax expects"
+    if added is not None and hidden is not None:
+        return "two masks"
+    q, k, v = inner.lhs, inner.rhs.turned(), product.rhs
+    number = 1 if weights.heads is None else shape_of(weights.value.type)[weights.heads]
+    sizes = [shape_of(f.value.type) for f in (q, k, v)]
+    n, m = sizes[0][q.rows], sizes[1][k.rows]
+    width = sizes[0][q.columns]
+    if sizes[2][v.columns] != width:
+        return f"values have {sizes[2][v.columns]} columns a head, queries {width}"
+    if -1 in (number, n, m, width):
+        return "a dimension is unknown"
+    return Heads(q, k, v, product.result, scale, hidden or added, number, n, m, width)
+
+
+def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:
+    """`where(seen, scores, -1e10)`: the scores and the mask; else the scores themselves."""
+    op = scores.owner
+    if not isinstance(op, FleetOp) or op.name != "fleet.where":
+        return scores, None
+    condition, yes, no = op.operands
+    for kind, kept, other in (("seen", yes, no), ("hidden", no, yes)):
+        number = known_number(other)
+        if number is not None and float(number) <= NEVER:
+            return kept, Mask(condition, float(number), kind)
+    return scores, None
+
+
+def _scaled(scores: SSAValue) -> Iterator[tuple[Product, float, Mask | None]]:
+    """Products under the scores, what each is multiplied by and what is added to it."""
+    for value in backward_cone(scores, 6):
+        product = product_of(value)
+        if product is None:
+            continue
+        form = Normal(value)
+        normal = dict(form.of(scores))
+        scale = normal.pop(((p.X, 1.0),), 0.0)
+        if not np.isfinite(scale) or scale == 0 or len(normal) > 1:
+            continue
+        if not normal:
+            yield product, scale, None
+            continue
+        ((monomial, factor),) = normal.items()
+        if len(monomial) == 1 and monomial[0][0][0] == "value" and monomial[0][1] == 1:
+            yield product, scale, Mask(form.value(monomial[0][0]), factor, "add")

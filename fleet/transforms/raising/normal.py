@@ -1,0 +1,202 @@
+"""Values of the IR as polynomials in one chosen value.
+
+Only what depends on the chosen value is looked into, and only a bounded part of that; all else is an atom by itself. So the
+normal form of a layer norm speaks of x, gamma and beta, however x was computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from xdsl.ir import SSAValue
+
+from fleet.ir.attributes import attributes_of
+from fleet.ir.dialect import FleetOp
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.transforms.numbers import known_number
+from fleet.transforms.raising import polynomial as p
+from fleet.transforms.raising.polynomial import Atom, Poly, TooLarge
+
+__all__ = ["TRANSPARENT", "Normal", "forward_cone", "kind_of"]
+
+_FUNCTIONS = frozenset({"exp", "tanh", "erf", "log", "sin", "cos", "abs", "maximum", "minimum"})
+_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "neg", "pow", "sqrt", "rsqrt"})
+_REDUCTIONS = frozenset({"mean", "var", "reduce_sum", "reduce_max"})
+_SHAPE = frozenset({"reshape", "broadcast_to", "cast"})
+TRANSPARENT = _FUNCTIONS | _ARITHMETIC | _REDUCTIONS | _SHAPE | {"sigmoid"}
+"""Operations that the normal form looks into."""
+
+_DEPTH, _WIDTH = 16, 96
+
+
+def kind_of(value: SSAValue) -> str:
+    """Name of the operation that makes a value ("" for an argument)."""
+    return value.owner.name.removeprefix("fleet.") if isinstance(value.owner, FleetOp) else ""
+
+
+def forward_cone(start: SSAValue, depth: int = _DEPTH, width: int = _WIDTH) -> dict[SSAValue, int]:
+    """What is computed from `start` by operations that the normal form looks into, with the distance."""
+    found: dict[SSAValue, int] = {start: 0}
+    front = [start]
+    for distance in range(1, depth + 1):
+        following: list[SSAValue] = []
+        for value in front:
+            for use in value.uses:
+                op = use.operation
+                if isinstance(op, FleetOp) and op.name.removeprefix("fleet.") in TRANSPARENT and op.results[0] not in found:
+                    found[op.results[0]] = distance
+                    following.append(op.results[0])
+        front = following
+        if len(found) > width:
+            break
+    return found
+
+
+class Normal:
+    """Normal forms relative to one value.
+
+    Attributes:
+        x: the chosen value (the atom `polynomial.X`); others, chosen too, are atoms ("value", n).
+        cone: what depends on them; values: n of an atom ("value", n) -> the value.
+    """
+
+    def __init__(self, x: SSAValue, *others: SSAValue) -> None:
+        self.x = x
+        self.cone = forward_cone(x)
+        for other in others:
+            self.cone |= forward_cone(other)
+        self.values: list[SSAValue] = []
+        self._numbers: dict[SSAValue, int] = {}
+        self._known: dict[SSAValue, Poly] = {x: p.atom(p.X)}
+        self._known |= {other: self.opaque(other) for other in others}
+
+    def of(self, value: SSAValue) -> Poly:
+        """The normal form of a value."""
+        if value not in self._known:
+            self._known[value] = self._compute(value)
+        return self._known[value]
+
+    def opaque(self, value: SSAValue) -> Poly:
+        """The value as an atom."""
+        if value not in self._numbers:
+            self._numbers[value] = len(self.values)
+            self.values.append(value)
+        return p.atom(("value", self._numbers[value]))
+
+    def value(self, one: Atom) -> SSAValue:
+        """The value behind an atom ("value", n)."""
+        return self.values[one[1]]
+
+    def _compute(self, value: SSAValue) -> Poly:
+        number = known_number(value)
+        if number is not None and not isinstance(number, bool):
+            return p.constant(float(number))
+        op = value.owner
+        if value not in self.cone or not isinstance(op, FleetOp):
+            return self.opaque(value)
+        rule = _RULES.get(kind_of(value))
+        try:
+            found = rule(self, op) if rule is not None else None
+        except (TooLarge, OverflowError, ZeroDivisionError):
+            found = None
+        return self.opaque(value) if found is None else found
+
+    def invariant(self, axes: tuple[int, ...]) -> Callable[[Atom], bool]:
+        """Whether an atom is the same all along the axes."""
+
+        def test(one: Atom) -> bool:
+            if one[0] in ("mean", "max"):
+                return set(axes) <= set(one[1])
+            if one[0] in ("fn", "sum"):
+                return all(test(a) for inner in p.inside(one) for monomial, _ in inner for a, _ in monomial)
+            if one == p.X:  # also along an axis of size 1: an idiom is the same for every size
+                return all(-axis > len(shape_of(self.x.type)) for axis in axes)
+            shape = shape_of(self.value(one).type)
+            return all(-axis > len(shape) or shape[axis] == 1 for axis in axes)
+
+        return test
+
+
+def _axes(op: FleetOp) -> tuple[int, ...]:
+    """The axes of a reduction, from the end."""
+    rank = len(shape_of(op.operands[0].type))
+    return tuple(sorted(a - rank for a in attributes_of(op)["axes"]))
+
+
+def _aligned(op: FleetOp) -> bool:
+    """Whether a reduction's result broadcasts back along the axes that it has lost."""
+    return bool(attributes_of(op)["keepdims"]) or not shape_of(op.results[0].type)
+
+
+def _reduced(n: Normal, op: FleetOp) -> Poly | None:
+    """A reduction as if it had kept its axes."""
+    axes, inner, kind = _axes(op), n.of(op.operands[0]), op.name.removeprefix("fleet.")
+    if kind == "reduce_max":
+        return p.atom(("max", axes, p.key(inner)))
+    invariant = n.invariant(axes)
+    if kind == "var":
+        return p.add(p.mean(p.power(inner, 2), axes, invariant), p.power(p.mean(inner, axes, invariant), 2), -1.0)
+    found = p.mean(inner, axes, invariant)
+    if kind == "mean":
+        return found
+    length = 1
+    for axis in axes:
+        length *= shape_of(op.operands[0].type)[axis]
+    return p.scale(found, float(length)) if length > 0 else None
+
+
+def _reduction(n: Normal, op: FleetOp) -> Poly | None:
+    return _reduced(n, op) if _aligned(op) else None
+
+
+def _reshape(n: Normal, op: FleetOp) -> Poly | None:
+    """Only one that gives a reduction its lost axes back, as `m[:, None]` does."""
+    inner = op.operands[0].owner
+    if kind_of(op.operands[0]) not in _REDUCTIONS or not isinstance(inner, FleetOp):
+        return None
+    shape, axes = list(shape_of(inner.operands[0].type)), attributes_of(inner)["axes"]
+    kept = [1 if i in axes else size for i, size in enumerate(shape)]
+    return _reduced(n, inner) if kept == list(shape_of(op.results[0].type)) else None
+
+
+def _cast(n: Normal, op: FleetOp) -> Poly | None:
+    """Widening a float loses nothing."""
+    source, target = numpy_dtype(op.operands[0].type), numpy_dtype(op.results[0].type)
+    wider = source.kind == target.kind == "f" and source.itemsize <= target.itemsize and is_tensor(op.operands[0].type)
+    return n.of(op.operands[0]) if wider else None
+
+
+def _power(n: Normal, op: FleetOp) -> Poly | None:
+    exponent = known_number(op.operands[1])
+    return None if exponent is None else p.power(n.of(op.operands[0]), float(exponent))
+
+
+def _function(n: Normal, op: FleetOp) -> Poly:
+    arguments = [n.of(v) for v in op.operands]
+    name = op.name.removeprefix("fleet.")
+    if name in ("maximum", "minimum"):
+        arguments.sort(key=p.key)
+    return p.function(name, *arguments)
+
+
+def _sigmoid(n: Normal, op: FleetOp) -> Poly:
+    exponential = p.function("exp", p.scale(n.of(op.operands[0]), -1.0))
+    return p.power(p.add(p.constant(1.0), exponential), -1.0)
+
+
+_RULES: Mapping[str, Callable[[Normal, FleetOp], Poly | None]] = {
+    "add": lambda n, op: p.add(n.of(op.operands[0]), n.of(op.operands[1])),
+    "sub": lambda n, op: p.add(n.of(op.operands[0]), n.of(op.operands[1]), -1.0),
+    "mul": lambda n, op: p.multiply(n.of(op.operands[0]), n.of(op.operands[1])),
+    "div": lambda n, op: p.multiply(n.of(op.operands[0]), p.power(n.of(op.operands[1]), -1.0)),
+    "neg": lambda n, op: p.scale(n.of(op.operands[0]), -1.0),
+    "pow": _power,
+    "sqrt": lambda n, op: p.power(n.of(op.operands[0]), 0.5),
+    "rsqrt": lambda n, op: p.power(n.of(op.operands[0]), -0.5),
+    "broadcast_to": lambda n, op: n.of(op.operands[0]),
+    "reshape": _reshape,
+    "cast": _cast,
+    "sigmoid": _sigmoid,
+    **dict.fromkeys(_FUNCTIONS, _function),
+    **dict.fromkeys(_REDUCTIONS, _reduction),
+}

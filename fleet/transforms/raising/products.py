@@ -1,0 +1,76 @@
+"""Matrix products, whether spelled `@` or `einsum`, as heads x rows x columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
+from fleet.ir.types import shape_of
+
+__all__ = ["Factor", "Product", "product_of"]
+
+
+class Factor(NamedTuple):
+    """An operand: its value, and which of its axes are the heads (None: one head), the rows and the columns."""
+
+    value: SSAValue
+    heads: int | None
+    rows: int
+    columns: int
+
+    def turned(self) -> Factor:
+        """Rows and columns exchanged."""
+        return Factor(self.value, self.heads, self.columns, self.rows)
+
+
+class Product(NamedTuple):
+    """`result[h, i, j] = sum over k of lhs[h, i, k] * rhs[h, k, j]`; `result` says where h, i and j stand."""
+
+    op: FleetOp
+    lhs: Factor
+    rhs: Factor
+    result: Factor
+
+    def turned(self) -> Product:
+        """The same product with both sides exchanged and transposed."""
+        return Product(self.op, self.rhs.turned(), self.lhs.turned(), self.result.turned())
+
+
+def product_of(value: SSAValue) -> Product | None:
+    """The product that makes a value; None where it is none, or has more than one axis of heads."""
+    op = value.owner
+    if isinstance(op, d.MatmulOp):
+        factors = [_factor(v, shape_of(v.type)) for v in (op.lhs, op.rhs, op.result)]
+        if any(f is None for f in factors):
+            return None
+        lhs, rhs, result = (f for f in factors if f is not None)
+        heads = [shape_of(f.value.type)[f.heads] if f.heads is not None else 1 for f in (lhs, rhs, result)]
+        return Product(op, lhs, rhs, result) if len(set(heads)) == 1 else None
+    return _einsum(op) if isinstance(op, d.EinsumOp) and len(op.inputs) == 2 else None
+
+
+def _factor(value: SSAValue, shape: tuple[int, ...]) -> Factor | None:
+    lead = [i for i, size in enumerate(shape[:-2]) if size != 1]
+    return Factor(value, lead[0] if lead else None, len(shape) - 2, len(shape) - 1) if len(lead) <= 1 else None
+
+
+def _einsum(op: d.EinsumOp) -> Product | None:
+    inputs, _, out = op.subscripts.data.partition("->")
+    first, _, second = inputs.partition(",")
+    if any(len(set(labels)) != len(labels) for labels in (first, second, out)):
+        return None
+    shared, mine, other = set(first) & set(second), set(first) - set(second), set(second) - set(first)
+    batch, summed = [c for c in out if c in shared], shared - set(out)
+    if len(batch) > 1 or len(summed) != 1 or len(mine) != 1 or len(other) != 1 or not (mine | other) <= set(out):
+        return None
+    (k,), (i,), (j,) = summed, mine, other
+    h = batch[0] if batch else None
+
+    def factor(value: SSAValue, labels: str, rows: str, columns: str) -> Factor:
+        return Factor(value, None if h is None else labels.index(h), labels.index(rows), labels.index(columns))
+
+    lhs, rhs = op.inputs
+    return Product(op, factor(lhs, first, i, k), factor(rhs, second, k, j), factor(op.result, out, i, j))

@@ -1,0 +1,73 @@
+"""Movements seen through: a value as a strided window on the value that it was moved out of, as NumPy's views are.
+
+`qkv[:, 64:128]`, `qkv.reshape(n, 3, h, d)[:, 0]` and `np.split(qkv, 3, axis=1)[1]` are all windows on `qkv`: base, offset and
+strides say which, however they were spelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.attributes import attributes_of
+from fleet.ir.types import is_tensor, shape_of
+
+__all__ = ["View", "contiguous", "view_of"]
+
+
+class View(NamedTuple):
+    """Element i of the view is base.reshape(-1)[offset + sum(i * strides)]; strides and offset in elements."""
+
+    base: SSAValue
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+    def axes(self, order: Sequence[int]) -> View:
+        """The view with its axes in another order."""
+        return self._replace(shape=tuple(self.shape[a] for a in order), strides=tuple(self.strides[a] for a in order))
+
+
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a C-contiguous array."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def view_of(value: SSAValue) -> View:
+    """The widest way back: through reshapes, transposes and slices as far as the value stays a window on its base."""
+    whole = View(value, shape_of(value.type), contiguous(shape_of(value.type)), 0)
+    op = value.owner
+    if not isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp) or -1 in whole.shape or not is_tensor(op.operand.type):
+        return whole
+    if -1 in shape_of(op.operand.type):
+        return whole
+    inner = view_of(op.operand)
+    a = attributes_of(op)
+    if isinstance(op, d.TransposeOp):
+        return inner.axes(a["permutation"])
+    if isinstance(op, d.SliceOp):
+        steps = a.get("step") or [1] * len(a["start"])
+        offset = inner.offset + sum(s * stride for s, stride in zip(a["start"], inner.strides, strict=True))
+        return View(inner.base, tuple(a["size"]), tuple(s * t for s, t in zip(inner.strides, steps, strict=True)), offset)
+    strides = _reshaped(inner.shape, inner.strides, whole.shape)
+    return whole if strides is None else View(inner.base, whole.shape, strides, inner.offset)
+
+
+def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], into: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Strides of a reshaped window; None where the elements would have to be copied. NumPy decides, on no memory."""
+    if 0 in shape:
+        return None
+    window = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, strides)
+    try:
+        return np.reshape(window, into, copy=False).strides
+    except ValueError:
+        return None

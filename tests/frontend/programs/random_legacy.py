@@ -1,0 +1,13 @@
+import numpy as np
+np.random.seed(42)
+a = np.random.randn(2, 3)
+b = np.random.rand(4)
+c = np.random.normal(0, 0.02, (2, 2))
+d = np.random.uniform(-1, 1, size=3)
+e = np.random.randint(0, 10, (2, 3))
+f = np.random.standard_normal(3)
+g = np.random.permutation(5)
+print(b, d, e)
+print(a, c, f, g)
+np.random.seed(42)
+print(np.random.randn(2, 3) - a)

@@ -52,14 +52,14 @@ class RiscvEngine:
         """
         from fleet.ir.composite import covered_ids
         from fleet.targets.riscv.compile import compile_riscv
-        from fleet.transforms.pipeline import run_pipeline
+        from fleet.targets.riscv.prepare import prepared
 
         isa = find_isa(options.riscv.get("isa", "rv64gc"))
         name = options.riscv.get("emulator")
         emulator = (find_emulator(name) if name else default_emulator(isa)).make(isa)
         try:
             pipeline = options.riscv.get("pipeline", "riscv")
-            changed = run_pipeline(program, pipeline) if pipeline != "none" else program
+            changed = prepared(program, pipeline)
             compiled = compile_riscv(changed, isa=isa, keep_tensors=options.keep_tensors)
             trace = run_image(compiled, compiled.elf, inputs, options, emulator)
             known = {op_id(op) for op in program.operations()}

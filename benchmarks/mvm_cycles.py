@@ -53,6 +53,13 @@ COMMON = [
     (17, 2048, 7, 128, "mvm"),
     (8, 31, 9, 128, "mvm"),
     (1, 16384, 40, 64, "bn"),
+    # Short ones: padding, half beats and operands that come last.
+    (2, 1, 33, 128, "mvm"),
+    (2, 65, 33, 32, "bn"),
+    (3, 96, 32, 32, "mvm"),
+    (1, 64, 70, 128, "mvm"),
+    (1, 96, 33, 128, "bn"),
+    (1, 636, 65, 128, "res"),
 ]
 CASES = {
     "hbm_small": [
@@ -62,6 +69,7 @@ CASES = {
         (250, 200, 33, 128, "argmax"),
         (500, 64, 64, 64, "mvm"),
         (60, 1000, 100, 128, "mvm"),
+        (2, 16384, 9, 32, "mvm"),
     ],
     "hbm0923": [
         *COMMON,
@@ -70,6 +78,7 @@ CASES = {
         (250, 200, 133, 128, "argmax"),
         (500, 64, 64, 64, "mvm"),
         (60, 1000, 400, 128, "mvm"),
+        (2, 131072, 33, 32, "mvm"),
     ],
 }
 
@@ -82,9 +91,10 @@ def measure(name: str) -> list[float]:
         runner = Runner(name, folder)
         for tokens, chin, chout, tblk, mode in CASES[name]:
             case = dataclasses.replace(Case(chin=chin, chout=chout, tokens=tokens, tblk=tblk), **MODES[mode])
-            _, records = compare(runner, [case], 1)
+            _, records = compare(runner, [case], 1, pages=True)
             cycles = records[0].end - records[0].start
-            cost = mvm_cycles(runner.device, prepare(runner.device, runner.memory, case, Place(), np.random.default_rng(1)))
+            operands = prepare(runner.device, runner.memory, case, Place(pages=True), np.random.default_rng(1))
+            cost = mvm_cycles(runner.device, operands)
             errors.append(cost / cycles - 1)
             row = (name, tokens, chin, chout, tblk, mode, cycles)
             text = str(row).replace("'", '"')

@@ -56,6 +56,7 @@ MORE: dict[str, list[Shape]] = {
         (17, 4096, 1024, 128, "bn"),
         (3, 4096, 4096, 128, "mvm"),
         (2, 4096, 2048, 128, "mvm"),
+        (2048, 512, 3, 128, "mvm"),  # surfaces a row of a bank apart
     ],
     "hbm_small": [(1, 4096, 1024, 128, "mvm"), (1, 1024, 1024, 128, "mvm"), (2, 2048, 512, 128, "mvm")],
 }
@@ -95,7 +96,7 @@ def _measured(name: str, shapes: list[Shape]) -> Iterator[tuple[Shape, Measured,
         for shape in shapes:
             tokens, chin, chout, tblk, mode = shape
             case = dataclasses.replace(Case(chin=chin, chout=chout, tokens=tokens, tblk=tblk), **MODES[mode])
-            operands = prepare(runner.device, runner.memory, case, Place(), np.random.default_rng(1))
+            operands = prepare(runner.device, runner.memory, case, Place(pages=True), np.random.default_rng(1))
             phases = PHASES_OF_SHORT if tokens * chin * chout < SHORT else PHASES
             yield shape, measure(runner, operands, phases), operands, runner
         runner.close()

@@ -35,7 +35,7 @@ def command(
     """Run MODEL's passes one by one; name the first after which an operation's result differs from the source's.
 
     Passes that must keep every bit are held to every bit; from the first on that may round, results are held to the derived
-    bound, or to 64 roundings of a tensor's largest value where that is more.
+    bound, but to no less than 64 and no more than 4096 roundings of a tensor's largest value.
     """
     from fleet.cosim.bisect import bisect_pass
     from fleet.transforms.pipeline import Pipeline, parse_passes, pipeline

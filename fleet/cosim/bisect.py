@@ -1,8 +1,9 @@
 """Which pass broke it: a pipeline run pass by pass, the program interpreted after each, every result held against the first.
 
-Until a pass that may move results, everything must keep every bit. From then on a result must lie within the bound that
-`fleet.cosim.tolerance` derives for its operation, or within `STATED` roundings of the tensor's largest value, whichever is
-more: a fused operation may use a formula that rounds in other places than the bound's steps.
+Until a pass that may move results, everything must keep every bit. From then on a result may be off by `ALWAYS` roundings of
+the tensor's largest value (a fused operation may round in other places than its parts), beyond that by the bound that
+`fleet.cosim.tolerance` derives for its operation, and never by more than `MOST` roundings: after some layers the derived
+bound holds for everything, also for what is wrong.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from fleet.ir.program import Program
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.pipeline import Pipeline
 
-__all__ = ["STATED", "Bisection", "Fault", "Stage", "bisect_pass"]
+__all__ = ["ALWAYS", "MOST", "Bisection", "Fault", "Stage", "bisect_pass"]
 
-STATED = 64.0
-"""Roundings (of the tensor's own dtype, relative to its largest magnitude) that are allowed where a pass may round."""
+ALWAYS, MOST = 64.0, 4096.0
+"""Roundings of the tensor's own dtype, relative to its largest magnitude: allowed in any case, and at most."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,8 @@ def _limits(program: Program, inputs: Mapping[str, np.ndarray], golden: Mapping[
             found[name] = np.zeros(value.shape)
             continue
         finite = np.abs(value[np.isfinite(value)]).astype(np.float64)
-        stated = STATED * float(np.finfo(value.dtype).eps) * float(finite.max(initial=0.0))
-        derived = np.where(np.isfinite(bounds[name].array), bounds[name].array, 0.0)
-        found[name] = np.maximum(derived, stated)
+        rounding = float(np.finfo(value.dtype).eps) * float(finite.max(initial=0.0))
+        found[name] = np.clip(bounds[name].array, ALWAYS * rounding, MOST * rounding)
     for name, value in zip(program.outputs, program.returned(), strict=True):
         owner = value.owner
         if hasattr(owner, "properties") and "id" in owner.properties and op_id(owner) in found:  # pyright: ignore

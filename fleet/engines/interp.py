@@ -17,10 +17,12 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
+from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.operators import apply
+from fleet.transforms.pipeline import prepared
 
 __all__ = ["ENGINE", "InterpEngine", "interpret"]
 
@@ -78,17 +80,6 @@ def interpret(
     return outputs, tensors
 
 
-def passed(program: Program, lowering: Mapping[str, Any]) -> Program:
-    """The program after the pipeline or the passes that the options name; itself where they name none."""
-    from fleet.transforms.pipeline import Pipeline, parse_passes, pipeline
-
-    if "pipeline" in lowering:
-        return pipeline(str(lowering["pipeline"])).run(program)[0]
-    if "passes" in lowering:
-        return Pipeline("asked", parse_passes(str(lowering["passes"]))).run(program)[0]
-    return program
-
-
 class InterpEngine:
     """Executes the IR op by op."""
 
@@ -101,9 +92,7 @@ class InterpEngine:
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """See `Engine.run`. `meta["fates"]` says what became of operations that passes took out."""
-        from fleet.ir.composite import covered_ids
-
-        changed = passed(program, options.lowering)
+        changed = prepared(program, options.lowering)
         printed = io.StringIO()
         start = time.perf_counter()
         outputs, tensors = interpret(

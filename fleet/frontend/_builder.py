@@ -141,7 +141,10 @@ class Builder:
         self._count += 1
         if self._count > MAX_OPERATIONS:
             self.source.fail(
-                "F604", node, f"the program has more than {MAX_OPERATIONS} operations", "shorten loops, or compute with larger arrays"
+                "F604",
+                node,
+                f"the program has more than {MAX_OPERATIONS} operations",
+                "shorten loops, or compute with larger arrays",
             )
         op.describe(id="", at=self.source.at(node))
         self.block.add_op(op)

@@ -276,7 +276,11 @@ def _update(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Va
 def _view(kind: str) -> _Method:
     def method(_ev: Evaluator, _node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
         pairs: Iterable[tuple[Any, Value]] = list(owner.items.items())
-        found = {"keys": (from_key(k) for k, _ in pairs), "values": (v for _, v in pairs), "items": ((from_key(k), v) for k, v in pairs)}
+        found = {
+            "keys": (from_key(k) for k, _ in pairs),
+            "values": (v for _, v in pairs),
+            "items": ((from_key(k), v) for k, v in pairs),
+        }
         return tuple(found[kind]) if kind != "iterator" else Lazy(iter(()), kind)
 
     return method

@@ -65,7 +65,12 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
     for i, item in enumerate(items):
         if isinstance(item, Number) and isinstance(item.value, bool):
             ev.fail("F503", place, "an index of True or False is not supported", _SUPPORTED)
-        if isinstance(item, Static) and not item.shape and (known := item.known()) is not None and not isinstance(known, bool | float):
+        if (
+            isinstance(item, Static)
+            and not item.shape
+            and (known := item.known()) is not None
+            and not isinstance(known, bool | float)
+        ):
             items[i] = Number(known)
     dots = [i for i, item in enumerate(items) if item is ELLIPSIS]
     used = sum(1 for item in items if item is not None) - len(dots)
@@ -208,7 +213,9 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
     """For every element that is assigned, its place in the flattened array."""
     total = math.prod(owner.shape)
     if total > _MAX_SCATTER:
-        ev.fail("F603", node, f"assignment to a part of an array of {total} elements", f"at most {_MAX_SCATTER}; use np.concatenate")
+        ev.fail(
+            "F603", node, f"assignment to a part of an array of {total} elements", f"at most {_MAX_SCATTER}; use np.concatenate"
+        )
     items: list[object] = []
     for item in _expanded(ev, node, owner, index):
         match item:

@@ -179,7 +179,9 @@ def bind(
     places = {k.arg: k.value for k in node.keywords}
     for key, value in keywords.items():
         if key not in allowed:
-            ev.fail("F506", places.get(key, node), f"{name} with `{key}=` is not supported", f"its arguments are {', '.join(allowed)}")
+            ev.fail(
+                "F506", places.get(key, node), f"{name} with `{key}=` is not supported", f"its arguments are {', '.join(allowed)}"
+            )
         if key in bound:
             ev.fail("F208", places.get(key, node), f"{name} gets `{key}` twice")
         bound[key] = value

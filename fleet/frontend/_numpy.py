@@ -254,9 +254,7 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         root = elementwise(ev, node, "sqrt", total)
         return reshaped(ev, node, root, [1] * len(x.shape)) if keeps(ev, node, args) else root
     squares = elementwise(ev, node, "mul", x, x)
-    return elementwise(
-        ev, node, "sqrt", emit(ev, node, "reduce_sum", [squares], axes=axes, keepdims=keeps(ev, node, args))
-    )
+    return elementwise(ev, node, "sqrt", emit(ev, node, "reduce_sum", [squares], axes=axes, keepdims=keeps(ev, node, args)))
 
 
 def _arg(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

@@ -46,9 +46,7 @@ def _seed(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywo
     return seed
 
 
-def draw(
-    ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
-) -> Value:
+def draw(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """One draw: a static array whose numbers are made when they are needed."""
     parameters = draw_method(stream.generator, name)
     if parameters is None:
@@ -112,7 +110,10 @@ def _bounds(ev: Evaluator, node: ast.Call, name: str, plain: list[Any], options:
     kind = np.random.RandomState if draw_method("default_rng", name) is None or "endpoint" not in small else np.random.default_rng
     method = getattr(kind(0), name, None) or getattr(np.random.default_rng(0), name)
     try:
-        method(*(0 for _ in plain[:1]), **({k: v for k, v in small.items() if not (k == "dtype" and name not in ("randint", "integers"))}))
+        method(
+            *(0 for _ in plain[:1]),
+            **({k: v for k, v in small.items() if not (k == "dtype" and name not in ("randint", "integers"))}),
+        )
     except (ValueError, TypeError, OverflowError) as error:
         ev.fail("F402", node, f"{name}: {error}")
     if name in ("standard_normal", "random") and dtype.kind != "f":

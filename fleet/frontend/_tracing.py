@@ -109,7 +109,10 @@ class Tracing(Domain):
             self.ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")
         if not np.can_cast(result.dtype, owner.dtype, "same_kind"):
             self.ev.fail(
-                "F406", node, f"an array of {owner.dtype} cannot be changed in place to {result.dtype}", "make a new array: x = x + y"
+                "F406",
+                node,
+                f"an array of {owner.dtype} cannot be changed in place to {result.dtype}",
+                "make a new array: x = x + y",
             )
         owner.ssa = _numpy.cast(self.ev, node, result, owner.dtype).ssa
         return owner
@@ -121,7 +124,9 @@ class Tracing(Domain):
         if path.startswith("numpy.random."):
             return _random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1:
-            self.ev.fail("F501", node, "np.where with one argument gives a shape that depends on values", "give all three arguments")
+            self.ev.fail(
+                "F501", node, "np.where with one argument gives a shape that depends on values", "give all three arguments"
+            )
         signature = FUNCTIONS[path]
         bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), signature, args, keywords)
         return _numpy.handle(self.ev, node, signature.handler, bound)

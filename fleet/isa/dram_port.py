@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterable
 
 from fleet.isa.dram import BEAT_BYTES, Dram
 
-__all__ = ["IdealPort", "TimedPort"]
+__all__ = ["IdealPort", "TimedPort", "clocks_a_beat"]
 
 _NEVER = -(1 << 60)
 _FIELD = re.compile(r"([RGBC])([0-9]+)")
@@ -220,3 +221,16 @@ class TimedPort:
         self._returned.popleft()
         self._freed.append(self._clocks(cycle))
         return True
+
+
+def clocks_a_beat(d: Dram, space: str, bursts: Iterable[tuple[int, int]]) -> float:
+    """Clocks of the memory from beat to beat of reads (address, beats) that wait for nothing else, without refreshes."""
+    banks = _Banks(d, BEAT_BYTES[space], 1 << 60)
+    left = deque([0] * d.queue_bursts)
+    ends: list[int] = []
+    for address, beats in bursts:
+        seen = left.popleft()
+        for i in range(beats):
+            ends.append(banks.access(False, address + i * BEAT_BYTES[space], seen, 0))
+        left.append(ends[-1] - d.cl - d.burst)
+    return (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else float(d.burst)

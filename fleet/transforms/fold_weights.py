@@ -1,7 +1,8 @@
 """Weights: what is computed of weights and numbers alone becomes a weight itself.
 
 The new weight is a recipe: nothing is computed now, and nothing at all if nobody asks for it. Only the values that the rest of
-the program uses become weights, and only where that does not blow them up beyond what they are made of.
+the program uses become weights, and only where that does not blow them up beyond what they are made of. Products and reductions
+are left where they are: they are what a model computes, and a script whose arrays are all known would become one weight.
 """
 
 from __future__ import annotations
@@ -45,7 +46,14 @@ def _pure(edit: Edit) -> set[SSAValue]:
     for op in edit.operations():
         known = all(v in pure or v in weights or isinstance(v.owner, ConstantOp) for v in op.operands)
         depends = any(v in pure or v in weights for v in op.operands)
-        if known and depends and op.results and computes(op) and -1 not in shape_of(op.results[0].type):
+        if (
+            known
+            and depends
+            and op.results
+            and computes(op)
+            and not isinstance(op, d.MatmulOp | d.ReduceOp)
+            and -1 not in shape_of(op.results[0].type)
+        ):
             pure.add(op.results[0])
     return pure
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,7 +16,7 @@ from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
 
-__all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline", "record_table", "run_pipeline"]
+__all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline", "prepared", "record_table", "run_pipeline"]
 
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
 _EXACT = ("canonicalise", "fold-constants", "cse", "dce")
@@ -113,6 +114,16 @@ def pipeline(name: str) -> Pipeline:
 def run_pipeline(program: Program, name: str) -> Program:
     """The program after a target's pipeline."""
     return pipeline(name).run(program)[0]
+
+
+def prepared(program: Program, options: Mapping[str, Any]) -> Program:
+    """The program after what an engine's or compile's options ask for: "pipeline": a name of `PIPELINES`, or "passes": passes
+    separated by commas; the program itself where they ask for neither. Raises FleetError for a name that is not known."""
+    if "pipeline" in options:
+        return run_pipeline(program, str(options["pipeline"]))
+    if "passes" in options:
+        return Pipeline("asked", parse_passes(str(options["passes"]))).run(program)[0]
+    return program
 
 
 def record_table(records: Sequence[Record]) -> str:

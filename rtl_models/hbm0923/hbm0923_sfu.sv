@@ -122,7 +122,7 @@ module hbm0923_sfu
     logic [3:0] count_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) count_q <= '0;
-      else if (busy_o) count_q <= (count_q == 4'(SfuInterval - 1)) ? 4'd0 : count_q + 4'd1;
+      else count_q <= (!busy_o || count_q == 4'(SfuInterval - 1)) ? 4'd0 : count_q + 4'd1;
     end
     assign step = busy_o && count_q == '0;
   end

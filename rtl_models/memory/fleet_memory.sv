@@ -69,7 +69,9 @@ module fleet_memory #(
   typedef bit [HbmPorts*32-1:0] strobe_vec_t;
 
   // Masks over ports: bit p is HBM port p, bit HbmPorts is DDR.
-  import "DPI-C" function void fleet_memory_reset(input int unsigned hbm_ports);
+  // The masks say which ports take a request that comes first; without activity they stay as they are.
+  import "DPI-C" function void fleet_memory_reset(
+    input int unsigned hbm_ports, output longint unsigned arready, output longint unsigned awready);
   import "DPI-C" function void fleet_memory_hbm_requests(
     input address_vec_t araddr, input len_vec_t arlen, input address_vec_t awaddr, input len_vec_t awlen);
   import "DPI-C" function void fleet_memory_ddr_requests(
@@ -130,8 +132,9 @@ module fleet_memory #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      fleet_memory_reset(HbmPorts);
-      state_q    <= '0;
+      automatic longint unsigned arready, awready;
+      fleet_memory_reset(HbmPorts, arready, awready);
+      state_q    <= '{arready: arready, awready: awready, busy: 1'b0, default: '0};
       progress_q <= 1'b0;
     end else if (active) begin
       automatic longint unsigned arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;

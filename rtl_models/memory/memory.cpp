@@ -37,7 +37,6 @@ std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, s
     if (error.empty() && !hbm.empty() && hbm.rbegin()->first >= hbm_ports()) {
         error = "hbm." + std::to_string(hbm.rbegin()->first) + ": the design has " + std::to_string(hbm_ports()) + " HBM ports";
     }
-    reset();
     for (uint32_t p = 0; p < ports_.size() && error.empty(); ++p) {
         const auto found = hbm.find(p);
         const bool is_ddr = p == hbm_ports();
@@ -45,6 +44,7 @@ std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, s
         ports_[p]->set_timing(models.port(p, is_ddr ? "ddr" : "hbm", geometry.beat_bytes, error));
         if (error.empty()) error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second);
     }
+    reset();
     return error;
 }
 
@@ -53,12 +53,16 @@ void Memory::unload() {
 }
 
 void Memory::reset() {
-    for (auto& port : ports_) port->reset();
+    masks = Masks{};
+    busy = 0;
+    for (uint32_t p = 0; p < ports_.size(); ++p) {
+        ports_[p]->reset();
+        masks.arready |= static_cast<uint64_t>(ports_[p]->arready) << p;
+        masks.awready |= static_cast<uint64_t>(ports_[p]->awready) << p;
+    }
     digest_ = DigestSum();
     problem_.clear();
     refusal_.clear();
-    masks = Masks{};
-    busy = 0;
 }
 
 std::string Memory::describe() const {
@@ -92,10 +96,12 @@ inline void set_bit(uint64_t& mask, uint32_t bit, bool value) {
 
 extern "C" {
 
-void fleet_memory_reset(unsigned hbm_ports) {
+void fleet_memory_reset(unsigned hbm_ports, unsigned long long* arready, unsigned long long* awready) {
     Memory& m = Memory::instance();
     m.configure(hbm_ports);
     m.reset();
+    *arready = m.masks.arready;
+    *awready = m.masks.awready;
 }
 
 void fleet_memory_hbm_requests(const svBitVecVal* araddr, const svBitVecVal* arlen, const svBitVecVal* awaddr,

@@ -23,6 +23,7 @@ class Memory {
     std::string load(const std::string& ddr, const std::map<uint32_t, std::string>& hbm, const std::string& model,
                      const std::map<std::string, std::string>& timing);
     void unload();
+    /// Every port forgets what is outstanding and shows whether it takes a first request.
     void reset();
 
     uint32_t hbm_ports() const { return static_cast<uint32_t>(ports_.size()) - 1; }

@@ -32,13 +32,22 @@ std::string Port::load(const std::string& path) {
     return "";
 }
 
+void Port::set_timing(std::unique_ptr<Timing> timing) {
+    timing_ = std::move(timing);
+    // Drawn once, not in every cycle of a reset: its length must not move a seeded model.
+    first_read_ = timing_->accept_read();
+    first_write_ = timing_->accept_write();
+}
+
 void Port::reset() {
     reads_.clear();
     writes_.clear();
     responses_.clear();
     current_ = -1;
     stalled_read_ = stalled_write_ = stalled_data_ = false;
-    arready = rvalid = rlast = rerror = awready = wready = bvalid = berror = false;
+    rvalid = rlast = rerror = wready = bvalid = berror = false;
+    arready = first_read_;
+    awready = first_write_;
     read_bytes = write_bytes = read_bursts = write_bursts = 0;
 }
 

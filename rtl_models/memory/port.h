@@ -39,7 +39,8 @@ class Port {
     /// Maps `path` (empty: nothing is mapped, reads give 0 and writes are errors). Returns what is wrong.
     std::string load(const std::string& path);
     void unload() { file_.close(); }
-    void set_timing(std::unique_ptr<Timing> timing) { timing_ = std::move(timing); }
+    /// When the port accepts and answers from now on. Asks it what a silent port shows: the first request is like any other.
+    void set_timing(std::unique_ptr<Timing> timing);
     /// Forgets everything outstanding (hardware reset); counters too.
     void reset();
     /// One clock edge. Returns whether a handshake took place.
@@ -55,7 +56,7 @@ class Port {
     const Timing& timing() const { return *timing_; }
 
     // Slave's signals after the edge.
-    bool arready = false, rvalid = false, rlast = false, rerror = false, awready = false, wready = false, bvalid = false,
+    bool arready = true, rvalid = false, rlast = false, rerror = false, awready = true, wready = false, bvalid = false,
          berror = false;
     uint32_t rid = 0, bid = 0;
     bool new_data = false;  // rdata changed at this edge
@@ -93,6 +94,7 @@ class Port {
     std::string& refusal_;
     MappedFile file_;
     std::unique_ptr<Timing> timing_ = ideal();
+    bool first_read_ = true, first_write_ = true;  // whether the request channels are open before anything was asked
     std::vector<Burst> reads_, writes_, responses_;
     int current_ = -1;  // index in reads_ of the burst whose beats are being sent
     bool stalled_read_ = false, stalled_write_ = false, stalled_data_ = false;  // valid was high without ready at the last edge

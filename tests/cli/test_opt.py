@@ -48,12 +48,10 @@ def test_standard_input_and_the_table(tmp_path: Path) -> None:
 def test_weights_make_linear_layers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ir_of(MODELS[1], tmp_path / "a.mlir")
     capfd.readouterr()
-    weights = ROOT / "examples/digits/weights.npz"
-    assert (
-        fleet_opt([str(tmp_path / "a.mlir"), "--pipeline", "riscv", "--weights", str(weights), "--dump", str(tmp_path / "d")]) == 0
-    )
+    arguments = ["--pipeline", "riscv", "--weights", str(ROOT / "examples/digits/weights.npz"), "--dump", str(tmp_path / "d")]
+    assert fleet_opt([str(tmp_path / "a.mlir"), *arguments]) == 0
     assert capfd.readouterr().out.count("fleet.linear") == 3
-    assert (dumps / "01-canonicalise-before.mlir").is_file()
+    assert (tmp_path / "d" / "01-canonicalise-before.mlir").is_file()
 
 
 def test_the_list_has_everything(capfd: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ W = {"w": np.arange(12, dtype=np.float32).reshape(3, 4) - 5, "v": np.linspace(-1
 def test_what_weights_alone_decide_becomes_a_weight() -> None:
     def model(m, x, w, v):
         scaled = m.exp(w * 2.0 + v).T
-        return x @ scaled + scaled.sum(0)
+        return x @ scaled + v[:3] * 2
 
     before = trace(model, W, x=(5, 4))
     after = passed(before, FOLD)
@@ -74,6 +74,15 @@ def test_a_weight_is_not_blown_up() -> None:
     after = passed(before, FOLD)
     assert kinds(after) == ["broadcast_to", "add"]
     assert_same_bits(before, after, data(before))
+
+
+def test_a_script_whose_arrays_are_all_known_stays_a_program() -> None:
+    def model(m, w, v):
+        h = m.exp(w @ w.T) * v[:3]
+        return h / h.sum(-1, keepdims=True)
+
+    before = trace(model, W)
+    assert kinds(passed(before, FOLD)) == ["transpose", "matmul", "exp", "mul", "reduce_sum", "div"]
 
 
 def test_what_is_returned_or_printed_as_it_is() -> None:

@@ -13,11 +13,12 @@ from fleet.isa.hbm0923 import refusals as check
 from fleet.isa.hbm0923.arithmetic import to_fp16
 from fleet.isa.hbm0923.cache_timing import Lines, attention_cycles
 from fleet.isa.hbm0923.feature import Feature, blank
-from fleet.isa.hbm0923.float32 import dot_products, fp20_value
+from fleet.isa.hbm0923.float32 import fp20_value
 from fleet.isa.hbm0923.kv_cache import Cache
 from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.isa.hbm0923.refusals import Cause, Refusal
+from fleet.isa.hbm0923.trees import dot_trees
 from fleet.isa.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
 from fleet.isa.hbm0923.unit_timing import Memory as Timing
 
@@ -177,8 +178,9 @@ class AttentionInstruction(UnitInstruction):
         scale, share = o.scale_value(device), o.heads // o.kv_heads
         for kv in range(o.kv_heads):
             heads = slice(kv * share, (kv + 1) * share)
-            rows = x[heads].transpose(0, 2, 1, 3).reshape(share * o.tokens, -1)[:, : o.inputs].astype(np.float32)
-            sums = dot_products(rows, o.vectors.load(device, memory, kv))
+            rows = x[heads].transpose(0, 2, 1, 3).reshape(share * o.tokens, -1).copy()
+            rows[:, o.inputs :] = 0
+            sums = dot_trees(rows.view(np.float16), o.vectors.load(device, memory, kv))
             with np.errstate(invalid="ignore", over="ignore"):
                 sums *= scale
             lanes = np.zeros((share * o.tokens, y.shape[1] * PIXEL_LANES), np.uint16)

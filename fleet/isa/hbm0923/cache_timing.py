@@ -1,7 +1,7 @@
 """Cycles of trp_mvm, f2w_mvm, dat2hbm and wt2hbm, from the operands and the device's parameters.
 
     trp_mvm, f2w_mvm   a step takes a beat of every HBM port and half a pixel of the input, every `AttInterval` cycles; a query
-                       head of a token takes lines of a port x beats of a line. The first step is 6 cycles after the start.
+                       head of a token takes lines of a port x beats of a line. The first step is 5 cycles after the start.
     dat2hbm            a pixel a cycle. K: its port writes two beats in 4 cycles and can take the next pixel 6 cycles after
                        this one. V: all ports write 32 / ports beats, two cycles each, when 16 tokens are gathered or the
                        last has come; the next pixel comes 2 cycles more after that one.
@@ -39,13 +39,13 @@ BURST = 16
 """Beats, of HBM and of DDR, that the attention unit and the copy ask for at once, in windows of so many."""
 SETS = 4 * PHASES
 """Sets of phases of the HBM ports: which of them refresh together matters, and a short instruction meets few refreshes."""
-FIRST = 6
+FIRST = 5
 """Cycle of the first step with ideal memory."""
 STEP_TO_COMMIT = 29
 """Cycles around the steps: before the units begin, six of the array, collected, written, answered, committed."""
 PIXEL_TO_COMMIT = 25
 """The same around dat2hbm's pixels, of K."""
-COPY_AROUND = 12
+COPY_AROUND = 11
 _Times = np.ndarray  # binary64, one time a set of phases
 
 
@@ -196,7 +196,7 @@ def _store_once(source: Feature, keys: bool, first: int, ports: int, channel: Ch
     beats = 2 if keys else PIXEL_LANES // ports
     busy = 2 + 2 * beats
     free = [0] * ports
-    take, waited = 0, False
+    take = 0
     takes: list[int] = []
     total = source.lines * source.surfaces * source.tokens
     for i in range(min(total, FOLLOWED)):
@@ -204,14 +204,12 @@ def _store_once(source: Feature, keys: bool, first: int, ports: int, channel: Ch
         position = first + w
         at = position % ports if keys else 0
         begin = max(take + 1, channel.beat(0, i))
-        waited = free[at] >= begin
         take = max(begin, free[at])
         reader.pop(take)
         takes.append(take)
         if keys or position % 16 == 15 or w == source.tokens - 1:
             free[at] = take + busy
-    # Of V all ports answer at once, of K one that has just answered comes a cycle later.
-    end = PIXEL_TO_COMMIT + 2 * (beats - 2) + take + (waited or not keys)
+    end = PIXEL_TO_COMMIT + 2 * (beats - 2) + take
     if total > len(takes):
         half = len(takes) // 2
         end += (total - len(takes)) * (takes[-1] - takes[half]) / (len(takes) - 1 - half)
@@ -261,4 +259,4 @@ def _copy_once(source: int, at: int, beats: int, reads: IdealPort | TimedPort, w
     if beats > count:
         half = count // 2
         end += (beats - count) * (taken[-1] - taken[half]) / (count - 1 - half)
-    return end + COPY_AROUND - 4
+    return end + COPY_AROUND - 3

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fleet.isa.contract import Device, Memory, Range
 from fleet.isa.hbm0923 import refusals as check
-from fleet.isa.hbm0923.operands import BEAT_BYTES, ceil_div
+from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.refusals import Cause, Hull, Refusal
 
 
@@ -64,16 +64,17 @@ class Cache:
             blocks = [(start + n * self.line, size) for start in starts for n in range(lines)]
         return [Range("hbm", at, n, port) for at, n in blocks for port in range(ports)]
 
-    def load(self, device: Device, memory: Memory, head: int) -> npt.NDArray[np.float32]:
-        """One head's vectors, [vectors, length]."""
+    def load(self, device: Device, memory: Memory, head: int) -> npt.NDArray[np.float16]:
+        """One head's vectors, [vectors, length up to a whole pixel], +0 behind the length."""
         ports = device.parameters["HbmPorts"]
         lines = self.lines(ports)
         size = self.head_bytes(ports)
-        out = np.empty((lines, ports, self.length), np.float16)
+        out = np.zeros((lines, ports, ceil_div(self.length, PIXEL_LANES) * PIXEL_LANES), np.float16)
         for port in range(ports):
             raw = np.asarray(memory.view("hbm", self.base + head * self.head, size, port)).view("<f2")
-            out[:, port] = np.lib.stride_tricks.as_strided(raw, (lines, self.length), (self.line, 2), writeable=False)
-        return out.reshape(lines * ports, self.length)[: self.vectors].astype(np.float32)
+            rows = np.lib.stride_tricks.as_strided(raw, (lines, self.length), (self.line, 2), writeable=False)
+            out[:, port, : self.length] = rows
+        return out.reshape(lines * ports, -1)[: self.vectors]
 
     def strides(self, device: Device, names: tuple[str, str]) -> list[Refusal]:
         """Strides that are too small. names: the registers of head and line stride."""

@@ -8,8 +8,9 @@ The streams are those of `fleet.isa.hbm0923.timing`; DRAM (the device's timing t
     port       asks for a burst when its FIFO has room for it, so that a shallow FIFO is bound by the latency; a port that fell
                behind can be behind by its FIFO, then all ports wait for it
     ring       pops of all ports in step fill it as far as the array has freed it
-    DDR        a beat a cycle at most; bursts of one beat whose stride stays in a bank group come t_ccd_l apart; reads, residual
-               and results share the bus, which turns for every batch of writes
+    DDR        a beat a cycle at most; less where bursts are short and their stride stays in a bank group, or in a bank, whose rows
+               then follow each other (`fleet.isa.dram_port.clocks_a_beat`); reads, residual and results share the bus, which turns
+               for every batch of writes
 
 The ports' streams are followed burst by burst, for a few sets of phases at a time.
 """
@@ -23,6 +24,7 @@ import numpy as np
 
 from fleet.isa.contract import Device
 from fleet.isa.dram import BEAT_BYTES, Dram, dram
+from fleet.isa.dram_port import clocks_a_beat
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.ranges import bn_bytes
 from fleet.isa.hbm0923.timing import ARRAY_LANES, CONSTANTS, chunks, operands_before
@@ -33,6 +35,8 @@ PHASES = 16
 """Sets of refresh phases that the expectation is taken over."""
 BURST = 16
 """Beats that an HBM port asks for at once."""
+FOLLOWED_BURSTS = 64
+"""Bursts of activations whose rate is that of all."""
 _TURN = 4  # cycles from a place that becomes free in a port's FIFO to its next beat's pop, beside the memory's latency
 _Times = np.ndarray  # binary64, one time a set of phases: cycles after the first request
 
@@ -43,7 +47,6 @@ class PortRates(NamedTuple):
     first: float  # from a request to its first beat, no row open
     hit: float  # the same, row open
     beat: float  # between beats
-    beat_in_group: float
     refresh: float  # how long one stops the stream
     every: float
     clocks: int  # the same in clocks of the memory
@@ -51,6 +54,7 @@ class PortRates(NamedTuple):
     response: float  # from a write's last beat to its answer
     turn: float  # what a batch of writes costs beside its beats
     batch: int
+    patience: float  # after which writes are no longer gathered to a batch
     writes: int  # that may wait in the controller
 
 
@@ -62,7 +66,6 @@ def port_rates(d: Dram, core_mhz: float) -> PortRates:
         first=hit + d.t_rcd * cycles,
         hit=hit,
         beat=d.burst * cycles,
-        beat_in_group=max(d.burst, d.t_ccd_l) * cycles,
         refresh=(d.t_rp + d.t_rfc + d.t_rcd) * cycles,
         every=d.t_refi * cycles,
         clocks=d.t_refi,
@@ -70,6 +73,7 @@ def port_rates(d: Dram, core_mhz: float) -> PortRates:
         response=d.request * cycles,
         turn=(d.turn + d.t_wtr_l + d.cl) * cycles,
         batch=d.write_batch,
+        patience=d.write_wait * cycles,
         writes=d.write_beats,
     )
 
@@ -147,20 +151,29 @@ def _streams(
     return tuple(float(x) for x in ends[-1])
 
 
-def _loads(o: Operands, ddr: PortRates, token: int, before: int) -> _Times:
+@lru_cache(maxsize=1024)
+def _chunk_rate(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int) -> float:
+    """Cycles from beat to beat of activations in chunks of so many tokens. Strides may stay in a bank group, or in a bank."""
+    count = FOLLOWED_BURSTS
+    bursts = [(i // surfaces * chunk * PIXEL_BYTES + i % surfaces * stride, chunk) for i in range(count)]
+    return clocks_a_beat(d, "ddr", bursts) * 1000 * core_mhz / d.clock_khz
+
+
+def _loads(o: Operands, d: Dram, core_mhz: float, token: int, before: int) -> _Times:
     """When the array can have done the first block, for every set of phases."""
     # Of one port the phases are spread evenly.
+    ddr = port_rates(d, core_mhz)
     refreshes = Refreshes((np.arange(PHASES) + 0.5) / PHASES * ddr.every, ddr)
-    one_group = o.tokens % (4 * BEAT_BYTES["ddr"] // PIXEL_BYTES) == 0
     here = np.full(PHASES, ddr.first - 1)
     ends = np.zeros(PHASES)
     outputs, waiting = 0, -ddr.batch  # results of the chunk before; of these, what is written meanwhile
     for index, chunk in enumerate(chunks(o.chin, o.tokens)):
-        rate = ddr.beat_in_group if chunk == 1 and one_group else ddr.beat
+        rate = _chunk_rate(d, core_mhz, chunk, o.in_surfaces, o.in_surface)
         beats = chunk * o.in_surfaces + (before if index == 0 else 0)
         waiting += outputs
         writes = max(0, min(outputs, waiting))
-        done = here + np.maximum(beats, beats * rate + writes * (ddr.beat + ddr.turn / ddr.batch))
+        gathered = min(ddr.batch, max(1.0, outputs * ddr.patience / (beats * rate)))
+        done = here + np.maximum(beats, beats * rate + writes * (ddr.beat + ddr.turn / gathered))
         outputs = chunk
         here = done + np.maximum(0, refreshes.delay(here, done) - (ddr.buffer if index else 0))
         ends = np.maximum(ends + token, here - chunk + 1) + (chunk - 1) * token
@@ -177,7 +190,7 @@ def timed_cycles(device: Device, o: Operands) -> int:
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES["hbm"]
     token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
-    first = _loads(o, ddr, token, operands_before(o, blocks))
+    first = _loads(o, dram(device, "ddr"), device.clock_mhz, token, operands_before(o, blocks))
     ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
     array = np.array(
         _streams(hbm, p["HbmPorts"], p["PortFifoDepth"], ring, blocks, beats, o.tokens, token, tuple(float(x) for x in first))

@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fleet.isa.hbm0923.float32 import dot_products
 from fleet.isa.hbm0923.kernel import address, library
 from fleet.isa.hbm0923.kernel._sizes import CHANNELS, UNIT
 from fleet.isa.hbm0923.operands import ceil_div
 from fleet.isa.native import target
-
-_BLOCK = 1 << 18
-"""Products that the NumPy path holds at a time."""
 
 
 def dot_trees(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
@@ -26,16 +24,18 @@ def dot_trees(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> npt.NDA
         b: float16 [m, L]; the rows may stand any number of bytes apart.
 
     Returns:
-        float32 [n, m]; a NaN may have any sign and payload.
+        float32 [n, m], the bits of `float32.dot_products`; a NaN may have any sign and payload.
 
     Raises:
         ValueError: the shapes do not fit.
     """
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or a.shape[1] % UNIT:
         raise ValueError(f"rows of one length, a multiple of {UNIT}, expected; found {a.shape} and {b.shape}")
+    if not a.size or not b.size:
+        return np.zeros((a.shape[0], b.shape[0]), np.float32)
     for_target = target()
-    if for_target is None or not a.size or not b.size:
-        return dot_trees_in_numpy(a, b)
+    if for_target is None:
+        return dot_products(a.astype(np.float32), b.astype(np.float32))
     wide = a.astype(np.float32, order="C")
     if b.strides[1] != b.itemsize or b.strides[0] < 0:
         b = np.ascontiguousarray(b)
@@ -45,20 +45,3 @@ def dot_trees(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> npt.NDA
         address(out), out.strides[0],
     )  # fmt: skip
     return out[:, : b.shape[0]]
-
-
-def dot_trees_in_numpy(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
-    """The same, one NumPy operation a rounding step."""
-    n, m = a.shape[0], b.shape[0]
-    out = np.zeros((n, m), np.float32)
-    left, right = a.astype(np.float32), b.astype(np.float32)
-    step = max(1, _BLOCK // max(1, n * UNIT))
-    with np.errstate(invalid="ignore", over="ignore"):
-        for first in range(0, m, step):
-            rows = slice(first, first + step)
-            for at in range(0, a.shape[1], UNIT):
-                terms = left[:, None, at : at + UNIT] * right[None, rows, at : at + UNIT]
-                while terms.shape[-1] > 1:
-                    terms = terms[..., 0::2] + terms[..., 1::2]
-                out[:, rows] += terms[..., 0]
-    return out

@@ -14,12 +14,12 @@ from fleet.isa.dram_port import IdealPort, TimedPort
 from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_BYTES
 
-__all__ = ["Channel", "Reader", "flat_bursts", "row_bursts", "surface_bursts"]
+__all__ = ["Burst", "Channel", "Reader", "flat_bursts", "row_bursts", "surface_bursts"]
 
 MAX_BURST = 32
 """DDR beats that the SFU and elementwise ask for at once; bursts stay in windows of so many."""
-ANSWER = 3
-"""Cycles from the port's acceptance of a read to where its beat can be used: response, ring, and a beat's registers."""
+ANSWER = 2
+"""Cycles from the port's acceptance of a read to where its beat can be used: response and ring."""
 _QUEUE = 64  # bursts that the port takes ahead
 _NEVER = 1 << 60
 Burst = tuple[int, int]  # address, beats
@@ -64,11 +64,11 @@ def row_bursts(f: Feature, beats: list[int] | None = None, window: int = MAX_BUR
 
 
 class Reader:
-    """A stream of reads into a ring. ready: cycle from which a beat can be used, of those that have come."""
+    """A stream of reads into a ring. ready: cycle from which a beat can be used, of those that have come. free: places."""
 
     def __init__(self, bursts: Iterator[Burst], depth: int, onchip: bool = False) -> None:
         self._bursts = bursts
-        self._free = depth
+        self.free = depth
         self._popped: deque[int] = deque()  # cycles in which a beat leaves the ring, ascending
         self.next = next(bursts, None)
         self.onchip = onchip
@@ -84,14 +84,14 @@ class Reader:
             return False
         while self._popped and self._popped[0] < cycle:
             self._popped.popleft()
-            self._free += 1
-        return self._free >= self.next[1]
+            self.free += 1
+        return self.free >= self.next[1]
 
     def take(self) -> Burst:
         """The burst is granted."""
         assert self.next is not None
         burst, self.next = self.next, next(self._bursts, None)
-        self._free -= burst[1]
+        self.free -= burst[1]
         return burst
 
 
@@ -138,10 +138,11 @@ class Channel:
         t = self._now
         port = self._port
         port.serve(t)
+        self._issue(t)
+        self.deliver(t)
         self._hub(t)
         self._arbiter(t)
         self._writer(t)
-        self._deliver(t)
         self._now = t + 1
 
     def _arbiter(self, t: int) -> None:
@@ -150,30 +151,35 @@ class Channel:
         asks = [i for i, r in enumerate(self._readers) if t > 0 and r.asks(t)]
         if not asks:
             return
-        chosen = 1 - self._which if len(asks) == 2 else asks[0]
-        self._which = chosen
-        reader = self._readers[chosen]
+        reader = self._readers[self.choose(asks)]
         self._offered = (t + 1, reader, reader.take())
 
-    def _hub(self, t: int) -> None:
-        # The register before DDR is emptied and filled in one cycle.
+    def choose(self, asking: list[int]) -> int:
+        """Which of the readers that ask is granted: of two the other one."""
+        self._which = 1 - self._which if len(asking) == 2 else asking[0]
+        return self._which
+
+    def _issue(self, t: int) -> None:
         if self._register is not None and self._register[0] <= t and self._queued < _QUEUE:
             _, reader, (address, beats) = self._register
             self._port.read(t, address, beats)
             self._order.append([self._readers.index(reader), beats])
             self._queued += 1
             self._register = None
+
+    def _hub(self, t: int) -> None:
+        # The register before DDR, and the walk through the on-chip memory, are emptied and filled in one cycle.
         if self._offered is not None and self._offered[0] <= t:
             _, reader, burst = self._offered
             if reader.onchip:
                 if self._chip is None:
-                    self._chip = [self._readers.index(reader), burst[1], t]
+                    self._chip = [self._readers.index(reader), burst[1], t + 1]
                     self._offered = None
             elif self._register is None:
                 self._register = (t + 1, reader, burst)
                 self._offered = None
 
-    def _deliver(self, t: int) -> None:
+    def deliver(self, t: int) -> None:
         """Beats that the unit sees in the cycle after this one."""
         if not self._ddr_beat and self._order and self._port.beat(t):
             self._ddr_beat = True

@@ -1,6 +1,6 @@
 """Cycles of norm, pos_emb, softmax, act and elementwise, from the operands and the device's parameters.
 
-A unit takes a beat of 32 lanes every `SfuInterval` cycles (a step). Beats come through `unit_streams.Channel`: first beat 6
+A unit takes a beat of 32 lanes every `SfuInterval` cycles (a step). Beats come through `unit_streams.Channel`: first beat 5
 cycles after the start, a beat a cycle, two streams in turns, burst by burst. With k the step in which a beat is taken,
 
     pass A    layer norm: mean; softmax: maximum. Of the row's last beat at k the next pass begins at k + 10, or k + 5
@@ -8,13 +8,13 @@ cycles after the start, a beat a cycle, two streams in turns, burst by burst. Wi
     last pass its result is written 6 steps later (3 for elementwise, which has this pass alone)
 
 A pass takes its rows in order and waits for beats, for the pass before, for the last pass 32 rows back, for room among the
-exponentials that are kept (two rows of MaxToken), and for the writer (32 beats). So for every beat
+exponentials that are kept (a row of MaxToken, and 32 beats), and for the writer (32 beats). So for every beat
 
     take = the next step that is not before: the take before + a step; the beat's arrival; what the row waits for
 
-and the commit comes 5 cycles after the last result; 14 cycles are latch, check and start. That is followed beat by beat;
-behind the first `FOLLOWED` beats the rate is that of their second half. With timed memory the same is done with the DRAM's
-controller (`fleet.isa.dram_port`) for `PHASES` phases of its refresh. Compared with the RTL in
+and the commit comes 5 cycles after the last result; 15 cycles are latch, check and start (14 for elementwise). That is
+followed beat by beat; behind the first `FOLLOWED` beats the rate is that of their second half. With timed memory the same is
+done with the DRAM's controller (`fleet.isa.dram_port`) for `PHASES` phases of its refresh. Compared with the RTL in
 tests/isa/hbm0923/test_unit_timing.py.
 """
 
@@ -32,7 +32,7 @@ from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, ceil_div
 from fleet.isa.hbm0923.unit_streams import MAX_BURST, Channel, Reader, flat_bursts, row_bursts, surface_bursts
 
-__all__ = ["BEFORE", "FOLLOWED", "PHASES", "Memory", "Plan", "Port", "coefficient_beats", "plan_cycles", "port_of"]
+__all__ = ["FOLLOWED", "PHASES", "Memory", "Plan", "Port", "coefficient_beats", "plan_cycles", "port_of"]
 
 Memory = Literal["ideal", "timed"]
 Kind = Literal["norm", "layer norm", "softmax", "pos_emb", "act", "elementwise"]
@@ -43,8 +43,10 @@ is full, then DDR sets the rate: the second half must lie behind that."""
 PHASES, PHASES_OF_LONG = 16, 4
 """Phases of DDR's refresh that the expectation is taken over, evenly spread: a stream meets one port. An instruction of more
 than FOLLOWED beats meets several refreshes."""
-BEFORE = 14
-"""Cycles before the units' streams begin: start, latch, ten of the check, hand-over, go."""
+CHECK, CHECK_OF = 12, {"elementwise": 11}
+"""Cycles of the check, with the hand-over. Steps are counted from its first one."""
+START = 3
+"""Cycles before the check: start, latch, and the one in which the unit hears of it."""
 COMMIT = 2
 """From the last answer to the commit."""
 ROWS, WRITES = 32, 32
@@ -113,7 +115,7 @@ def _sizes(device: Device) -> _Sizes:
         p["SfuInterval"],
         power(max(2 * row, 4 * MAX_BURST)),
         power(max(p["MaxChannels"] // 16, 4 * MAX_BURST)),
-        power(2 * ceil_div(p["MaxToken"], 32)),
+        power(ceil_div(p["MaxToken"], 32) + ROWS),
     )
 
 
@@ -142,7 +144,11 @@ def _cycles(plan: Plan, sizes: _Sizes, port: Port) -> int:
     long = plan.source.lines * plan.source.tokens * plan.source.surfaces > FOLLOWED
     most = FOLLOWED if port.timing is None else FOLLOWED_TIMED
     found = [_Unit(plan, sizes, p, most).run() for p in port.ports(PHASES_OF_LONG if long else PHASES)]
-    return round(BEFORE + COMMIT + sum(found) / len(found))
+    return round(START + _check(plan) + COMMIT + sum(found) / len(found))
+
+
+def _check(plan: Plan) -> int:
+    return CHECK_OF.get(plan.kind, CHECK)
 
 
 class _Unit:
@@ -194,9 +200,8 @@ class _Unit:
         return self._channel.answered
 
     def _step(self, cycle: int) -> int:
-        """The first step that is not before `cycle`; the check ends in one and begins in one."""
-        n = self._sizes.interval
-        return cycle + (1 - cycle) % n
+        """The first step that is not before `cycle`."""
+        return cycle + -(cycle + _check(self._plan)) % self._sizes.interval
 
     def _result(self, take: int) -> None:
         """The last pass takes a beat."""

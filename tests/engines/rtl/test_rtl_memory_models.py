@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
-from loopback import DESC, HASH, Workplace, copy
+from loopback import DESC, HASH, Workplace, copy, loopback
 
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.build import Flavour, build
+from fleet.engines.rtl_sim.job import Job, Script
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
+from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.digest import DDR, HBM_PORT_0, digest
 from fleet.isa.dram import timing_keys
 from fleet.isa.registry import find_device
 
 MODELS = ["ideal", "fixed:1", "fixed:37", "stall:0", "stall:1", "stall:123456789012345", "timed:0", "timed:5"]
 TIMING = timing_keys(find_device("hbm_small")[1])
+CALM = {"clock_khz": "280000", "t_refi": "1000000"}  # clocks are cycles of the core, and no refresh is in the way
 
 
 def _script() -> Script:
@@ -60,6 +65,32 @@ def test_cycles_belong_to_classes_and_to_the_clock(simulation: Simulation, place
         assert sum(record.cycles.values()) == record.end - record.start > 0
     assert [r.end for r in out.records] == sorted(r.end for r in out.records)
     assert out.records[-1].end < out.status.cycles
+
+
+@pytest.mark.parametrize("main", ["burst", "plain"])
+@pytest.mark.parametrize("model", ["ideal", "fixed:9", "timed:0"])
+def test_the_first_request_takes_as_long_as_later_ones(simulation: Simulation, place: Workplace, model: str, main: Flavour) -> None:
+    script = Script()
+    for bank in range(3):  # banks that nobody has opened yet: those of DDR, their groups, those of a port
+        ddr, hbm = 0x8000 * bank, 0x800 * bank
+        copy(script, ddr, ddr + 0x40, 1)
+        copy(script, hbm, ddr + 0x80, 1, mode=1, port=1)
+        copy(script, ddr + 0xC0, hbm, 1, mode=2, port=0)
+    timing = TIMING | {f"{space}.{key}": value for space in ("ddr", "hbm") for key, value in CALM.items()}
+    records = _played(simulation, place.job(script, memory=model, timing=timing), main)
+    cycles = [r.end - r.start for r in records]
+    assert cycles[:3] == cycles[3:6] == cycles[6:], "DDR, one HBM port to DDR, DDR to the other"
+
+
+def _played(simulation: Simulation, job: Job, main: Flavour) -> list[CommitRecord]:
+    """The job's commits, played by one of the two mains."""
+    if main == "burst":
+        simulation.run(job)
+    else:
+        file = job.status.with_name("job")
+        job.save(file)
+        subprocess.run([build(loopback(), main), file], check=True, capture_output=True)
+    return read_records(job.trace)
 
 
 def test_cycle_counts_are_a_function_of_the_seed(simulation: Simulation, place: Workplace) -> None:

@@ -90,14 +90,17 @@ def _halves(rng: np.random.Generator, shape: tuple[int, ...], data: str) -> np.n
 
 
 class Place:
-    """Hands out ranges of DDR and of the banks, one after the other."""
+    """Hands out ranges of DDR and of the banks, one after the other. pages: each at the beginning of a page."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, pages: bool = False) -> None:
         self.ddr, self.hbm = PAGE, 0
+        self._pages = pages
 
     def take(self, size: int, rng: np.random.Generator) -> int:
         at = self.ddr
         self.ddr += ceil_div(size, 64) * 64 + 64 * int(rng.integers(0, 4))
+        if self._pages:
+            self.ddr = ceil_div(self.ddr, PAGE) * PAGE
         return at
 
 
@@ -193,10 +196,12 @@ def start(script: Script, fields: dict[str, int]) -> None:
     script.write(IRQ_STAT, 3)
 
 
-def compare(runner: Runner, cases: list[Case], seed: int, memory: str = "ideal") -> tuple[Status, list[CommitRecord]]:
+def compare(
+    runner: Runner, cases: list[Case], seed: int, memory: str = "ideal", *, pages: bool = False
+) -> tuple[Status, list[CommitRecord]]:
     """Runs the cases in one job and asserts that every byte of DDR, every digest and every result register is the model's."""
     rng = np.random.default_rng(seed)
-    place, script = Place(), Script()
+    place, script = Place(pages=pages), Script()
     script.write(IRQ_EN, 3)
     runner.memory.view("ddr", 0, runner.device.memory["ddr"])[: 8 << 20] = 0
     operands = [prepare(runner.device, runner.memory, case, place, rng) for case in cases]

@@ -62,10 +62,12 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     subprocess.run([find_toolchain().compiler, *flags, *sources, "-o", program], check=True)
 
     def run(
-        lines: Sequence[str], space: str = "hbm", port: int = 0, mhz: float = 280, seed: int = 1, keys: dict[str, int] | None = None
-    ) -> Played:
+        lines: Sequence[str], space: str = "hbm", port: int = 0, mhz: float = 280, seed: int = 1,
+        keys: dict[str, int] | None = None, model: str = "timed",
+    ) -> Played:  # fmt: skip
         known = timing_keys(dataclasses.replace(DEVICE, clock_mhz=mhz)) | {k: str(v) for k, v in (keys or {}).items()}
-        head = [f"memory timed:{seed}", f"geometry {space} {port}", *(f"key {k} {v}" for k, v in known.items())]
+        memory = model if model == "ideal" else f"{model}:{seed}"
+        head = [f"memory {memory}", f"geometry {space} {port}", *(f"key {k} {v}" for k, v in known.items())]
         text = "\n".join([*head, *lines, ""])
         out = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.splitlines()
         assert out[-1] == "problem ", out[-1]
@@ -73,6 +75,21 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
         return Played(answers, *map(int, out[-2].split()[1:]))
 
     return run
+
+
+@pytest.mark.parametrize("kind", ["R", "W"])
+@pytest.mark.parametrize("model", ["ideal", "fixed", "timed"])
+def test_a_first_request_is_taken_at_once(play: Play, model: str, kind: str) -> None:
+    assert [a.accepted for a in play([f"{kind} 0 0 1"], model=model).answers] == [0]
+
+
+@pytest.mark.parametrize("kind", ["R", "W"])
+def test_a_first_request_meets_stalls_like_any_other(play: Play, kind: str) -> None:
+    """A silent port is open with probability 1/2, used before or not."""
+    runs = [play([f"{kind} 0 0 1", f"{kind} 1000 0 1"], model="stall", seed=seed).answers for seed in range(60)]
+    first, later = (sum(run[i].accepted == cycle for run in runs) for i, cycle in enumerate((0, 1000)))
+    assert 20 <= first <= 40
+    assert 20 <= later <= 40
 
 
 def _stream(bursts: int, bytes_: int, kind: str = "R", beats: int = 16) -> list[str]:

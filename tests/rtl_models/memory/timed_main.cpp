@@ -52,6 +52,7 @@ int main() {
     const uint32_t width = space == "hbm" ? 32 : 64;
     fleet::Port port({space, width, 0, 1ull << 33, 0}, digest, problem, refusal);
     port.set_timing(model.port(index, space, width, error));
+    port.reset();
     if (!error.empty()) {
         std::printf("problem %s\n", error.c_str());
         return 0;

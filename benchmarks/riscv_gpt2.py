@@ -119,7 +119,9 @@ def main() -> None:
     assert error < 1e-3 * np.abs(want).max(), error
     macs = sum(operation.macs for operation in compiled.operations)
     count = trace.counters["instructions"]
-    table = Table("what", "figure", title=f"GPT-2, {given.layers} layers, {len(TOKENS)} tokens, {isa.name} on {trace.meta['emulator']}")
+    table = Table(
+        "what", "figure", title=f"GPT-2, {given.layers} layers, {len(TOKENS)} tokens, {isa.name} on {trace.meta['emulator']}"
+    )
     for what, figure in (
         ("compile", f"{compile_s:.2f} s"),
         ("run", f"{trace.elapsed_s:.1f} s"),

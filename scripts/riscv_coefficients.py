@@ -24,7 +24,10 @@ Function = Callable[[Any], Any]
 def interpolate(function: Function, low: float, high: float, degree: int) -> list[Any]:
     """Monomial coefficients, lowest first."""
     n = degree + 1
-    nodes = [(mpmath.mpf(low) + high) / 2 + (mpmath.mpf(high) - low) / 2 * mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * n)) for i in range(n)]
+    nodes = [
+        (mpmath.mpf(low) + high) / 2 + (mpmath.mpf(high) - low) / 2 * mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * n))
+        for i in range(n)
+    ]
     table = [function(x) for x in nodes]
     for level in range(1, n):  # divided differences
         for i in range(n - 1, level - 1, -1):
@@ -66,7 +69,12 @@ POLYNOMIALS: tuple[tuple[str, str, Function, float, float, int], ...] = (
 
 def text() -> str:
     """The file."""
-    lines = ['"""Polynomials, lowest power first. Written by scripts/riscv_coefficients.py."""', "", "from __future__ import annotations", ""]
+    lines = [
+        '"""Polynomials, lowest power first. Written by scripts/riscv_coefficients.py."""',
+        "",
+        "from __future__ import annotations",
+        "",
+    ]
     with mpmath.workprec(300):
         for name, what, function, low, high, degree in POLYNOMIALS:
             lines += [f"{name}: tuple[float, ...] = ("]

@@ -87,14 +87,19 @@ def wide() -> tuple[Program, dict[str, np.ndarray]]:
             found += [m(name, big, axes=axes, keepdims=False) for axes in ([2], [0, 2], [1], [0, 1, 2])]
         found += [m(name, n, axes=[1], keepdims=True) for name in ("reduce_any", "reduce_all", "reduce_max", "reduce_sum")]
         found += [m("argmax", x, axis=1), m("argmin", n, axis=0), m("cumsum", n, axis=0), m("cumsum", x, axis=1)]
-        found += [m("matmul", single, w), m("matmul", m("transpose", w, permutation=[1, 0]), m("transpose", single, permutation=[1, 0]))]
+        found += [
+            m("matmul", single, w),
+            m("matmul", m("transpose", w, permutation=[1, 0]), m("transpose", single, permutation=[1, 0])),
+        ]
         found += [m("matmul", y, w), m("matmul", n, m("transpose", n, permutation=[1, 0]))]
         found += [m("softmax", big, axis=2), m("softmax", x, axis=1), m("softmax", big, axis=0), m("softmax", y, axis=1)]
         flat = m("slice", big, start=[0, 0, 0], size=[1, 1, 75])
         gamma = m("reshape", flat, shape=[75])
         found += [m("layer_norm", single, gamma, gamma, eps=1e-5), m("rms_norm", single, gamma, eps=1e-5)]
         found += [m("gelu", x, approximate=a) for a in ("tanh", "erf")] + [m("gelu", y, approximate="tanh")]
-        found += [m("linear", single, w, m("slice", w, start=[1, 0], size=[1, 83]), activation=a) for a in ("gelu_tanh", "silu", "relu")]
+        found += [
+            m("linear", single, w, m("slice", w, start=[1, 0], size=[1, 83]), activation=a) for a in ("gelu_tanh", "silu", "relu")
+        ]
         found += [m("attention", q, q, q, heads=3, kv_heads=3, scale=0.3, causal=c) for c in (True, False)]
         found += [m("concat", x, x, axis=1), m("gather", w, m("sign", n)), m("cast", n, dtype="bool")]
         return [f for f in found if f is not None]

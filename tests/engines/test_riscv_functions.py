@@ -164,8 +164,8 @@ def test_a_binade_of_float32_against_float64(name: str) -> None:
     got = result(lambda m, a: m(name, a), x)
     wide = x.astype(np.float64)
     exact = {
-        "erf": lambda v: np.vectorize(math.erf)(v),
+        "erf": np.vectorize(math.erf),
         "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
-    }.get(name, lambda v: getattr(np, name)(v))(wide)
+    }.get(name, getattr(np, name, None))(wide)
     error = np.abs(got - exact) / np.spacing(exact.astype(np.float32))
     assert error.max() <= MAX_ULP["float32"][name]

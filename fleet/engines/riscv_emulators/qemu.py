@@ -81,7 +81,7 @@ class QemuEmulator:
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
         """See `base.Emulator`; everything is writable."""
-        if address < CODE_BASE or address + size > _BOOT and address < _BOOT + 0x10_0000:
+        if address < CODE_BASE or (address + size > _BOOT and address < _BOOT + 0x10_0000):
             raise EmulationError(f"cannot map {size} bytes at {address:#x}", where="qemu")
         self._ranges.append((address, size))
         os.ftruncate(self._memory, max(os.fstat(self._memory).st_size, address + size - CODE_BASE))
@@ -109,7 +109,9 @@ class QemuEmulator:
         places = {s.name: s.address for s in self._image.symbols if s.function}
         os.pwrite(self._memory, BOOT, _BOOT - CODE_BASE)
         table = [_BOOT + NOTHING, *(entry if n is None else places[n] for n in names)]
-        os.pwrite(self._memory, bytes(64) + b"".join(struct.pack("<QQQ", a, stack, 0) for a in table) + bytes(8), _STATUS - CODE_BASE)
+        os.pwrite(
+            self._memory, bytes(64) + b"".join(struct.pack("<QQQ", a, stack, 0) for a in table) + bytes(8), _STATUS - CODE_BASE
+        )
         size = -(-(os.fstat(self._memory).st_size + _FREE) >> 20)
         os.ftruncate(self._memory, size << 20)
         deadline = time.monotonic() + 20 + limit / _SLOWEST

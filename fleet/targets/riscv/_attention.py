@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from fleet.ir.expand import MASKED
-
 from fleet.targets.riscv._composite import Row, lanes_for, softmax_row
 from fleet.targets.riscv._kernel import (
     I64,
@@ -60,15 +59,15 @@ class Attention:
     def scores(self) -> Product:
         """q k^T of one head."""
         depth = self.q.shape[1] // self.heads
-        right = (self.k.strides[1], self.k.strides[0])
-        return Product(self.queries, depth, self.keys, self.q.strides, right, self.out.dtype, self.k.dtype, self.isa)
+        left, right = (self.q.strides[0], self.q.strides[1]), (self.k.strides[1], self.k.strides[0])
+        return Product(self.queries, depth, self.keys, left, right, self.out.dtype, self.k.dtype, self.isa)
 
     @property
     def context(self) -> Product:
         """scores v of one head."""
         columns = self.v.shape[1] // self.kv_heads
-        left = (self.keys, 1)
-        return Product(self.queries, self.keys, columns, left, self.v.strides, self.out.dtype, self.v.dtype, self.isa)
+        left, right = (self.keys, 1), (self.v.strides[0], self.v.strides[1])
+        return Product(self.queries, self.keys, columns, left, right, self.out.dtype, self.v.dtype, self.isa)
 
     @property
     def score_bytes(self) -> int:

@@ -169,9 +169,7 @@ def emit_softmax(b: Builder, out: Array, operand: Array, axis: int) -> None:
     _rows(b, out, [out, operand], axis, row)
 
 
-def _rows(
-    b: Builder, out: Array, arrays: Sequence[Array], axis: int, body: Callable[[list[Value], list[int], int], None]
-) -> None:
+def _rows(b: Builder, out: Array, arrays: Sequence[Array], axis: int, body: Callable[[list[Value], list[int], int], None]) -> None:
     """`body(starts, strides, count)` for every row along `axis`, the arrays broadcast to the result."""
     rank = len(out.shape)
     axis %= rank
@@ -186,9 +184,7 @@ def _rows(
         body(offsets, [s[axis] for s in strides], out.shape[axis])
         return []
 
-    nest_fold(
-        b, [out.shape[d] for d in kept], [[s[d] for d in kept] for s in strides], [index(0)] * len(arrays), [], row, 1
-    )
+    nest_fold(b, [out.shape[d] for d in kept], [[s[d] for d in kept] for s in strides], [index(0)] * len(arrays), [], row, 1)
 
 
 def emit_layer_norm(b: Builder, out: Array, operand: Array, gamma: Array, beta: Array, axis: int, eps: float) -> None:

@@ -35,9 +35,7 @@ def emit_einsum(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], 
     summed = [label for label in sizes if label not in result]
 
     def steps(names: Sequence[str], words: str, array: Array) -> list[int]:
-        return [
-            sum(s for w, s, n in zip(words, array.strides, array.shape, strict=True) if w == name and n > 1) for name in names
-        ]
+        return [sum(s for w, s, n in zip(words, array.strides, array.shape, strict=True) if w == name and n > 1) for name in names]
 
     dtype = out.dtype
     outer = [steps(result, result, out), *(steps(result, w, a) for w, a in zip(labels, operands, strict=True))]

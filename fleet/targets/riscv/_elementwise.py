@@ -51,9 +51,7 @@ COMPARISONS: dict[str, str] = {
     "not_equal": "!=",
 }
 _LOGICAL = ("logical_and", "logical_or")
-BINARY = frozenset(
-    {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod", *COMPARISONS, *_LOGICAL}
-)
+BINARY = frozenset({"add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod", *COMPARISONS, *_LOGICAL})
 _FUNCTIONS: dict[str, Callable[[Functions, Value], Value]] = {
     "exp": Functions.exp,
     "log": Functions.log,

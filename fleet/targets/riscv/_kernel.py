@@ -98,7 +98,7 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Array:
-    """An array operand: pointer to its first element, dtype, shape, strides in elements (C-contiguous unless given).
+    """An array operand: pointer to its first element, dtype, shape, `given` strides in elements (else C-contiguous).
 
     constant: the number that it is, where it is one number known now; then nothing is loaded.
     """
@@ -106,13 +106,13 @@ class Array:
     pointer: Value
     dtype: np.dtype
     shape: tuple[int, ...]
-    strides: tuple[int, ...] = None  # pyright: ignore[reportAssignmentType]
+    given: tuple[int, ...] | None = None
     constant: float | None = None
 
-    def __post_init__(self) -> None:
-        given: tuple[int, ...] | None = self.strides
-        if given is None:
-            object.__setattr__(self, "strides", contiguous(self.shape))
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements from one index to the next, for every dimension."""
+        return contiguous(self.shape) if self.given is None else self.given
 
     @property
     def size(self) -> int:
@@ -190,7 +190,7 @@ def load(b: Builder, array: Array, offset: Value, dtype: np.dtype | None = None,
     """The element at `offset`, or `lanes` neighbours from there on, converted to `dtype`."""
     if array.constant is not None:
         target = dtype or array.dtype
-        return number(target, np.array(array.constant, array.dtype).astype(target)[()], lanes)
+        return number(target, np.array(array.constant, array.dtype).astype(target).item(), lanes)
     stored = I8 if array.dtype.kind == "b" else element(array.dtype)
     value = b.load(at(b, array, offset), typ=vector(stored, lanes), align=array.dtype.itemsize)
     if array.dtype.kind == "b":

@@ -9,7 +9,19 @@ from xdsl.dialects.builtin import IntegerAttr
 
 from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.targets.riscv._kernel import Array, Builder, Value, contiguous, index, is_float, load, load_spread, number, store
+from fleet.targets.riscv._kernel import (
+    Array,
+    Builder,
+    Value,
+    broadcast_strides,
+    contiguous,
+    index,
+    is_float,
+    load,
+    load_spread,
+    number,
+    store,
+)
 from fleet.targets.riscv._loops import moved, nest, nest_fold, shifted
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
@@ -119,11 +131,9 @@ def emit_fill(b: Builder, out: Array, value: float) -> None:
 
 def emit_rope(b: Builder, out: Array, operand: Array, cos: Array, sin: Array, *, interleaved: bool) -> None:
     """Rotary embedding (see `fleet.ir.composite.RopeOp`): pairs of elements turned by the angle that broadcasts to them."""
-    from fleet.targets.riscv._kernel import broadcast_strides
-
     half = (*out.shape[:-1], out.shape[-1] // 2)
-    turn = [broadcast_strides(a, half) for a in (cos, sin)]
-    assert turn[0] is not None and turn[1] is not None, "shapes are checked before code is made"
+    turn = [s for s in (broadcast_strides(a, half) for a in (cos, sin)) if s is not None]
+    assert len(turn) == 2, "shapes are checked before code is made"
     step, apart = (2, 1) if interleaved else (1, half[-1])
     pair = [(*a.strides[:-1], a.strides[-1] * step) for a in (out, operand)]
     far = [a.strides[-1] * apart for a in (out, operand)]

@@ -34,9 +34,7 @@ from fleet.targets.riscv._loops import Carried, fold, merge, moved, nest, nest_f
 from fleet.targets.riscv._math import call_reduction
 from fleet.targets.riscv.plan import refuse
 
-REDUCTIONS = frozenset(
-    {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all", "mean", "var"}
-)
+REDUCTIONS = frozenset({"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all", "mean", "var"})
 Combine = Callable[[Value, Value], Value]
 
 
@@ -223,7 +221,7 @@ def emit_argument(b: Builder, op: FleetOp, name: str, out: Array, operand: Array
     dtype = operand.dtype
     sign = ">" if name == "argmax" else "<"
 
-    def body(target: Value, start: Value, lanes: int) -> None:
+    def body(target: Value, start: Value, _lanes: int) -> None:
         def compare(offset: Value, carried: Carried) -> Carried:
             best, where, i = carried
             value = load(b, operand, offset)
@@ -250,7 +248,7 @@ def emit_cumsum(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     kept = [d for d in range(len(out.shape)) if d != axis]
     dtype = out.dtype
 
-    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+    def body(offsets: list[Value], _walk: Sequence[int], lanes: int) -> None:
         def step(i: Value, carried: Carried) -> Carried:
             value = load(b, operand, moved(b, offsets[1], i, operand.strides[axis]), dtype, lanes)
             total = combine(b, "add", carried[0], value)

@@ -10,14 +10,23 @@ __all__ = ["MAX_ULP"]
 MAX_ULP: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "float32": MappingProxyType(
-            dict.fromkeys(
-                ("exp", "log", "tanh", "pow", "erf", "rsqrt", "log1p", "expm1", "sin", "cos", "sigmoid"), 0.51
-            )
+            dict.fromkeys(("exp", "log", "tanh", "pow", "erf", "rsqrt", "log1p", "expm1", "sin", "cos", "sigmoid"), 0.51)
             | {"silu": 1.6, "gelu": 1.6}
         ),
         "float64": MappingProxyType(
-            {"exp": 1.0, "log": 1.0, "tanh": 3.0, "pow": 1.5, "erf": 1.5, "rsqrt": 1.5, "log1p": 2.5, "expm1": 1.5, "sin": 1.0,
-             "cos": 1.0, "sigmoid": 2.5}  # fmt: skip
+            {
+                "exp": 1.0,
+                "log": 1.0,
+                "tanh": 3.0,
+                "pow": 1.5,
+                "erf": 1.5,
+                "rsqrt": 1.5,
+                "log1p": 2.5,
+                "expm1": 1.5,
+                "sin": 1.0,
+                "cos": 1.0,
+                "sigmoid": 2.5,
+            }
         ),
     }
 )

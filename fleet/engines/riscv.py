@@ -18,10 +18,12 @@ from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
 from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
 from fleet.engines.riscv_emulators.unicorn import missing
+from fleet.engines.riscv_profile import profile_of
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
+from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.elf import read_image
 from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
 from fleet.targets.riscv.isa import find_isa
@@ -124,6 +126,8 @@ def run_image(
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
         trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}
         trace.meta = _meta(compiled, machine, image) | {"stdout": _printed(machine, program, compiled.plan)}
+        if options.keep_tensors and image == compiled.elf:
+            trace.meta["riscv_profile"] = profile_of(compiled, execution)
         trace.complete = True
         return trace
     finally:
@@ -213,6 +217,8 @@ def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, 
         "isa": f"{compiled.isa.name} {ABI}",
         "image_hash": hashlib.sha256(image).hexdigest(),
         "code_hash": compiled.code_hash,
+        "function_ulp": {name: max(t.get(name, 0.0) for t in MAX_ULP.values()) for t in MAX_ULP.values() for name in t},
+        "result_bytes": {"shared": compiled.plan.result_bytes, "side by side": compiled.plan.unshared_bytes},
         "code_bytes": sum(symbol.size for symbol in compiled.image.symbols if symbol.function),
         "numpy": np.__version__,
     }

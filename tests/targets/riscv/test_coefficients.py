@@ -12,3 +12,9 @@ SCRIPT = Path(__file__).parents[3] / "scripts" / "riscv_coefficients.py"
 def test_coefficients_are_current() -> None:
     done = subprocess.run([sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_documented_errors_are_the_stated_ones() -> None:
+    script = SCRIPT.with_name("riscv_tables.py")
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

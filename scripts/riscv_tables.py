@@ -1,7 +1,7 @@
 """The table of functions' errors in docs/riscv.md, from what the RISC-V target states.
 
-    python scripts/riscv_tables.py            # writes it
-    python scripts/riscv_tables.py --check    # fails when it is not current
+python scripts/riscv_tables.py            # writes it
+python scripts/riscv_tables.py --check    # fails when it is not current
 """
 
 from __future__ import annotations

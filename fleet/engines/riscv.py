@@ -2,7 +2,7 @@
 
 Same program, same image, same bits and same instruction counts on every run and every emulator. Counters: "instructions"
 (retired, from the entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's
-calls. With "riscv" of the run's options the instruction set and the emulator are chosen.
+calls. An emulator that models a core adds "estimated_cycles" (starting the machine included). With "riscv" of the run's options the instruction set and the emulator are chosen.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ def run_image(
             trace.tensors = {id_: _fetch(machine, buffer) for id_, buffer in compiled.plan.results.items()}
         trace.outputs = {name: _fetch(machine, buffer) for name, buffer in compiled.plan.outputs}
         trace.counters["instructions"] = execution.instructions
+        if execution.cycles is not None:
+            trace.counters["estimated_cycles"] = execution.cycles
         for operation in compiled.operations:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
         trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}

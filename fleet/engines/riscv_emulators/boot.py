@@ -9,8 +9,15 @@ stand here beside their text; a test holds them against `ASSEMBLY` where an asse
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 
-__all__ = ["ASSEMBLY", "BOOT", "NOTHING", "STATUS", "TABLE"]
+import numpy as np
+
+from fleet.engines.riscv_emulators.base import EmulationError
+from fleet.engines.riscv_emulators.counting import SHARED, instruction_starts
+from fleet.targets.riscv.elf import PF_X, Image
+
+__all__ = ["ASSEMBLY", "BOOT", "STATUS", "Calls"]
 
 STATUS = 0x8000
 TABLE = STATUS + 64
@@ -69,3 +76,70 @@ _WORDS = """
 BOOT = b"".join(struct.pack("<I", int(word, 16)) for word in _WORDS.split())
 NOTHING = len(BOOT) - 4
 """Offset of a function that only returns."""
+_MAIN = "fleet_main"
+_CAUSES = {
+    0: "misaligned instruction", 1: "jump to unmapped memory", 2: "illegal instruction", 3: "breakpoint",
+    4: "misaligned read", 5: "read of unmapped memory", 6: "misaligned write", 7: "write to unmapped memory",
+    11: "environment call",
+}  # fmt: skip
+
+
+class Calls:
+    """The functions that a bare machine calls for an image, and what they retired.
+
+    For a program of fleet's these are its operations, in the order in which its entry calls them; what the entry itself would
+    retire is known without running it, since it is a straight line of calls. Of any other image it is the entry.
+    """
+
+    def __init__(self, image: Image, entry: int) -> None:
+        self.image = image
+        functions = sorted((s for s in image.symbols if s.function), key=lambda s: s.address)
+        main = next((s for s in functions if s.address == entry and s.name == _MAIN), None)
+        if main is None:
+            self._own, self.names, self._places = 0, ["entry"], [entry]
+            return
+        segment = next(s for s in image.segments if s.flags & PF_X)
+        begin = main.address - segment.address
+        self._own = int(instruction_starts(segment.data[begin : begin + main.size]).sum())
+        called = [s for s in functions if s is not main and not s.name.startswith(SHARED)]
+        self.names, self._places = [s.name for s in called], [s.address for s in called]
+
+    def memory(self, base: int, stack: int) -> bytes:
+        """What lies at `base`: the code, status and table."""
+        rows = [struct.pack("<QQQ", place, stack, 0) for place in (base + NOTHING, *self._places)]
+        return BOOT.ljust(STATUS, b"\0") + bytes(64) + b"".join(rows) + bytes(8)
+
+    def counts(self, status: bytes, *, whole: bool = False) -> Mapping[str, int]:
+        """Instructions by function out of status and table; `whole` adds the entry's own."""
+        table = status[64 : 64 + 24 * (len(self.names) + 1)]
+        measured = np.frombuffer(table, "<u8").reshape(-1, 3)[:, 2].astype(np.int64)
+        around = int(measured[0]) - 1  # the first function only returns
+        found = {name: max(0, int(c) - around) for name, c in zip(self.names, measured[1:], strict=True)}
+        return {_MAIN: self._own, **found} if whole and self._own else found
+
+    @property
+    def size(self) -> int:
+        """Bytes of status and table."""
+        return 64 + 24 * (len(self.names) + 1)
+
+    def at(self, status: bytes) -> str:
+        """The function that has not returned."""
+        counts = self.counts(status)
+        return next((name for name in self.names if not counts[name]), "?")
+
+    def check(self, status: bytes, where: str, otherwise: str) -> None:
+        """Raises EmulationError where the run did not reach its end; `otherwise` says why if the code cannot tell."""
+        done, cause, pc, value = struct.unpack_from("<4Q", status)
+        if done == 1:
+            return
+        if done != 2:
+            raise EmulationError(otherwise, where=where, symbol=self.at(status))
+        what, address = _CAUSES.get(cause, f"trap {cause}"), value if cause in (5, 7) else None
+        if address is not None:
+            what += f" at {address:#x}"
+        inside = (s.name for s in self.image.symbols if s.function and s.address <= pc < s.address + s.size)
+        symbol = next(inside, "no function")
+        if symbol.startswith(SHARED):
+            symbol = self.at(status)
+        text = f"{what}, at pc {pc:#x} in {symbol}"
+        raise EmulationError(text, where=where, pc=pc, symbol=symbol, address=address, trapped=cause in (2, 3, 11))

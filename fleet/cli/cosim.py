@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.cli.model import accel_options, data_options, lowering
+from fleet.cli.model import accel_options, data_options, lowering, riscv_choice, riscv_options
 from fleet.cli.progress import ProgressLine
 from fleet.errors import FleetError, ModelError
 
@@ -135,6 +135,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
 )
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @accel_options
+@riscv_options
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write the report here.")
 @click.option(
     "--since",
@@ -156,6 +157,8 @@ def command(
     group: str | None,
     issue: str,
     load: str,
+    riscv_isa: str,
+    riscv_emulator: str | None,
     folder: Path | None,
     since: Path | None,
     machine: bool,
@@ -168,6 +171,7 @@ def command(
     from fleet.cosim.result import CosimResult, DataProvenance
 
     names = _engines(engines)
+    riscv = riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {}
     loaded = load_model(model, weights, input_path, seed, batch)
     truth = _labels(labels, loaded, batch)
     before = CosimResult.load(since) if since else _previous(folder)
@@ -181,7 +185,7 @@ def command(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
-        lowering=lowering(group, issue, load),
+        lowering=lowering(group, issue, load), riscv=riscv,
     )  # fmt: skip
     check_request(loaded.program, truth, names, options, known_engines(options))
     check_ready(loaded.program, names, options)

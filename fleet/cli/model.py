@@ -45,6 +45,37 @@ def accel_options(function: _F) -> _F:
     return function
 
 
+def riscv_options(function: _F) -> _F:
+    """What the engine `riscv` compiles for and where it runs; `riscv_choice` takes the values."""
+    for option in reversed(
+        [
+            click.option(
+                "--riscv-isa", default="rv64gc", show_default=True,
+                help="rv64gc, rv64gcv (vectors of 256 bits) or rv64gcv_zvl<128, 256, 512 or 1024>b.",
+            ),
+            click.option(
+                "--riscv-emulator", help="unicorn or qemu (default: unicorn, or qemu where vectors are needed).",
+            ),
+        ]
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
+    """`RunOptions.riscv`, checked. Raises FleetError for unknown names, or an emulator without vectors for code with them."""
+    from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
+    from fleet.errors import SetupError
+    from fleet.targets.riscv.isa import find_isa
+
+    found = find_isa(isa)
+    chosen = find_emulator(emulator) if emulator else default_emulator(found)
+    chosen.check(found)
+    if reason := chosen.available():
+        raise SetupError(reason, where=f"riscv emulator {chosen.name}")
+    return {"isa": found.name, "emulator": chosen.name}
+
+
 def lowering(group: str | None, issue: str, load: str) -> dict[str, Any]:
     """Options of the accelerator's compile that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
     chosen: dict[str, Any] = {"group": int(group)} if group else {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from fleet.cli.model import accel_options, data_options, lowering
+from fleet.cli.model import accel_options, data_options, lowering, riscv_choice, riscv_options
 from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
 from fleet.cosim.files import write_atomically
@@ -70,6 +70,7 @@ def _nothing(*_values: object) -> None:
     help="ideal, fixed[:cycles], stall[:seed] or timed[:seed], for rtl.",
 )
 @accel_options
+@riscv_options
 @click.option("--profile", is_flag=True, help="Print calls, time and bytes of every operation (engine vm), on standard error.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
 @click.option("--json", "as_json", is_flag=True, help="Counters and output shapes as JSON instead of text.")
@@ -84,6 +85,8 @@ def command(
     memory: str,
     issue: str,
     load: str,
+    riscv_isa: str,
+    riscv_emulator: str | None,
     profile: bool,
     out: Path | None,
     as_json: bool,
@@ -101,6 +104,7 @@ def command(
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
 
+        riscv = riscv_choice(riscv_isa, riscv_emulator) if engine == "riscv" else {}
         loaded = load_model(model, weights, input_path, seed, batch)
         chosen = find_engine(engine).engine
         if chosen.target == "accel" and device is None:
@@ -119,7 +123,7 @@ def command(
         with ProgressLine(engine, enabled=not as_json) as progress:
             options = RunOptions(
                 device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress,
-                lowering=lowering(None, issue, load),
+                lowering=lowering(None, issue, load), riscv=riscv,
             )  # fmt: skip
             trace = chosen.run(loaded.program, loaded.inputs, options)
         outputs, counters = trace.outputs, trace.counters

@@ -65,6 +65,7 @@ class CosimOptions:
         on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
         lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
+        riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
     """
 
     model: str
@@ -84,6 +85,7 @@ class CosimOptions:
     on_trace: Callable[[str, Trace], None] | None = None
     engines: Mapping[str, Engine] | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    riscv: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def cosim(
@@ -199,6 +201,7 @@ class _Run:
             workdir=self.folder / name,
             progress=tell,
             lowering=self.options.lowering,
+            riscv=self.options.riscv,
         )
         (self.folder / name).mkdir(parents=True, exist_ok=True)
         golden = self._trace("vm")

@@ -110,6 +110,10 @@ def fused_groups(program: Program, fates: Mapping[str, str]) -> dict[str, str]:
     """Operation id -> id of the operation that it was fused into, that one included; nothing for all others."""
     inner = {name: why.removeprefix(_FUSED) for name, why in fates.items() if why.startswith(_FUSED)}
     known = {op_id(op) for op in program.operations()}
+    for op in program.operations():  # what is the same as an operation of a group belongs to it
+        why = fates.get(op_id(op), "")
+        if why.startswith(_SAME) and why.removeprefix(_SAME) in inner:
+            inner[op_id(op)] = inner[why.removeprefix(_SAME)]
     return {name: into for name, into in inner.items() if into in known} | {into: into for into in inner.values() if into in known}
 
 

@@ -30,6 +30,9 @@ class RunOptions:
         progress: see `Progress`.
         lowering: options of the accelerator's compile ("group", "clip", "rounding", "issue", "load"; JSON values), see
             `fleet.targets.accel.compile.compile_accel`. The rounded golden must be made with the same.
+        riscv: "isa" (`fleet.targets.riscv.isa.find_isa`) and "emulator" (`fleet.engines.riscv_emulators.registry`) of the engine
+            `riscv`, "pipeline" of passes before it compiles; rv64gc, the emulator that suits it and "riscv" where they are missing,
+            "none" for no passes.
     """
 
     device: str | None = None
@@ -39,6 +42,7 @@ class RunOptions:
     workdir: Path | None = None
     progress: Progress | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    riscv: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Engine(Protocol):

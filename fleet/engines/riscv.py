@@ -1,7 +1,8 @@
-"""Engine `riscv`: the model compiled for RV64GC, run in an emulator.
+"""Engine `riscv`: the model compiled for RV64GC or RV64GCV, run in an emulator.
 
-Same program, same image, same bits and same instruction counts on every run. Counters: "instructions" (retired, from the
-entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's calls.
+Same program, same image, same bits and same instruction counts on every run and every emulator. Counters: "instructions"
+(retired, from the entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's
+calls. With "riscv" of the run's options the instruction set and the emulator are chosen.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ import numpy as np
 
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
-from fleet.engines.riscv_emulators.unicorn import UnicornEmulator, missing
+from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
+from fleet.engines.riscv_emulators.unicorn import missing
+from fleet.engines.riscv_profile import profile_of
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
+from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.elf import read_image
 from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
+from fleet.targets.riscv.isa import find_isa
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 
 if TYPE_CHECKING:
@@ -39,15 +44,34 @@ class RiscvEngine:
     evidence = ("instructions",)
 
     def available(self) -> str | None:
-        """None when the emulator is installed, else what is missing."""
+        """None when the default emulator is installed, else what is missing."""
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compiles for RV64GC and runs; see `run_image` for the trace and the errors."""
-        from fleet.targets.riscv.compile import compile_riscv
+        """Passes, compiles and runs; see `run_image` for the trace and the errors.
 
-        compiled = compile_riscv(program)
-        return run_image(compiled, compiled.elf, inputs, options)
+        Operations that the passes took out have no tensor; `meta["fates"]` says what became of each.
+        """
+        from fleet.ir.composite import covered_ids
+        from fleet.targets.riscv.compile import compile_riscv
+        from fleet.targets.riscv.prepare import prepared
+
+        isa = find_isa(options.riscv.get("isa", "rv64gc"))
+        name = options.riscv.get("emulator")
+        emulator = (find_emulator(name) if name else default_emulator(isa)).make(isa)
+        try:
+            pipeline = options.riscv.get("pipeline", "riscv")
+            changed = prepared(program, pipeline)
+            compiled = compile_riscv(changed, isa=isa, keep_tensors=options.keep_tensors)
+            trace = run_image(compiled, compiled.elf, inputs, options, emulator)
+            known = {op_id(op) for op in program.operations()}
+            fused = {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)}
+            trace.program_hash = program.hash
+            trace.tensors = {id_: tensor for id_, tensor in trace.tensors.items() if id_ in known}
+            trace.meta |= {"fates": dict(changed.fates), "fused": fused, "pipeline": pipeline}
+            return trace
+        finally:
+            emulator.close()
 
 
 ENGINE = RiscvEngine()
@@ -67,7 +91,7 @@ def run_image(
         image: an ELF64 RISC-V executable with the functions that `compiled` names.
         inputs: input name -> array, of the declared shape and dtype.
         options: `keep_tensors` and `progress` are honoured.
-        emulator: a fresh one; Unicorn when None.
+        emulator: a fresh one; the default of the instruction set when None.
 
     Returns:
         A complete trace: tensors of all operations, outputs, counters (see the module), meta with "emulator", "compiler",
@@ -81,7 +105,7 @@ def run_image(
     options = options or RunOptions()
     program = compiled.program
     loaded = read_image(image)
-    machine = emulator or UnicornEmulator()
+    machine = emulator or default_emulator(compiled.isa).make(compiled.isa)
     try:
         machine.load(loaded)
         for region in compiled.plan.regions:
@@ -100,7 +124,10 @@ def run_image(
         trace.counters["instructions"] = execution.instructions
         for operation in compiled.operations:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
+        trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}
         trace.meta = _meta(compiled, machine, image) | {"stdout": _printed(machine, program, compiled.plan)}
+        if options.keep_tensors and image == compiled.elf:
+            trace.meta["riscv_profile"] = profile_of(compiled, execution)
         trace.complete = True
         return trace
     finally:
@@ -118,7 +145,11 @@ def _place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], 
 
 
 def _fetch(machine: Emulator, buffer: Buffer) -> np.ndarray:
-    return np.frombuffer(machine.read(buffer.address, buffer.nbytes), buffer.dtype).reshape(buffer.shape).copy()
+    low, size = buffer.extent
+    flat = np.frombuffer(machine.read(low, size), buffer.dtype)
+    first = flat[(buffer.address - low) // buffer.dtype.itemsize :]
+    strides = [s * buffer.dtype.itemsize for s in buffer.steps]
+    return np.lib.stride_tricks.as_strided(first, buffer.shape, strides).copy()
 
 
 def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: RunOptions) -> Execution:
@@ -178,14 +209,16 @@ def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
 
 
 def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Any]:
-    from fleet.targets.riscv.compile import ABI, FEATURES, tools
+    from fleet.targets.riscv.compile import ABI, tools
 
     return {
         "emulator": f"{machine.name} {machine.version}",
-        "compiler": tools(),
-        "isa": f"rv64 {FEATURES} {ABI}",
+        "compiler": tools(compiled.isa),
+        "isa": f"{compiled.isa.name} {ABI}",
         "image_hash": hashlib.sha256(image).hexdigest(),
         "code_hash": compiled.code_hash,
+        "function_ulp": {name: max(t.get(name, 0.0) for t in MAX_ULP.values()) for t in MAX_ULP.values() for name in t},
+        "result_bytes": {"shared": compiled.plan.result_bytes, "side by side": compiled.plan.unshared_bytes},
         "code_bytes": sum(symbol.size for symbol in compiled.image.symbols if symbol.function),
         "numpy": np.__version__,
     }

@@ -251,7 +251,8 @@ def _performance(result: CosimResult) -> dict[str, Any]:
                 order, [counts[op] for op in order], "instructions retired", f"instructions-{i}", "Instructions by operation."
             )
             rows = [(op, counts[op], counts[op] / (sum(counts.values()) or 1.0)) for op in order]
-            made["instructions"].append((engine, Markup(picture), _Cut(rows, len(counts))))
+            profile = performance.code_profile(engine)
+            made["instructions"].append((engine, Markup(picture), _Cut(rows, len(counts)), profile))
     return made
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun
 
 __all__ = [
+    "CodeProfile",
     "OperationCost",
     "Traffic",
     "clocked",
+    "code_profile",
     "commits_of",
     "cycle_classes",
     "instruction_counts",
@@ -97,6 +100,42 @@ class Traffic:
     def bandwidth_used(self) -> float | None:
         """Fraction of the memory's bandwidth over the whole run."""
         return self.moved / (self.cycles * self.bytes_per_cycle) if self.cycles and self.bytes_per_cycle else None
+
+
+@dataclass(frozen=True)
+class CodeProfile:
+    """Where an engine's instructions went (`fleet.engines.riscv_profile`).
+
+    Attributes:
+        kinds: in the order of the table's columns.
+        operations: (id, instructions, instructions a multiply-add or None, share of each kind), most instructions first.
+        more: how many operations are left out; blocks: the hottest, as the engine states them.
+    """
+
+    kinds: tuple[str, ...]
+    operations: tuple[tuple[str, int, float | None, tuple[float, ...]], ...]
+    more: int
+    blocks: tuple[Mapping[str, Any], ...]
+
+
+def code_profile(engine: EngineRun, most: int = 40) -> CodeProfile | None:
+    """The profile that an engine states under `meta["riscv_profile"]`; None where it states none."""
+    stated: Any = engine.meta.get("riscv_profile")
+    if not isinstance(stated, Mapping) or not stated:
+        return None
+    found: Mapping[str, Any] = cast("Mapping[str, Any]", stated)
+    rows: list[dict[str, Any]] = sorted(found["operations"], key=lambda o: -o["instructions"])
+    kinds = tuple(dict.fromkeys(kind for row in rows for kind in row["kinds"]))
+    operations = tuple(
+        (
+            str(row["id"]),
+            int(row["instructions"]),
+            row["instructions"] / row["macs"] if row["macs"] else None,
+            tuple(row["kinds"].get(kind, 0) / max(1, row["instructions"]) for kind in kinds),
+        )
+        for row in rows[:most]
+    )
+    return CodeProfile(kinds, operations, max(0, len(rows) - most), tuple(found["blocks"]))
 
 
 def commits_of(result: CosimResult) -> tuple[Comparison, tuple[CommitRow, ...]] | None:

@@ -20,13 +20,13 @@ F = "float32"
 @pytest.mark.parametrize(
     ("name", "shapes", "attributes"),
     [
-        ("slice", [(4,)], {"start": [3], "size": [4], "step": [-1]}),
-        ("gather", [(2, 3), (2,)], {"axis": 1}),
+        ("floor", [(4,)], {}),
+        ("cumsum", [(2, 3)], {"axis": 1}),
         ("add", [(-1,), (-1,)], {}),
     ],
 )
 def test_refused(name, shapes, attributes) -> None:
-    dtypes = [F] * len(shapes) if name != "gather" else [F, "int64"]
+    dtypes = [F] * len(shapes) if name == "add" else ["float16"]
     block = Block(arg_types=[tensor_type(s, t) for s, t in zip(shapes, dtypes, strict=True)])
     op = make(name, block.args, **attributes)
     op.describe(id="culprit", at="m.py:3:1")
@@ -34,6 +34,6 @@ def test_refused(name, shapes, attributes) -> None:
     types = FunctionType.from_lists([a.type for a in block.args], [op.results[0].type])
     arguments = tuple(Argument(f"a{i}", s, np.dtype(t), "input") for i, (s, t) in enumerate(zip(shapes, dtypes, strict=True)))
     program = Program(ModuleOp([FuncOp("f", types, Region([block]))]), arguments, {}, ("y",))
-    with pytest.raises(DeviceError, match=r"culprit|static shape") as caught:
+    with pytest.raises(DeviceError, match=r"culprit|static shape|float16") as caught:
         compile_riscv(program)
     assert "\n" not in str(caught.value)

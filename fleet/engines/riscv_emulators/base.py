@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from fleet.errors import FleetError
 from fleet.targets.riscv.elf import Image
 
@@ -34,10 +36,15 @@ class EmulationError(FleetError):
 
 @dataclass(frozen=True)
 class Execution:
-    """What a finished run leaves besides memory: instructions retired, in all and by function (exclusive of callees)."""
+    """What a finished run leaves besides memory: instructions retired, in all and by function (exclusive of callees).
+
+    profile: (function that called, function) -> how often each of its instructions ran (see `counting.BlockCounter.profile`);
+    None where the emulator does not tell.
+    """
 
     instructions: int
     by_symbol: Mapping[str, int]
+    profile: Callable[[str, str], np.ndarray] | None = None
 
 
 Watch = Callable[[Mapping[str, int]], None]

@@ -1,8 +1,12 @@
-"""Exact counts of retired instructions, by function, from an emulator's basic-block events.
+"""Exact counts of retired instructions, by function and by instruction, from an emulator's basic-block events.
 
 Blocks come as (address, size in bytes); with compressed instructions the size says nothing about the number, so a table
 over the code gives the number of instruction starts before every halfword. The event handler is native code, compiled
 in process: a Python one costs microseconds a block.
+
+Functions whose names begin with "fn_" are shared by several operations: what they retire belongs to the function that was
+entered last and is not shared. How often every instruction ran is kept for each of these separately: a block adds one where
+it begins and takes one away where it ends, and running sums give the rest.
 """
 
 from __future__ import annotations
@@ -16,9 +20,12 @@ import numpy as np
 
 from fleet.targets.riscv.elf import PF_X, Image
 
+SHARED = "fn_"
+
 _HOOK = """
-%state = type { i64, i64, ptr, ptr, ptr, i64, i64, ptr }
-; base, halfwords, starts (u32), function of a halfword (u32), counts (u64), total, limit, stop function
+%state = type { i64, i64, ptr, ptr, ptr, i64, i64, ptr, ptr, ptr, ptr, i64 }
+; base, halfwords, starts (u32), function of a halfword (u32), counts (u64), total, limit, stop function,
+; first halfword of a shared function or -1 (i64, by function), profile's begin (i64, by function), profile (i64), current
 
 define void @hook(ptr %machine, i64 %address, i32 %size, ptr %user) {
 entry:
@@ -48,9 +55,36 @@ count:
   %pn = getelementptr i32, ptr %names, i64 %first
   %name = load i32, ptr %pn
   %name64 = zext i32 %name to i64
+  %bodiesp = getelementptr %state, ptr %user, i64 0, i32 8
+  %bodies = load ptr, ptr %bodiesp
+  %pb = getelementptr i64, ptr %bodies, i64 %name64
+  %body = load i64, ptr %pb
+  %shared = icmp sge i64 %body, 0
+  %currentp = getelementptr %state, ptr %user, i64 0, i32 11
+  %before = load i64, ptr %currentp
+  %current = select i1 %shared, i64 %before, i64 %name64
+  store i64 %current, ptr %currentp
+  %profilesp = getelementptr %state, ptr %user, i64 0, i32 9
+  %profiles = load ptr, ptr %profilesp
+  %pp = getelementptr i64, ptr %profiles, i64 %current
+  %own = load i64, ptr %pp
+  %inbody = sub i64 %first, %body
+  %place = add i64 %own, %inbody
+  %at = select i1 %shared, i64 %place, i64 %first
+  %end = add i64 %at, %half
+  %profilep = getelementptr %state, ptr %user, i64 0, i32 10
+  %profile = load ptr, ptr %profilep
+  %pa = getelementptr i64, ptr %profile, i64 %at
+  %olda = load i64, ptr %pa
+  %newa = add i64 %olda, 1
+  store i64 %newa, ptr %pa
+  %pe = getelementptr i64, ptr %profile, i64 %end
+  %olde = load i64, ptr %pe
+  %newe = sub i64 %olde, 1
+  store i64 %newe, ptr %pe
   %countsp = getelementptr %state, ptr %user, i64 0, i32 4
   %counts = load ptr, ptr %countsp
-  %pc = getelementptr i64, ptr %counts, i64 %name64
+  %pc = getelementptr i64, ptr %counts, i64 %current
   %old = load i64, ptr %pc
   %new = add i64 %old, %wide
   store i64 %new, ptr %pc
@@ -90,6 +124,10 @@ class _State(ctypes.Structure):
         ("total", ctypes.c_uint64),
         ("limit", ctypes.c_uint64),
         ("stop", ctypes.c_void_p),
+        ("bodies", ctypes.c_void_p),
+        ("profiles", ctypes.c_void_p),
+        ("profile", ctypes.c_void_p),
+        ("current", ctypes.c_uint64),
     )
 
 
@@ -121,31 +159,52 @@ class BlockCounter:
         self.begin, self.end = segment.address, segment.address + len(segment.data)
         self._function = np.zeros(halfwords, np.uint32)
         self.names: list[str] = []
+        self._range: dict[str, tuple[int, int]] = {}
         for symbol in sorted((s for s in image.symbols if s.function), key=lambda s: s.address):
             first = (symbol.address - segment.address) // 2
             last = min(halfwords, first + symbol.size // 2)
             if not 0 <= first < last:
                 continue
             self.names.append(symbol.name)
+            self._range[symbol.name] = (first, last)
             starts[first:last] = instruction_starts(segment.data[2 * first : 2 * last])
             self._function[first:last] = len(self.names)
         self._starts = np.concatenate([np.zeros(1, np.uint32), np.cumsum(starts, dtype=np.uint32)])
         self._counts = np.zeros(len(self.names) + 1, np.uint64)
+        self._bodies = np.full(len(self.names) + 1, -1, np.int64)
+        for i, name in enumerate(self.names, 1):
+            if name.startswith(SHARED):
+                self._bodies[i] = self._range[name][0]
+        # Room for the longest shared function, for each function that may enter one.
+        longest = max((e - f for n, (f, e) in self._range.items() if n.startswith(SHARED)), default=0) + 1
+        own = np.flatnonzero(self._bodies < 0)
+        self._profiles = np.zeros(len(self.names) + 1, np.int64)
+        self._profiles[own] = halfwords + 1 + longest * np.arange(len(own))
+        self._longest = longest
+        self._profile = np.zeros(halfwords + 1 + longest * len(own), np.int64)
         self._state = _State(
-            segment.address, halfwords, self._starts.ctypes.data, self._function.ctypes.data, self._counts.ctypes.data, 0, 0, stop
-        )
+            segment.address, halfwords, *(a.ctypes.data for a in (self._starts, self._function, self._counts)), 0, 0, stop,
+            *(a.ctypes.data for a in (self._bodies, self._profiles, self._profile)), 0,
+        )  # fmt: skip
         self.user = ctypes.addressof(self._state)
         self.hook = _compiled()[1]
 
     def reset(self, limit: int) -> None:
         """Sets the counts to zero and the number of instructions after which the machine is stopped."""
         self._counts[:] = 0
-        self._state.total, self._state.limit = 0, limit
+        self._profile[:] = 0
+        self._state.total, self._state.limit, self._state.current = 0, limit, 0
 
     @property
     def total(self) -> int:
         """Instructions so far; may be read while the machine runs."""
         return int(self._state.total)
+
+    @property
+    def current(self) -> str | None:
+        """The function that was entered last and is not shared."""
+        i = int(self._state.current)
+        return self.names[i - 1] if i else None
 
     @property
     def exceeded(self) -> bool:
@@ -158,8 +217,23 @@ class BlockCounter:
         return int(self._counts[0])
 
     def by_symbol(self) -> Mapping[str, int]:
-        """Instructions so far by function; may be read while the machine runs."""
-        return {name: int(n) for name, n in zip(self.names, self._counts[1:], strict=True)}
+        """Instructions so far by function, shared ones' with those that entered them; may be read while the machine runs."""
+        found = {name: int(n) for name, n in zip(self.names, self._counts[1:], strict=True)}
+        return {name: n for name, n in found.items() if not name.startswith(SHARED)}
+
+    def profile(self, symbol: str, function: str) -> np.ndarray:
+        """How often each instruction of `function` ran while `symbol` was current, in the order of addresses (int64).
+
+        `function` is `symbol` itself or a shared function.
+        """
+        first, last = self._range[function]
+        if function.startswith(SHARED):
+            begin = int(self._profiles[self.names.index(symbol) + 1])
+            runs = np.cumsum(self._profile[begin : begin + self._longest])[: last - first]
+        else:
+            runs = np.cumsum(self._profile[:last])[first:last]
+        here = self._starts[first + 1 : last + 1] != self._starts[first:last]
+        return runs[here]
 
 
 @lru_cache(maxsize=1)

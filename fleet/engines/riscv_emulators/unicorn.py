@@ -15,9 +15,10 @@ from importlib import metadata
 from typing import Any
 
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
-from fleet.engines.riscv_emulators.counting import BlockCounter
+from fleet.engines.riscv_emulators.counting import SHARED, BlockCounter
 from fleet.errors import FleetError, SetupError
 from fleet.targets.riscv.elf import PF_W, PF_X, Image
+from fleet.targets.riscv.isa import Isa
 
 _PAGE = 0x1000
 _STOP = 0x7000_0000
@@ -128,7 +129,7 @@ class UnicornEmulator:
             thread.join()
             raise
         self._raise(errors[0] if errors else None, counter)
-        return Execution(counter.total, counter.by_symbol())
+        return Execution(counter.total, counter.by_symbol(), counter.profile)
 
     def close(self) -> None:
         """See `base.Emulator`."""
@@ -210,6 +211,8 @@ class UnicornEmulator:
         else:
             return
         symbol = self._symbol(pc)
+        if symbol.startswith(SHARED):
+            symbol = counter.current or symbol
         raise EmulationError(
             f"{what}, at pc {pc:#x} in {symbol}", where="unicorn", pc=pc, symbol=symbol, address=address, trapped=trapped
         )
@@ -217,3 +220,9 @@ class UnicornEmulator:
     def _symbol(self, pc: int) -> str:
         symbols = self._image.symbols if self._image else ()
         return next((s.name for s in symbols if s.function and s.address <= pc < s.address + s.size), "no function")
+
+
+def make(isa: Isa) -> UnicornEmulator:
+    """A fresh machine."""
+    assert not isa.vlen, "refused before"
+    return UnicornEmulator()

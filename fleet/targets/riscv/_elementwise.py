@@ -1,150 +1,258 @@
-"""Elementwise operations: arithmetic and functions of one or two broadcast arrays."""
+"""Elementwise operations: arithmetic, comparisons, choices and functions of broadcast arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from llvmlite import ir
 
-from fleet.ir import dialect
-from fleet.ir.dialect import BinaryOp, FleetOp, UnaryOp
+from fleet.ir.dialect import FleetOp
+from fleet.ir.promotion import compute_types
+from fleet.targets.riscv._angles import Angles
+from fleet.targets.riscv._division import floor_divide, modulo
 from fleet.targets.riscv._kernel import (
     F32,
-    F64,
+    I1,
     I64,
     Array,
     Builder,
     Value,
     broadcast_strides,
     element,
-    fold,
     index,
+    intrinsic,
     is_float,
-    load,
-    nest,
+    lanes_of,
+    load_spread,
     number,
+    spread,
     store,
+    vector,
 )
-from fleet.targets.riscv._math import Functions
+from fleet.targets.riscv._loops import fold, nest
+from fleet.targets.riscv._math import Functions, call_reduction
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
-COST: dict[type[FleetOp], int] = {
-    dialect.ExpOp: 100,
-    dialect.LogOp: 100,
-    dialect.TanhOp: 150,
-    dialect.PowOp: 800,
-    dialect.DivOp: 12,
-    dialect.SqrtOp: 12,
+COST: dict[str, int] = {
+    **dict.fromkeys(("exp", "log", "erf", "sigmoid", "silu", "gelu"), 140),
+    **dict.fromkeys(("tanh", "expm1", "sin", "cos"), 200),
+    **{"log1p": 320, "pow": 900, "floor_div": 40, "mod": 40, "rsqrt": 24},
 }
-"""Upper estimate of instructions an element; 12 for what is not listed."""
+"""Upper estimate of instructions an element; 20 for what is not listed. `FMOD_STEPS` more for a floating remainder."""
+
+COMPARISONS: dict[str, str] = {
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+}
+_LOGICAL = ("logical_and", "logical_or")
+BINARY = frozenset({"add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod", *COMPARISONS, *_LOGICAL})
+_FUNCTIONS: dict[str, Callable[[Functions, Value], Value]] = {
+    "exp": Functions.exp,
+    "log": Functions.log,
+    "tanh": Functions.tanh,
+    "erf": Functions.erf,
+    "log1p": Functions.log1p,
+    "expm1": Functions.expm1,
+    "rsqrt": Functions.rsqrt,
+    "sigmoid": Functions.sigmoid,
+}
+_ANGLES: dict[str, Callable[[Angles, Value], Value]] = {"sin": Angles.sin, "cos": Angles.cos}
+_ROUNDINGS = {"floor": "llvm.floor", "ceil": "llvm.ceil", "rint": "llvm.roundeven"}
+UNARY = frozenset({"neg", "abs", "sqrt", "cast", "sign", "logical_not", "isnan", *_FUNCTIONS, *_ANGLES, *_ROUNDINGS})
 
 
-def emit_binary(b: Builder, op: BinaryOp, out: Array, lhs: Array, rhs: Array) -> None:
-    """`add`, `sub`, `mul`, `div`, `pow`, `maximum`, `minimum`: operands converted to the result's dtype, then computed."""
+def emit_binary(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs: Array) -> None:
+    """Operands converted to the result's dtype (comparisons: to their common one), then computed."""
+    if name == "div" and not is_float(out.dtype):
+        raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
+    dtype = out.dtype
+    if name in COMPARISONS:
+        dtype = compute_types(name, [v.type for v in op.operands])[0]
+    elif name in _LOGICAL:
+        dtype = np.dtype(bool)
+    square = name == "pow" and rhs.constant == 2
+    wide = name == "pow" and not square and is_float(dtype)
+    serial = name == "pow" and not square and not wide
+    serial = serial or (name in ("floor_div", "mod") and is_float(dtype))
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        x = load_spread(b, lhs, offsets[1], dtype, lanes, walk[1])
+        if square:
+            value = b.fmul(x, x) if is_float(dtype) else b.mul(x, x)
+        else:
+            y = load_spread(b, rhs, offsets[2], dtype, lanes, walk[2])
+            value = compute(b, op, name, x, y, dtype)
+        store(b, out, offsets[0], value)
+
+    _walk(b, op, out, [lhs, rhs], body, size=8 if wide else dtype.itemsize, serial=serial, unroll=1 if wide or serial else 4)
+
+
+def emit_where(b: Builder, op: FleetOp, out: Array, condition: Array, lhs: Array, rhs: Array) -> None:
+    """`numpy.where`: a condition that is no truth value counts as one where it is not zero."""
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        chosen = load_spread(b, condition, offsets[1], np.dtype(bool), lanes, walk[1])
+        x, y = (load_spread(b, a, offsets[i], out.dtype, lanes, walk[i]) for i, a in ((2, lhs), (3, rhs)))
+        store(b, out, offsets[0], b.select(chosen, x, y))
+
+    _walk(b, op, out, [condition, lhs, rhs], body, size=out.dtype.itemsize)
+
+
+def emit_unary(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) -> None:
+    """One operand of the result's shape."""
+    if operand.shape != out.shape:
+        raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
+    function = name in _FUNCTIONS or name in _ANGLES
+    if (function or name == "sqrt") and not is_float(out.dtype):
+        raise refuse(op, f"result {out.dtype}; expected float32 or float64")
+    dtype = operand.dtype if name in ("isnan", "logical_not") else out.dtype
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        x = load_spread(b, operand, offsets[1], dtype, lanes, walk[1])
+        store(b, out, offsets[0], unary(b, op, name, x, dtype))
+
+    _walk(b, op, out, [operand], body, size=8 if function else dtype.itemsize, unroll=1 if function else 4)
+
+
+def _walk(
+    b: Builder,
+    op: FleetOp,
+    out: Array,
+    operands: Sequence[Array],
+    body: Callable[[list[Value], Sequence[int], int], None],
+    *,
+    size: int,
+    serial: bool = False,
+    unroll: int = 4,
+) -> None:
     strides = [out.strides]
-    for array in (lhs, rhs):
+    for array in operands:
         steps = broadcast_strides(array, out.shape)
         if steps is None:
             raise refuse(op, f"shape {array.shape} does not broadcast to {out.shape}")
         strides.append(steps)
-    if isinstance(op, dialect.DivOp) and not is_float(out.dtype):
-        raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
-
-    def body(offsets: list[Value]) -> None:
-        x, y = load(b, lhs, offsets[1], out.dtype), load(b, rhs, offsets[2], out.dtype)
-        store(b, out, offsets[0], _binary(b, op, x, y, out.dtype))
-
-    nest(b, out.shape, strides, [index(0)] * 3, body)
-
-
-def emit_unary(b: Builder, op: UnaryOp, out: Array, operand: Array) -> None:
-    """`neg`, `abs`, `sqrt`, `exp`, `log`, `tanh`, `cast`."""
-    if operand.shape != out.shape:
-        raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
-    floating = (dialect.SqrtOp, dialect.ExpOp, dialect.LogOp, dialect.TanhOp)
-    if isinstance(op, floating) and not is_float(out.dtype):
-        raise refuse(op, f"result {out.dtype}; expected float32 or float64")
-
-    def body(offsets: list[Value]) -> None:
-        store(b, out, offsets[0], _unary(b, op, load(b, operand, offsets[1], out.dtype), out.dtype))
-
-    nest(b, out.shape, [out.strides, operand.strides], [index(0)] * 2, body)
+    size = max(size, *(a.dtype.itemsize for a in (out, *operands)))
+    if any(is_float(a.dtype) != is_float(out.dtype) for a in operands):
+        size = 8  # conversions between floating point and integers go by way of float64
+    start = [index(0)] * len(strides)
+    if serial:  # loops inside: one element at a time
+        nest(b, out.shape, strides, start, body, size=1 << 20, unroll=1)
+    else:
+        nest(b, out.shape, strides, start, body, size=size, unroll=unroll)
 
 
 def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     """`numpy.maximum`: a NaN of either operand, the first one's before the second's."""
+    if dtype.kind == "b":
+        return b.or_(x, y)
     if not is_float(dtype):
         return b.select(b.icmp_signed(">=", x, y), x, y)
     return b.select(b.or_(b.fcmp_ordered(">=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
 
-def _minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
+def minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """`numpy.minimum`, with NaN as `maximum`."""
+    if dtype.kind == "b":
+        return b.and_(x, y)
     if not is_float(dtype):
         return b.select(b.icmp_signed("<=", x, y), x, y)
     return b.select(b.or_(b.fcmp_ordered("<=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
 
-def _binary(b: Builder, op: BinaryOp, x: Value, y: Value, dtype: np.dtype) -> Value:
-    floating = is_float(dtype)
-    match op:
-        case dialect.AddOp():
-            return b.fadd(x, y) if floating else b.add(x, y)
-        case dialect.SubOp():
+def compute(b: Builder, op: FleetOp, name: str, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """Binary operation `name` of values of one dtype."""
+    floating, truth = is_float(dtype), dtype.kind == "b"
+    if name in COMPARISONS:
+        sign = COMPARISONS[name]
+        if floating:
+            return b.fcmp_unordered(sign, x, y) if sign == "!=" else b.fcmp_ordered(sign, x, y)
+        return b.icmp_unsigned(sign, x, y) if truth else b.icmp_signed(sign, x, y)
+    match name:
+        case "add":
+            return b.fadd(x, y) if floating else b.or_(x, y) if truth else b.add(x, y)
+        case "sub" if not truth:
             return b.fsub(x, y) if floating else b.sub(x, y)
-        case dialect.MulOp():
-            return b.fmul(x, y) if floating else b.mul(x, y)
-        case dialect.DivOp():
+        case "mul":
+            return b.fmul(x, y) if floating else b.and_(x, y) if truth else b.mul(x, y)
+        case "div":
             return b.fdiv(x, y)
-        case dialect.MaximumOp():
+        case "maximum":
             return maximum(b, x, y, dtype)
-        case dialect.MinimumOp():
-            return _minimum(b, x, y, dtype)
-        case dialect.PowOp() if floating:
-            return _in_double(b, dtype, lambda f, *v: f.pow(*v), x, y)
-        case dialect.PowOp():
+        case "minimum":
+            return minimum(b, x, y, dtype)
+        case "logical_and":
+            return b.and_(x, y)
+        case "logical_or":
+            return b.or_(x, y)
+        case "floor_div" if not truth:
+            return floor_divide(b, x, y, dtype)
+        case "mod" if not truth:
+            return modulo(b, x, y, dtype)
+        case "pow" if floating:
+            return in_double(b, lambda f, *v: f.pow(*v), x, y)
+        case "pow" if not truth:
             return _integer_pow(b, x, y, dtype)
         case _:
-            raise refuse(op, "not supported")
+            raise refuse(op, f"not supported for {dtype}")
 
 
-def _unary(b: Builder, op: UnaryOp, x: Value, dtype: np.dtype) -> Value:
-    match op:
-        case dialect.CastOp():
+def unary(b: Builder, op: FleetOp, name: str, x: Value, dtype: np.dtype) -> Value:
+    """Unary operation `name` of a value that has its operand's dtype already."""
+    floating, lanes = is_float(dtype), lanes_of(x)
+    zero = number(dtype, 0, lanes)
+    if name in _FUNCTIONS:
+        return in_double(b, _FUNCTIONS[name], x)
+    if name in _ANGLES:
+        angle = _ANGLES[name]
+        return in_double(b, lambda f, v: angle(Angles(f.b, f.lanes), v), x)
+    if name in _ROUNDINGS:
+        return intrinsic(b, _ROUNDINGS[name], x) if floating else x
+    match name:
+        case "cast":
             return x
-        case dialect.NegOp():
-            return b.fneg(x) if is_float(dtype) else b.neg(x)
-        case dialect.AbsOp() if is_float(dtype):
-            return _intrinsic(b, "llvm.fabs", x)
-        case dialect.AbsOp():
-            return b.select(b.icmp_signed("<", x, number(dtype, 0)), b.neg(x), x)
-        case dialect.SqrtOp():
-            return _intrinsic(b, "llvm.sqrt", x)
-        case dialect.ExpOp():
-            return _in_double(b, dtype, lambda f, v: f.exp(v), x)
-        case dialect.LogOp():
-            return _in_double(b, dtype, lambda f, v: f.log(v), x)
-        case dialect.TanhOp():
-            return _in_double(b, dtype, lambda f, v: f.tanh(v), x)
+        case "neg" if dtype.kind != "b":
+            return b.fneg(x) if floating else b.neg(x)
+        case "abs":
+            return intrinsic(b, "llvm.fabs", x) if floating else x if dtype.kind == "b" else _absolute(b, x, zero)
+        case "sqrt":
+            return intrinsic(b, "llvm.sqrt", x)
+        case "sign" if floating:
+            one = intrinsic(b, "llvm.copysign", number(dtype, 1, lanes), x)
+            return b.select(b.fcmp_unordered("==", x, zero), b.fadd(x, zero), one)
+        case "sign" if dtype.kind != "b":
+            above, below = b.icmp_signed(">", x, zero), b.icmp_signed("<", x, zero)
+            return b.sub(b.zext(above, x.type), b.zext(below, x.type))
+        case "logical_not":
+            return b.fcmp_ordered("==", x, zero) if floating else b.icmp_signed("==", x, zero)
+        case "isnan":
+            return b.fcmp_unordered("uno", x, x) if floating else spread(b, ir.Constant(I1, 0), lanes)
         case _:
-            raise refuse(op, "not supported")
+            raise refuse(op, f"not supported for {dtype}")
 
 
-def _intrinsic(b: Builder, name: str, x: Value) -> Value:
-    return b.call(b.module.declare_intrinsic(name, [x.type], ir.FunctionType(x.type, [x.type])), [x])
+def _absolute(b: Builder, x: Value, zero: Value) -> Value:
+    return b.select(b.icmp_signed("<", x, zero), b.neg(x), x)
 
 
-def _in_double(b: Builder, dtype: np.dtype, function: Callable[..., Value], *values: Value) -> Value:
-    single = dtype.itemsize == 4
-    wide = [b.fpext(v, F64) for v in values] if single else list(values)
-    result = function(Functions(b, single), *wide)
-    return b.fptrunc(result, F32) if single else result
+def in_double(b: Builder, function: Callable[..., Value], *values: Value) -> Value:
+    """`function(Functions, *values)` in float64, the result rounded to float32 where the values are."""
+    lanes = lanes_of(values[0])
+    single = values[0].type == vector(F32, lanes)
+    wide = [b.fpext(v, element(np.dtype(np.float64), lanes)) for v in values] if single else list(values)
+    result = function(Functions(b, single, lanes), *wide)
+    return b.fptrunc(result, vector(F32, lanes)) if single else result
 
 
 def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     """Square and multiply modulo 2**n; a negative exponent is a fault, as numpy raises ValueError."""
-    wide = b.sext(y, I64) if dtype.itemsize == 4 else y
+    assert lanes_of(x) == 1, "done one element at a time"
+    wide = b.sext(y, I64) if dtype.itemsize < 8 else y
     emit_fault(b, b.icmp_signed("<", wide, index(0)), Fault.NEGATIVE_POWER, wide, index(0))
     type_ = element(dtype)
 
@@ -154,3 +262,8 @@ def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
         return [b.select(bit, b.mul(result, square), result), b.mul(square, square)]
 
     return fold(b, 8 * dtype.itemsize - 1, [ir.Constant(type_, 1), x], step)[0]
+
+
+def any_lane(b: Builder, condition: Value) -> Value:
+    """True when a lane of the condition is."""
+    return condition if lanes_of(condition) == 1 else call_reduction(b, "or", condition)

@@ -1,31 +1,74 @@
-"""Building blocks of generated code: element types, loads and stores with conversion, loop nests over strided arrays.
+"""Building blocks of generated code: element types, values of one or several lanes, loads and stores with conversion.
 
 Everything is built with llvmlite's IR builder as plain LLVM IR with static trip counts; values of the surrounding loops
-are element offsets (i64). Buffers never overlap, so every pointer is `noalias`.
+are element offsets (i64). Buffers never overlap, so every pointer is `noalias`. Where the instruction set has vectors, the
+same code is made for values of several lanes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
+from fleet.targets.riscv.isa import Isa
+
 Value = Any
 """An llvmlite IR value (the library carries no types)."""
 Builder = Any
 
-I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F32, F64 = ir.FloatType(), ir.DoubleType()
 POINTER = ir.PointerType()
-_TYPES: dict[str, Any] = {"float32": F32, "float64": F64, "int32": I32, "int64": I64}
+_TYPES: dict[str, Any] = {"float32": F32, "float64": F64, "int8": I8, "int32": I32, "int64": I64, "bool": I1}
 
 
-def element(dtype: np.dtype) -> Any:
-    """The LLVM type of a NumPy dtype."""
-    return _TYPES[dtype.name]
+def new_builder(block: Value, isa: Isa) -> Builder:
+    """A builder that knows the instruction set (`isa_of`)."""
+    builder: Any = ir.IRBuilder(block)
+    builder.fleet_isa = isa
+    return builder
+
+
+def isa_of(b: Builder) -> Isa:
+    """The instruction set that the builder makes code for."""
+    return b.fleet_isa
+
+
+def element(dtype: np.dtype, lanes: int = 1) -> Any:
+    """The LLVM type of a NumPy dtype in registers: a vector of `lanes` elements, or the element itself for 1."""
+    return vector(_TYPES[dtype.name], lanes)
+
+
+def vector(type_: Any, lanes: int) -> Any:
+    """A vector of that many elements; the element type itself for 1."""
+    return type_ if lanes == 1 else ir.VectorType(type_, lanes)
+
+
+def lanes_of(value: Value) -> int:
+    """Elements of a value: 1 for a scalar."""
+    return value.type.count if isinstance(value.type, ir.VectorType) else 1
+
+
+def splat(type_: Any, value: float) -> Value:
+    """A constant of a scalar or vector type, the same in every element."""
+    if isinstance(type_, ir.VectorType):
+        return ir.Constant(type_, [value] * type_.count)
+    return ir.Constant(type_, value)
+
+
+def spread(b: Builder, value: Value, lanes: int) -> Value:
+    """A scalar value in every element of a vector; a vector or `lanes` 1 leaves it as it is."""
+    if lanes == 1 or isinstance(value.type, ir.VectorType):
+        return value
+    if isinstance(value, ir.Constant):
+        return splat(vector(value.type, lanes), value.constant)
+    empty = ir.Constant(vector(value.type, lanes), ir.Undefined)
+    one = b.insert_element(empty, value, ir.Constant(I32, 0))
+    return b.shuffle_vector(one, empty, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
 def is_float(dtype: np.dtype) -> bool:
@@ -33,9 +76,9 @@ def is_float(dtype: np.dtype) -> bool:
     return dtype.kind == "f"
 
 
-def number(dtype: np.dtype, value: float) -> Value:
+def number(dtype: np.dtype, value: float, lanes: int = 1) -> Value:
     """A constant of that dtype."""
-    return ir.Constant(element(dtype), float(dtype.type(value)) if is_float(dtype) else int(value))
+    return splat(element(dtype, lanes), float(dtype.type(value)) if is_float(dtype) else int(value))
 
 
 def index(value: int) -> Value:
@@ -43,23 +86,33 @@ def index(value: int) -> Value:
     return ir.Constant(I64, value)
 
 
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides in elements of a C-contiguous array."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
 @dataclass(frozen=True)
 class Array:
-    """An array operand: pointer to its first element, dtype, shape; C-contiguous."""
+    """An array operand: pointer to its first element, dtype, shape, `given` strides in elements (else C-contiguous).
+
+    constant: the number that it is, where it is one number known now; then nothing is loaded.
+    """
 
     pointer: Value
     dtype: np.dtype
     shape: tuple[int, ...]
+    given: tuple[int, ...] | None = None
+    constant: float | None = None
 
     @property
     def strides(self) -> tuple[int, ...]:
         """Elements from one index to the next, for every dimension."""
-        strides: list[int] = []
-        step = 1
-        for size in reversed(self.shape):
-            strides.append(step)
-            step *= size
-        return tuple(reversed(strides))
+        return contiguous(self.shape) if self.given is None else self.given
 
     @property
     def size(self) -> int:
@@ -84,145 +137,103 @@ def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Val
     """`astype`: float to integer truncates; NaN and what does not fit give the smallest integer, as NumPy on x86-64."""
     if source == target:
         return value
-    to = element(target)
+    lanes = lanes_of(value)
+    to = element(target, lanes)
+    if target.kind == "b":
+        zero = number(source, 0, lanes)
+        return b.fcmp_unordered("!=", value, zero) if is_float(source) else b.icmp_signed("!=", value, zero)
+    if source.kind == "b":
+        return b.uitofp(value, to) if is_float(target) else b.zext(value, to)
     if is_float(source) and is_float(target):
         return b.fpext(value, to) if target.itemsize > source.itemsize else b.fptrunc(value, to)
     if is_float(target):
         return b.sitofp(value, to)
     if not is_float(source):
         return b.sext(value, to) if target.itemsize > source.itemsize else b.trunc(value, to)
-    wide = b.fpext(value, F64) if source.itemsize == 4 else value
+    if target.itemsize < 4:  # NumPy goes by way of int32
+        return b.trunc(convert(b, value, source, np.dtype(np.int32)), to)
+    double = vector(F64, lanes)
+    wide = b.fpext(value, double) if source.itemsize == 4 else value
     bits = 8 * target.itemsize
     low, high = (-(2.0**63), 2.0**63) if bits == 64 else (-(2.0**31) - 1, 2.0**31)
-    compare = ">=" if bits == 64 else ">"
-    fits = b.and_(b.fcmp_ordered(compare, wide, ir.Constant(F64, low)), b.fcmp_ordered("<", wide, ir.Constant(F64, high)))
-    safe = b.select(fits, wide, ir.Constant(F64, 0.0))
-    return b.select(fits, b.fptosi(safe, to), ir.Constant(to, -(1 << (bits - 1))))
+    above = b.fcmp_ordered(">=" if bits == 64 else ">", wide, splat(double, low))
+    fits = b.and_(above, b.fcmp_ordered("<", wide, splat(double, high)))
+    safe = b.select(fits, wide, splat(double, 0.0))
+    whole = truncated(b, safe)
+    return b.select(fits, whole if bits == 64 else b.trunc(whole, to), splat(to, -(1 << (bits - 1))))
+
+
+def truncated(b: Builder, x: Value) -> Value:
+    """A float64 within the range of i64 as i64, towards zero.
+
+    Vectors take a way round `vfcvt.rtz`: QEMU 7.2 stops at one that is the first of its block to round.
+    """
+    lanes = lanes_of(x)
+    if lanes == 1:
+        return b.fptosi(x, I64)
+    size, limit = intrinsic(b, "llvm.fabs", x), splat(x.type, 2.0**52)
+    near = b.fsub(b.fadd(size, limit), limit)
+    down = b.select(b.fcmp_ordered(">", near, size), b.fsub(near, splat(x.type, 1.0)), near)
+    whole = intrinsic(b, "llvm.copysign", b.select(b.fcmp_ordered("<", size, limit), down, size), x)
+    name = f"llvm.lrint.v{lanes}i64.v{lanes}f64"
+    type_ = ir.FunctionType(vector(I64, lanes), [x.type])
+    return b.call(b.module.globals.get(name) or ir.Function(b.module, type_, name), [whole])
 
 
 def at(b: Builder, array: Array, offset: Value) -> Value:
     """Address of the element at `offset` (elements from the first)."""
-    return b.gep(array.pointer, [offset], inbounds=True, source_etype=element(array.dtype))
+    stored = I8 if array.dtype.kind == "b" else element(array.dtype)
+    return b.gep(array.pointer, [offset], inbounds=True, source_etype=stored)
 
 
-def load(b: Builder, array: Array, offset: Value, dtype: np.dtype | None = None) -> Value:
-    """The element at `offset`, converted to `dtype`."""
-    value = b.load(at(b, array, offset), typ=element(array.dtype))
+def load(b: Builder, array: Array, offset: Value, dtype: np.dtype | None = None, lanes: int = 1) -> Value:
+    """The element at `offset`, or `lanes` neighbours from there on, converted to `dtype`."""
+    if array.constant is not None:
+        target = dtype or array.dtype
+        return number(target, np.array(array.constant, array.dtype).astype(target).item(), lanes)
+    stored = I8 if array.dtype.kind == "b" else element(array.dtype)
+    value = b.load(at(b, array, offset), typ=vector(stored, lanes), align=array.dtype.itemsize)
+    if array.dtype.kind == "b":
+        value = b.icmp_unsigned("!=", value, splat(vector(I8, lanes), 0))
     return value if dtype is None else convert(b, value, array.dtype, dtype)
 
 
+def load_spread(b: Builder, array: Array, offset: Value, dtype: np.dtype, lanes: int, stride: int) -> Value:
+    """`load` of neighbours (stride 1) or of one element into all lanes (stride 0)."""
+    if lanes > 1 and stride == 0 and array.constant is None:
+        return spread(b, load(b, array, offset, dtype), lanes)
+    return load(b, array, offset, dtype, lanes)
+
+
 def store(b: Builder, array: Array, offset: Value, value: Value) -> None:
-    """Writes an element; `value` has the array's dtype."""
-    b.store(value, at(b, array, offset))
+    """Writes an element, or neighbours from there on; `value` has the array's dtype."""
+    if array.dtype.kind == "b":
+        value = b.zext(value, vector(I8, lanes_of(value)))
+    b.store(value, at(b, array, offset), align=array.dtype.itemsize)
 
 
-Carried = list[Value]
+def intrinsic(b: Builder, name: str, *values: Value) -> Value:
+    """A call of an LLVM intrinsic that is overloaded on its one type, such as `llvm.fabs`."""
+    type_ = values[0].type
+    short = f"v{type_.count}{_short(type_.element)}" if isinstance(type_, ir.VectorType) else _short(type_)
+    function = ir.FunctionType(type_, [type_] * len(values))
+    full = f"{name}.{short}"
+    found = b.module.globals.get(full)
+    return b.call(found or ir.Function(b.module, function, full), values)
 
 
-def fold(b: Builder, count: int, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
-    """A counted loop with loop-carried values: `body(i, carried) -> carried` for i in 0..count-1; returns the last."""
-    if count == 0:
-        return init
-    if count == 1:
-        return body(index(0), init)
-    before = b.block
-    head = b.append_basic_block("loop")
-    b.branch(head)
-    b.position_at_end(head)
-    i = b.phi(I64)
-    i.add_incoming(index(0), before)
-    phis: Carried = []
-    for value in init:
-        phi = b.phi(value.type)
-        phi.add_incoming(value, before)
-        phis.append(phi)
-    after = body(i, phis)
-    following = b.add(i, index(1), flags=("nuw", "nsw"))
-    i.add_incoming(following, b.block)
-    for phi, value in zip(phis, after, strict=True):
-        phi.add_incoming(value, b.block)
-    leave = b.append_basic_block("done")
-    b.cbranch(b.icmp_unsigned("<", following, index(count)), head, leave)
-    b.position_at_end(leave)
-    return after
+def _short(type_: Any) -> str:
+    return {"float": "f32", "double": "f64"}.get(str(type_), str(type_))
 
 
-def loop(b: Builder, count: int, body: Callable[[Value], None]) -> None:
-    """A counted loop."""
-
-    def step(i: Value, _: Carried) -> Carried:
-        body(i)
-        return []
-
-    fold(b, count, [], step)
+def fused(b: Builder, x: Value, y: Value, z: Value) -> Value:
+    """x * y + z, rounded once."""
+    return intrinsic(b, "llvm.fma", x, y, z)
 
 
-def merge(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """Drops dimensions of size 1 and joins neighbours that all operands walk as one: fewer, longer loops."""
-    keep = [d for d in range(len(shape)) if shape[d] != 1]
-    out: list[int] = []
-    steps: list[list[int]] = [[] for _ in strides]
-    for d in reversed(keep):
-        if out and all(steps[n][0] * out[0] == s[d] for n, s in enumerate(strides)):
-            out[0] *= shape[d]
-            continue
-        out.insert(0, shape[d])
-        for n, s in enumerate(strides):
-            steps[n].insert(0, s[d])
-    return tuple(out), [tuple(s) for s in steps]
+def fence(b: Builder) -> None:
+    """Keeps loads and stores before and after it apart in the emitted code; no instruction.
 
-
-def nest_fold(
-    b: Builder,
-    shape: Sequence[int],
-    strides: Sequence[Sequence[int]],
-    start: Sequence[Value],
-    init: Carried,
-    body: Callable[[list[Value], Carried], Carried],
-) -> Carried:
-    """Loops over all indices of `shape` in C order, carrying values.
-
-    Args:
-        b: the builder.
-        shape: the iteration space; a dimension of 0 means that `body` never runs.
-        strides: for every operand the elements a step moves it, by dimension.
-        start: for every operand the offset of its first element.
-        init: the carried values before the first step.
-        body: gets the operands' offsets and the carried values, gives the new carried values.
+    LLVM's scheduler otherwise gathers the loads of several unrolled steps, more than there are registers.
     """
-    if 0 in shape:
-        return init
-    sizes, steps = merge(shape, strides)
-
-    def level(d: int, offsets: list[Value], carried: Carried) -> Carried:
-        if d == len(sizes):
-            return body(offsets, carried)
-
-        def step(i: Value, inner: Carried) -> Carried:
-            moved = [_advance(b, offset, i, s[d]) for offset, s in zip(offsets, steps, strict=True)]
-            return level(d + 1, moved, inner)
-
-        return fold(b, sizes[d], carried, step)
-
-    return level(0, list(start), init)
-
-
-def nest(
-    b: Builder, shape: Sequence[int], strides: Sequence[Sequence[int]], start: Sequence[Value], body: Callable[[list[Value]], None]
-) -> None:
-    """`nest_fold` without carried values."""
-
-    def step(offsets: list[Value], _: Carried) -> Carried:
-        body(offsets)
-        return []
-
-    nest_fold(b, shape, strides, start, [], step)
-
-
-def _advance(b: Builder, offset: Value, i: Value, stride: int) -> Value:
-    if stride == 0:
-        return offset
-    step = i if stride == 1 else b.mul(i, index(stride), flags=("nuw", "nsw"))
-    if isinstance(offset, ir.Constant) and offset.constant == 0:
-        return step
-    return b.add(offset, step, flags=("nuw", "nsw"))
+    b.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)

@@ -1,4 +1,4 @@
-"""Operations that move data: transpose, reshape, slice, concat, gather, constant."""
+"""Operations that move data: what cannot be a view of its operand (see `views`), so that elements are copied."""
 
 from __future__ import annotations
 
@@ -8,66 +8,56 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
 from fleet.ir.attributes import attributes_of
-from fleet.ir.dialect import ConcatOp, ConstantOp, GatherOp, ReshapeOp, SliceOp, TransposeOp
-from fleet.targets.riscv._kernel import Array, Builder, Value, index, is_float, load, nest, number, store
+from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.targets.riscv._kernel import (
+    Array,
+    Builder,
+    Value,
+    broadcast_strides,
+    contiguous,
+    index,
+    is_float,
+    load,
+    load_spread,
+    number,
+    store,
+)
+from fleet.targets.riscv._loops import moved, nest, nest_fold, shifted
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
 
-def _copy(
+def emit_copy(
     b: Builder,
     shape: Sequence[int],
     target: Array,
     steps: Sequence[int],
-    begin: int,
+    begin: Value,
     source: Array,
     walk: Sequence[int],
-    start: int,
+    start: Value,
 ) -> None:
     """Copies `shape` elements between two strided places, converting to the target's dtype."""
 
-    def body(offsets: list[Value]) -> None:
-        store(b, target, offsets[0], load(b, source, offsets[1], target.dtype))
+    def body(offsets: list[Value], inner: Sequence[int], lanes: int) -> None:
+        store(b, target, offsets[0], load_spread(b, source, offsets[1], target.dtype, lanes, inner[1]))
 
-    nest(b, shape, [steps, walk], [index(begin), index(start)], body)
-
-
-def emit_transpose(b: Builder, op: TransposeOp, out: Array, operand: Array) -> None:
-    """`numpy.transpose` with a full permutation."""
-    order: list[int] = list(attributes_of(op)["permutation"])
-    if sorted(order) != list(range(len(operand.shape))) or tuple(operand.shape[d] for d in order) != out.shape:
-        raise refuse(op, f"permutation {order} of shape {operand.shape} into {out.shape}")
-    _copy(b, out.shape, out, out.strides, 0, operand, [operand.strides[d] for d in order], 0)
+    size = max(target.dtype.itemsize, source.dtype.itemsize, 4)
+    nest(b, shape, [steps, walk], [begin, start], body, size=size)
 
 
-def emit_reshape(b: Builder, op: ReshapeOp, out: Array, operand: Array) -> None:
-    """The same elements in C order under another shape."""
+def emit_reshape(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+    """The same elements in C order under another shape, where the operand's own order allows no view."""
     if operand.size != out.size:
         raise refuse(op, f"{operand.size} elements into shape {out.shape}")
-    _copy(b, [out.size], out, [1], 0, operand, [1], 0)
+    flat = contiguous(operand.shape)
+    emit_copy(b, operand.shape, out, flat, index(0), operand, operand.strides, index(0))
 
 
-def emit_slice(b: Builder, op: SliceOp, out: Array, operand: Array) -> None:
-    """`start` and `size` for every dimension."""
-    found = attributes_of(op)
-    if "step" in found:
-        raise refuse(op, f"step {found['step']} is not supported")
-    start: list[int] = found["start"]
-    size: tuple[int, ...] = tuple(found["size"])
-    ranges = zip(start, size, operand.shape, strict=False)
-    if len(start) != len(operand.shape) or len(size) != len(start) or any(s < 0 or n < 0 or s + n > d for s, n, d in ranges):
-        raise refuse(op, f"start {start} and size {list(size)} of shape {operand.shape}")
-    if int(np.prod(size, dtype=np.int64)) != out.size:
-        raise refuse(op, f"a slice of shape {size} as result of shape {out.shape}")
-    compact = Array(out.pointer, out.dtype, size)
-    begin = sum(s * step for s, step in zip(start, operand.strides, strict=True))
-    _copy(b, size, out, compact.strides, 0, operand, operand.strides, begin)
-
-
-def emit_concat(b: Builder, op: ConcatOp, out: Array, operands: Sequence[Array]) -> None:
+def emit_concat(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array]) -> None:
     """`numpy.concatenate` along one axis."""
     rank = len(out.shape)
-    axis = op.axis.value.data
+    axis: int = attributes_of(op)["axis"]
     if not -rank <= axis < rank:
         raise refuse(op, f"axis {axis} of rank {rank}")
     axis %= rank
@@ -76,43 +66,84 @@ def emit_concat(b: Builder, op: ConcatOp, out: Array, operands: Sequence[Array])
         expected = (*out.shape[:axis], operand.shape[axis] if len(operand.shape) == rank else -1, *out.shape[axis + 1 :])
         if operand.shape != expected:
             raise refuse(op, f"operand of shape {operand.shape} in a result of shape {out.shape}, axis {axis}")
-        _copy(b, operand.shape, out, out.strides, begin * out.strides[axis], operand, operand.strides, 0)
+        emit_copy(b, operand.shape, out, out.strides, index(begin * out.strides[axis]), operand, operand.strides, index(0))
         begin += operand.shape[axis]
     if begin != out.shape[axis]:
         raise refuse(op, f"{begin} indices in an axis of {out.shape[axis]}")
 
 
-def emit_gather(b: Builder, op: GatherOp, out: Array, table: Array, indices: Array) -> None:
-    """`table[indices]` on the first dimension: negative indices count from the end, others out of range are a fault."""
-    if "axis" in op.properties:
-        raise refuse(op, f"axis {attributes_of(op)['axis']} is not supported")
-    if not table.shape or is_float(indices.dtype):
-        raise refuse(op, f"indices of dtype {indices.dtype} into shape {table.shape}; expected integers into rank 1 or more")
-    if (*indices.shape, *table.shape[1:]) != out.shape:
-        raise refuse(op, f"result shape {out.shape}; expected {(*indices.shape, *table.shape[1:])}")
-    rows = table.shape[0]
-    row = int(np.prod(table.shape[1:], dtype=np.int64))
+def emit_pad(b: Builder, op: FleetOp, out: Array, operand: Array, value: Array) -> None:
+    """`numpy.pad` with a constant: everything filled, then the operand copied over its place."""
+    found = attributes_of(op)
+    low: list[int] = found["low"]
+    expected = tuple(a + n + z for a, n, z in zip(low, operand.shape, found["high"], strict=True))
+    if expected != out.shape or min([0, *low, *found["high"]]) < 0:
+        raise refuse(op, f"shape {operand.shape} padded into {out.shape}; expected {expected}")
+    emit_copy(b, out.shape, out, out.strides, index(0), value, [0] * len(out.shape), index(0))
+    begin = sum(a * s for a, s in zip(low, out.strides, strict=True))
+    emit_copy(b, operand.shape, out, out.strides, index(begin), operand, operand.strides, index(0))
 
-    def body(offsets: list[Value]) -> None:
-        target, where = offsets
-        given = load(b, indices, where, np.dtype(np.int64))
+
+def emit_gather(b: Builder, op: FleetOp, out: Array, table: Array, indices: Array) -> None:
+    """`numpy.take` along an axis: negative indices count from the end, others out of range are a fault."""
+    axis = int(attributes_of(op).get("axis", 0))
+    if not table.shape or indices.dtype.kind != "i":
+        raise refuse(op, f"indices of dtype {indices.dtype} into shape {table.shape}; expected integers into rank 1 or more")
+    axis %= len(table.shape)
+    before, after = table.shape[:axis], table.shape[axis + 1 :]
+    if (*before, *indices.shape, *after) != out.shape:
+        raise refuse(op, f"result shape {out.shape}; expected {(*before, *indices.shape, *after)}")
+    rows, apart = table.shape[axis], table.strides[axis]
+    first, last = axis, axis + len(indices.shape)
+
+    def body(offsets: list[Value], _: list[Value]) -> list[Value]:
+        given = load(b, indices, offsets[1], np.dtype(np.int64))
         place = b.select(b.icmp_signed("<", given, index(0)), b.add(given, index(rows)), given)
         emit_fault(b, b.icmp_unsigned(">=", place, index(rows)), Fault.INDEX, given, index(rows))
+        source = moved(b, index(0), place, apart)
+        shape = (*before, *after)
+        steps = (*out.strides[:first], *out.strides[last:])
+        walk = (*table.strides[:axis], *table.strides[axis + 1 :])
+        emit_copy(b, shape, out, steps, offsets[0], table, walk, source)
+        return []
 
-        def element(inner: list[Value]) -> None:
-            store(b, out, inner[0], load(b, table, inner[1], out.dtype))
-
-        nest(b, [row], [[1], [1]], [target, b.mul(place, index(row))], element)
-
-    nest(b, [indices.size], [[row], [1]], [index(0)] * 2, body)
+    nest_fold(b, indices.shape, [out.strides[first:last], indices.strides], [index(0)] * 2, [], body, 1)
 
 
 def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:
     """Fills the result with the number."""
     value = op.value.value.data
-    if not is_float(out.dtype):
+    if not is_float(out.dtype) and out.dtype.kind != "b":
         limits = np.iinfo(out.dtype)
         if not isinstance(op.value, IntegerAttr) or not limits.min <= value <= limits.max:
             raise refuse(op, f"value {value} in a result of dtype {out.dtype}")
-    filled = number(out.dtype, value)
-    nest(b, [out.size], [[1]], [index(0)], lambda offsets: store(b, out, offsets[0], filled))
+    emit_fill(b, out, value)
+
+
+def emit_fill(b: Builder, out: Array, value: float) -> None:
+    """Fills an array with a number."""
+
+    def body(offsets: list[Value], _walk: Sequence[int], lanes: int) -> None:
+        store(b, out, offsets[0], number(out.dtype, value, lanes))
+
+    nest(b, [out.size], [[1]], [index(0)], body, size=out.dtype.itemsize)
+
+
+def emit_rope(b: Builder, out: Array, operand: Array, cos: Array, sin: Array, *, interleaved: bool) -> None:
+    """Rotary embedding (see `fleet.ir.composite.RopeOp`): pairs of elements turned by the angle that broadcasts to them."""
+    half = (*out.shape[:-1], out.shape[-1] // 2)
+    turn = [s for s in (broadcast_strides(a, half) for a in (cos, sin)) if s is not None]
+    assert len(turn) == 2, "shapes are checked before code is made"
+    step, apart = (2, 1) if interleaved else (1, half[-1])
+    pair = [(*a.strides[:-1], a.strides[-1] * step) for a in (out, operand)]
+    far = [a.strides[-1] * apart for a in (out, operand)]
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        dtype = out.dtype
+        x = load_spread(b, operand, offsets[1], dtype, lanes, walk[1])
+        y = load_spread(b, operand, shifted(b, offsets[1], far[1]), dtype, lanes, walk[1])
+        c, s = (load_spread(b, a, offsets[i], dtype, lanes, walk[i]) for i, a in ((2, cos), (3, sin)))
+        store(b, out, offsets[0], b.fsub(b.fmul(x, c), b.fmul(y, s)))
+        store(b, out, shifted(b, offsets[0], far[0]), b.fadd(b.fmul(x, s), b.fmul(y, c)))
+
+    nest(b, half, [*pair, *turn], [index(0)] * 4, body, size=8, group=2)

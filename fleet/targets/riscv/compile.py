@@ -1,4 +1,4 @@
-"""Program -> RV64GC object -> linked image, all in process.
+"""Program -> RISC-V object -> linked image, all in process.
 
 `compile_riscv` is the way in. Code depends on the IR alone, never on weight values, so results are cached by the hash of
 the IR, of this package's sources and of the compiler's version: in memory always, in a folder where one is given.
@@ -17,27 +17,28 @@ from typing import TYPE_CHECKING, Any
 from fleet.errors import FleetError, SetupError
 from fleet.ir.program import Program
 from fleet.targets.riscv.elf import Image, Symbol, read_object, write_image
+from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE, MemoryPlan
 
 if TYPE_CHECKING:
     from fleet.targets.riscv.codegen import OperationCode
 
 CPU = "generic-rv64"
-FEATURES = "+m,+a,+f,+d,+c"
 ABI = "lp64d"
 _objects: dict[str, bytes] = {}
 
 
 @dataclass(frozen=True)
 class RiscvProgram:
-    """A model compiled for RV64GC, with what is needed to run it.
+    """A model compiled for RISC-V, with what is needed to run it.
 
     Attributes:
         program: the source, with its weights (the code does not contain them).
         object: the relocatable ELF64 object; image: the linked program.
         plan: where weights, inputs and results lie.
-        operations: the functions of the operations in program order.
+        operations: the functions of the operations in program order; views: ids of those that need no code.
         code_hash: SHA-256 (hex) of what the code depends on, the cache's key.
+        isa: the instruction set that it needs.
     """
 
     program: Program
@@ -46,6 +47,8 @@ class RiscvProgram:
     plan: MemoryPlan
     operations: tuple[OperationCode, ...]
     code_hash: str
+    views: tuple[str, ...] = ()
+    isa: Isa = DEFAULT_ISA
 
     @cached_property
     def elf(self) -> bytes:
@@ -66,7 +69,7 @@ class RiscvProgram:
         """Assembly text of the whole program (what `--emit riscv-asm` prints); compiles again."""
         from fleet.targets.riscv.codegen import generate
 
-        module, machine = _optimised(generate(self.program).llvm_ir)
+        module, machine = optimised(generate(self.program, self.isa, keep=self.plan.kept).llvm_ir, self.isa)
         return str(machine.emit_assembly(module))
 
     def save(self, path: Path) -> None:
@@ -74,11 +77,15 @@ class RiscvProgram:
         _write(path, self.elf)
 
 
-def compile_riscv(program: Program, *, cache: Path | None = None) -> RiscvProgram:
-    """Compiles a program for RV64GC (double-float ABI, static, medium code model).
+def compile_riscv(
+    program: Program, *, isa: Isa = DEFAULT_ISA, keep_tensors: bool = True, cache: Path | None = None
+) -> RiscvProgram:
+    """Compiles a program (double-float ABI, static, medium code model).
 
     Args:
-        program: float32, float64, int32 and int64 tensors and scalars of static shape.
+        program: float32, float64, int32, int64 and bool tensors and scalars of static shape.
+        isa: what instructions the code may use.
+        keep_tensors: whether every operation's result stays readable after a run; else results share memory.
         cache: a folder that keeps objects between runs; a damaged entry is made again.
 
     Raises:
@@ -88,12 +95,12 @@ def compile_riscv(program: Program, *, cache: Path | None = None) -> RiscvProgra
     from fleet.targets.riscv.codegen import ENTRY, generate
     from fleet.targets.riscv.linker import LinkError, link
 
-    module = generate(program)
-    key = hashlib.sha256(f"{tools()}\n{module.llvm_ir}".encode()).hexdigest()
+    module = generate(program, isa, keep=keep_tensors)
+    key = hashlib.sha256(f"{tools(isa)}\n{module.llvm_ir}".encode()).hexdigest()
     code = _objects.get(key) or _cached(cache, key)
     if code is None:
-        optimised, machine = _optimised(module.llvm_ir)
-        code = bytes(machine.emit_object(optimised))
+        ready, machine = optimised(module.llvm_ir, isa)
+        code = bytes(machine.emit_object(ready))
         if cache is not None:
             _write(cache / f"{key}.o", code + hashlib.sha256(code).digest())
     _objects[key] = code
@@ -101,19 +108,20 @@ def compile_riscv(program: Program, *, cache: Path | None = None) -> RiscvProgra
     end = max(segment.address + segment.size for segment in image.segments)
     if end > CODE_BASE + CODE_SPACE:
         raise LinkError(f"{end - CODE_BASE >> 20} MiB of code; expected at most {CODE_SPACE >> 20}", where=program.source_name)
-    return RiscvProgram(program, code, image, module.plan, module.operations, key)
+    return RiscvProgram(program, code, image, module.plan, module.operations, key, module.views, isa)
 
 
-@lru_cache(maxsize=1)
-def tools() -> str:
+@lru_cache(maxsize=8)
+def tools(isa: Isa = DEFAULT_ISA) -> str:
     """Versions and settings of the compiler: what the code depends on besides the IR."""
     import llvmlite
     import llvmlite.binding as llvm
 
-    return f"llvmlite {llvmlite.__version__} LLVM {llvm.llvm_version_info} {CPU} {FEATURES} {ABI} O3"
+    return f"llvmlite {llvmlite.__version__} LLVM {llvm.llvm_version_info} {CPU} {isa.features} {ABI} O3"
 
 
-def _optimised(llvm_ir: str) -> tuple[Any, Any]:
+def optimised(llvm_ir: str, isa: Isa = DEFAULT_ISA) -> tuple[Any, Any]:
+    """LLVM IR text as an optimised module, and the machine that emits its code."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -122,7 +130,7 @@ def _optimised(llvm_ir: str) -> tuple[Any, Any]:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
-        cpu=CPU, features=FEATURES, opt=3, reloc="static", codemodel="medium", abiname=ABI
+        cpu=CPU, features=isa.features, opt=3, reloc="static", codemodel="medium", abiname=ABI
     )
     if str(machine.target_data) != DATA_LAYOUT:
         raise SetupError(f"llvmlite {llvmlite.__version__} lays data out as {machine.target_data}; expected {DATA_LAYOUT}")

@@ -18,11 +18,14 @@ class Fault(IntEnum):
     NONE = 0
     NEGATIVE_POWER = 1
     INDEX = 2
+    ANGLE = 3
 
     def message(self, value: int, bound: int) -> str:
         """One clause, with the value that caused it."""
         if self is Fault.NEGATIVE_POWER:
             return f"integers to negative integer powers are not allowed (exponent {value})"
+        if self is Fault.ANGLE:
+            return f"the argument of sin or cos is larger than {bound}, beyond which this target does not reduce it"
         return f"index {value} is out of bounds for axis 0 with size {bound}"
 
 

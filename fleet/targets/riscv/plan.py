@@ -1,6 +1,7 @@
 """The static memory plan: where code, weights, inputs, results, scratch and stack lie.
 
-Every operation's result has a buffer of its own for the whole run, since every tensor is read back for the trace.
+Results that are not kept for the trace share memory: each lives from its operation to the last one that reads it or a view of
+it, and two that live at the same time never overlap (`liveness`). Results that are views lie where their operand does.
 Regions are separated by an unmapped page, and weights and inputs are read-only, so that an access out of its buffer's
 region is caught and not computed with.
 """
@@ -8,8 +9,8 @@ region is caught and not computed with.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -18,6 +19,8 @@ from fleet.errors import DeviceError
 from fleet.ir.dialect import FleetOp, PrintOp
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
+from fleet.targets.riscv.liveness import FOREVER, Life, share
+from fleet.targets.riscv.views import view_of
 
 CODE_BASE = 0x8000_0000
 """Where code is linked to: the start of RAM of common RISC-V machines (QEMU's `virt`, Spike)."""
@@ -28,15 +31,16 @@ LIMIT = 0x7FF0_0000
 ALIGN = 64
 PAGE = 0x1000
 
-DTYPES: tuple[str, ...] = ("float32", "float64", "int32", "int64")
+DTYPES: tuple[str, ...] = ("float32", "float64", "int32", "int64", "bool")
 """What the RISC-V target computes with."""
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """One array in memory, C-contiguous, little-endian, aligned to 64 bytes.
+    """One array in memory, little-endian; C-contiguous and aligned to 64 bytes unless it is a view.
 
-    symbol is its name in the image; name is the argument's name or the operation's id.
+    symbol is its name in the image; name is the argument's name or the operation's id; address is that of its first element.
+    strides: elements a step, by dimension; None for a C-contiguous array of its own.
     """
 
     name: str
@@ -44,11 +48,33 @@ class Buffer:
     address: int
     shape: tuple[int, ...]
     dtype: np.dtype
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        """Bytes of its elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Strides in elements."""
+        if self.strides is not None:
+            return self.strides
+        return tuple(int(np.prod(self.shape[d + 1 :], dtype=np.int64)) for d in range(len(self.shape)))
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Lowest address and number of bytes of the memory that its elements lie in."""
+        if not self.size:
+            return self.address, 0
+        reach = [(n - 1) * s for n, s in zip(self.shape, self.steps, strict=True)]
+        low, high = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
+        return self.address + low * self.dtype.itemsize, (high - low + 1) * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -72,6 +98,8 @@ class MemoryPlan:
         stack: [lowest address, initial stack pointer).
         regions: what an emulator maps besides the image; disjoint, ascending, unmapped pages between.
         outputs: for every output of the program, in order, the buffer that holds it.
+        kept: whether every result is readable after the run; otherwise only outputs and what is printed are.
+        lives: (operation id, address, bytes, first and last operation that need it) of every result with memory of its own.
     """
 
     weights: Mapping[str, Buffer]
@@ -81,6 +109,20 @@ class MemoryPlan:
     stack: tuple[int, int]
     regions: tuple[Region, ...]
     outputs: tuple[tuple[str, Buffer], ...]
+    kept: bool
+    lives: tuple[tuple[str, int, int, int, int], ...]
+
+    @property
+    def result_bytes(self) -> int:
+        """Memory of all results together; `unshared_bytes` is what they would take side by side."""
+        return max((address + size for _, address, size, _, _ in self.lives), default=0) - min(
+            (address for _, address, _, _, _ in self.lives), default=0
+        )
+
+    @property
+    def unshared_bytes(self) -> int:
+        """Sum of the sizes of all results that have memory of their own."""
+        return sum(-(-size // ALIGN) * ALIGN for _, _, size, _, _ in self.lives)
 
     def buffers(self) -> tuple[Buffer, ...]:
         """All buffers."""
@@ -135,12 +177,17 @@ class _Cursor:
         self.address = self.start = end + PAGE
 
 
-def make_plan(program: Program, scratch_bytes: int) -> tuple[MemoryPlan, dict[SSAValue, Buffer]]:
+Workspace = Callable[[FleetOp, Sequence[Buffer]], int]
+"""Bytes of scratch that an operation needs, given its result's buffer and its operands' (addresses do not count)."""
+
+
+def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> tuple[MemoryPlan, dict[SSAValue, Buffer]]:
     """Lays out memory for a program.
 
     Args:
         program: shapes must be static.
-        scratch_bytes: largest workspace of any operation.
+        workspace: see `Workspace`; the largest one is given to all.
+        keep: whether every operation's result stays readable to the end.
 
     Returns:
         The plan, and the buffer of every value of the function.
@@ -156,7 +203,7 @@ def make_plan(program: Program, scratch_bytes: int) -> tuple[MemoryPlan, dict[SS
         for n, (argument, value) in enumerate(zip(program.arguments, block.args, strict=True)):
             if argument.kind != kind:
                 continue
-            buffer = _buffer(cursor, argument.name, f"{kind}_{n}_{symbol_part(argument.name)}", value.type)
+            buffer = _buffer(argument.name, f"{kind}_{n}_{symbol_part(argument.name)}", value.type)
             if buffer is None:
                 raise DeviceError(
                     f"argument {argument.name!r} has dtype {argument.dtype} and shape {argument.shape} on riscv; "
@@ -164,20 +211,14 @@ def make_plan(program: Program, scratch_bytes: int) -> tuple[MemoryPlan, dict[SS
                     where=program.source_name,
                     hint="cast it in the model",
                 )
+            buffer = replace(buffer, address=cursor.take(buffer.nbytes))
             of[value] = groups[kind][argument.name] = buffer
         cursor.close(region, writable=False)
-    results: dict[str, Buffer] = {}
-    for n, op in enumerate(program.operations()):
-        id_ = identity(op)
-        if isinstance(op, PrintOp):
-            continue
-        buffer = _buffer(cursor, id_, f"result_{n}_{symbol_part(id_)}", op.results[0].type)
-        if buffer is None:
-            raise refuse(op, f"result type {op.results[0].type}; supported are static shapes of {', '.join(DTYPES)}")
-        if id_ in results:
-            raise refuse(op, "two operations have this id")
-        of[op.results[0]] = results[id_] = buffer
+    arena = _Arena(program, of, cursor.address, keep=keep)
+    results = arena.place()
+    cursor.take(arena.size)
     cursor.close("results", writable=True)
+    scratch_bytes = max((workspace(op, arena.used(op)) for op in arena.code), default=0)
     scratch = (cursor.take(scratch_bytes), scratch_bytes)
     cursor.close("scratch", writable=True)
     low = cursor.take(STACK_BYTES)
@@ -192,12 +233,86 @@ def make_plan(program: Program, scratch_bytes: int) -> tuple[MemoryPlan, dict[SS
         )
     outputs = tuple((name, of[value]) for name, value in zip(program.outputs, program.returned(), strict=True))
     regions = tuple(region for region in cursor.regions if region.size)
-    return MemoryPlan(groups["weight"], groups["input"], results, scratch, stack, regions, outputs), of
+    plan = MemoryPlan(
+        groups["weight"], groups["input"], results, scratch, stack, regions, outputs, kept=keep, lives=arena.lives
+    )  # fmt: skip
+    return plan, of
 
 
-def _buffer(cursor: _Cursor, name: str, symbol: str, type_: Attribute) -> Buffer | None:
+class _Arena:
+    """The results of a program: which are views, how long each lives, where it lies."""
+
+    def __init__(self, program: Program, of: dict[SSAValue, Buffer], base: int, *, keep: bool) -> None:
+        self.program, self.of, self.base = program, of, base
+        self.size = 0
+        self.code: list[FleetOp] = []
+        self.lives: tuple[tuple[str, int, int, int, int], ...] = ()
+        self._root: dict[SSAValue, tuple[SSAValue, int]] = {}
+        self._ends: dict[SSAValue, tuple[int, int]] = {}
+        self._forever = set(program.returned())
+        self._keep = keep
+
+    def used(self, op: FleetOp) -> list[Buffer]:
+        """The buffers of an operation's result and operands."""
+        return [self.of[op.results[0]], *(self.of[value] for value in op.operands)]
+
+    def place(self) -> dict[str, Buffer]:
+        """Fills `of` for all results and returns those by operation id."""
+        results: dict[str, SSAValue] = {}
+        for n, op in enumerate(self.program.operations()):
+            id_ = identity(op)
+            for value in op.operands:
+                self._touch(value, n, forever=isinstance(op, PrintOp))
+            if isinstance(op, PrintOp):
+                continue
+            buffer = _buffer(id_, f"result_{n}_{symbol_part(id_)}", op.results[0].type)
+            if buffer is None:
+                raise refuse(op, f"result type {op.results[0].type}; supported are static shapes of {', '.join(DTYPES)}")
+            if id_ in results:
+                raise refuse(op, "two operations have this id")
+            results[id_] = result = op.results[0]
+            self._define(op, buffer, n)
+            self._touch(result, n, forever=self._keep or result in self._forever)
+        own = list(self._ends)
+        places = share([Life(self.of[v].nbytes, *self._ends[v]) for v in own], ALIGN)
+        self.size = max((p + self.of[v].nbytes for p, v in zip(places, own, strict=True)), default=0)
+        base = -(-self.base // ALIGN) * ALIGN
+        for value, at in zip(own, places, strict=True):
+            self.of[value] = replace(self.of[value], address=base + at)
+        self.lives = tuple((self.of[v].name, self.of[v].address, self.of[v].nbytes, *self._ends[v]) for v in own)
+        for value, (root, offset) in self._root.items():
+            address = self.of[root].address + offset * self.of[root].dtype.itemsize
+            self.of[value] = replace(self.of[value], address=address)
+        return {id_: self.of[value] for id_, value in results.items()}
+
+    def _define(self, op: FleetOp, buffer: Buffer, n: int) -> None:
+        result = op.results[0]
+        source = op.operands[0] if op.operands else None
+        view = None
+        if source is not None and buffer.dtype == self.of[source].dtype:
+            given = self.of[source]
+            try:
+                view = view_of(op, given.shape, given.steps, buffer.shape)
+            except ValueError as error:
+                raise refuse(op, str(error)) from error
+        if view is None or source is None:
+            self.of[result] = buffer
+            self._ends[result] = (n, n)
+            self.code.append(op)
+            return
+        root, before = self._root.get(source, (source, 0))
+        self._root[result] = (root, before + view.offset)
+        self.of[result] = replace(buffer, strides=view.strides)
+
+    def _touch(self, value: SSAValue, n: int, *, forever: bool) -> None:
+        root, _ = self._root.get(value, (value, 0))
+        if root in self._ends:
+            first, last = self._ends[root]
+            self._ends[root] = (first, FOREVER if forever else max(last, n))
+
+
+def _buffer(name: str, symbol: str, type_: Attribute) -> Buffer | None:
     dtype, shape = dtype_of(type_), shape_of(type_)
     if dtype is None or any(d < 0 for d in shape):
         return None
-    buffer = Buffer(name, symbol, 0, shape, dtype)
-    return Buffer(name, symbol, cursor.take(buffer.nbytes), shape, dtype)
+    return Buffer(name, symbol, 0, shape, dtype)

@@ -20,6 +20,7 @@ from fleet.ir.types import tensor_type
 from fleet.targets.riscv import compile as compiler
 from fleet.targets.riscv.compile import RiscvProgram, compile_riscv
 from fleet.targets.riscv.elf import ElfError, read_image, read_object, write_image
+from fleet.targets.riscv.isa import Isa
 
 
 def program(id_: str = "h 1/a") -> RiscvProgram:
@@ -104,13 +105,13 @@ def test_truncated_and_damaged_files_are_refused() -> None:
 
 def test_the_cache_is_used_and_a_damaged_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    real = compiler._optimised
+    real = compiler.optimised
 
-    def counted(text: str) -> object:
+    def counted(text: str, *rest: Isa) -> object:
         calls.append(text)
-        return real(text)
+        return real(text, *rest)
 
-    monkeypatch.setattr(compiler, "_optimised", counted)
+    monkeypatch.setattr(compiler, "optimised", counted)
     source = program().program
 
     def compile_fresh() -> RiscvProgram:

@@ -237,7 +237,7 @@ define void @put(i64 %v) noinline nounwind {
 
 
 def build(text: str, where: int) -> Image:
-    module, machine = compiler._optimised(text)
+    module, machine = compiler.optimised(text)
     return link(bytes(machine.emit_object(module)), BASE, "main", {"where": (where, 64)})
 
 

@@ -1,0 +1,61 @@
+"""The emulators by name: what `--riscv-emulator` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from fleet.engines.riscv_emulators.base import Emulator
+from fleet.errors import SetupError
+from fleet.targets.riscv.isa import Isa
+
+__all__ = ["EMULATORS", "EmulatorInfo", "default_emulator", "find_emulator"]
+
+
+@dataclass(frozen=True)
+class EmulatorInfo:
+    """One emulator: `module` has `missing() -> str | None` and `make(isa) -> Emulator`; `vectors` tells whether it has V."""
+
+    name: str
+    module: str
+    vectors: bool
+
+    def available(self) -> str | None:
+        """None when it can run here, else what is missing."""
+        missing: Callable[[], str | None] = import_module(self.module).missing
+        return missing()
+
+    def check(self, isa: Isa) -> None:
+        """Raises SetupError where it lacks what the instruction set needs."""
+        if isa.vlen and not self.vectors:
+            raise SetupError(
+                f"{self.name} has no vector instructions, which {isa.name} needs", hint="use --riscv-emulator qemu", where="riscv"
+            )
+
+    def make(self, isa: Isa) -> Emulator:
+        """A fresh machine for that instruction set. Raises SetupError where it cannot be had."""
+        self.check(isa)
+        if reason := self.available():
+            raise SetupError(reason, where=f"riscv emulator {self.name}")
+        make: Callable[[Isa], Emulator] = import_module(self.module).make
+        return make(isa)
+
+
+_HOME = "fleet.engines.riscv_emulators"
+EMULATORS: dict[str, EmulatorInfo] = {
+    "unicorn": EmulatorInfo("unicorn", f"{_HOME}.unicorn", vectors=False),
+    "qemu": EmulatorInfo("qemu", f"{_HOME}.qemu", vectors=True),
+}
+
+
+def find_emulator(name: str) -> EmulatorInfo:
+    """The emulator of that name. Raises SetupError with the known ones."""
+    if name not in EMULATORS:
+        raise SetupError(f"no RISC-V emulator is called {name}", hint=f"known are {', '.join(EMULATORS)}")
+    return EMULATORS[name]
+
+
+def default_emulator(isa: Isa) -> EmulatorInfo:
+    """Unicorn, or QEMU where vectors are needed."""
+    return EMULATORS["qemu" if isa.vlen else "unicorn"]

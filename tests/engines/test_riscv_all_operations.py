@@ -1,0 +1,43 @@
+"""Every operation of the dialect on the `riscv` engine, with the cases that the IR's own tests use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ir"))
+from operations import CASES, Case
+from riscv_models import run
+
+from fleet.ir.types import element_type
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{i}-{c.name}" for i, c in enumerate(CASES)])
+def test_as_numpy(case: Case) -> None:
+    arrays = {f"x{i}": np.asarray(v) for i, v in enumerate(case.operands) if not isinstance(v, bool | int | float)}
+
+    def body(m: Any, *values: Any) -> Any:
+        given = iter(values)
+        operands: list[Any] = []
+        for v in case.operands:
+            if isinstance(v, bool | int | float):
+                operands.append(m.constant(v, element_type("float64" if isinstance(v, float) else "int64")))
+            else:
+                operands.append(next(given))
+        return m(case.name, *operands, **case.attributes)
+
+    got = run(arrays, body).outputs["out0"]
+    want = np.asarray(case.expected(*case.operands))
+    assert got.shape == want.shape
+    if case.name != "dim":
+        assert got.dtype == want.dtype
+    if want.dtype.kind != "f" or case.name in ("add", "sub", "mul", "div", "floor_div", "mod", "slice", "where", "pad", "rint"):
+        np.testing.assert_array_equal(got, want)
+    else:
+        np.testing.assert_allclose(got, want, rtol=3e-6, atol=2e-6)

@@ -18,7 +18,7 @@ __all__ = ["ENGINE", "LlvmCpuEngine"]
 
 
 class LlvmCpuEngine:
-    """See `fleet.engines.base.Engine`. Results equal those of `riscv` in every bit."""
+    """See `fleet.engines.base.Engine`. The passes are those of `riscv` too, so results equal its results in every bit."""
 
     name = "llvm-cpu"
     target = "host"
@@ -29,9 +29,12 @@ class LlvmCpuEngine:
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """See `Engine.run`. Raises DeviceError for what the target cannot hold, ModelError for what the data cause."""
+        from fleet.ir.composite import covered_ids
         from fleet.targets.host.compile import compile_host
+        from fleet.targets.riscv.prepare import prepared
 
-        compiled = compile_host(program)
+        changed = prepared(program, "riscv")
+        compiled = compile_host(changed, keep=options.keep_tensors)
         start = time.perf_counter()
         compiled.run(inputs)
         elapsed = time.perf_counter() - start
@@ -48,10 +51,17 @@ class LlvmCpuEngine:
 
         trace = Trace(self.name, program.hash, elapsed_s=elapsed)
         if options.keep_tensors:
-            trace.tensors = {id_: compiled.fetch(buffer) for id_, buffer in plan.results.items()}
+            known = {op_id(op) for op in program.operations()}
+            trace.tensors = {id_: compiled.fetch(buffer) for id_, buffer in plan.results.items() if id_ in known}
         trace.outputs = {name: compiled.fetch(buffer) for name, buffer in plan.outputs}
         trace.counters = {"operations": float(len(compiled.operations))}
-        trace.meta = {"processor": compiled.processor, "numpy": np.__version__, "stdout": printed(program, value)}
+        trace.meta = {
+            "processor": compiled.processor,
+            "numpy": np.__version__,
+            "stdout": printed(changed, value),
+            "fates": dict(changed.fates),
+            "fused": {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)},
+        }
         if options.progress is not None:
             options.progress(1.0, f"{len(compiled.operations)} operations")
         trace.complete = True

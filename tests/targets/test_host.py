@@ -45,7 +45,7 @@ def test_the_digits_give_the_bits_of_the_emulator() -> None:
     assert here.complete
     assert here.program_hash == there.program_hash
     assert list(here.tensors) == list(there.tensors)
-    assert len(here.tensors) > 8
+    assert len(here.tensors) > 4  # layers; what was fused into them has none
     for name, tensor in there.tensors.items():
         np.testing.assert_array_equal(here.tensors[name], tensor)
     for name, tensor in there.outputs.items():

@@ -11,7 +11,7 @@ import ctypes
 import mmap
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,17 @@ __all__ = ["HostProgram", "compile_host"]
 
 _NOTE = "fleet_note_fault"
 _FIRST = "fleet_first_fault"
+_CURRENT = "fleet_current_operation"
 _NOTE_IR = f"""
 @"{_FIRST}" = global [4 x i64] zeroinitializer
-define internal void @"{_NOTE}"(i64 %operation) noinline nounwind {{
+@"{_CURRENT}" = internal global i64 -1
+define internal void @"{_NOTE}"() noinline nounwind {{
   %held = load i64, ptr @"{_FIRST}"
   %free = icmp eq i64 %held, 0
   br i1 %free, label %note, label %leave
 note:
   call void @llvm.memcpy.p0.p0.i64(ptr @"{_FIRST}", ptr @"{FAULT_SYMBOL}", i64 24, i1 false)
+  %operation = load i64, ptr @"{_CURRENT}"
   %place = getelementptr i64, ptr @"{_FIRST}", i64 3
   store i64 %operation, ptr %place
   br label %leave
@@ -42,9 +45,8 @@ leave:
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 _TRAP = re.compile(r'call void @"llvm\.trap"\(\)\s*unreachable')
-_FUNCTION = re.compile(r'^define .*?@"([^"]+)"', re.MULTILINE)
-_ALIGN = 16
-"""Of arrays that are used where they are; others are copied."""
+_FUNCTION = re.compile(r'^define [^\n]*?@"(?P<name>[^"]+)"[^\n]*\n\{\n[^\n]*:\n', re.MULTILINE)
+"""A function's head, its brace and the label of its first block."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,6 @@ class HostProgram:
     processor: str
     _engine: Any
     _arena: _Arena
-    _weights: Mapping[str, np.ndarray] = field(repr=False)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Runs; results are read with `fetch`. Raises ModelError for an unfit input, a bad index or exponent."""
@@ -88,8 +89,7 @@ class HostProgram:
 
     def fetch(self, buffer: Buffer) -> np.ndarray:
         """A copy of a buffer of the plan."""
-        weight = self._weights.get(buffer.symbol)
-        return (self._arena.view(buffer) if weight is None else weight).copy()
+        return self._arena.view(buffer).copy()
 
 
 class _Arena:
@@ -105,20 +105,20 @@ class _Arena:
         return self.base + planned - self.start
 
     def view(self, buffer: Buffer) -> np.ndarray:
-        size = int(np.prod(buffer.shape, dtype=np.int64))
-        offset = buffer.address - self.start
-        return (
-            np.frombuffer(self.memory, buffer.dtype, size, offset).reshape(buffer.shape)
-            if size
-            else np.empty(buffer.shape, buffer.dtype)
-        )
+        if not buffer.size:
+            return np.empty(buffer.shape, buffer.dtype)
+        low, size = buffer.extent
+        flat = np.frombuffer(self.memory, buffer.dtype, size // buffer.dtype.itemsize, low - self.start)
+        first = flat[(buffer.address - low) // buffer.dtype.itemsize :]
+        return np.lib.stride_tricks.as_strided(first, buffer.shape, [s * buffer.dtype.itemsize for s in buffer.steps])
 
 
-def compile_host(program: Program) -> HostProgram:
+def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     """Compiles a program for this machine.
 
     Args:
-        program: what the RISC-V target takes (float32, float64, int32, int64; static shapes).
+        program: what the RISC-V target takes; static shapes.
+        keep: whether every operation's result can be fetched, or only outputs and what is printed (which needs less memory).
 
     Raises:
         DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
@@ -128,7 +128,7 @@ def compile_host(program: Program) -> HostProgram:
     from fleet.targets.riscv.codegen import generate
 
     try:
-        module = generate(program)
+        module = generate(program, keep=keep)
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
     llvm.initialize_native_target()
@@ -148,20 +148,14 @@ def compile_host(program: Program) -> HostProgram:
     passes.getModulePassManager().run(parsed, passes)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     arena = _Arena(module.plan)
-    weights: dict[str, np.ndarray] = {}
     for buffer in module.plan.weights.values():
-        array = np.ascontiguousarray(program.weights[buffer.name]).reshape(buffer.shape)
-        if array.ctypes.data % _ALIGN == 0:
-            weights[buffer.symbol] = array
-        else:
-            arena.view(buffer)[...] = array
+        arena.view(buffer)[...] = program.weights[buffer.name]
     for symbol, (address, _size) in module.absolute.items():
-        place = weights[symbol].ctypes.data if symbol in weights else arena.address(address)
-        if parsed_symbol := _global(parsed, symbol):
-            engine.add_global_mapping(parsed_symbol, place)
+        if place := _global(parsed, symbol):
+            engine.add_global_mapping(place, arena.address(address))
     engine.finalize_object()
     ids = tuple((operation.id, operation.at) for operation in module.operations)
-    return HostProgram(program, module.plan, ids, processor, engine, arena, weights)
+    return HostProgram(program, module.plan, ids, processor, engine, arena)
 
 
 def _global(module: Any, name: str) -> Any:
@@ -172,15 +166,11 @@ def _global(module: Any, name: str) -> Any:
 
 
 def _without_traps(llvm_ir: str, functions: Mapping[str, int]) -> str:
-    """Every trap becomes a note of the operation's number and a return: this process must survive it."""
-    parts: list[str] = []
-    begin, number = 0, -1
-    for match in _FUNCTION.finditer(llvm_ir):
-        parts.append(_noted(llvm_ir[begin : match.start()], number))
-        begin, number = match.start(), functions.get(match[1], -1)
-    parts.append(_noted(llvm_ir[begin:], number))
-    return "".join(parts)
+    """Every operation's function says first that it runs; a trap becomes a note of that and a return: this process must survive."""
 
+    def begin(match: re.Match[str]) -> str:
+        number = functions.get(match["name"])
+        said = "" if number is None else f'  store i64 {number}, ptr @"{_CURRENT}"\n'
+        return match[0] + said
 
-def _noted(text: str, number: int) -> str:
-    return _TRAP.sub(f'call void @"{_NOTE}"(i64 {number})\n  ret void', text)
+    return _FUNCTION.sub(begin, _TRAP.sub(f'call void @"{_NOTE}"()\n  ret void', llvm_ir))

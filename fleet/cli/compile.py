@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fleet.ir.program import Program
     from fleet.targets.accel.program import AccelProgram
 
-STAGES = ("ir", "bytecode", "accel-regs", "accel-aux", "riscv-asm")
+STAGES = ("ir", "vm", "bytecode", "accel-regs", "accel-aux", "riscv-asm")
 
 _EPILOG = """\b
 Examples:
@@ -37,6 +37,11 @@ def _text(stage: str, program: Program, device: str | None, options: Mapping[str
         from fleet.ir.text import print_ir
 
         return print_ir(program.module)
+    if stage == "vm":
+        from fleet.targets.bytecode.convert import ByteCodeConverter
+        from fleet.targets.bytecode.text import print_vm
+
+        return print_vm(ByteCodeConverter(program).convert())
     if stage == "bytecode":
         from fleet.targets.bytecode.convert import ByteCodeConverter
         from fleet.targets.bytecode.listing import disassemble

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -16,22 +18,43 @@ from fleet.cosim.files import write_atomically
 from fleet.cosim.model import load_model
 from fleet.errors import FleetError, SetupError
 
+if TYPE_CHECKING:
+    from fleet.targets.bytecode.module import ByteCodeModule
+
 _EPILOG = """\b
 Examples:
   fleet run examples/add_sample.py
   fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --input examples/digits/test.npz -o out.npz
   fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --engine iss --device hbm_small
+  fleet run --profile examples/digits/model.py:forward --weights examples/digits/weights.npz
   fleet run model.fbc --input x.npz         (a file that `fleet compile --emit bytecode -o model.fbc` wrote)
 """
 
 
-def _bytecode(path: Path, input_path: Path | None) -> dict[str, np.ndarray]:
+def _bytecode(path: Path, input_path: Path | None, profile: bool, quiet: bool) -> dict[str, np.ndarray]:
     from fleet.cosim.data import load_arrays
     from fleet.targets.bytecode.module import ByteCodeModule
-    from fleet.targets.bytecode.vm import VM
 
     inputs = load_arrays(input_path, what="input") if input_path else {}
-    return VM(ByteCodeModule.load(path)).run(inputs)
+    return _on_the_vm(ByteCodeModule.load(path), inputs, profile, quiet)
+
+
+def _on_the_vm(
+    module: ByteCodeModule, inputs: Mapping[str, np.ndarray], profile: bool, quiet: bool = False
+) -> dict[str, np.ndarray]:
+    """Runs it (quiet: without what the program prints), the profile's table on standard error: outputs stay what they are."""
+    from fleet.targets.bytecode.profile import Profile
+    from fleet.targets.bytecode.vm import VM
+
+    found = Profile() if profile else None
+    outputs = VM(module, echo=_nothing if quiet else print).run(inputs, profile=found)
+    if found is not None:
+        click.echo(found.table(), err=True, nl=False)
+    return outputs
+
+
+def _nothing(*_values: object) -> None:
+    """What a program prints has no place beside JSON."""
 
 
 @click.command(name="run", epilog=_EPILOG)
@@ -46,6 +69,7 @@ def _bytecode(path: Path, input_path: Path | None) -> dict[str, np.ndarray]:
     help="ideal, fixed[:cycles], stall[:seed] or timed[:seed], for rtl.",
 )
 @accel_options
+@click.option("--profile", is_flag=True, help="Print calls, time and bytes of every operation (engine vm), on standard error.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
 @click.option("--json", "as_json", is_flag=True, help="Counters and output shapes as JSON instead of text.")
 def command(
@@ -59,16 +83,19 @@ def command(
     memory: str,
     issue: str,
     load: str,
+    profile: bool,
     out: Path | None,
     as_json: bool,
 ) -> int:
     """Run MODEL (path.py:function, path.py, or a .fbc bytecode file) on one engine and print its outputs."""
     counters: dict[str, float] = {}
     banner: str | None = None
+    if profile and engine != "vm":
+        raise FleetError(f"engine {engine} has no profile of operations", where="--profile", hint="use --engine vm")
     if model.endswith(".fbc"):
         if engine != "vm":
             raise FleetError(f"engine {engine} does not run bytecode files", where=model, hint="use --engine vm")
-        outputs = _bytecode(Path(model), input_path)
+        outputs = _bytecode(Path(model), input_path, profile, as_json)
     else:
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
@@ -83,6 +110,11 @@ def command(
         if loaded.banner:
             print(f"fleet: {loaded.banner}", file=sys.stderr)
             banner = loaded.banner
+        if profile:
+            from fleet.targets.bytecode.convert import ByteCodeConverter
+
+            outputs = _on_the_vm(ByteCodeConverter(loaded.program).convert(), loaded.inputs, profile, as_json)
+            return _finish(outputs, {}, engine, banner, out, as_json)
         with ProgressLine(engine, enabled=not as_json) as progress:
             options = RunOptions(
                 device=device, memory=memory, seed=seed, keep_tensors=False, progress=progress,
@@ -92,6 +124,18 @@ def command(
         outputs, counters = trace.outputs, trace.counters
         if not as_json:
             click.echo(str(trace.meta.get("stdout", "")), nl=False)
+    return _finish(outputs, counters, engine, banner, out, as_json)
+
+
+def _finish(
+    outputs: Mapping[str, np.ndarray],
+    counters: Mapping[str, float],
+    engine: str,
+    banner: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Prints and writes what came out."""
     if out is not None:
         buffer = io.BytesIO()
         np.savez(buffer, **outputs)  # pyright: ignore[reportArgumentType]

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 UNKNOWN = -1
-"""A dimension that is known only when the program runs; xDSL's DYNAMIC_INDEX, `?` in types."""
+"""A dimension that is known only when the program runs; `fleet.ir.types` makes it xDSL's DYNAMIC_INDEX, `?` in types."""
 
 MAX_ELEMENTS = 1 << 31
 """Elements of the largest tensor that a program may name; a guard against sources that would exhaust memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32, f64, i1, i8, i32, i64
 from xdsl.ir import Attribute
 
 _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
@@ -31,8 +31,8 @@ def element_type(dtype: np.dtype | str | type) -> Attribute:
 
 
 def tensor_type(shape: Sequence[int], dtype: np.dtype | str | type) -> Attribute:
-    """`tensor<shape x dtype>`; rank 0 stays a tensor (scalars are builtin types, see `scalar_type`)."""
-    return TensorType(element_type(dtype), list(shape))
+    """`tensor<shape x dtype>`, -1 for an unknown dimension (`?`); rank 0 stays a tensor, scalars are builtin types."""
+    return TensorType(element_type(dtype), [DYNAMIC_INDEX if d == -1 else d for d in shape])
 
 
 def numpy_dtype(type_: Attribute) -> np.dtype:
@@ -42,7 +42,7 @@ def numpy_dtype(type_: Attribute) -> np.dtype:
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
     """Shape, -1 for unknown dimensions; () for a scalar type."""
-    return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
+    return tuple(-1 if d == DYNAMIC_INDEX else d for d in type_.get_shape()) if isinstance(type_, TensorType) else ()
 
 
 def is_tensor(type_: Attribute) -> bool:

@@ -8,7 +8,8 @@ from xdsl.utils.exceptions import VerifyException
 from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp
 from fleet.ir.infer import InferenceError, result_type
-from fleet.ir.types import is_tensor, numpy_dtype, spelling
+from fleet.ir.shapes import UNKNOWN, shape_words
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 
 __all__ = ["verify_types"]
 
@@ -39,6 +40,8 @@ def _is_python_integer(type_: object) -> bool:
 
 
 def _verify_constant(op: ConstantOp) -> None:
+    if UNKNOWN in (shape := shape_of(op.results[0].type)):
+        raise InferenceError(f"constant of shape {shape_words(shape)}, which must be known")
     kind = numpy_dtype(op.results[0].type).kind
     number = op.properties["value"]
     if not isinstance(number, FloatAttr if kind == "f" else IntegerAttr):

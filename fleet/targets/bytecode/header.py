@@ -21,7 +21,7 @@ from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
 __all__ = ["Header"]
 
-_FIELDS = frozenset(
+_FIELDS: frozenset[str] = frozenset(
     ("target", "variable_size", "code", "consts", "invokes", "arguments", "outputs", "weights", "program_hash", "arrays")
 )
 _KINDS = ("input", "weight")
@@ -33,7 +33,7 @@ class Header:
     """The parsed JSON."""
 
     def __init__(self, fields: Any) -> None:
-        if not isinstance(fields, dict) or set(cast("dict[str, Any]", fields)) != _FIELDS:
+        if not isinstance(fields, dict) or _FIELDS ^ set(cast("dict[str, Any]", fields)):
             raise ValueError(f"expected an object with {', '.join(sorted(_FIELDS))}")
         self._fields = cast("dict[str, Any]", fields)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import entry_points
+from operator import methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,12 +39,26 @@ def _elementwise(ufunc: Kernel, python: Kernel | None = None) -> Operator:
     return make
 
 
-def _reduction(function: Kernel) -> Operator:
+def _reduction(ufunc: np.ufunc) -> Operator:
+    """What `numpy.sum`, `max` ... do after their own Python; a partial, so that a run calls NumPy and nothing else."""
+
     def make(info: DispatchInfo) -> Kernel:
-        axes, keepdims = _axes(info), bool(info.attrs.get("keepdims", info.attrs.get("keep_dims", False)))
-        return lambda x: function(x, axis=axes, keepdims=keepdims)
+        return partial(ufunc.reduce, axis=_axes(info), keepdims=_keepdims(info))
 
     return make
+
+
+def _moment(method: str) -> Operator:
+    """mean and var."""
+
+    def make(info: DispatchInfo) -> Kernel:
+        return methodcaller(method, axis=_axes(info), keepdims=_keepdims(info))
+
+    return make
+
+
+def _keepdims(info: DispatchInfo) -> bool:
+    return bool(info.attrs.get("keepdims", info.attrs.get("keep_dims", False)))
 
 
 def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
@@ -53,14 +69,9 @@ def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
     return () if info.in_types == info.out_types else None
 
 
-def _along(function: Kernel) -> Operator:
-    """A function of one axis."""
-
-    def make(info: DispatchInfo) -> Kernel:
-        axis = info.attrs["axis"]
-        return lambda x: function(x, axis)
-
-    return make
+def _along(method: str) -> Operator:
+    """A method with one axis."""
+    return lambda info: methodcaller(method, info.attrs["axis"])
 
 
 def _rsqrt(x: Any) -> Any:
@@ -105,18 +116,18 @@ OPERATORS: dict[str, Operator] = {
     "rint": _elementwise(np.rint),
     "sign": _elementwise(np.sign),
     "matmul": _elementwise(np.matmul),
-    "reduce_sum": _reduction(np.sum),
-    "reduce_prod": _reduction(np.prod),
-    "reduce_max": _reduction(np.max),
-    "reduce_min": _reduction(np.min),
-    "reduce_any": _reduction(np.any),
-    "reduce_all": _reduction(np.all),
-    "max": _reduction(np.max),
-    "mean": _reduction(np.mean),
-    "var": _reduction(np.var),
-    "argmax": _along(np.argmax),
-    "argmin": _along(np.argmin),
-    "cumsum": _along(np.cumsum),
+    "reduce_sum": _reduction(np.add),
+    "reduce_prod": _reduction(np.multiply),
+    "reduce_max": _reduction(np.maximum),
+    "reduce_min": _reduction(np.minimum),
+    "reduce_any": _reduction(np.logical_or),
+    "reduce_all": _reduction(np.logical_and),
+    "max": _reduction(np.maximum),
+    "mean": _moment("mean"),
+    "var": _moment("var"),
+    "argmax": _along("argmax"),
+    "argmin": _along("argmin"),
+    "cumsum": _along("cumsum"),
     **MOVEMENT,
     **COMPOSITES,
     "print": lambda _info: print,

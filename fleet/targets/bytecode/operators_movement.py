@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from operator import itemgetter, methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,14 +20,14 @@ Kernel: TypeAlias = Callable[..., Any]
 
 def _transpose(info: DispatchInfo) -> Kernel:
     permutation = sequence(info.attrs, "permutation") or None  # missing: all dimensions turned round, as the seeds have it
-    return lambda x: np.transpose(x, permutation)
+    return methodcaller("transpose", permutation)
 
 
 def _reshape(info: DispatchInfo) -> Kernel:
     shape, _ = parse_type(info.out_types[0])
     if not shape:
         return lambda x: np.reshape(x, ())[()]  # one element of an array is a NumPy scalar
-    return lambda x: np.reshape(x, shape)
+    return methodcaller("reshape", shape)
 
 
 def _broadcast_to(info: DispatchInfo) -> Kernel:
@@ -47,7 +48,7 @@ def _slice(info: DispatchInfo) -> Kernel:
     dims = list(zip(starts, sizes, steps, strict=True))
     if not any(a < 0 or n < 0 for a, n, _ in dims) and not (info.in_types and "?" in info.in_types[0]):
         window = tuple(_window(a, n, s) for a, n, s in dims)
-        return lambda x: x[window]
+        return itemgetter(window)
 
     def run(x: Any) -> Any:
         return x[tuple(_late_window(*d, size) for d, size in zip(dims, x.shape, strict=True))]
@@ -105,7 +106,7 @@ def _cast(info: DispatchInfo) -> Kernel:
     _, dtype = parse_type(info.out_types[0])
     if info.python_result:
         return lambda x: dtype.type(x).item()
-    return lambda x: x.astype(dtype)
+    return methodcaller("astype", dtype)
 
 
 def _splat(info: DispatchInfo) -> Kernel:

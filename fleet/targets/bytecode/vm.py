@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.errors import ModelError
+from fleet.errors import FleetError, ModelError
 from fleet.targets.bytecode.decode import Step, StepBlock, decode
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.module import ByteCodeModule
@@ -44,7 +44,7 @@ class VM:
         self._blocks = code.blocks
         self._closures: list[list[Run]] | None = None
         self._places: dict[Run, str] = {}
-        self._inputs = [(i, a) for i, a in enumerate(bc.arguments) if a.name not in bc.weights]
+        self._inputs = [(i, a.name, a.shape, np.dtype(a.dtype)) for i, a in enumerate(bc.arguments) if a.name not in bc.weights]
         self._weights = [(i, a.name) for i, a in enumerate(bc.arguments) if a.name in bc.weights]
 
     def run(
@@ -66,21 +66,30 @@ class VM:
             profile: gets every operation's calls, time and bytes.
             max_steps: a run of more steps is stopped.
 
-        Returns output name -> array. Raises ModelError for a missing or unfit input, for an operator that fails
-        on the values (naming the operation), and for a run without an end.
+        Returns output name -> array. Raises ModelError for a missing or unfit input, for a weight that cannot be made, for an
+        operator that fails on the values (naming the operation), and for a run without an end.
         """
         frame = self._frame.copy()
-        for slot, argument in self._inputs:
-            frame[slot] = self._input(inputs or {}, argument.name, argument.shape, argument.dtype)
+        for slot, name, shape, dtype in self._inputs:
+            frame[slot] = _input(inputs or {}, name, shape, dtype)
         for slot, name in self._weights:
-            weight = self.bc.weights[name]  # here, not before: a lazy weight is made when it is needed
-            frame[slot] = weight if weight.ndim else weight[()]
+            frame[slot] = self._weight(name)
         with np.errstate(all="ignore"):
             if tensors is None and profile is None:
                 self._fast(frame, max_steps)
             else:
                 self._observed(frame, max_steps, tensors, keep, profile)
         return {o.name: _output(frame[o.slot], o.type, o.scalar) for o in self.bc.outputs}
+
+    def _weight(self, name: str) -> np.ndarray | np.generic:
+        """A weight; one that is made on its first use may fail there, in ways that only its maker knows."""
+        try:
+            weight = self.bc.weights[name]
+            return weight if weight.ndim else weight[()]  # without dimensions: a NumPy scalar, as in the source
+        except FleetError:
+            raise
+        except Exception as error:
+            raise ModelError(f"cannot be made: {str(error) or type(error).__name__}", where=f'weight "{name}"') from error
 
     def _fast(self, frame: list[Any], max_steps: int) -> None:
         closures = self._compiled()
@@ -143,15 +152,18 @@ class VM:
             raise ModelError(f"a branch on a value that is neither true nor false ({error})", where="bytecode") from error
         return here.then if truth == here.when else here.otherwise
 
-    def _input(self, inputs: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-        if name not in inputs:
-            raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
-        array = inputs[name]
-        fits = len(array.shape) == len(shape) and all(d in (-1, n) for d, n in zip(shape, array.shape, strict=True))
-        if not fits or array.dtype != dtype:
-            wanted = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
-            raise ModelError(f'input "{name}" must be {dtype}{wanted}, found {array.dtype}{list(array.shape)}')
-        return array
+
+def _input(inputs: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if name not in inputs:
+        raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
+    array = inputs[name]
+    fits = array.shape == shape or (
+        len(array.shape) == len(shape) and all(d in (-1, n) for d, n in zip(shape, array.shape, strict=True))
+    )
+    if not fits or array.dtype != dtype:
+        wanted = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
+        raise ModelError(f'input "{name}" must be {dtype}{wanted}, found {array.dtype}{list(array.shape)}')
+    return array
 
 
 _CAUSES: tuple[type[Exception], ...] = (

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.errors import FleetError, ModelError
-from fleet.targets.bytecode import VM, ByteCodeModule
+from fleet.targets.bytecode import VM, ByteCodeModule, TypeCode
 from fleet.targets.bytecode.container import MAGIC, VERSION
 from fleet.targets.bytecode.listing import disassemble
 from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
@@ -26,8 +26,9 @@ from fleet.targets.bytecode.opcodes import OpCode as Op
 MODULE = ByteCodeModule(
     [40, -0.5, "device_add_sig_rr_r_ins_?x2xf32_2xf32_outs_?x2xf32", "python_print_sig_i_ins_i32",
      "device_reduce_sum_sig_r_r_ins_?x2xf32_outs_2xf32_axes_0_keepdims_False", np.arange(4, dtype=np.int64)],
-    [Op.aload_0, Op.aload_1, Op.invokestatic, 2, Op.astore_2, Op.ldc, 1, 0, Op.invokestatic, 3, Op.iconst_1, Op.if_false, 13,
-     Op.aload_2, Op.invokestatic, 4, Op.astore_3, Op.ldc, 2, 1, 4, 6, 5, Op.astore, 4],
+    [Op.aload_0, Op.aload_1, Op.invokestatic, 2, Op.astore_2, Op.ldc, TypeCode.scalar, 0, Op.invokestatic, 3, Op.iconst_1,
+     Op.if_false, 13, Op.aload_2, Op.invokestatic, 4, Op.astore_3,
+     Op.ldc, TypeCode.tensor, 1, 4, TypeCode.int64, 5, Op.astore, 4],
     "python", 5, ("sum", "print", "total"),
     (ArgumentSlot("x", "input", (-1, 2), "float32"), ArgumentSlot("w", "weight", (2,), "float32")),
     (OutputSlot("y", 3, "2xf32"), OutputSlot("c", 4, "4xi64")),

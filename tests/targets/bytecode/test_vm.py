@@ -209,6 +209,17 @@ def test_apply_evaluates_one_operation() -> None:
         apply(bad, [a, a])
 
 
+def test_a_weight_that_cannot_be_made_is_named() -> None:
+    class Lazy(dict):
+        def __getitem__(self, name):
+            raise ValueError("high - low < 0")
+
+    arguments = (ArgumentSlot("w", "weight", (2,), "float32"),)
+    vm = VM(ByteCodeModule([], [], "python", 1, (), arguments, (OutputSlot("w", 0, "2xf32"),), Lazy(w=None)))
+    with pytest.raises(ModelError, match='weight "w": cannot be made: high - low < 0'):
+        vm.run()
+
+
 def test_the_parsers_answer_is_what_the_vm_uses() -> None:
     info = DispatchHintParser("device_slice_sig_r_r_ins_16x2304xf32_outs_16x768xf32_start_0_768_size_16_768").parse()
     x = np.arange(16 * 2304, dtype=np.float32).reshape(16, 2304)

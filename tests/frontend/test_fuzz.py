@@ -18,7 +18,8 @@ from fleet.frontend.source import load
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 SETTINGS = settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 WORDS = """np . ( ) [ ] { } , : = == < + - * ** / // % @ -1 0 1 2 3.5 1e400 "a" None True ... x y i f lambda for in if else
-while not and is def return import as from global del assert raise print range len zip np.zeros((2,3)) np.tri(3) .T .sum() [0] [::-1] [None] **x
+while not and is def return import as from global del assert raise print range len zip np.zeros((2,3)) np.tri(3) .T
+.sum() [0] [::-1] [None] **x
 *x f"{x:>9}" x[0]=1 x+=1 yield await class with try: := \\ ; # ' \t 99999999999999999999 -x ~x 0j b'' __name__ __import__
 np.random.randn(2) .append(x) .shape break continue pass nonlocal x""".split()  # noqa: SIM905
 

@@ -81,11 +81,11 @@ class VM:
                 self._observed(frame, max_steps, tensors, keep, profile)
         return {o.name: _output(frame[o.slot], o.type, o.scalar) for o in self.bc.outputs}
 
-    def _weight(self, name: str) -> np.ndarray:
+    def _weight(self, name: str) -> np.ndarray | np.generic:
         """A weight; one that is made on its first use may fail there, in ways that only its maker knows."""
         try:
             weight = self.bc.weights[name]
-            return weight if weight.ndim else weight[()]  # rank 0 is a NumPy scalar there
+            return weight if weight.ndim else weight[()]  # without dimensions: a NumPy scalar, as in the source
         except FleetError:
             raise
         except Exception as error:

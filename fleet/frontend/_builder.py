@@ -90,7 +90,8 @@ class Builder:
         if number.ssa is not None and type_ in (None, number.ssa.type):
             return number.ssa
         if number.size is not None:
-            assert type_ is not None and number.ssa is not None
+            assert type_ is not None
+            assert number.ssa is not None
             return self.emit(node, "cast", [number.ssa], dtype=numpy_dtype(type_))
         type_ = type_ or self.type_of(node, number)
         if type_ not in number.constants:
@@ -127,7 +128,7 @@ class Builder:
         """An operator of Python numbers whose result is known to be `value`; the operation is made where the result is used."""
         length = 1 + sum(v.length for v in operands)
         result = Number(value, place=node, length=length)
-        if isinstance(value, int) and value.bit_length() > 63 or any(_wide(v) for v in operands):
+        if (isinstance(value, int) and value.bit_length() > 63) or any(_wide(v) for v in operands):
             return result
         if length <= _MAX_FORMULA:
             result.formula = name, tuple(operands), self.type_of(node, result)

@@ -20,7 +20,27 @@ _Builtin: TypeAlias = Callable[["Evaluator", ast.Call, list[Value], dict[str, Va
 
 
 def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
-    """What `for` goes over, lazily. SourceError for what cannot be iterated."""
+    """What `for` goes over, lazily; every element counts as a step. SourceError for what cannot be iterated."""
+    elements = _elements(ev, node, value)
+
+    def counted() -> Iterator[Value]:
+        for element in elements:
+            ev.step(node)
+            yield element
+
+    return counted()
+
+
+def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence") -> list[Value]:
+    """All elements of what can be iterated over. SourceError F607 for too many."""
+    found: list[Value] = []
+    for v in iterate(ev, node, value):
+        found.append(v)
+        ev.bounded(node, len(found), what)
+    return found
+
+
+def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
     match value:
         case tuple():
             return iter(value)
@@ -50,14 +70,6 @@ def _live(value: List) -> Iterator[Value]:
     while at < len(value.items):
         yield value.items[at]
         at += 1
-
-
-def _collect(ev: Evaluator, node: ast.Call, value: Value) -> list[Value]:
-    found: list[Value] = []
-    for v in iterate(ev, node, value):
-        found.append(v)
-        ev.bounded(node, len(found), "a sequence")
-    return found
 
 
 def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -108,7 +120,7 @@ def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
 def _number(kind: Callable[[Any], Any]) -> _Builtin:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         if not args:
-            return Number(kind())
+            return Number(kind(0))
         value = args[0]
         if kind is bool:
             return Number(ev.truth(node, value))
@@ -126,7 +138,7 @@ def _number(kind: Callable[[Any], Any]) -> _Builtin:
 
 def _sequence(make: Callable[[list[Value]], Value]) -> _Builtin:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-        return make(_collect(ev, node, args[0]) if args else [])
+        return make(collect(ev, node, args[0]) if args else [])
 
     return builtin
 
@@ -138,7 +150,7 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
     if args and isinstance(args[0], Dict):
         items.update(args[0].items)
     elif args:
-        for pair in _collect(ev, node, args[0]):
+        for pair in collect(ev, node, args[0]):
             parts = ev.sequence(pair)
             if parts is None or len(parts) != 2:
                 ev.fail("F310", node, f"dict of {words(pair)}", "it takes pairs of key and value")
@@ -159,7 +171,7 @@ def _extreme(op: str) -> _Builtin:
     better = operator.gt if op == "max" else operator.lt
 
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-        values = _collect(ev, node, args[0]) if len(args) == 1 else args
+        values = collect(ev, node, args[0]) if len(args) == 1 else args
         measure = keywords.get("key")
         if not values:
             if "default" in keywords:
@@ -185,7 +197,7 @@ def _plain(ev: Evaluator, node: ast.Call, value: Value, measure: Value, op: str)
 
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    values = _collect(ev, node, args[0])
+    values = collect(ev, node, args[0])
     measured = [(_plain(ev, node, v, keywords.get("key"), "sorted"), v) for v in values]
     if len({isinstance(m, str) for m, _ in measured}) > 1:
         ev.fail("F408", node, "strings and numbers have no order")
@@ -224,7 +236,7 @@ def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[
         ev.fail("F408", node, f"{words(args[0])} cannot be reversed")
     if isinstance(args[0], Range):
         return Lazy((Number(i) for i in reversed(args[0].values)), "reversed")
-    return Lazy(iter(list(reversed(_collect(ev, node, args[0])))), "reversed")
+    return Lazy(iter(list(reversed(collect(ev, node, args[0])))), "reversed")
 
 
 def _map(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -319,7 +331,7 @@ def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
 
 
 def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    return Number(isinstance(args[0], Function | Method | np.dtype) or (isinstance(args[0], Library)))
+    return Number(isinstance(args[0], Function | Method | np.dtype | Library))
 
 
 _MANY = 1 << 20
@@ -372,7 +384,11 @@ def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywo
 
 
 MATH = frozenset(
-    "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan atan2 sinh cosh tanh floor ceil trunc fabs fmod pow hypot "
-    "gcd lcm isqrt prod fsum copysign isnan isinf isfinite isclose erf erfc gamma lgamma factorial comb perm radians degrees".split()
+    {
+        *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh"),
+        *("cosh", "tanh", "floor", "ceil", "trunc", "fabs", "fmod", "pow", "hypot", "gcd", "lcm", "isqrt", "prod", "fsum"),
+        *("copysign", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "factorial", "comb", "perm"),
+        *("radians", "degrees"),
+    }
 )
 """Functions of `math`, computed while the source is read."""

@@ -31,7 +31,7 @@ def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Val
     args: list[Value] = []
     for a in node.args:
         if isinstance(a, ast.Starred):
-            args += ev.iterate(a.value, ev.expression(a.value))
+            args += ev.collect(a.value, ev.expression(a.value))
             ev.bounded(a, len(args), "an argument list")
         else:
             args.append(ev.expression(a))

@@ -165,7 +165,7 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, value: Value) -> Non
             owner.items[key(ev, node.slice, index)] = value
             ev.bounded(node, len(owner.items), "a dict")
         case List() if isinstance(index, Slice):
-            new = list(ev.iterate(node, value))
+            new = ev.collect(node, value)
             try:
                 owner.items[slice(index.start, index.stop, index.step)] = new
             except ValueError as error:
@@ -221,8 +221,9 @@ def _append(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Va
 
 
 def _extend(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
-    for v in list(ev.iterate(node, args[0])) if args[0] is owner else ev.iterate(node, args[0]):
-        _append(ev, node, owner, [v])
+    added = ev.collect(node, args[0])
+    ev.bounded(node, len(owner.items) + len(added), "a list")
+    owner.items += added
     return None
 
 

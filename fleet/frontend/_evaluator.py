@@ -77,7 +77,7 @@ class Evaluator:
         """Counts one expression or statement. SourceError after too many."""
         self._steps += 1
         if self._steps > MAX_STEPS:
-            self._steps = 0
+            self._steps = 0  # what is left to say must still be sayable
             raise self.stop(
                 node, f"following the source takes more than {MAX_STEPS} steps: an endless loop, or too much to unroll",
                 "shorten the loop, or compute with arrays instead",
@@ -247,6 +247,7 @@ class Evaluator:
             case List():
                 return tuple(value.items)
             case Range():
+                self.bounded(self.module.tree, len(value.values), "a range")
                 return tuple(Number(i) for i in value.values)
             case _:
                 return None
@@ -254,6 +255,10 @@ class Evaluator:
     def iterate(self, node: ast.expr, value: Value) -> Iterator[Value]:
         """What `for` goes over."""
         return _builtins.iterate(self, node, value)
+
+    def collect(self, node: ast.expr, value: Value) -> list[Value]:
+        """All elements of what can be iterated over, which must not be too many."""
+        return _builtins.collect(self, node, value)
 
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
         """Calls a value."""

@@ -147,7 +147,7 @@ def _unary(ev: Evaluator, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Invert):
         if not isinstance(number, int):
             ev.fail("F408", node, f"~ of {words(value)}")
-        return Number(~number)
+        return Number(-1 - number)
     if isinstance(node.operand, ast.Constant):
         return Number(-number, place=node)
     return ev.domain.arithmetic(node, "neg", [value], -number)
@@ -225,7 +225,7 @@ def _elements(ev: Evaluator, nodes: list[ast.expr]) -> list[Value]:
     found: list[Value] = []
     for e in nodes:
         if isinstance(e, ast.Starred):
-            found += ev.iterate(e.value, ev.expression(e.value))
+            found += ev.collect(e.value, ev.expression(e.value))
             ev.bounded(e, len(found), "a sequence")
         else:
             found.append(ev.expression(e))

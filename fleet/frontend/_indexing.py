@@ -185,11 +185,10 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
     new = _converted(ev, node, value, owner.dtype)
     where = _targets(ev, node, owner, index)
     try:
-        np.broadcast_shapes(new.shape, where.shape)
         fits = np.broadcast_shapes(new.shape, where.shape) == where.shape or math.prod(new.shape) == where.size
     except ValueError:
         fits = False
-    if not fits or len(new.shape) > len(where.shape) and math.prod(new.shape) != math.prod(where.shape):
+    if not fits or (len(new.shape) > len(where.shape) and math.prod(new.shape) != where.size):
         ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {where.shape}")
     if len(new.shape) > len(where.shape):
         new = reshaped(ev, node, new, where.shape)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 _NUMBERS: Mapping[str, float] = {
-    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan, "numpy.euler_gamma": float(np.euler_gamma),
+    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
     "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
 }  # fmt: skip
 _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in SUPPORTED_DTYPES} | {

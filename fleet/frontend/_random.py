@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.frontend import _library
-from fleet.frontend._static import Static
+from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Generator, Tensor, Value, words
 from fleet.ir.weights import Stream, draw_method
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
+_MAX_RANK = 32
 _OTHERS = "other draws are made beforehand and given as weights"
 
 
@@ -134,6 +135,8 @@ def check_size(ev: Evaluator, node: ast.AST, shape: tuple[int, ...], dtype: np.d
 
     if any(d < 0 for d in shape):
         ev.fail("F303", node, f"an array of shape {shape}: dimensions are not negative")
+    if len(shape) > _MAX_RANK:
+        ev.fail("F303", node, f"an array of {len(shape)} dimensions, at most {_MAX_RANK} are possible")
     size = math.prod(shape) * dtype.itemsize
     if size > MAX_BYTES:
         what = f"an array of shape {shape} ({size / (1 << 30):.3g} GiB); at most 2^30 bytes may be made by the source"
@@ -144,8 +147,10 @@ def check_total(ev: Evaluator, node: ast.AST) -> None:
     """Refuses more arrays than a program may hold."""
     from fleet.frontend._static import MAX_TOTAL
 
-    if ev.domain.made.total > MAX_TOTAL:  # pyright: ignore[reportAttributeAccessIssue]
-        ev.fail("F603", node, f"the source makes more than {MAX_TOTAL >> 30} GiB of arrays", "give large arrays as weights")
+    made: Made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
+    limit = min(MAX_TOTAL, made.limit)
+    if made.total > limit:
+        ev.fail("F603", node, f"the source makes more than {limit / (1 << 30):.3g} GiB of arrays", "give large arrays as weights")
 
 
 def is_array(value: Value) -> bool:

@@ -42,8 +42,8 @@ class Frame:
         """The frame of functions that `name` belongs to, by the text; None for names of the module and builtins."""
         if name in self.scope.of_module:
             return None
-        frame: Frame | None = self
-        while frame is not None and frame.parent is not None:
+        frame: Frame = self
+        while frame.parent is not None:
             if name in frame.scope.local:
                 return frame
             if name in frame.scope.of_module:

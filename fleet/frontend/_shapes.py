@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -210,11 +211,11 @@ def _split(equal: bool, axis: int | None = None) -> Handler:
             ev.bounded(node, count, "a list")
             sizes = [length // count + (i < length % count) for i in range(count)]
             cuts = [0, *np.cumsum(sizes).tolist()]
-            ends = list(zip(cuts, cuts[1:], strict=False))
+            ends = list(pairwise(cuts))
         else:
             marks = [0, *ev.integers(node, sections, "a place to split at"), length]
             ends = []
-            for a, b in zip(marks, marks[1:], strict=False):
+            for a, b in pairwise(marks):
                 first, last, _ = slice(a, b).indices(length)
                 ends.append((first, max(first, last)))
         return List([piece(ev, node, x, at, a, b) for a, b in ends])
@@ -319,10 +320,10 @@ def _triangle(upper: bool) -> Handler:
         from fleet.frontend._numpy import select
 
         x, k = array(ev, node, args["a"]), args.get("k", Number(0))
-        if len(x.shape) < 2:
-            ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 2 or more")
+        if not x.shape:
+            ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 1 or more")
         diagonal = ev.integer(node, k, "k") - (1 if upper else 0)
-        mask = _create.triangle(ev, node, x.shape[-2], x.shape[-1], diagonal, np.dtype(bool))
+        mask = _create.triangle(ev, node, x.shape[max(len(x.shape) - 2, 0)], x.shape[-1], diagonal, np.dtype(bool))
         zero = emitter(ev).filled(node, (), 0, x.dtype)
         return select(ev, node, mask, *((zero, x) if upper else (x, zero)))
 

@@ -185,7 +185,7 @@ def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
 
 def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, right: Value) -> Value:
     if isinstance(old, List) and isinstance(node.op, ast.Add):
-        added = list(ev.iterate(node.value, right))
+        added = ev.collect(node.value, right)
         ev.bounded(node, len(old.items) + len(added), "a list")
         old.items += added
         return old

@@ -79,10 +79,14 @@ class Static(Tensor):
 
 
 class Made:
-    """Every array that the source made and that an operation uses, as arguments of the function."""
+    """Every array that the source made and that an operation uses, as arguments of the function.
 
-    def __init__(self, block: Block) -> None:
+    limit: bytes that they may have together, beside `MAX_TOTAL`.
+    """
+
+    def __init__(self, block: Block, limit: int = MAX_TOTAL) -> None:
         self.block = block
+        self.limit = limit
         self.used: list[tuple[Static, BlockArgument, Entry]] = []
         self.total = 0
 
@@ -127,7 +131,7 @@ class Made:
 
 def _paths(roots: Mapping[str, Value]) -> dict[int, str]:
     found: dict[int, str] = {}
-    work: list[tuple[str, Value, int]] = [(name, value, 0) for name, value in reversed(roots.items())]
+    work: list[tuple[str, Value, int]] = [(name, value, 0) for name, value in reversed(list(roots.items()))]
     seen: set[int] = set()
     while work:
         path, value, depth = work.pop()
@@ -138,7 +142,7 @@ def _paths(roots: Mapping[str, Value]) -> dict[int, str]:
         if isinstance(value, List | Dict | tuple):
             seen.add(id(value))
         if isinstance(value, Dict):
-            work += [(f"{path}.{k}", v, depth + 1) for k, v in reversed(value.items.items())]
+            work += [(f"{path}.{k}", v, depth + 1) for k, v in reversed(list(value.items.items()))]
         elif isinstance(value, List | tuple):
             parts = value.items if isinstance(value, List) else value
             work += [(f"{path}.{i}", v, depth + 1) for i, v in reversed(list(enumerate(parts)))]

@@ -91,7 +91,7 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
         if spec and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
         return [(value, conversion, spec)]
-    if isinstance(value, Number | str) and value is not None:
+    if isinstance(value, Number | str):
         plain = value.value if isinstance(value, Number) else value
         try:
             shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)

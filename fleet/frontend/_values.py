@@ -36,7 +36,7 @@ class Tensor:
     """
 
     def __init__(self, ssa: SSAValue | None, *, scalar: bool | None = None, storage: Storage | None = None) -> None:
-        self._ssa = ssa
+        self._ssa: SSAValue | None = ssa
         self._scalar = scalar
         self.storage = storage or Storage()
         self.storage.members.add(self)
@@ -192,10 +192,8 @@ class Marker:
     name: str
 
 
-Value: TypeAlias = (
-    "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | Text | Poison | Broken"
-    " | Marker | np.dtype | str | tuple[Value, ...] | None"
-)
+Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | Text | _Other"
+_Other: TypeAlias = "Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
 Operand: TypeAlias = "Tensor | Number"
 ELLIPSIS = Marker("Ellipsis")
 Caller: TypeAlias = Callable[..., "Value"]

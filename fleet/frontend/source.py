@@ -32,9 +32,9 @@ from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
-__all__ = ["SCRIPT", "load", "module_statements", "parameters", "sample_inputs", "signature"]
+__all__ = ["MODEL", "SCRIPT", "load", "module_statements", "open_source", "parameters", "sample_inputs", "signature"]
 
-_MODEL = "__fleet_model__"
+MODEL = "__fleet_model__"
 """What `__name__` is for a function's file."""
 
 SCRIPT = "__main__"
@@ -55,7 +55,7 @@ def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.n
         ModelError: arrays missing, of a wrong shape or dtype, or weights with NaN or infinity.
     """
     del seed
-    module, function_name = _open(spec)
+    module, function_name = open_source(spec)
     try:
         return _load(module, function_name, spec, weights, inputs)
     except RecursionError:
@@ -66,7 +66,7 @@ def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.n
 
 def signature(spec: str) -> list[Declared]:
     """The declared arguments of a model (name, dtype, dims, optional), without any array. Raises SourceError."""
-    module, function_name = _open(spec)
+    module, function_name = open_source(spec)
     return [] if function_name is None else declared(module, module.functions[function_name])
 
 
@@ -76,7 +76,7 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     Named dimensions that the weights bind keep that size; all others get `batch`.
     Raises SourceError for an argument that does not declare dtype and dimensions, ModelError for a weight of another shape.
     """
-    module, _ = _open(spec)
+    module, _ = open_source(spec)
     arguments = signature(spec)
     try:
         sizes = bind(arguments, {name: w.shape for name, w in weights.items()})
@@ -97,7 +97,8 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     return found
 
 
-def _open(spec: str) -> tuple[Module, str | None]:
+def open_source(spec: str) -> tuple[Module, str | None]:
+    """The parsed file of "path.py" or "path.py:function", and the function's name. Raises SourceError."""
     path, colon, name = spec.rpartition(":")
     if not colon or spec.endswith(".py"):
         path, name = spec, ""
@@ -115,12 +116,12 @@ def _open(spec: str) -> tuple[Module, str | None]:
         if not module.statements() and module.functions:
             names = ", ".join(sorted(module.functions))
             raise SourceError(
-                "has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}", code="F209"
+                "has no statements to run", where=path, hint=f"name a function, {path}:NAME; its functions: {names}", code="F207"
             )
         return module, None
     if name not in module.functions:
         names = ", ".join(sorted(module.functions)) or "none"
-        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F209")
+        raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F207")
     return module, name
 
 
@@ -130,7 +131,7 @@ def module_statements(text: str, name: str) -> list[int]:
     Raises SourceError for what is not Python.
     """
     module = parse(text, name)
-    evaluator, _, _ = _evaluator(module, Block(), _MODEL)
+    evaluator, _, _ = _evaluator(module, Block(), MODEL)
     _module_level(evaluator)
     done = {id(s) for s in evaluator.evaluated}
     return [i for i, s in enumerate(module.tree.body) if id(s) in done and _whole(evaluator, s)]
@@ -183,7 +184,7 @@ def _load(
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
     for argument, value in zip(arguments, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() else None
-    evaluator, domain, made = _evaluator(module, block, "__main__" if function_name is None else _MODEL)
+    evaluator, domain, made = _evaluator(module, block, "__main__" if function_name is None else MODEL)
     given = {a.name: v for a, v in zip(arguments, block.args, strict=True)}
     outputs, values, frame = _evaluate(evaluator, function_name, given)
     block.add_op(ReturnOp(*values))

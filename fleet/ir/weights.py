@@ -375,7 +375,8 @@ def _draw_from_plain(data: Mapping[str, Any], streams: dict[str, Stream]) -> Dra
 
 def _creation_shape(recipe: Creation) -> tuple[int, ...]:
     numbers = recipe.arguments
-    if not all(isinstance(n, bool | int | float) for n in (*numbers, *(v for _, v in recipe.keywords))):
+    given: list[Any] = [*numbers, *(v for _, v in recipe.keywords)]
+    if not all(isinstance(n, bool | int | float) for n in given):
         raise RecipeError("a creation takes numbers")
     if recipe.function in ("tri", "eye"):
         return tuple(int(n) for n in numbers[:2])

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fleet.frontend.interpreter import run
 from fleet.frontend.source import load
 from fleet.targets.bytecode import VM, ByteCodeConverter
 
@@ -42,3 +43,8 @@ def test_there_are_many() -> None:
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_vm_prints_what_python_prints(path: Path) -> None:
     assert by_vm(path) == by_python(path)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_the_interpreter_prints_what_python_prints(path: Path) -> None:
+    assert run(str(path)).printed == by_python(path)

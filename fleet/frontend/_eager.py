@@ -1,0 +1,286 @@
+"""Arrays computed by NumPy at once, while the source is read: the domain of the AST interpreter."""
+
+from __future__ import annotations
+
+import ast
+import io
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator as Yields
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Block
+
+from fleet.frontend import _library, _random, _text
+from fleet.frontend._domain import Domain, Index
+from fleet.frontend._signatures import FUNCTIONS, METHODS
+from fleet.frontend._static import Made, Static
+from fleet.frontend._values import (
+    ELLIPSIS,
+    Dict,
+    Generator,
+    Library,
+    List,
+    Method,
+    Number,
+    Operand,
+    Range,
+    Slice,
+    Tensor,
+    Text,
+    Value,
+    words,
+)
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
+    "floor_div": operator.floordiv, "mod": operator.mod, "matmul": operator.matmul, "bit_and": operator.and_,
+    "bit_or": operator.or_, "bit_xor": operator.xor, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt,
+    "greater_equal": operator.ge, "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
+_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.iadd, "sub": operator.isub, "mul": operator.imul, "div": operator.itruediv, "pow": operator.ipow,
+    "floor_div": operator.ifloordiv, "mod": operator.imod, "matmul": operator.imatmul, "bit_and": operator.iand,
+    "bit_or": operator.ior, "bit_xor": operator.ixor,
+}  # fmt: skip
+_UNARY: Mapping[str, Callable[[Any], Any]] = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs}
+_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "nbytes", "itemsize"})
+_CAUSES = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
+
+
+class Concrete(Tensor):
+    """An array or NumPy scalar that is there."""
+
+    def __init__(self, array: np.ndarray | np.generic) -> None:
+        super().__init__(None)
+        self.array = array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """See `Tensor.shape`."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """See `Tensor.dtype`."""
+        return self.array.dtype
+
+    @property
+    def scalar(self) -> bool:
+        """See `Tensor.scalar`."""
+        return isinstance(self.array, np.generic)
+
+
+class Eager(Domain):
+    """Calls NumPy. `printed` collects what the source prints."""
+
+    def __init__(self) -> None:
+        self.printed = io.StringIO()
+        self.made = Made(Block(), 2 << 30)
+
+    # ---- values of the source as NumPy takes them, and back
+
+    def plain(self, node: ast.AST, value: Value) -> Any:
+        """A value as Python has it."""
+        match value:
+            case Concrete():
+                return value.array
+            case Number():
+                return value.value
+            case List():
+                return [self.plain(node, v) for v in value.items]
+            case tuple():
+                return tuple(self.plain(node, v) for v in value)
+            case Dict():
+                return {k: self.plain(node, v) for k, v in value.items.items()}
+            case Range():
+                self.ev.bounded(node, len(value.values), "a range")
+                return value.values
+            case Slice():
+                return slice(value.start, value.stop, value.step)
+            case Text():
+                template, values = _text.template(value.parts)
+                return template.format(*(self.plain(node, v) for v in values))
+            case None | str() | np.dtype():
+                return value
+            case Library() if value.path in ("builtins.float", "builtins.int", "builtins.bool"):
+                return _library.dtype_of(self.ev, node, value)
+            case _ if value is ELLIPSIS:
+                return ...
+            case _:
+                return self.ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
+
+    def wrapped(self, node: ast.AST, value: Any) -> Value:
+        """What NumPy gave, as a value of the source."""
+        if isinstance(value, np.ndarray | np.generic):
+            if value.dtype.kind not in "fib":
+                self.ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
+            return Concrete(value)
+        if isinstance(value, list):
+            return List([self.wrapped(node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(value, tuple):
+            return tuple(self.wrapped(node, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
+        return Number(value) if isinstance(value, bool | int | float) else value
+
+    @contextmanager
+    def numpy_errors(self, node: ast.AST) -> Yields[None]:
+        """What NumPy raises becomes an error with a place."""
+        try:
+            with np.errstate(all="ignore"):
+                yield
+        except _CAUSES as error:
+            code = "F306" if isinstance(error, IndexError) else "F401" if isinstance(error, TypeError) else "F301"
+            code = "F402" if isinstance(error, OverflowError) else "F603" if isinstance(error, MemoryError) else code
+            self.ev.fail(code, node, str(error).splitlines()[0] if str(error) else type(error).__name__)
+
+    def fits(self, node: ast.AST, *shapes: tuple[int, ...]) -> None:
+        """Refuses a result that would exhaust memory."""
+        for s in shapes:
+            _random.check_size(self.ev, node, s, np.dtype(float))
+        try:
+            shape = np.broadcast_shapes(*shapes)
+        except ValueError:
+            return  # NumPy says it better
+        _random.check_size(self.ev, node, shape, np.dtype(float))
+
+    # ---- operators
+
+    def binary(self, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+        """See `Domain.binary`."""
+        shapes = [v.shape for v in (lhs, rhs) if isinstance(v, Tensor)]
+        if op == "matmul" and all(len(s) > 1 for s in shapes) and len(shapes) == 2:
+            self.fits(node, (*shapes[0][:-1], shapes[1][-1]))
+        elif op != "matmul":
+            self.fits(node, *shapes)
+        with self.numpy_errors(node):
+            return self.wrapped(node, _OPERATORS[op](self.plain(node, lhs), self.plain(node, rhs)))
+
+    def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
+        """See `Domain.unary`."""
+        with self.numpy_errors(node):
+            return self.wrapped(node, _UNARY[op](self.plain(node, value)))
+
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+        """See `Domain.arithmetic`."""
+        return Number(value)
+
+    def update(self, node: ast.stmt, op: str, owner: Tensor, value: Operand) -> Value:
+        """See `Domain.update`."""
+        assert isinstance(owner, Concrete)
+        with self.numpy_errors(node):
+            result = _IN_PLACE[op](owner.array, self.plain(node, value))
+        return owner if result is owner.array else self.wrapped(node, result)
+
+    # ---- calls
+
+    def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.call`."""
+        if path.startswith("numpy.random."):
+            return self._drawn(_random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords))
+        bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, keywords)
+        self._size(node, path.removeprefix("numpy."), bound)
+        function: Any = np
+        for name in path.split(".")[1:]:
+            function = getattr(function, name)
+        return self._called(node, function, args, keywords)
+
+    def _size(self, node: ast.AST, name: str, bound: Mapping[str, Value]) -> None:
+        """Refuses calls whose arguments alone make an array too large."""
+        ev = self.ev
+        if "shape" in bound and name in ("zeros", "ones", "full", "broadcast_to"):
+            self.fits(node, ev.integers(node, bound["shape"], "shape"))
+        elif name in ("tri", "eye", "identity"):
+            rows = ev.integer(node, bound["N"], "N")
+            self.fits(node, (rows, rows if bound.get("M") is None else ev.integer(node, bound["M"], "M")))
+        elif name == "linspace" and "num" in bound:
+            self.fits(node, (ev.integer(node, bound["num"], "num"),))
+        elif name == "arange":
+            numbers = [float(ev.static(v) or 0) for v in bound.values() if isinstance(v, Number)]
+            step = numbers[2] if len(numbers) > 2 else 1.0
+            self.fits(node, (int(min(abs(max(numbers) - min(0.0, *numbers)) / (abs(step) or 1), 2.0**40)),))
+        elif name in ("tile", "repeat", "outer", "pad"):
+            sizes = [np.asarray(self.plain(node, v)) for k, v in bound.items() if k != "axis"]
+            counts = [s.size if k in ("a", "b") else max(1, int(np.abs(s).max(initial=1))) ** s.size
+                      for s, k in zip(sizes, [k for k in bound if k != "axis"], strict=True)]  # fmt: skip
+            self.fits(node, (min(math.prod(counts), 1 << 40),))
+
+    def _called(self, node: ast.AST, function: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        with self.numpy_errors(node):
+            positional = [self.plain(node, a) for a in args]
+            return self.wrapped(node, function(*positional, **{k: self.plain(node, v) for k, v in keywords.items()}))
+
+    def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.method`."""
+        assert isinstance(owner, Concrete)
+        bound = _library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], keywords)
+        self._size(node, name, bound)
+        return self._called(node, getattr(owner.array, name), args, keywords)
+
+    def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.draw`."""
+        return self._drawn(_random.draw(self.ev, node, owner.stream, name, args, keywords))
+
+    def _drawn(self, value: Value) -> Value:
+        if isinstance(value, Static) and value.entry is not None and not isinstance(value.entry, np.ndarray):
+            array = np.array(value.entry.array)
+            value.entry.forget()
+            return Concrete(array)
+        return value
+
+    def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
+        """See `Domain.attribute`."""
+        assert isinstance(owner, Concrete)
+        if node.attr in METHODS:
+            return Method(owner, node.attr)
+        if node.attr not in _ATTRIBUTES:
+            supported = ", ".join(sorted([*METHODS, *_ATTRIBUTES]))
+            self.ev.fail("F206", node, f"arrays have no supported attribute `{node.attr}`", f"supported are {supported}")
+        return self.wrapped(node, getattr(owner.array, node.attr))
+
+    def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
+        """See `Domain.convert`."""
+        with self.numpy_errors(node):
+            return self.wrapped(node, dtype.type(self.plain(node, value)))
+
+    # ---- parts
+
+    def load(self, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+        """See `Domain.load`."""
+        assert isinstance(owner, Concrete)
+        with self.numpy_errors(node):
+            return self.wrapped(node, np.ndarray.__getitem__(np.asarray(owner.array), tuple(self.plain(node, i) for i in index)))
+
+    def store(self, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+        """See `Domain.store`."""
+        assert isinstance(owner, Concrete)
+        if not isinstance(owner.array, np.ndarray):
+            self.ev.fail("F504", node, "a NumPy scalar cannot be changed in place")
+        with self.numpy_errors(node):
+            owner.array[tuple(self.plain(node, i) for i in index)] = self.plain(node, value)
+
+    def elements(self, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+        """See `Domain.elements`."""
+        assert isinstance(owner, Concrete)
+        return (self.wrapped(node, v) for v in owner.array)  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+
+    def known(self, owner: Tensor) -> bool | int | float | None:
+        """See `Domain.known`."""
+        return owner.array.item() if isinstance(owner, Concrete) and owner.array.size == 1 else None
+
+    # ---- effects and names
+
+    def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
+        """See `Domain.print`."""
+        shown: list[Any] = []
+        for p in parts:
+            if not isinstance(p, Tensor):
+                _text.parts(self.ev, p, node=node)  # the same refusals as everywhere
+            shown.append(p if isinstance(p, Library) else self.plain(node, p))
+        print(*shown, sep=separator, end=end, file=self.printed)
+        self.ev.bounded(node, self.printed.tell(), "an output")
+
+    def named(self, value: Value, variable: str, depth: int) -> None:
+        """See `Domain.named`."""

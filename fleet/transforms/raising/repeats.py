@@ -1,4 +1,4 @@
-"""Heads of keys and values that were repeated for groups of queries (`np.repeat(k, 2, axis=1)`), seen as the heads they come from."""
+"""Keys and values whose heads were repeated for groups of queries (`np.repeat(k, 2, axis=1)`), seen as the heads they come from."""
 
 from __future__ import annotations
 

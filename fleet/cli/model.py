@@ -54,7 +54,7 @@ def riscv_options(function: _F) -> _F:
                 help="rv64gc, rv64gcv (vectors of 256 bits) or rv64gcv_zvl<128, 256, 512 or 1024>b.",
             ),
             click.option(
-                "--riscv-emulator", help="unicorn, qemu or rvsim (default: unicorn, or qemu where vectors are needed).",
+                "--riscv-emulator", help="unicorn, qemu, spike or rvsim (default: unicorn, or qemu where vectors are needed).",
             ),
         ]
     ):  # fmt: skip

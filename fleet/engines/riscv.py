@@ -2,7 +2,8 @@
 
 Same program, same image, same bits and same instruction counts on every run and every emulator. Counters: "instructions"
 (retired, from the entry to its return) and "instructions.<op id>" for every operation; the difference is the entry function's
-calls. An emulator that models a core adds "estimated_cycles" (starting the machine included). With "riscv" of the run's options the instruction set and the emulator are chosen.
+calls. An emulator that models a core adds "estimated_cycles" (starting the machine included). With "riscv" of the run's options
+the instruction set, the emulator and the passes are chosen.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The code that starts a bare machine: calls the functions of a table and counts what each retires.
 
 Its place is the caller's; 0x8000 bytes behind it lie eight words of status (1 at the end or 2 after a trap; mcause; mepc;
-mtval), then the table: function, stack pointer, and room for the instructions that were retired from behind the first reading
-of `minstret` to the second. A function of 0 ends it. LLVM's library as packaged has no assembler for this machine, so the words
-stand here beside their text; a test holds them against `ASSEMBLY` where an assembler is installed.
+mtval; one that is free; one that a host may watch), then the table: function, stack pointer, and room for the instructions that
+were retired from behind the first reading of `minstret` to the second. A function of 0 ends it. LLVM's library as packaged has no
+assembler for this machine, so the words stand here beside their text; a test holds them against `ASSEMBLY` where an assembler is
+installed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from fleet.engines.riscv_emulators.base import EmulationError
 from fleet.engines.riscv_emulators.counting import SHARED, instruction_starts
 from fleet.targets.riscv.elf import PF_X, Image
 
-__all__ = ["ASSEMBLY", "BOOT", "STATUS", "Calls"]
+__all__ = ["ASSEMBLY", "BOOT", "STATUS", "TOHOST", "Calls"]
 
 STATUS = 0x8000
+TOHOST = STATUS + 40
 TABLE = STATUS + 64
 ASSEMBLY = """
     li   t0, 0x6600       # floating point and vectors on
@@ -44,6 +46,8 @@ next:
 trap:
     auipc t2, 8
     addi t2, t2, -80
+    ld   t1, 0(t2)
+    bnez t1, wait         # a machine without that switch
     csrr t1, mcause
     sd   t1, 8(t2)
     csrr t1, mepc
@@ -54,10 +58,12 @@ trap:
     j    leave
 end:
     auipc t2, 8
-    addi t2, t2, -120
+    addi t2, t2, -128
     li   t1, 1
 leave:
     sd   t1, 0(t2)
+    li   t1, 1
+    sd   t1, 40(t2)       # the word that a host watches
     li   t0, 0x100000     # the machine's switch
     lui  t1, 5
     addi t1, t1, 0x555
@@ -69,9 +75,10 @@ nothing:
 """
 """For rv64g, without linker relaxation."""
 _WORDS = """
-    000062b7 60028293 3002a073 00301073 00000297 04028293 30529073 00008417 02440413 00043483 04048863 00843103 b0202973 000480e7
-    b02029f3 412989b3 01343823 01840413 fddff06f 00000013 00008397 fb038393 34202373 0063b423 34102373 0063b823 34302373 0063bc23
-    00200313 0100006f 00008397 f8838393 00100313 0063b023 001002b7 00005337 55530313 0062a023 0000006f 00008067
+    000062b7 60028293 3002a073 00301073 00000297 04028293 30529073 00008417 02440413 00043483 04048c63 00843103 b0202973 000480e7
+    b02029f3 412989b3 01343823 01840413 fddff06f 00000013 00008397 fb038393 0003b303 04031663 34202373 0063b423 34102373 0063b823
+    34302373 0063bc23 00200313 0100006f 00008397 f8038393 00100313 0063b023 00100313 0263b423 001002b7 00005337 55530313 0062a023
+    0000006f 00008067
 """
 BOOT = b"".join(struct.pack("<I", int(word, 16)) for word in _WORDS.split())
 NOTHING = len(BOOT) - 4

@@ -46,6 +46,7 @@ _HOME = "fleet.engines.riscv_emulators"
 EMULATORS: dict[str, EmulatorInfo] = {
     "unicorn": EmulatorInfo("unicorn", f"{_HOME}.unicorn", vectors=False),
     "qemu": EmulatorInfo("qemu", f"{_HOME}.qemu", vectors=True),
+    "spike": EmulatorInfo("spike", f"{_HOME}.spike", vectors=True),
     "rvsim": EmulatorInfo("rvsim", f"{_HOME}.rvsim", vectors=True),
 }
 

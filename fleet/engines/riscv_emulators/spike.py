@@ -1,0 +1,148 @@
+"""Spike, the reference simulator of RISC-V, in a process of its own: an oracle for small models.
+
+Memory goes in as one executable file and comes out as Spike's signature, hexadecimal text of everything from the status of the
+start code to the end of the program's memory. It is started as `boot` says.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
+from fleet.engines.riscv_emulators.boot import STATUS, TOHOST, Calls
+from fleet.errors import FleetError, SetupError
+from fleet.targets.riscv.elf import PF_R, PF_W, PF_X, Image, Segment, Symbol, write_image
+from fleet.targets.riscv.isa import Isa
+from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
+
+_BOOT = CODE_BASE + CODE_SPACE - 0x10_0000
+_SLOWEST = 2e6
+"""Instructions a second below which a run is taken for hung."""
+_MOST = 256 << 20
+"""Bytes of memory that are read back as text."""
+
+
+def missing() -> str | None:
+    """None when it and the compiler of device trees that it calls are installed, else what to do."""
+    if _command() is None:
+        return "spike is not installed; install the Python package `spike` (209 MB) or the program"
+    return None if shutil.which("dtc") else "dtc, which spike calls, is not installed; install the package device-tree-compiler"
+
+
+def make(isa: Isa) -> SpikeEmulator:
+    """A fresh machine."""
+    return SpikeEmulator(isa)
+
+
+class SpikeEmulator:
+    """See `base.Emulator`."""
+
+    name = "spike"
+
+    def __init__(self, isa: Isa) -> None:
+        if reason := missing():
+            raise SetupError(reason, where="riscv emulator spike")
+        self.version = _version()
+        self._isa = isa
+        self._parts: dict[int, bytearray] = {}
+        self._image: Image | None = None
+
+    def load(self, image: Image) -> None:
+        """See `base.Emulator`."""
+        self._image = image
+        for segment in image.segments:
+            self.map(segment.address, segment.size, writable=True)
+            self.write(segment.address, segment.data)
+
+    def map(self, address: int, size: int, *, writable: bool) -> None:
+        """See `base.Emulator`; everything is writable."""
+        self._parts[address] = bytearray(size)
+        if sum(map(len, self._parts.values())) > _MOST:
+            raise EmulationError(f"more than {_MOST >> 20} MiB of memory", where="spike", hint="use unicorn or qemu")
+
+    def write(self, address: int, data: bytes | memoryview) -> None:
+        """See `base.Emulator`."""
+        if len(data):
+            start = self._find(address, len(data))
+            self._parts[start][address - start : address - start + len(data)] = data
+
+    def read(self, address: int, size: int) -> bytes:
+        """See `base.Emulator`."""
+        if not size:
+            return b""
+        start = self._find(address, size)
+        return bytes(self._parts[start][address - start : address - start + size])
+
+    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
+        """See `base.Emulator`; the limit is one of time, and nothing is told while it runs."""
+        if self._image is None:
+            raise FleetError("no image is loaded", where="spike")
+        calls = Calls(self._image, entry)
+        self._parts[_BOOT] = bytearray(calls.memory(_BOOT, stack))
+        end = -(-max(start + len(part) for start, part in self._parts.items()) // 4096) * 4096
+        segments = tuple(
+            Segment(".part", start, bytes(part), len(part), PF_R | PF_W | PF_X)
+            for start, part in sorted(self._parts.items())
+            if part
+        )
+        places = {"tohost": _BOOT + TOHOST, "fromhost": _BOOT + TOHOST + 8, "begin_signature": _BOOT + STATUS, "end_signature": end}
+        symbols = tuple(Symbol(name, place, 8, function=False) for name, place in places.items())
+        seconds = 20 + limit / _SLOWEST
+        with tempfile.TemporaryDirectory(prefix="fleet-spike-") as folder:
+            program, signature = Path(folder) / "program.elf", Path(folder) / "signature"
+            program.write_bytes(write_image(Image(_BOOT, segments, symbols)))
+            command = [
+                str(_command()), f"--isa={self._isa.name if self._isa.vlen != 256 else 'rv64gcv_zvl256b'}",
+                f"-m{CODE_BASE:#x}:{end - CODE_BASE:#x}", f"+signature={signature}", "+signature-granularity=16", str(program),
+            ]  # fmt: skip
+            try:
+                done = subprocess.run(
+                    command, capture_output=True, text=True, check=False, timeout=seconds, stdin=subprocess.DEVNULL
+                )
+            except subprocess.TimeoutExpired:
+                raise EmulationError(f"no end after {seconds:.0f} s", where="spike") from None
+            if not signature.exists():
+                words = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+                raise EmulationError(f"spike stopped: {words}", where="spike")
+            lines = signature.read_text().split()
+        memory = b"".join(bytes.fromhex(line)[::-1] for line in lines)
+        for start, part in self._parts.items():
+            offset = start - (_BOOT + STATUS)
+            if offset >= 0:
+                part[:] = memory[offset : offset + len(part)]
+        status = memory[: calls.size]
+        calls.check(status, "spike", "spike stopped without a word")
+        counts = calls.counts(status, whole=True)
+        return Execution(sum(counts.values()), counts)
+
+    def close(self) -> None:
+        """See `base.Emulator`."""
+        self._parts.clear()
+
+    def _find(self, address: int, size: int) -> int:
+        for start, part in self._parts.items():
+            if start <= address and address + size <= start + len(part):
+                return start
+        raise EmulationError(f"{size} bytes at {address:#x} are not mapped", where="spike", address=address)
+
+
+def _command() -> str | None:
+    spec = importlib.util.find_spec("riscv")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        packaged = Path(folder) / "data" / "bin" / "spike"
+        if packaged.is_file():
+            return str(packaged)
+    return shutil.which("spike")
+
+
+@lru_cache(maxsize=1)
+def _version() -> str:
+    done = subprocess.run([str(_command()), "--help"], capture_output=True, text=True, check=False, timeout=60)
+    found = re.search(r"Spike RISC-V ISA Simulator (\S+)", done.stdout + done.stderr)
+    return found[1] if found else "unknown"

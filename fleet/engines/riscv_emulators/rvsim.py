@@ -44,7 +44,7 @@ class RvsimEmulator:
 
     def __init__(self, isa: Isa) -> None:
         if reason := missing():
-            raise SetupError(reason, where="riscv emulator rvsim")
+            raise SetupError(reason, where="engine riscv: emulator rvsim")
         self._library: Any = importlib.import_module("rvsim")
         self.version = metadata.version("rvsim")
         self._isa = isa

@@ -47,7 +47,7 @@ class SpikeEmulator:
 
     def __init__(self, isa: Isa) -> None:
         if reason := missing():
-            raise SetupError(reason, where="riscv emulator spike")
+            raise SetupError(reason, where="engine riscv: emulator spike")
         self.version = _version()
         self._isa = isa
         self._parts: dict[int, bytearray] = {}

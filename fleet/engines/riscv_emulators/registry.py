@@ -30,7 +30,9 @@ class EmulatorInfo:
         """Raises SetupError where it lacks what the instruction set needs."""
         if isa.vlen and not self.vectors:
             raise SetupError(
-                f"{self.name} has no vector instructions, which {isa.name} needs", hint="use --riscv-emulator qemu", where="engine riscv"
+                f"{self.name} has no vector instructions, which {isa.name} needs",
+                hint="use --riscv-emulator qemu",
+                where="engine riscv",
             )
 
     def make(self, isa: Isa) -> Emulator:

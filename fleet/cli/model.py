@@ -72,7 +72,7 @@ def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
     chosen = find_emulator(emulator) if emulator else default_emulator(found)
     chosen.check(found)
     if reason := chosen.available():
-        raise SetupError(reason, where=f"riscv emulator {chosen.name}")
+        raise SetupError(reason, where=f"engine riscv: emulator {chosen.name}")
     return {"isa": found.name, "emulator": chosen.name}
 
 

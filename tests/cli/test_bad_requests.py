@@ -161,6 +161,14 @@ def test_no_unicorn(dense: Path, refused: Refused) -> None:
     refused("run", MODEL, "--engine", "riscv", prelude=block, words=words)
 
 
+def test_riscv_choices(dense: Path, refused: Refused) -> None:
+    for command in (("cosim", MODEL, "--engines", "vm,riscv"), ("run", MODEL, "--engine", "riscv")):
+        refused(*command, "--riscv-isa", "rv64x", words=("instruction set 'rv64x' is not supported", "rv64gcv"))
+        refused(*command, "--riscv-emulator", "bochs", words=("no RISC-V emulator is called bochs", "unicorn, qemu"))
+        both = ("--riscv-isa", "rv64gcv", "--riscv-emulator", "unicorn")
+        refused(*command, *both, words=("unicorn has no vector instructions", "--riscv-emulator qemu"))
+
+
 def test_no_shared_library_of_python(dense: Path, fleet: Fleet) -> None:
     assert sys.executable
     block = "import os, find_libpython; os.environ.pop('LIBPYTHON_LOC', None); find_libpython.find_libpython = lambda: None"

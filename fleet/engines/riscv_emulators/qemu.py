@@ -47,7 +47,7 @@ class QemuEmulator:
 
     def __init__(self, isa: Isa) -> None:
         if reason := missing():
-            raise SetupError(reason, where="riscv emulator qemu")
+            raise SetupError(reason, where="engine riscv: emulator qemu")
         self._isa = isa
         self.version = _version()
         shared = Path("/dev/shm")

@@ -30,14 +30,16 @@ class EmulatorInfo:
         """Raises SetupError where it lacks what the instruction set needs."""
         if isa.vlen and not self.vectors:
             raise SetupError(
-                f"{self.name} has no vector instructions, which {isa.name} needs", hint="use --riscv-emulator qemu", where="riscv"
+                f"{self.name} has no vector instructions, which {isa.name} needs",
+                hint="use --riscv-emulator qemu",
+                where="engine riscv",
             )
 
     def make(self, isa: Isa) -> Emulator:
         """A fresh machine for that instruction set. Raises SetupError where it cannot be had."""
         self.check(isa)
         if reason := self.available():
-            raise SetupError(reason, where=f"riscv emulator {self.name}")
+            raise SetupError(reason, where=f"engine riscv: emulator {self.name}")
         make: Callable[[Isa], Emulator] = import_module(self.module).make
         return make(isa)
 

@@ -15,13 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
-from fleet.engines.riscv_emulators.boot import STATUS, TOHOST, Calls
-from fleet.errors import FleetError, SetupError
-from fleet.targets.riscv.elf import PF_R, PF_W, PF_X, Image, Segment, Symbol, write_image
+from fleet.engines.riscv_emulators.boot import STATUS, TOHOST
+from fleet.engines.riscv_emulators.host_memory import BOOT_PLACE, HostMemory
+from fleet.errors import SetupError
 from fleet.targets.riscv.isa import Isa
-from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
+from fleet.targets.riscv.plan import CODE_BASE
 
-_BOOT = CODE_BASE + CODE_SPACE - 0x10_0000
 _SLOWEST = 2e6
 """Instructions a second below which a run is taken for hung."""
 _MOST = 256 << 20
@@ -40,63 +39,38 @@ def make(isa: Isa) -> SpikeEmulator:
     return SpikeEmulator(isa)
 
 
-class SpikeEmulator:
+class SpikeEmulator(HostMemory):
     """See `base.Emulator`."""
 
     name = "spike"
 
     def __init__(self, isa: Isa) -> None:
+        super().__init__()
         if reason := missing():
-            raise SetupError(reason, where="riscv emulator spike")
+            raise SetupError(reason, where="engine riscv: emulator spike")
         self.version = _version()
         self._isa = isa
-        self._parts: dict[int, bytearray] = {}
-        self._image: Image | None = None
-
-    def load(self, image: Image) -> None:
-        """See `base.Emulator`."""
-        self._image = image
-        for segment in image.segments:
-            self.map(segment.address, segment.size, writable=True)
-            self.write(segment.address, segment.data)
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
-        """See `base.Emulator`; everything is writable."""
-        self._parts[address] = bytearray(size)
+        """See `base.Emulator`."""
+        super().map(address, size, writable=writable)
         if sum(map(len, self._parts.values())) > _MOST:
             raise EmulationError(f"more than {_MOST >> 20} MiB of memory", where="spike", hint="use unicorn or qemu")
 
-    def write(self, address: int, data: bytes | memoryview) -> None:
-        """See `base.Emulator`."""
-        if len(data):
-            start = self._find(address, len(data))
-            self._parts[start][address - start : address - start + len(data)] = data
-
-    def read(self, address: int, size: int) -> bytes:
-        """See `base.Emulator`."""
-        if not size:
-            return b""
-        start = self._find(address, size)
-        return bytes(self._parts[start][address - start : address - start + size])
-
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
         """See `base.Emulator`; the limit is one of time, and nothing is told while it runs."""
-        if self._image is None:
-            raise FleetError("no image is loaded", where="spike")
-        calls = Calls(self._image, entry)
-        self._parts[_BOOT] = bytearray(calls.memory(_BOOT, stack))
-        end = -(-max(start + len(part) for start, part in self._parts.items()) // 4096) * 4096
-        segments = tuple(
-            Segment(".part", start, bytes(part), len(part), PF_R | PF_W | PF_X)
-            for start, part in sorted(self._parts.items())
-            if part
-        )
-        places = {"tohost": _BOOT + TOHOST, "fromhost": _BOOT + TOHOST + 8, "begin_signature": _BOOT + STATUS, "end_signature": end}
-        symbols = tuple(Symbol(name, place, 8, function=False) for name, place in places.items())
+        calls = self._begin(entry, stack)
+        end = -(-self._end() // 4096) * 4096
+        places = {
+            "tohost": BOOT_PLACE + TOHOST,
+            "fromhost": BOOT_PLACE + TOHOST + 8,
+            "begin_signature": BOOT_PLACE + STATUS,
+            "end_signature": end,
+        }
         seconds = 20 + limit / _SLOWEST
         with tempfile.TemporaryDirectory(prefix="fleet-spike-") as folder:
             program, signature = Path(folder) / "program.elf", Path(folder) / "signature"
-            program.write_bytes(write_image(Image(_BOOT, segments, symbols)))
+            program.write_bytes(self._executable(places))
             command = [
                 str(_command()), f"--isa={self._isa.name if self._isa.vlen != 256 else 'rv64gcv_zvl256b'}",
                 f"-m{CODE_BASE:#x}:{end - CODE_BASE:#x}", f"+signature={signature}", "+signature-granularity=16", str(program),
@@ -113,23 +87,13 @@ class SpikeEmulator:
             lines = signature.read_text().split()
         memory = b"".join(bytes.fromhex(line)[::-1] for line in lines)
         for start, part in self._parts.items():
-            offset = start - (_BOOT + STATUS)
+            offset = start - (BOOT_PLACE + STATUS)
             if offset >= 0:
                 part[:] = memory[offset : offset + len(part)]
         status = memory[: calls.size]
         calls.check(status, "spike", "spike stopped without a word")
         counts = calls.counts(status, whole=True)
         return Execution(sum(counts.values()), counts)
-
-    def close(self) -> None:
-        """See `base.Emulator`."""
-        self._parts.clear()
-
-    def _find(self, address: int, size: int) -> int:
-        for start, part in self._parts.items():
-            if start <= address and address + size <= start + len(part):
-                return start
-        raise EmulationError(f"{size} bytes at {address:#x} are not mapped", where="spike", address=address)
 
 
 def _command() -> str | None:

@@ -6,6 +6,7 @@ import ast
 import io
 import math
 import operator
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Generator as Yields
 from contextlib import contextmanager
@@ -47,6 +48,9 @@ _IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {
     "bit_or": operator.ior, "bit_xor": operator.ixor,
 }  # fmt: skip
 _UNARY: Mapping[str, Callable[[Any], Any]] = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs}
+MAX_LIVE = 4 << 30
+"""Bytes of all results that are in use at one time."""
+_SMALL = 4096
 _ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "nbytes", "itemsize"})
 _CAUSES = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 
@@ -80,6 +84,7 @@ class Eager(Domain):
     def __init__(self) -> None:
         self.printed = io.StringIO()
         self.made = Made(Block(), 2 << 30)
+        self.live = 0
 
     # ---- values of the source as NumPy takes them, and back
 
@@ -118,12 +123,27 @@ class Eager(Domain):
         if isinstance(value, np.ndarray | np.generic):
             if value.dtype.kind not in "fib":
                 self.ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
+            self._account(node, value)
             return Concrete(value)
         if isinstance(value, list):
             return List([self.wrapped(node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, tuple):
             return tuple(self.wrapped(node, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
         return Number(value) if isinstance(value, bool | int | float) else value
+
+    def _account(self, node: ast.AST, value: np.ndarray | np.generic) -> None:
+        """Refuses results that together would exhaust memory: a system that lends more than it has kills the process instead."""
+        if value.nbytes <= _SMALL or not isinstance(value, np.ndarray) or value.base is not None:
+            return
+        _random.check_size(self.ev, node, value.shape, value.dtype)
+        self.live += value.nbytes
+        weakref.finalize(value, self._release, value.nbytes).atexit = False
+        if self.live > MAX_LIVE:
+            what = f"the arrays in use take more than {MAX_LIVE / (1 << 30):.3g} GiB"
+            self.ev.fail("F603", node, what, "give large arrays as weights")
+
+    def _release(self, size: int) -> None:
+        self.live -= size
 
     @contextmanager
     def numpy_errors(self, node: ast.AST) -> Yields[None]:

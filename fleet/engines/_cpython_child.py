@@ -81,19 +81,26 @@ def _needed(tree: ast.Module, function: str | None, statements: list[int]) -> as
     other statements) may do anything, so it is left out: a model's file can run no code of its own.
     """
     read = set(range(len(tree.body))) if function is None else set(statements)
+    named = _names(tree, function, read)
     body: list[ast.stmt] = []
     for i, s in enumerate(tree.body):
         is_import = isinstance(s, ast.Import | ast.ImportFrom)
-        model = isinstance(s, ast.FunctionDef) and s.name == function
+        if isinstance(s, ast.FunctionDef) and i not in read and (s.name == function or s.name in named):
+            _refuse_calls(s)
+        model = isinstance(s, ast.FunctionDef) and s.name == function and not s.decorator_list
         if not (_is_numpy(s) if is_import else i in read or model):  # pyright: ignore[reportArgumentType]
             continue
-        if model and i not in read:
-            _refuse_calls(s)  # pyright: ignore[reportArgumentType]
         for inner in ast.walk(s):
             if isinstance(inner, ast.stmt):
                 _without_annotations(inner)
         body.append(s)
     return ast.Module(body, [])
+
+
+def _names(tree: ast.Module, function: str | None, read: set[int]) -> set[str]:
+    """What the model and the statements that are kept may name."""
+    kept = [s for i, s in enumerate(tree.body) if i in read or (isinstance(s, ast.FunctionDef) and s.name == function)]
+    return {node.id for s in kept for node in ast.walk(s) if isinstance(node, ast.Name)}
 
 
 def _is_numpy(statement: ast.Import | ast.ImportFrom) -> bool:

@@ -21,7 +21,6 @@ from fleet.frontend._values import (
     List,
     Method,
     Number,
-    Operand,
     Range,
     Slice,
     Tensor,
@@ -427,4 +426,3 @@ _HANDLERS: Mapping[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
 }
 EXPRESSIONS = tuple(sorted(t.__name__ for t in _HANDLERS if t not in (ast.Starred, ast.FormattedValue)))
 """Names of the expressions that are supported."""
-__all__ = ["BINARY", "COMPARE", "EXPRESSIONS", "Operand", "binary", "evaluate", "index_items"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend._values import ELLIPSIS, List, Number, Operand, Range, Tensor, Value, words
+from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.einsum import canonical
 from fleet.ir.promotion import common_dtype
 from fleet.ir.shapes import InferenceError
@@ -376,4 +376,3 @@ _HANDLERS: Mapping[str, Handler] = {
     "count_nonzero": _count_nonzero, "norm": _norm, "arg": _arg, "cumsum": _cumsum, "matmul": _matmul, "dot": _dot,
     "inner": _inner, "outer": _outer, "einsum": _einsum,
 }  # fmt: skip
-__all__ = ["ELLIPSIS", "array", "cast", "convert", "emit", "handle", "matmul"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.frontend import _library
 from fleet.frontend._static import Made, Static
-from fleet.frontend._values import Generator, Tensor, Value, words
+from fleet.frontend._values import Generator, Value, words
 from fleet.ir.weights import Stream, draw_method
 
 if TYPE_CHECKING:
@@ -151,8 +151,3 @@ def check_total(ev: Evaluator, node: ast.AST) -> None:
     limit = min(MAX_TOTAL, made.limit)
     if made.total > limit:
         ev.fail("F603", node, f"the source makes more than {limit / (1 << 30):.3g} GiB of arrays", "give large arrays as weights")
-
-
-def is_array(value: Value) -> bool:
-    """Whether a value is an array."""
-    return isinstance(value, Tensor)

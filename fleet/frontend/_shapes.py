@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend._numpy import Arguments, Handler, array, axes_of, axis_of, cast, elementwise, emit, emitter, reshaped, size
+from fleet.frontend._numpy import Arguments, Handler, array, axes_of, axis_of, cast, emit, emitter, reshaped, size
 from fleet.frontend._values import List, Number, Tensor, Value, dimension, words
 
 if TYPE_CHECKING:
@@ -390,4 +390,3 @@ HANDLERS: Mapping[str, Handler] = {
     "ndim": lambda ev, node, args: Number(len(array(ev, node, args["a"]).shape)),
     "size": lambda ev, node, args: size(ev, node, array(ev, node, args["a"])),
 }  # fmt: skip
-__all__ = ["HANDLERS", "elementwise"]

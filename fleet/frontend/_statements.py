@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fleet.errors import SourceError
 from fleet.frontend import _containers, _expressions, _library
 from fleet.frontend._scopes import bound_names
-from fleet.frontend._values import Broken, Dict, Function, Library, List, Number, Poison, Tensor, Value, words
+from fleet.frontend._values import Broken, Dict, Function, Library, List, Poison, Tensor, Value
 from fleet.frontend._words import kind
 
 if TYPE_CHECKING:
@@ -311,4 +311,3 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
 }
 STATEMENTS = tuple(sorted(t.__name__ for t in _HANDLERS))
 """Names of the statements that are supported."""
-__all__ = ["STATEMENTS", "Flow", "Number", "assign", "block", "words"]

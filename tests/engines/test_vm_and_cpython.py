@@ -17,6 +17,7 @@ from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM_ENGINE
 from fleet.errors import ModelError, SetupError
 from fleet.frontend.source import load
+from fleet.targets.bytecode import VM, ByteCodeConverter
 
 TEXT = """import numpy as np
 
@@ -171,3 +172,25 @@ def test_the_child_gets_no_input_and_its_own_folder(case) -> None:
     program, inputs = case
     text = TEXT.replace("print(n)", "import os, sys; print(sys.stdin.read() == '', os.getcwd() != " + repr(os.getcwd()) + ")")
     assert CPYTHON.run(changed(program, text), inputs, RunOptions()).meta["stdout"] == "True True\n"
+
+
+def test_what_the_front_end_did_not_follow_is_not_run(tmp_path) -> None:
+    """A branch that is not taken may name anything: nothing of it is run, not even a decorator or a global's call."""
+    witness = tmp_path / "written"
+    write = f"open({str(witness)!r}, 'w').write('x')"
+    text = (
+        f"import numpy as np\nG = {write}\nDEBUG = False\nW = np.arange(3.0)\nW[0] = 7\nprint('loading', W)\n"
+        f"def deco(f):\n    {write}\n    return f\n@deco\ndef helper(x):\n    return G\n"
+        "def scaled(x, s=2.0):\n    return x * s\n"
+        "def forward(x: 'f64[3]'):\n    if DEBUG:\n        return helper(x) + G\n    y = scaled(x) + W\n    return y\n"
+    )
+    path = tmp_path / "model.py"
+    path.write_text(text)
+    x = {"x": np.ones(3)}
+    program = load(f"{path}:forward", {}, x)
+    by_python = CpythonEngine().run(program, x, RunOptions(keep_tensors=True))
+    assert not witness.exists()
+    assert (by_python.outputs["y"] == [9, 3, 4]).all()
+    assert by_python.meta["stdout"] == ""
+    (by_vm,) = VM(ByteCodeConverter(program).convert()).run(x).values()
+    assert (by_vm == by_python.outputs["y"]).all()

@@ -1,0 +1,82 @@
+"""The tables of docs/numpy.md, out of what the front end knows: `python -m fleet.frontend.listing docs/numpy.md` renews them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from fleet.frontend import _builtins, _containers, _library
+from fleet.frontend._expressions import EXPRESSIONS
+from fleet.frontend._signatures import FUNCTIONS, METHODS, Signature
+from fleet.frontend._statements import STATEMENTS
+from fleet.frontend.codes import table
+from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.weights import draw_method
+
+__all__ = ["tables"]
+
+
+def tables() -> Mapping[str, str]:
+    """Name of a table -> its Markdown."""
+    return {
+        "syntax": _rows("kind", "what is read", [("statements", _names(STATEMENTS)), ("expressions", _names(EXPRESSIONS))]),
+        "functions": _rows(
+            "function", "arguments", [(f"np.{n.removeprefix('numpy.')}", _call(s)) for n, s in sorted(FUNCTIONS.items())]
+        ),
+        "methods": _rows("method", "arguments", [(f".{n}", _call(s, first=1)) for n, s in sorted(METHODS.items())]),
+        "random": _rows("generator", "draws", [(_GENERATORS[g], _names(_draws(g))) for g in _GENERATORS]),
+        "builtins": _rows(
+            "kind",
+            "names",
+            [
+                ("builtins", _names(sorted(_builtins.BUILTINS))),
+                ("math", _names(sorted(_builtins.MATH))),
+                *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in _containers.METHODS.items()),
+                ("dtypes", _names(SUPPORTED_DTYPES)),
+            ],
+        ),
+        "codes": table(),
+    }
+
+
+_GENERATORS = {"RandomState": "`np.random.seed(n)`, `np.random.RandomState(n)`", "default_rng": "`np.random.default_rng(n)`"}
+
+
+def _draws(generator: str) -> list[str]:
+    known = {*_library.DRAWS, "integers"}
+    return [d for d in sorted(known) if draw_method(generator, d) is not None]
+
+
+def _rows(left: str, right: str, rows: list[tuple[str, str]]) -> str:
+    body = [f"| {a if ' ' in a or a in ('builtins', 'math') or a.isalpha() else f'`{a}`'} | {b} |" for a, b in rows]
+    return "\n".join([f"| {left} | {right} |", "|---|---|", *body])
+
+
+def _names(names: object) -> str:
+    assert isinstance(names, list | tuple)
+    return ", ".join(f"`{n}`" for n in names)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _call(signature: Signature, first: int = 0) -> str:
+    parts = [
+        p if i < signature.required or p.startswith("*") else f"{p}=" for i, p in enumerate(signature.positional) if i >= first
+    ]
+    keywords = [f"{k}=" for k in signature.keywords]
+    return ", ".join(f"`{p}`" for p in [*parts, *keywords])
+
+
+def renewed(page: str) -> str:
+    """A page with its tables, which stand between `<!-- NAME -->` and `<!-- end -->`, as they are now."""
+    for name, text in tables().items():
+        page = re.sub(
+            rf"<!-- {name} -->\n.*?<!-- end -->", lambda _m, n=name, t=text: f"<!-- {n} -->\n{t}\n<!-- end -->", page, flags=re.S
+        )
+    return page
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        path = Path(argument)
+        path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")

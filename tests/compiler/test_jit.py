@@ -107,6 +107,14 @@ def test_results_are_those_of_python(call: tuple[Any, tuple[Any, ...], dict[str,
         same(compiled(*args, **kwargs), function(*args, **kwargs), exact=target == "vm")
 
 
+def test_squares_of_bools_are_int8_for_arrays_and_int64_for_scalars() -> None:
+    def squares(x, s):
+        return x**2, s**2, x.any() ** 2
+
+    for x in (np.array(True), np.array([True, False])):
+        same(jit(target="vm")(squares)(x, np.True_), squares(x, np.True_), exact=True)
+
+
 def test_riscv_runs_and_prints(capsys: pytest.CaptureFixture[str]) -> None:
     @jit(target="riscv")
     def shown(x):

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fleet.compiler import Compiled as Compiled
     from fleet.compiler import compile_model as compile
+    from fleet.compiler.decorator import jit as jit
+    from fleet.frontend.tensor import Tensor as Tensor
 
-__all__ = ["Compiled", "__version__", "compile"]
+__all__ = ["Compiled", "Tensor", "__version__", "compile", "jit"]
 
 __version__ = "0.1.0"
 
-_LAZY = {"compile": ("fleet.compiler", "compile_model"), "Compiled": ("fleet.compiler", "Compiled")}
+_LAZY = {
+    "compile": ("fleet.compiler", "compile_model"),
+    "Compiled": ("fleet.compiler", "Compiled"),
+    "jit": ("fleet.compiler.decorator", "jit"),
+    "Tensor": ("fleet.frontend.tensor", "Tensor"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
@@ -22,8 +23,9 @@ from fleet.engines.riscv_emulators.unicorn import missing
 from fleet.engines.riscv_profile import profile_of
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
-from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
+from fleet.targets.printed import printed
 from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.elf import read_image
 from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
@@ -193,22 +195,16 @@ def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -
 
 def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
     """What the program's `print`s show, in order: as Python prints the arrays."""
-    arguments = dict(zip(program.function.body.block.args, program.arguments, strict=True))
-    lines: list[str] = []
-    for op in program.operations():
-        if not isinstance(op, PrintOp):
-            continue
-        words: list[str] = []
-        for value in op.inputs:
-            owner = value.owner
-            if isinstance(owner, FleetOp):
-                buffer = plan.results[op_id(owner)]
-            else:
-                name = next(argument.name for given, argument in arguments.items() if given is value)
-                buffer = plan.weights.get(name) or plan.inputs[name]
-            words.append(str(_fetch(machine, buffer)[()]))
-        lines.append(" ".join(words) + "\n")
-    return "".join(lines)
+    block = program.function.body.block
+    names: dict[SSAValue, str] = {value: a.name for value, a in zip(block.args, program.arguments, strict=True)}
+
+    def value(source: SSAValue) -> np.ndarray:
+        if isinstance(source.owner, FleetOp):
+            return _fetch(machine, plan.results[op_id(source.owner)])
+        name = names[source]
+        return _fetch(machine, plan.weights.get(name) or plan.inputs[name])
+
+    return printed(program, value)
 
 
 def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Any]:

@@ -144,16 +144,17 @@ class Evaluator:
             if name not in owner.variables:
                 self.fail("F202", node, f"`{name}` is used before it is assigned")
             return self._whole(owner.variables[name])
-        if name in self.globals.variables:
-            return self._whole(self.globals.variables[name])
+        module = self.frame.module()
+        if name in module.variables:
+            return self._whole(module.variables[name])
         if name in _builtins.BUILTINS:
             return Library(f"builtins.{name}")
-        if name in self.globals.scope.local:
+        if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
         if hasattr(builtins, name):
             supported = ", ".join(sorted(_builtins.BUILTINS))
             self.fail("F203", node, f"the builtin `{name}` is not supported", f"supported are {supported}")
-        known = {*self.frame.variables, *self.globals.variables, *_builtins.BUILTINS}
+        known = {*self.frame.variables, *module.variables, *_builtins.BUILTINS}
         close = difflib.get_close_matches(name, sorted(known), 1)
         return self.fail("F201", node, f"`{name}` is not defined", f"did you mean `{close[0]}`?" if close else None)
 

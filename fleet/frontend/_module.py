@@ -26,11 +26,11 @@ class Module:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     _checked: set[int] = field(default_factory=set)
 
-    def check_function(self, function: ast.FunctionDef) -> None:
-        """Refuses what a call cannot follow: decorators, generators."""
+    def check_function(self, function: ast.FunctionDef, *, decorated: bool = False) -> None:
+        """Refuses what a call cannot follow: decorators (unless `decorated`: they have been applied already), generators."""
         if id(function) in self._checked:
             return
-        for decorator in function.decorator_list:
+        for decorator in () if decorated else function.decorator_list:
             what = f"`{function.name}` is decorated, which may change what it means"
             self.source.fail("F508", decorator, what, "remove the decorator")
         for node in ast.walk(function):

@@ -221,7 +221,7 @@ class Tracing(Domain):
 def _squares_bool(lhs: Operand, rhs: Operand) -> bool:
     """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
     two = isinstance(rhs, Number) and type(rhs.value) is int and rhs.value == 2
-    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and len(lhs.shape) > 0
+    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and not lhs.scalar
 
 
 def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:

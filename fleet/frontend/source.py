@@ -6,7 +6,7 @@ A model is named "path.py:function" (arguments are its arrays) or "path.py" (a t
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
-__all__ = ["MODEL", "SCRIPT", "load", "module_statements", "open_source", "parameters", "sample_inputs", "signature"]
+__all__ = ["MODEL", "SCRIPT", "assemble", "load", "module_statements", "open_source", "parameters", "sample_inputs", "signature"]
 
 MODEL = "__fleet_model__"
 """What `__name__` is for a function's file."""
@@ -131,7 +131,7 @@ def module_statements(text: str, name: str) -> list[int]:
     Raises SourceError for what is not Python.
     """
     module = parse(text, name)
-    evaluator, _, _ = _evaluator(module, Block(), MODEL)
+    evaluator, _ = _evaluator(module, Block(), MODEL)
     _module_level(evaluator)
     done = {id(s) for s in evaluator.evaluated}
     return [i for i, s in enumerate(module.tree.body) if id(s) in done and _whole(evaluator, s)]
@@ -152,10 +152,9 @@ def _whole(evaluator: Evaluator, statement: ast.stmt) -> bool:
     return not (isinstance(value, Function) and any(isinstance(d, Broken) for d in value.defaults.values()))
 
 
-def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing, Made]:
-    made = Made(block)
-    domain = Tracing(Builder(module.source, block), made)
-    return Evaluator(module, domain, main=main), domain, made
+def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing]:
+    domain = Tracing(Builder(module.source, block), Made(block))
+    return Evaluator(module, domain, main=main), domain
 
 
 def _module_level(evaluator: Evaluator) -> None:
@@ -184,20 +183,45 @@ def _load(
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
     for argument, value in zip(arguments, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() else None
-    evaluator, domain, made = _evaluator(module, block, "__main__" if function_name is None else MODEL)
+    evaluator, domain = _evaluator(module, block, "__main__" if function_name is None else MODEL)
     given = {a.name: v for a, v in zip(arguments, block.args, strict=True)}
     outputs, values, frame = _evaluate(evaluator, function_name, given)
+    roots = {**evaluator.globals.variables, **frame.variables}
+    return assemble(function_name or SCRIPT, domain, arguments, bound, (outputs, values), frame.variables, roots, symbols)
+
+
+def assemble(
+    name: str,
+    domain: Tracing,
+    arguments: Sequence[Argument],
+    bound: Mapping[str, Entry],
+    returned: tuple[Sequence[str], Sequence[SSAValue]],
+    variables: Mapping[str, Value],
+    roots: Mapping[str, Value],
+    symbols: Mapping[str, int],
+) -> Program:
+    """The program of the operations that `domain` has gathered.
+
+    Args:
+        name: the IR function's.
+        arguments, bound: those of the block so far, and the data of those that are weights.
+        returned: names and values that the function returns.
+        variables: the function's own at its end; they give operations their `var`.
+        roots: variables whose containers name the arrays that the source made.
+        symbols: sizes of named dimensions.
+    """
+    made, block, source = domain.made, domain.builder.block, domain.builder.source
+    outputs, values = returned
     block.add_op(ReturnOp(*values))
-    domain.builder.identify(final_values(frame.variables))
+    domain.builder.identify(final_values(variables))
     _drop_dead(block)
     made.drop_unused()
-    added, entries = made.arguments({a.name for a in arguments}, {**evaluator.globals.variables, **frame.variables})
+    added, entries = made.arguments({a.name for a in arguments}, roots)
     types = ([v.type for v in block.args], [v.type for v in values])
-    ir = ModuleOp([FuncOp(function_name or SCRIPT, types, Region(block))])
+    ir = ModuleOp([FuncOp(name, types, Region(block))])
     kept = Weights({**bound, **entries}) if entries else bound
-    text = module.source.text
     return canonicalise(
-        Program(ir, (*arguments, *added), kept, tuple(outputs), text, module.source.name, symbols)  # pyright: ignore[reportArgumentType]
+        Program(ir, (*arguments, *added), kept, tuple(outputs), source.text, source.name, symbols)  # pyright: ignore[reportArgumentType]
     )
 
 

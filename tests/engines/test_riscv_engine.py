@@ -178,6 +178,13 @@ def test_outputs_may_be_arguments_and_prints_are_kept() -> None:
     assert "print.1" not in trace.tensors
 
 
+def test_formatted_prints_look_as_python_shows_them(tmp_path: Path) -> None:
+    path = tmp_path / "prints.py"
+    path.write_text("def f(x):\n    print(f'sum {x.sum():.2f} of', x.shape)\n    print(x[0], end='!')\n    return x\n")
+    trace = ENGINE.run(load(f"{path}:f", {}, {"x": ARRAYS["x"]}), {"x": ARRAYS["x"]}, RunOptions())
+    assert trace.meta["stdout"] == f"sum {ARRAYS['x'].sum():.2f} of (5, 9)\n{ARRAYS['x'][0]}!"
+
+
 def test_keep_tensors_off_keeps_outputs() -> None:
     program = model(ARRAYS, layer, weights=["w"])
     trace = ENGINE.run(program, {"x": ARRAYS["x"]}, RunOptions(keep_tensors=False))

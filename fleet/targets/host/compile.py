@@ -12,6 +12,7 @@ import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,15 +78,21 @@ class HostProgram:
                 have, want = f"{array.dtype}{list(array.shape)}", f"{buffer.dtype}{list(buffer.shape)}"
                 raise ModelError(f'input "{buffer.name}" must be {want}, found {have}')
             self._arena.view(buffer)[...] = array
-        words = (ctypes.c_int64 * 4).from_address(self._engine.get_global_value_address(_FIRST))
+        words, main = self._entry
         words[0] = 0
-        ctypes.CFUNCTYPE(None)(self._engine.get_function_address("fleet_main"))()
+        main()
         if words[0]:
             known = 0 <= words[3] < len(self.operations)
             operation, at = self.operations[words[3]] if known else ("an operation", None)
             raise ModelError(
                 f"operation {operation}: {Fault(words[0]).message(words[1], words[2])}", where=at, hint="check the input data"
             )
+
+    @cached_property
+    def _entry(self) -> tuple[Any, Any]:
+        """Where the first fault is noted, and the code."""
+        words = (ctypes.c_int64 * 4).from_address(self._engine.get_global_value_address(_FIRST))
+        return words, ctypes.CFUNCTYPE(None)(self._engine.get_function_address("fleet_main"))
 
     def fetch(self, buffer: Buffer) -> np.ndarray:
         """A copy of a buffer of the plan."""
@@ -100,11 +107,18 @@ class _Arena:
         end = max((r.address + r.size for r in plan.regions), default=1)
         self.memory = mmap.mmap(-1, max(end - self.start, 1))
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self._views: dict[Buffer, np.ndarray] = {}
 
     def address(self, planned: int) -> int:
         return self.base + planned - self.start
 
     def view(self, buffer: Buffer) -> np.ndarray:
+        found = self._views.get(buffer)
+        if found is None:
+            found = self._views[buffer] = self._view(buffer)
+        return found
+
+    def _view(self, buffer: Buffer) -> np.ndarray:
         if not buffer.size:
             return np.empty(buffer.shape, buffer.dtype)
         low, size = buffer.extent

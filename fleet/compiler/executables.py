@@ -1,0 +1,204 @@
+"""Compiled code that is kept and called again and again: what `fleet.jit` runs on a target."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.errors import DeviceError, FleetError, SetupError
+from fleet.ir.weights import Weights
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from fleet.ir.program import Program
+    from fleet.targets.host.compile import HostProgram
+    from fleet.targets.riscv.compile import RiscvProgram
+
+__all__ = ["TARGETS", "Executable", "executable", "find_target"]
+
+TARGETS: Mapping[str, str | None] = {
+    "cpu": "cpu", "vm": "vm", "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "interp": "interp",
+    "gpu": None, "cuda": None, "llvm-gpu": None, "sycl": None,
+}  # fmt: skip
+"""Target of `@jit` -> what runs it; None for those that fleet makes no code for."""
+
+
+def find_target(name: str) -> str:
+    """What runs a target. Raises FleetError for one that fleet does not have."""
+    found = TARGETS.get(name)
+    if found is None:
+        have = ", ".join(t for t, engine in TARGETS.items() if engine)
+        what = f"no code is made for {name}" if name in TARGETS else f"no target is called {name}"
+        raise FleetError(what, where="@jit", hint=f"choose among {have}")
+    return found
+
+
+class Executable(ABC):
+    """A program on an engine. `run` may be called by several threads."""
+
+    engine: str
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """Output name -> array that is nobody else's. What the program prints goes to sys.stdout. Raises what the engine raises."""
+
+
+class _Vm(Executable):
+    engine = "vm"
+
+    def __init__(self, program: Program) -> None:
+        from fleet.targets.bytecode.convert import ByteCodeConverter
+        from fleet.targets.bytecode.vm import VM
+        from fleet.transforms.pipeline import run_pipeline
+
+        self._vm = VM(ByteCodeConverter(run_pipeline(program, "vm")).convert())
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        outputs = self._vm.run(inputs)
+        theirs = {id(_owner(array)) for array in inputs.values()} | self._weights
+        return {
+            name: array if array.flags.writeable and id(_owner(array)) not in theirs else array.copy()
+            for name, array in outputs.items()
+        }
+
+    @cached_property
+    def _weights(self) -> set[int]:
+        """Identities of the program's arrays, which no result may share; asked for after the first run, which makes them."""
+        weights = self._vm.bc.weights
+        made = weights.made if isinstance(weights, Weights) else weights.__contains__
+        return {id(_owner(weights[name])) for name in weights if made(name)}
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """The array whose memory it is."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+class _LlvmCpu(Executable):
+    engine = "llvm-cpu"
+
+    def __init__(self, program: Program) -> None:
+        from fleet.ir.dialect import FleetOp, PrintOp, op_id
+        from fleet.targets.host.compile import compile_host
+        from fleet.targets.riscv.prepare import prepared
+
+        self._program = prepared(program, "riscv")
+        self._host: HostProgram = compile_host(self._program, keep=False)
+        self._lock = threading.Lock()  # one run at a time: its memory is planned once
+        plan = self._host.plan
+        named: dict[SSAValue, str] = {
+            v: a.name for v, a in zip(self._program.function.body.block.args, self._program.arguments, strict=True)
+        }
+        self._printed = {
+            value: plan.results[op_id(value.owner)]
+            if isinstance(value.owner, FleetOp)
+            else plan.weights.get(named[value]) or plan.inputs[named[value]]
+            for op in self._program.operations()
+            if isinstance(op, PrintOp)
+            for value in op.operands
+        }
+        self._prints = any(isinstance(op, PrintOp) for op in self._program.operations())
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        from fleet.targets.printed import printed
+
+        text = ""
+        with self._lock:
+            self._host.run(inputs)
+            outputs = {name: self._host.fetch(buffer) for name, buffer in self._host.plan.outputs}
+            if self._prints:
+                text = printed(self._program, lambda value: self._host.fetch(self._printed[value]))
+        sys.stdout.write(text)
+        return outputs
+
+
+class _Riscv(Executable):
+    engine = "riscv"
+
+    def __init__(self, program: Program) -> None:
+        from fleet.targets.riscv.compile import compile_riscv
+        from fleet.targets.riscv.prepare import prepared
+
+        _require("riscv")
+        self._compiled: RiscvProgram = compile_riscv(prepared(program, "riscv"), keep_tensors=False)
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        from fleet.engines.base import RunOptions
+        from fleet.engines.riscv import run_image
+
+        trace = run_image(self._compiled, self._compiled.elf, inputs, RunOptions(keep_tensors=False))
+        sys.stdout.write(str(trace.meta["stdout"]))
+        return trace.outputs
+
+
+class _Engine(Executable):
+    """An engine that compiles at every run."""
+
+    def __init__(self, program: Program, engine: str) -> None:
+        self.engine = engine
+        self._program = program
+        _require(engine)
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        from fleet.engines.base import RunOptions
+        from fleet.engines.registry import find_engine
+
+        trace = find_engine(self.engine).engine.run(self._program, inputs, RunOptions(keep_tensors=False))
+        sys.stdout.write(str(trace.meta.get("stdout", "")))
+        return {name: np.array(array) for name, array in trace.outputs.items()}
+
+
+def _require(engine: str) -> None:
+    from fleet.engines.registry import find_engine
+
+    missing = find_engine(engine).engine.available()
+    if missing:
+        raise SetupError(missing, where=f"@jit, target {engine}")
+
+
+_KEPT: weakref.WeakValueDictionary[tuple[str, str, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
+"""By what runs it, the program's content and its outputs' names: functions that are the same program share the code."""
+_LOCK = threading.Lock()
+
+
+def executable(program: Program, engine: str) -> Executable:
+    """The program's code for what `find_target` gave; compiled once as long as somebody holds it.
+
+    "cpu" is machine code of this processor where every operation compiles, else the VM.
+    Raises DeviceError for what the target cannot hold, SetupError for a tool that is missing.
+    """
+    key = (engine, program.hash, (*program.outputs, *(a.name for a in program.arguments)))
+    with _LOCK:
+        found = _KEPT.get(key)
+    if found is None:
+        made = _compiled(program, engine)
+        with _LOCK:
+            found = _KEPT.setdefault(key, made)
+    return found
+
+
+def _compiled(program: Program, engine: str) -> Executable:
+    match engine:
+        case "vm":
+            return _Vm(program)
+        case "llvm-cpu":
+            return _LlvmCpu(program)
+        case "riscv":
+            return _Riscv(program)
+        case "cpu":
+            try:
+                return executable(program, "llvm-cpu")
+            except DeviceError:
+                return executable(program, "vm")
+        case _:
+            return _Engine(program, engine)

@@ -1,0 +1,199 @@
+"""Python objects as they were when a function was compiled, and whether they still are so."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["MISSING", "Array", "Atom", "Items", "Live", "Snapshot", "Space", "TooDeep", "Traceable", "Watched", "snapshot"]
+
+MAX_DEPTH = 32
+_BLOCK = 1 << 16
+
+
+class TooDeep(Exception):
+    """A container that holds itself, or nests deeper than anything sensible."""
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING: Any = _Missing()
+
+
+class Snapshot(ABC):
+    """What an object was."""
+
+    @abstractmethod
+    def holds(self, now: Any) -> bool:
+        """True where `now` would be compiled to the same."""
+
+
+@dataclass(eq=False)
+class Atom(Snapshot):
+    """A number, text, module, dtype, type: what cannot be changed in place."""
+
+    value: Any
+
+    def holds(self, now: Any) -> bool:
+        """See `Snapshot.holds`."""
+        if now is self.value:
+            return True
+        if type(now) is not type(self.value):
+            return False
+        if isinstance(now, np.generic):
+            return now.dtype == self.value.dtype and now.tobytes() == self.value.tobytes()
+        return isinstance(now, bool | int | float | str | range) and repr(now) == repr(self.value)  # 0.0 is not -0.0
+
+
+@dataclass(eq=False)
+class Array(Snapshot):
+    """An array's contents. One that nobody can write to is not copied, and compared by what it is."""
+
+    array: np.ndarray
+    frozen: np.ndarray | None
+
+    def holds(self, now: Any) -> bool:
+        """See `Snapshot.holds`."""
+        if now is self.frozen:
+            return True
+        if type(now) is not np.ndarray or now.shape != self.array.shape or now.dtype != self.array.dtype:
+            return False
+        return _equal(now, self.array)
+
+
+@dataclass(eq=False)
+class Items(Snapshot):
+    """A list, tuple or dict: its type, a dict's keys, and what it holds."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    parts: tuple[Snapshot, ...]
+
+    def holds(self, now: Any) -> bool:
+        """See `Snapshot.holds`."""
+        if type(now) is not self.kind or len(now) != len(self.parts):
+            return False
+        if self.kind is dict:
+            if list(map(repr, now)) != list(map(repr, self.keys)):
+                return False
+            now = now.values()
+        return all(part.holds(value) for part, value in zip(self.parts, now, strict=True))
+
+
+@dataclass(eq=False)
+class Live(Snapshot):
+    """A function of Python (of type `FunctionType`). `defaults`: parameter -> what it has."""
+
+    function: Any
+    code: CodeType
+    defaults: dict[str, Snapshot]
+
+    def holds(self, now: Any) -> bool:
+        """See `Snapshot.holds`."""
+        now = unwrapped(now)
+        if now is not self.function or now.__code__ is not self.code:
+            return False
+        given = default_values(now)
+        return given.keys() == self.defaults.keys() and all(s.holds(given[n]) for n, s in self.defaults.items())
+
+
+def unwrapped(value: Any) -> Any:
+    """The Python function behind one that is to be compiled."""
+    return value.python if isinstance(value, Traceable) else value
+
+
+class Traceable:
+    """What stands for a Python function and is followed as that function when another one calls it."""
+
+    def __init__(self, python: FunctionType) -> None:
+        self._python = (python,)  # in a tuple: a function as an attribute looks like a method
+
+    @property
+    def python(self) -> FunctionType:
+        """The function."""
+        return self._python[0]
+
+
+def default_values(function: FunctionType) -> dict[str, Any]:
+    """Parameter name -> default, as the function has them now."""
+    code, given = function.__code__, function.__defaults__ or ()
+    positional = code.co_varnames[: code.co_argcount]
+    return {**dict(zip(positional[len(positional) - len(given) :], given, strict=True)), **(function.__kwdefaults__ or {})}
+
+
+def snapshot(value: Any, depth: int = 0) -> Snapshot:
+    """What an object is now. Raises TooDeep."""
+    if depth > MAX_DEPTH:
+        raise TooDeep
+    value = unwrapped(value)
+    if type(value) is np.ndarray:
+        frozen = _frozen(value)
+        copy = value if frozen else value.copy(order="C")
+        if not frozen:
+            copy.flags.writeable = False
+        return Array(copy, value if frozen else None)
+    if type(value) in (list, tuple):
+        return Items(type(value), (), tuple(snapshot(v, depth + 1) for v in value))
+    if type(value) is dict:
+        return Items(dict, tuple(value), tuple(snapshot(v, depth + 1) for v in value.values()))
+    if type(value) is FunctionType:
+        return Live(value, value.__code__, {n: snapshot(v, depth + 1) for n, v in default_values(value).items()})
+    return Atom(value)
+
+
+def _frozen(array: np.ndarray) -> bool:
+    """Nobody can write to it: not through it, nor through what it is a view of."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return False
+        owner = owner.base
+    return owner is None and array.flags.c_contiguous
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal in every bit; block by block, so that nothing large is made. `b` is C-contiguous."""
+    if a.size == 0:
+        return True
+    if not a.flags.c_contiguous:
+        a = np.ascontiguousarray(a)
+    x, y = a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)
+    if x.size % 8 == 0:
+        x, y = x.view(np.uint64), y.view(np.uint64)
+    return all(np.array_equal(x[i : i + _BLOCK], y[i : i + _BLOCK]) for i in range(0, x.size, _BLOCK))
+
+
+@dataclass(eq=False)
+class Space:
+    """Names around a function, as they are now: its globals, or the cells of what encloses it."""
+
+    names: Mapping[str, Any]
+
+    def find(self, name: str) -> Any:
+        """The object; MISSING where the name has none."""
+        found = self.names.get(name, MISSING)
+        if isinstance(found, CellType):
+            try:
+                return found.cell_contents
+            except ValueError:  # not assigned yet
+                return MISSING
+        return found
+
+
+@dataclass(eq=False)
+class Watched:
+    """Everything around a function that its compiled code depends on."""
+
+    entries: list[tuple[Callable[[], Any], Snapshot]] = field(default_factory=list[tuple[Callable[[], Any], Snapshot]])
+
+    def hold(self) -> bool:
+        """True where all is as it was."""
+        return all(kept.holds(find()) for find, kept in self.entries)

@@ -1,0 +1,68 @@
+"""A declared array, as the seeds' `@jit` has it: `Tensor(shape=(2, 3), dtype="float32")`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import ModelError
+from fleet.ir.types import SUPPORTED_DTYPES
+
+__all__ = ["Tensor", "from_outside"]
+
+
+class Tensor:
+    """Shape and dtype of an array, and, once it is set, the array: an annotation of an argument, or an argument.
+
+    >>> a = Tensor(shape=(2, 3), dtype="float32")
+    >>> a.data = np.ones((2, 3), np.float32)
+    >>> print(a)
+    float32[2, 3]
+    """
+
+    def __init__(self, shape: Sequence[int], dtype: str | type | np.dtype = "float32") -> None:
+        """Raises ModelError for a dtype that fleet does not carry, and a shape that is none."""
+        try:
+            self.dtype = np.dtype(dtype)
+            self.shape = tuple(int(d) for d in shape)
+        except (TypeError, ValueError):
+            raise ModelError(f"no shape and dtype: {shape!r}, {dtype!r}", where="Tensor", hint='as (2, 3), "float32"') from None
+        if self.dtype.name not in SUPPORTED_DTYPES or min(self.shape, default=0) < 0:
+            hint = f"dtypes are {', '.join(SUPPORTED_DTYPES)}, sizes are not negative"
+            raise ModelError(f"{self.dtype}{list(self.shape)} cannot be had", where="Tensor", hint=hint)
+        self._data: np.ndarray | None = None
+
+    @property
+    def data(self) -> np.ndarray:
+        """The array. Raises ModelError before it is set."""
+        if self._data is None:
+            raise ModelError(f"the tensor {self} has no data", where="Tensor", hint="set .data")
+        return self._data
+
+    @data.setter
+    def data(self, data: Any) -> None:
+        """Takes an array of NumPy, or of another library that shares memory on the processor (DLPack). Raises ModelError."""
+        array = from_outside(data, "Tensor")
+        if array.shape != self.shape or array.dtype != self.dtype:
+            raise ModelError(f"declared {self}, the data are {array.dtype}{list(array.shape)}", where="Tensor")
+        self._data = array
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(str(d) for d in self.shape)}]"
+
+
+def from_outside(value: Any, where: str) -> np.ndarray:
+    """An array of NumPy, or one of another library without a copy. Raises ModelError for anything else."""
+    if type(value) is np.ndarray:
+        return value
+    if type(value) is np.memmap:
+        return value.view(np.ndarray)
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+        try:
+            return np.from_dlpack(value)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise ModelError(f"the array cannot be shared with NumPy ({error})", where=where, hint="move it to the CPU") from None
+    hint = "give an array of NumPy"
+    raise ModelError(f"an object of type {type(value).__name__} is no array", where=where, hint=hint)

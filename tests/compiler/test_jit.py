@@ -1,0 +1,563 @@
+"""`fleet.jit`: what Python gives, compiled; CPython running the same function is the reference."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import layers_elsewhere as elsewhere
+import numpy as np
+import pytest
+from layers_elsewhere import scaled
+
+from fleet import Tensor, jit
+from fleet.compiler.decorator import JitFunction
+from fleet.compiler.executables import TARGETS
+from fleet.errors import FleetError, ModelError, SourceError
+
+RNG = np.random.default_rng(0)
+W = RNG.standard_normal((3, 4)).astype(np.float32)
+BIAS = {"b": RNG.standard_normal(4).astype(np.float32), "more": [np.arange(4.0), 2]}
+GAIN = 0.5
+
+
+def same(found: Any, wanted: Any, *, exact: bool) -> None:
+    """The same structure of the same types; arrays equal in every bit, or within float32 rounding of a short sum."""
+    assert type(found) is type(wanted)
+    if isinstance(wanted, dict):
+        assert list(found) == list(wanted)
+        found, wanted = tuple(found.values()), tuple(wanted.values())
+    if isinstance(wanted, tuple | list):
+        assert len(found) == len(wanted)
+        for f, w in zip(found, wanted, strict=True):
+            same(f, w, exact=exact)
+    elif isinstance(wanted, np.ndarray | np.generic):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        if exact or wanted.dtype.kind != "f":
+            assert found.tobytes() == wanted.tobytes()
+        else:
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    else:
+        assert found == wanted
+
+
+# ---- what can be compiled
+
+
+def affine(x):
+    return x @ W + BIAS["b"]
+
+
+def softmax(x, axis=-1, *, scale=1.0):
+    e = np.exp((x - x.max(axis=axis, keepdims=True)) * scale)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def loops(x, n=3):
+    parts = []
+    for i in range(n):
+        if i % 2:
+            parts.append(x * i)
+        else:
+            parts.append(x + GAIN)
+    return np.concatenate(parts, axis=0), {"n": n, "last": parts[-1].sum()}
+
+
+def of_other_files(x):
+    return scaled(x) + elsewhere.scaled(x) * elsewhere.EPS + math.pi
+
+
+def structures(params, x):
+    y = x * params["scale"]
+    for w in params["layers"]:
+        y = np.tanh(y @ w)
+    return [y, (y.mean(), None, "text", 3)]
+
+
+def integers(x):
+    i = np.argmax(x, axis=-1)
+    return i, i.astype(np.int32) // 2, x > 0
+
+
+X = RNG.standard_normal((2, 3)).astype(np.float32)
+CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+    (affine, (X,), {}),
+    (softmax, (X,), {}),
+    (softmax, (X, 0), {"scale": 0.3}),
+    (softmax, (np.float64(2.0) * X,), {"axis": 1}),
+    (loops, (X,), {}),
+    (loops, (X, 2), {}),
+    (of_other_files, (X,), {}),
+    (structures, ({"scale": np.float32(3.0), "layers": [W, W.T.copy()]}, X), {}),
+    (integers, (X,), {}),
+]
+
+
+@pytest.mark.parametrize("target", ["cpu", "vm"])
+@pytest.mark.parametrize("call", CALLS, ids=lambda c: c[0].__name__)
+def test_results_are_those_of_python(call: tuple[Any, tuple[Any, ...], dict[str, Any]], target: str) -> None:
+    function, args, kwargs = call
+    compiled = jit(target=target)(function)
+    for _ in range(2):
+        same(compiled(*args, **kwargs), function(*args, **kwargs), exact=target == "vm")
+
+
+def test_squares_of_bools_are_int8_for_arrays_and_int64_for_scalars() -> None:
+    def squares(x, s):
+        return x**2, s**2, x.any() ** 2
+
+    for x in (np.array(True), np.array([True, False])):
+        same(jit(target="vm")(squares)(x, np.True_), squares(x, np.True_), exact=True)
+
+
+def test_riscv_runs_and_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    @jit(target="riscv")
+    def shown(x):
+        print(f"sum {x.sum():.2f}", x.shape)
+        print(x)
+        return x + 1
+
+    result = shown(X)
+    said = capsys.readouterr().out
+    shown.python(X)
+    assert said == capsys.readouterr().out
+    same(result, X + 1, exact=True)
+
+
+def test_half_precision_falls_back_to_the_vm() -> None:
+    @jit
+    def doubled(x):
+        return x + x
+
+    half = np.ones(3, np.float16)
+    same(doubled(half), half + half, exact=True)
+    assert doubled.lower(half).engine == "vm"
+    assert doubled.lower(X).engine == "llvm-cpu"
+
+
+def test_nothing_of_the_function_is_run() -> None:
+    ran: list[int] = []
+
+    def noted(x):
+        ran.append(1)
+        return x
+
+    with pytest.raises(SourceError, match=r"test_jit.py:\d+:\d+: F504 the list `ran` outlives the call"):
+        jit(noted)(X)
+    assert not ran
+
+
+# ---- seed 003, chapter by chapter
+
+
+def test_the_chapters_of_seed_003(capsys: pytest.CaptureFixture[str]) -> None:
+    @jit
+    def printed():
+        print("add")
+
+    @jit()
+    def nothing():
+        pass
+
+    @jit(target="cpu")
+    def numbers():
+        out = 1 + 1
+        return out  # noqa: RET504
+
+    @jit(target="cpu")
+    def add(a: Tensor(shape=(2, 3), dtype="float32"), b: Tensor(shape=(2, 3), dtype="float32")):
+        out = a + b
+        out = out + a
+        return out  # noqa: RET504
+
+    assert printed() is None
+    assert capsys.readouterr().out == "add\n"
+    assert "FunctionDef" in printed.lower().text("ast")
+    assert nothing() is None
+    print(numbers())
+    a = Tensor(shape=(2, 3), dtype="float32")
+    b = Tensor(shape=(2, 3), dtype="float32")
+    a.data = np.ones((2, 3), np.float32)
+    b.data = np.ones((2, 3), np.float32)
+    print(add(a, b))
+    assert capsys.readouterr().out == "2\n[[3. 3. 3.]\n [3. 3. 3.]]\n"
+    assert str(a) == "float32[2, 3]"
+    with pytest.raises(ModelError, match="declared float32"):
+        add(np.ones((3, 2), np.float32), b)
+
+
+@pytest.mark.parametrize("target", [t for t, engine in TARGETS.items() if engine is None])
+def test_targets_without_code_are_refused_in_one_line(target: str) -> None:
+    with pytest.raises(FleetError, match=f"no code is made for {target}; choose among cpu, vm") as caught:
+        jit(target=target)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(FleetError, match="no target is called nonsense"):
+        jit("nonsense")
+
+
+def test_a_declared_tensor_checks_its_data() -> None:
+    tensor = Tensor((2, 3), "float32")
+    with pytest.raises(ModelError, match="has no data"):
+        _ = tensor.data
+    for wrong in (np.ones((2, 3)), np.ones((3, 2), np.float32)):
+        with pytest.raises(ModelError, match=r"declared float32\[2, 3\]"):
+            tensor.data = wrong
+    with pytest.raises(ModelError, match="cannot be had"):
+        Tensor((2,), "complex64")
+    with pytest.raises(ModelError, match="no shape and dtype"):
+        Tensor("ab")
+
+
+class Foreign:
+    """An array of another library: memory, and DLPack to share it."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries_come_by_dlpack() -> None:
+    same(jit(affine)(Foreign(X)), jit(affine)(X), exact=True)
+
+
+# ---- what is compiled again, and when
+
+
+def test_one_program_a_signature() -> None:
+    compiled = jit(loops)
+    for _ in range(3):
+        compiled(X)
+    assert len(compiled.programs) == 1
+    compiled(X, 3)  # the default's value
+    assert len(compiled.programs) == 1
+    compiled(X, 2)
+    compiled(X.astype(np.float64))
+    compiled(X[:1])
+    assert len(compiled.programs) == 4
+    assert [a.shape for a in compiled.programs[-1].inputs] == [(1, 3)]
+
+
+def test_numbers_of_other_types_are_other_programs() -> None:
+    @jit(target="vm")
+    def times(x, n):
+        return x * n
+
+    ones = np.ones(2, np.int32)
+    for n in (1, True, 1.0, np.float32(1), -0.0, 0.0):
+        same(times(ones, n), times.python(ones, n), exact=True)
+    assert len(times.programs) == 6
+
+
+def test_the_same_program_is_compiled_once() -> None:
+    first, second = jit(target="vm")(affine), jit(target="vm")(affine)
+    first(X), second(X)
+    (a,), (b,) = first._versions.values(), second._versions.values()
+    assert a[0].code is b[0].code
+
+
+def test_changes_around_the_function_are_seen() -> None:
+    global GAIN  # noqa: PLW0603
+    kept = GAIN
+    compiled = jit(loops)
+    compiled(X)
+    try:
+        GAIN = 4.0
+        same(compiled(X), loops(X), exact=True)
+    finally:
+        GAIN = kept
+    same(compiled(X), loops(X), exact=True)
+    assert len(compiled.programs) == 2  # the first is used again
+
+
+def test_changes_in_arrays_lists_and_closures_are_seen() -> None:
+    weights = {"w": np.ones(3, np.float32), "layers": [1, 2]}
+    factor = 2
+
+    @jit
+    def scaled_sum(x):
+        return (x * weights["w"]).sum(axis=0) * factor + len(weights["layers"])
+
+    def check() -> None:
+        same(scaled_sum(X), scaled_sum.python(X), exact=False)
+
+    check()
+    weights["w"][1] = 7
+    check()
+    weights["layers"].append(3)
+    check()
+    factor = 5
+    check()
+    weights["w"] = np.full(3, -1.0, np.float32)
+    check()
+    assert len(scaled_sum.programs) == 4  # at most so many are kept
+
+
+def test_changed_defaults_and_functions_are_seen() -> None:
+    def inner(x, by=1):
+        return x + by
+
+    @jit(target="vm")
+    def outer(x):
+        return inner(x)
+
+    same(outer(X), X + 1, exact=True)
+    inner.__defaults__ = (2,)
+    same(outer(X), X + 2, exact=True)
+
+    def inner(x):
+        return x - 1
+
+    same(outer(X), X - 1, exact=True)
+
+
+def test_a_read_only_array_is_not_copied() -> None:
+    frozen = np.arange(6.0).reshape(2, 3).copy()
+    frozen.flags.writeable = False
+
+    @jit(target="vm")
+    def shifted(x):
+        return x + frozen
+
+    same(shifted(X), X + frozen, exact=True)
+    assert shifted.programs[0].weights["frozen"] is frozen
+
+
+def test_results_share_no_memory() -> None:
+    @jit(target="vm")
+    def views(x):
+        return x, x.T, W, W[0], np.ones(2)
+
+    for _ in range(2):
+        for result in views(X):
+            assert not np.shares_memory(result, X)
+            assert not np.shares_memory(result, W)
+            result[...] = 99
+    same(views(X), views.python(X), exact=True)
+
+
+def test_threads() -> None:
+    compiled = jit(affine)
+    inputs = [RNG.standard_normal((2, 3)).astype(np.float32) for _ in range(32)]
+    barrier = threading.Barrier(4)
+
+    def work(i: int) -> list[np.ndarray]:
+        barrier.wait()
+        return [compiled(x) for x in inputs[i::4]]
+
+    with ThreadPoolExecutor(4) as pool:
+        for i, found in enumerate(pool.map(work, range(4))):
+            for f, x in zip(found, inputs[i::4], strict=True):
+                same(f, affine(x), exact=False)
+    assert len(compiled.programs) == 1
+
+
+# ---- functions and names
+
+
+def test_functions_call_each_other_compiled_or_not() -> None:
+    inner = jit(affine)
+
+    @jit
+    def outer(x, f):
+        return f(inner(x))
+
+    same(outer(X, np.abs), np.abs(affine(X)), exact=False)
+    same(outer(X, softmax), softmax(affine(X)), exact=False)
+
+
+def test_closures_of_one_definition_are_different_functions() -> None:
+    def layer(w, then):
+        def apply(x):
+            y = np.tanh(x @ w)
+            return y if then is None else then(y)
+
+        return apply
+
+    model = layer(W, layer(W.T.copy(), None))
+    same(jit(target="vm")(model)(X), model(X), exact=True)
+
+
+def test_a_method_of_static_state_is_refused_and_a_static_method_is_not() -> None:
+    class Model:
+        @staticmethod
+        @jit
+        def pure(x):
+            return x * 2
+
+        @jit
+        def bound(self, x):
+            return x
+
+    same(Model.pure(X), X * 2, exact=True)
+    with pytest.raises(ModelError, match='argument "self" is an object of type Model'):
+        Model().bound(X)
+
+
+def test_lower_shows_every_stage() -> None:
+    compiled = jit(affine)
+    lowered = compiled.lower(X)
+    for stage in ("token", "ast", "ir", "mlir", "vm", "bytecode", "riscv-asm"):
+        assert lowered.text(stage).strip()
+    assert "fleet.matmul" in lowered.text("ir")
+    assert lowered.program is compiled.programs[0]
+    same(lowered.run("interp").outputs["out0"], affine(X), exact=True)
+    assert compiled.python is affine
+    assert isinstance(compiled, JitFunction)
+    assert compiled.__name__ == "affine"
+
+
+# ---- errors
+
+
+def bad_name(x):
+    return x + undefined_name  # noqa: F821
+
+
+def bad_shape(x):
+    return x @ x
+
+
+def decides(x):
+    if x.sum() > 0:
+        return x
+    return -x
+
+
+def assigns_global(x):
+    global GAIN  # noqa: PLW0603
+    GAIN = 2
+    return x
+
+
+def changes_argument(x):
+    x[0] = 1
+    return x
+
+
+def changes_weight(x):
+    W[0] = 1
+    return x
+
+
+def recursive(x):
+    return recursive(x)
+
+
+def generator(x):
+    yield x
+
+
+def starred(*parts, **named):
+    return parts[0] + parts[1] + named["c"]
+
+
+OBJECT = object()
+
+
+def uses_object(x):
+    return x + OBJECT
+
+
+def uses_module(x):
+    return sys.maxsize + x
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (bad_name, r"test_jit.py:{line}:16: F201 `undefined_name` is not defined"),
+        (bad_shape, r"test_jit.py:{line}:12: F302"),
+        (decides, r"F501"),
+        (assigns_global, r"test_jit.py:{line}:5: F504 `GAIN` outlives the call"),
+        (changes_argument, r"F504 the array belongs"),
+        (changes_weight, r"F504 the array belongs"),
+        (recursive, r"F606"),
+        (generator, r"F502"),
+        (uses_object, r"test_jit.py:{line}:16: F408 `OBJECT` is an object of type object"),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_errors_name_file_and_line(function: Any, message: str) -> None:
+    line = function.__code__.co_firstlineno + 1
+    with pytest.raises(SourceError, match=message.replace("{line}", str(line))):
+        jit(function)(X)
+
+
+def test_an_error_in_another_file_names_that_file() -> None:
+    def calls(x):
+        return elsewhere.wrong(x)
+
+    with pytest.raises(SourceError, match=r"layers_elsewhere.py:14:16: F201 `missing` is not defined"):
+        jit(calls)(X)
+
+
+def test_numbers_of_modules_and_starred_arguments() -> None:
+    same(jit(uses_module)(np.ones(2)), uses_module(np.ones(2)), exact=True)
+    same(jit(starred)(X, 2 * X, c=X), starred(X, 2 * X, c=X), exact=True)
+
+
+def test_calls_that_do_not_fit() -> None:
+    with pytest.raises(TypeError, match="missing a required argument"):
+        jit(affine)()
+    with pytest.raises(ModelError, match="object of type object"):
+        jit(affine)(object())
+    with pytest.raises(ModelError, match="<c16"):
+        jit(affine)(np.ones(3, complex))
+    with pytest.raises(ModelError, match="object of type MaskedArray"):
+        jit(affine)(np.ma.ones(3))
+    nested: list[Any] = []
+    nested.append(nested)
+    with pytest.raises(ModelError, match="nests deeper"):
+        jit(affine)(nested)
+
+
+def test_declared_arguments_are_checked() -> None:
+    @jit
+    def declared(x: "float32[N, 3]", y: "float32[N]", n: int = 2):  # noqa: F821, UP037
+        return x.sum(axis=1) + y * n
+
+    same(declared(X, np.ones(2, np.float32)), declared.python(X, np.ones(2, np.float32)), exact=False)
+    assert declared.programs[0].symbols == {"N": 2}
+    with pytest.raises(ModelError, match=r"test_jit.py:\d+: N is 2"):
+        declared(X, np.ones(3, np.float32))
+    with pytest.raises(SourceError, match="`y` is declared float32"):
+        declared(X, 1.0)
+
+
+def test_no_source_is_said() -> None:
+    with pytest.raises(FleetError, match=r"test_jit.py:\d+: a lambda cannot be compiled"):
+        jit(lambda x: x)
+    with pytest.raises(FleetError, match="an object of type type cannot be compiled"):
+        jit(int)
+    names: dict[str, Any] = {}
+    exec("def made(x):\n    return x\n", names)
+    with pytest.raises(SourceError, match="the source of `made` cannot be read"):
+        jit(names["made"])(X)
+
+
+def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "changing.py"
+    names: dict[str, Any] = {}
+    path.write_text("def f(x):\n    return x + 1\n")
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    same(jit(names["f"])(X), X + 1, exact=True)
+    path.write_text("def f(x):\n    return x + 100\n")
+    with pytest.raises(SourceError, match="not the one that Python has loaded"):
+        jit(names["f"])(X)
+
+
+def test_importing_jit_loads_no_compiler() -> None:
+    code = (
+        "import sys, fleet\nassert not [m for m in sys.modules if m.startswith(('fleet.', 'xdsl', 'numpy'))]\nfrom fleet import jit"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

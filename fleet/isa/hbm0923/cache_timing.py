@@ -26,7 +26,7 @@ from fleet.isa.dram import BEAT_BYTES, dram
 from fleet.isa.dram_port import IdealPort, TimedPort
 from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
-from fleet.isa.hbm0923.timing_timed import PortRates, Refreshes, drawn_phases, port_rates
+from fleet.isa.hbm0923.timing_timed import SETS, PortRates, Refreshes, drawn_phases, port_rates
 from fleet.isa.hbm0923.unit_streams import Channel, Reader, flat_bursts, row_bursts, surface_bursts
 from fleet.isa.hbm0923.unit_timing import PHASES, Memory, Port, port_of
 
@@ -37,8 +37,6 @@ FOLLOWED_STEPS, FOLLOWED = 4096, 2048
 takes two of them until all ports have lost as much as their FIFOs hide."""
 BURST = 16
 """Beats, of HBM and of DDR, that the attention unit and the copy ask for at once, in windows of so many."""
-SETS = 4 * PHASES
-"""Sets of phases of the HBM ports: which of them refresh together matters, and a short instruction meets few refreshes."""
 FIRST = 5
 """Cycle of the first step with ideal memory."""
 STEP_TO_COMMIT = 29

@@ -17,7 +17,8 @@ from fleet.isa.dram import Dram, dram
 
 __all__ = ["drawn_phase", "spread_seeds"]
 
-_CANDIDATES = 2048
+_CANDIDATES = 640
+_ROUNDS = 4
 _TIMES = 48  # of a period, at which is looked
 _MASK = (1 << 64) - 1
 
@@ -30,30 +31,36 @@ def drawn_phase(seed: int, port: int, period: int) -> int:
     return (z ^ (z >> 31)) % period
 
 
-def spread_seeds(device: Device, count: int = 16) -> tuple[int, ...]:
-    """`count` seeds of `--memory timed:`, the same ones every time. Raises DeviceError when the device has no timing tables."""
+def spread_seeds(device: Device, count: int = 16, first: int = 0) -> tuple[int, ...]:
+    """`count` (64 at most) seeds of `--memory timed:`, the same ones every time.
+
+    first: those that are looked at begin there. What stays of chance in one choice would be the same for all short instructions,
+    which start at about the same cycle; so give each its own. Raises DeviceError when the device has no timing tables.
+    """
     hbm = dram(device, "hbm") if "hbm" in device.memory else None
-    return _spread(hbm, device.parameters.get("HbmPorts", 0) if hbm else 0, dram(device, "ddr").t_refi, count)
+    return _spread(hbm, device.parameters.get("HbmPorts", 0) if hbm else 0, dram(device, "ddr").t_refi, count, first)
 
 
 @lru_cache
-def _spread(hbm: Dram | None, ports: int, ddr_period: int, count: int) -> tuple[int, ...]:
-    """One stratum of DDR's phase after the other, the seed that brings the sum of what is closed closest to its mean."""
-    strata = [drawn_phase(seed, ports, ddr_period) * count // ddr_period for seed in range(_CANDIDATES)]
-    closed = np.zeros((_CANDIDATES, 1)) if hbm is None else _closed(hbm, ports)
-    mean, sums = closed.mean(axis=0), np.zeros(closed.shape[1])
-    chosen: list[int] = []
-    for i in range(count):
-        mine = [seed for seed, stratum in enumerate(strata) if stratum == i]
-        off = ((sums + closed[mine] - (i + 1) * mean) ** 2).sum(axis=1)
-        chosen.append(mine[int(off.argmin())])
-        sums += closed[chosen[-1]]
-    return tuple(chosen)
+def _spread(hbm: Dram | None, ports: int, ddr_period: int, count: int, first: int) -> tuple[int, ...]:
+    """A seed of every stratum of DDR's phase: the one that brings the sum of what is closed closest to its mean, in some rounds."""
+    seeds = range(first, first + _CANDIDATES)
+    strata = [drawn_phase(seed, ports, ddr_period) * count // ddr_period for seed in seeds]
+    closed = np.zeros((_CANDIDATES, 1)) if hbm is None else _closed(hbm, ports, seeds)
+    mine = [[at for at, stratum in enumerate(strata) if stratum == i] for i in range(count)]
+    mean, chosen = closed.mean(axis=0), [candidates[0] for candidates in mine]
+    sums = closed[chosen].sum(axis=0)
+    for i in list(range(count)) * _ROUNDS:
+        sums -= closed[chosen[i]]
+        off = ((sums + closed[mine[i]] - count * mean) ** 2).sum(axis=1)
+        chosen[i] = mine[i][int(off.argmin())]
+        sums += closed[chosen[i]]
+    return tuple(seeds[at] for at in chosen)
 
 
-def _closed(d: Dram, ports: int) -> np.ndarray:
-    """(candidates, times): how long a read at that time waits for the last port's refresh, of what begins in a fixed window."""
-    phases = np.array([[drawn_phase(seed, port, d.t_refi) for port in range(ports)] for seed in range(_CANDIDATES)])
+def _closed(d: Dram, ports: int, seeds: range) -> np.ndarray:
+    """(seeds, times): clocks that a read of all ports at that time waits for the last one's refresh."""
+    phases = np.array([[drawn_phase(seed, port, d.t_refi) for port in range(ports)] for seed in seeds])
     stop = d.t_rp + d.t_rfc + d.t_rcd
     found: list[np.ndarray] = []
     for t in np.arange(_TIMES) * d.t_refi // _TIMES:

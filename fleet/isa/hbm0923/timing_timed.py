@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +29,19 @@ import numpy as np
 from fleet.isa.contract import Device
 from fleet.isa.dram import BEAT_BYTES, Dram, dram
 from fleet.isa.dram_phases import drawn_phase
-from fleet.isa.dram_port import clocks_a_beat
+from fleet.isa.dram_port import clocks_a_batch, clocks_a_beat
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.ranges import bn_bytes
-from fleet.isa.hbm0923.timing import ARRAY_LANES, CONSTANTS, block_weights, chunks, mvm_cycles, operands_before, single_output
+from fleet.isa.hbm0923.timing import (
+    ARRAY_LANES,
+    CONSTANTS,
+    LOAD_AHEAD,
+    block_weights,
+    chunks,
+    mvm_cycles,
+    operands_before,
+    single_output,
+)
 
 __all__ = ["SETS", "PortRates", "Refreshes", "drawn_phases", "port_rates", "timed_cycles"]
 
@@ -42,6 +52,8 @@ BURST = 16
 """Beats that an HBM port asks for at once."""
 FOLLOWED_BURSTS = 64
 """Bursts of activations whose rate is that of all; see also `SETS`."""
+FOLLOWED_READS, MIN_BATCH, RESULTS = 4096, 8, 32
+"""Beats of activations among which batches of at least so many results are followed; results that wait in the writer."""
 _TURN = 4  # cycles from a place that becomes free in a port's FIFO to its next beat's pop, beside the memory's latency
 _Times = np.ndarray  # binary64, one time a set of phases: cycles after the first request
 
@@ -167,6 +179,21 @@ def _chunk_rate(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int
     return clocks_a_beat(d, "ddr", bursts) * 1000 * core_mhz / d.clock_khz
 
 
+@lru_cache(maxsize=1024)
+def _batch(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int, tokens: int, output: int, batch: int) -> float:
+    """Cycles that a batch of results costs the load of activations; output: from the input on. 0 where there are too few.
+
+    Results are behind what is asked for ahead, the chunk at hand, the writer's queue and the controller's: they meet the reads'
+    bank when they have gone on to another one, or not.
+    """
+    lag = LOAD_AHEAD + chunk * surfaces + RESULTS + d.write_beats
+    bursts = ((t * PIXEL_BYTES + s * stride, chunk) for t in range(0, tokens, chunk) for s in range(surfaces))
+    reads = (at + i * PIXEL_BYTES for at, beats in bursts for i in range(beats))
+    writes = (output + t * PIXEL_BYTES for t in range(tokens))
+    clocks = clocks_a_batch(d, "ddr", islice(reads, FOLLOWED_READS), writes, surfaces, batch, lag)
+    return clocks * 1000 * core_mhz / d.clock_khz
+
+
 def _loads(o: Operands, d: Dram, core_mhz: float, token: int, blocks: int, sets: int) -> _Times:
     """When the array can have done the first block, for every set of phases."""
     # Of one port the phases are spread evenly.
@@ -185,13 +212,19 @@ def _loads(o: Operands, d: Dram, core_mhz: float, token: int, blocks: int, sets:
         return np.maximum(_array_follows(o, token), operands)
     ends = np.zeros(sets)
     outputs, waiting = 0, -ddr.batch  # results of the chunk before; of these, what is written meanwhile
+    whole = chunks(o.chin, o.tokens)[0]
     for index, chunk in enumerate(chunks(o.chin, o.tokens)):
         rate = _chunk_rate(d, core_mhz, chunk, o.in_surfaces, o.in_surface)
         beats = chunk * o.in_surfaces + (before if index == 0 else 0)
         waiting += outputs
         writes = max(0, min(outputs, waiting)) if destination == "ddr" else 0
         gathered = min(ddr.batch, max(1.0, outputs * ddr.patience / (beats * rate)))
-        done = here + np.maximum(beats, beats * rate + writes * (ddr.beat + ddr.turn / gathered))
+        shared = writes * (ddr.beat + ddr.turn / gathered)
+        if writes and gathered >= MIN_BATCH and chunk == whole:
+            batch = round(gathered)
+            cost = _batch(d, core_mhz, chunk, o.in_surfaces, o.in_surface, o.tokens, o.output - o.input, batch)
+            shared = writes * cost / batch if cost else shared
+        done = here + np.maximum(beats, beats * rate + shared)
         outputs = chunk
         here = done + np.maximum(0, refreshes.delay(here, done) - (ddr.buffer if index else 0))
         ends = np.maximum(ends + token, here - chunk + 1) + (chunk - 1) * token

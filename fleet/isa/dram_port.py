@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from fleet.isa.dram import BEAT_BYTES, Dram
 
-__all__ = ["IdealPort", "TimedPort", "clocks_a_beat"]
+__all__ = ["IdealPort", "TimedPort", "clocks_a_batch", "clocks_a_beat"]
 
 _NEVER = -(1 << 60)
 _FIELD = re.compile(r"([RGBC])([0-9]+)")
@@ -234,3 +234,21 @@ def clocks_a_beat(d: Dram, space: str, bursts: Iterable[tuple[int, int]]) -> flo
             ends.append(banks.access(False, address + i * BEAT_BYTES[space], seen, 0))
         left.append(ends[-1] - d.cl - d.burst)
     return (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else float(d.burst)
+
+
+def clocks_a_batch(d: Dram, space: str, reads: Iterable[int], writes: Iterable[int], apart: float, batch: int, lag: int) -> float:
+    """Clocks of the memory by which reads come later for a batch of writes among them, without refreshes; 0 where none fits.
+
+    reads, writes: addresses of beats, in order. A batch costs its beats, the bus turning twice, and where both are in one bank the
+    rows. apart: reads to a write; lag: reads before the first one.
+    """
+    waiting = deque(writes)
+    alone, shared = (_Banks(d, BEAT_BYTES[space], 1 << 60) for _ in range(2))
+    later = done = 0
+    for i, address in enumerate(reads):
+        while len(waiting) >= batch and (i - lag) >= (done + 1) * batch * apart:
+            for _ in range(batch):
+                shared.access(True, waiting.popleft(), 0, 0)
+            done += 1
+        later = shared.access(False, address, 0, 0) - alone.access(False, address, 0, 0)
+    return later / done if done else 0.0

@@ -19,9 +19,9 @@ from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.dram import dram
 from fleet.isa.registry import find_device
 
-__all__ = ["Account", "CostPoint", "Failed", "InstructionAccount", "SettingAccount"]
+__all__ = ["Account", "CostPoint", "Failed", "InstructionAccount", "MeanPoint", "SettingAccount", "refresh_slacks"]
 
-_FORM = 1
+_FORM = 2
 
 
 @dataclass
@@ -53,7 +53,7 @@ class SettingAccount:
 class CostPoint:
     """One executed call: what the cost model expects with that memory, and the cycles from start to commit in the simulation.
 
-    slack: cycles by which a single run may differ from the mean over all refresh phases (`refresh_slack`).
+    slack, port_slack: cycles by which a single run may differ from the mean over all refresh phases (`refresh_slacks`).
     """
 
     device: str
@@ -62,18 +62,55 @@ class CostPoint:
     cost: int
     cycles: int
     slack: float = 0.0
+    port_slack: float = 0.0
 
 
-def refresh_slack(device: Device, memory: str) -> float:
-    """Core cycles of a refresh and a row miss in each kind of memory: what the phase of the refreshes decides. 0 unless timed."""
+@dataclass(frozen=True)
+class MeanPoint:
+    """One call over refresh phases (`fleet.cosim.streams.phases`): the cost model's mean, and the simulation's cycles in each.
+
+    name: of the case; slack, port_slack: as of a `CostPoint`.
+    """
+
+    device: str
+    instruction: str
+    name: str
+    cost: int
+    cycles: tuple[int, ...]
+    slack: float
+    port_slack: float
+
+    @property
+    def mean(self) -> float:
+        """Cycles, over the phases."""
+        return sum(self.cycles) / len(self.cycles)
+
+    @property
+    def runs(self) -> tuple[CostPoint, ...]:
+        """The single runs."""
+        return tuple(
+            CostPoint(self.device, self.instruction, "timed", self.cost, n, self.slack, self.port_slack) for n in self.cycles
+        )
+
+
+def refresh_slacks(device: Device, memory: str) -> tuple[float, float]:
+    """Core cycles of a refresh and a row miss: of a port of each kind of memory, and of all ports that add up. (0, 0) unless timed.
+
+    It is what the phases of the refreshes decide. HBM's ports are read in step. A FIFO that holds as many beats as a refresh and
+    a read's latency take hides one port's refresh behind another's; a shorter one does not, and those of all ports add up.
+    """
     if memory != "timed":
-        return 0.0
-    total = 0.0
+        return 0.0, 0.0
+    kinds = ports = 0.0
     for space in device.timing:
         d = dram(device, space)
-        clocks = d.t_rfc + 2 * (d.t_rp + d.t_rcd)  # the row that the refresh closed is opened again
-        total += clocks * 1000 * device.clock_mhz / d.clock_khz
-    return total
+        cycle = 1000 * device.clock_mhz / d.clock_khz
+        stop = (d.t_rfc + 2 * (d.t_rp + d.t_rcd)) * cycle  # the row that the refresh closed is opened again
+        hidden = (d.t_rp + d.t_rfc + d.t_rcd + d.request + d.t_rcd + d.cl + d.burst) * cycle
+        adds_up = space == "hbm" and device.parameters.get("PortFifoDepth", 0) < hidden
+        kinds += stop
+        ports += stop * (device.parameters.get("HbmPorts", 1) if adds_up else 1)
+    return kinds, ports
 
 
 @dataclass(frozen=True)
@@ -93,6 +130,7 @@ class Account:
     instructions: dict[str, InstructionAccount] = field(default_factory=dict[str, InstructionAccount])
     settings: dict[str, SettingAccount] = field(default_factory=dict[str, SettingAccount])
     costs: tuple[CostPoint, ...] = ()
+    means: tuple[MeanPoint, ...] = ()
     failures: tuple[Failed, ...] = ()
     cases: int = 0
     runs: int = 0
@@ -129,8 +167,9 @@ class Account:
                     unit = instruction_set.instructions[found.instruction]
                     cost = unit.expected_cycles(device, case.calls[i].fields, memory)
                     if cost is not None:
-                        cycles, slack = (found.end or 0) - found.start, refresh_slack(device, memory)
-                        costs.append(CostPoint(device.name, found.instruction, memory, int(cost), cycles, slack))
+                        cycles = (found.end or 0) - found.start
+                        slacks = refresh_slacks(device, memory)
+                        costs.append(CostPoint(device.name, found.instruction, memory, int(cost), cycles, *slacks))
             if not o.passed:
                 command = f"{case.replay} --memory {o.setting.memory} --issue {o.setting.issue}"
                 self.failures += (Failed(case.name, o.setting.name, o.reasons[0], command),)
@@ -179,6 +218,7 @@ class Account:
             )
         _sum(self.kinds, other.kinds)
         self.costs += other.costs
+        self.means += other.means
         self.failures += other.failures
         for name in ("cases", "runs", "bits", "image_bytes", "cycles", "seconds"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

@@ -115,6 +115,28 @@ class StreamRunner:
             for c, r in zip(commits, records, strict=True)
         ], status
 
+    def cycles(self, case: StreamCase, settings: Sequence[Setting]) -> list[int]:
+        """Cycles of the stream's last instruction from start to commit, one a setting; all are written to the registers.
+
+        Nothing is compared (`run` does): memory is filled once, and what one run wrote stands there for the next, which changes
+        data and no cycle. Raises SimulationError, also for an instruction that is refused.
+        """
+        self.found.fill(case.blocks)
+        segment = Segment(self.set, self.device, case.calls, parameters=case.parameters)
+        found: list[int] = []
+        for setting in settings:
+            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
+            try:
+                status = self._running().run(job)
+            except SimulationError as error:
+                self._stop()
+                raise segment.failed(job, error) from error
+            last = segment.check(job, status, 0)[0][-1]
+            if last.start is None or last.end is None:
+                raise SimulationError("the commit carries no cycles", where=case.name)
+            found.append(last.end - last.start)
+        return found
+
     def abandon(self, case: StreamCase, setting: Setting, pause: int) -> None:
         """Starts the stream's first instruction and ends the job before it can have ended: the next job begins with a reset.
 

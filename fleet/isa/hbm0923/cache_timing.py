@@ -26,9 +26,9 @@ from fleet.isa.dram import BEAT_BYTES, dram
 from fleet.isa.dram_port import IdealPort, TimedPort
 from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
-from fleet.isa.hbm0923.timing_timed import PortRates, Refreshes, drawn_phases, port_rates
+from fleet.isa.hbm0923.timing_timed import SETS, PortRates, Refreshes, drawn_phases, port_rates
 from fleet.isa.hbm0923.unit_streams import Channel, Reader, flat_bursts, row_bursts, surface_bursts
-from fleet.isa.hbm0923.unit_timing import PHASES, Memory, Port, port_of
+from fleet.isa.hbm0923.unit_timing import PHASES, PHASES_OF_SHORT, SHORT, Memory, Port, port_of
 
 __all__ = ["Lines", "attention_cycles", "copy_cycles", "store_cycles"]
 
@@ -37,8 +37,6 @@ FOLLOWED_STEPS, FOLLOWED = 4096, 2048
 takes two of them until all ports have lost as much as their FIFOs hide."""
 BURST = 16
 """Beats, of HBM and of DDR, that the attention unit and the copy ask for at once, in windows of so many."""
-SETS = 4 * PHASES
-"""Sets of phases of the HBM ports: which of them refresh together matters, and a short instruction meets few refreshes."""
 FIRST = 5
 """Cycle of the first step with ideal memory."""
 STEP_TO_COMMIT = 29
@@ -112,7 +110,7 @@ def _pixels(source: Feature, ring: int, port: Port) -> tuple[tuple[int, ...], ..
     """Cycles from which the first pixels can be used, as many as the ring holds; one tuple a phase."""
     count = min(ring, source.lines * source.tokens * source.surfaces)
     found: list[tuple[int, ...]] = []
-    for memory in port.ports():
+    for memory in port.ports(PHASES_OF_SHORT):
         channel = Channel(memory, [Reader(_token_bursts(source), ring, source.onchip)])
         found.append(tuple(channel.beat(0, i) for i in range(count)))
     return tuple(found)
@@ -134,7 +132,7 @@ def _steps(
     cache: Lines, rates: PortRates, ports: int, fifo: int, interval: int, surfaces: int, pixels: tuple[tuple[int, ...], ...]
 ) -> float:
     """Cycle of the last step."""
-    here = np.tile(np.array(pixels, np.float64).T, SETS // PHASES)  # [pixels, SETS]
+    here = np.tile(np.array(pixels, np.float64).T, SETS // PHASES_OF_SHORT)  # [pixels, SETS]
     refreshes = Refreshes(drawn_phases(ports, rates, SETS), rates)
     zero = np.zeros((SETS, ports))
     per_pair = cache.lines * cache.beats
@@ -185,7 +183,8 @@ def store_cycles(device: Device, source: Feature, *, keys: bool, last: int, memo
 @lru_cache(maxsize=1024)
 def _store(source: Feature, keys: bool, first: int, ports: int, ring: int, port: Port) -> float:
     ends: list[float] = []
-    for memory in port.ports():
+    short = source.lines * source.tokens * source.surfaces <= SHORT
+    for memory in port.ports(PHASES_OF_SHORT if short else PHASES):
         reader = Reader(surface_bursts(source, BURST) if source.tokens > 1 else row_bursts(source, window=BURST), ring)
         channel = Channel(memory, [reader])
         ends.append(_store_once(source, keys, first, ports, channel, reader))
@@ -229,11 +228,10 @@ def copy_cycles(device: Device, source: int, destination: int, size: int, memory
 @lru_cache(maxsize=1024)
 def _copy(source: int, at: int, beats: int, ddr: Port, hbm: Port) -> float:
     """Cycles with timed memory, but for the answer. The port's write queue is followed too."""
-    ends: list[float] = []
+    phases = PHASES_OF_SHORT if beats <= FOLLOWED // 2 else PHASES
     # The phases of both have nothing to do with each other; long copies meet several refreshes.
-    for shift in (1, 6, 11) if beats <= FOLLOWED // 2 else (1,):
-        banks = list(hbm.ports())
-        ends += [_copy_once(source, at, beats, p, banks[(7 * i + shift) % PHASES]) for i, p in enumerate(ddr.ports())]
+    banks = list(hbm.ports(phases))
+    ends = [_copy_once(source, at, beats, p, banks[(27 * i + 1) % phases]) for i, p in enumerate(ddr.ports(phases))]
     return sum(ends) / len(ends)
 
 

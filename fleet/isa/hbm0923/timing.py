@@ -120,7 +120,7 @@ def _first_block(o: Operands, load: int, token: int) -> int:
     return ends
 
 
-def _single_output(o: Operands, pixels: int) -> int:
+def single_output(o: Operands, pixels: int) -> int:
     """When the first block of a single token has what its outputs need beside the activations, which come first."""
     if o.tokens > 1 or o.bn is None:
         return 0
@@ -130,17 +130,22 @@ def _single_output(o: Operands, pixels: int) -> int:
     return pixels + min(OPERAND_BURST - o.bn // PIXEL_BYTES % OPERAND_BURST, beats) + 1
 
 
-def _block_behind_weights(device: Device, o: Operands, token: int) -> int:
-    """Cycles from a block's first beat out of the ports to its end, weights being the last to come.
-
-    The array begins with the first codes, behind their scales, or waits for the last ones that it needs, not for the padding.
-    """
+def block_weights(device: Device, o: Operands) -> tuple[int, int]:
+    """Beats of a block that a port delivers: scales before the first codes, and all up to the last codes that are used."""
     p = device.parameters
     group = p["TgroupCh"]
     scales = ceil_div(ceil_div(min(o.chin, group), o.tblk), BEAT_BYTES // 2)
     rest = (o.chin - 1) % group + 1
     padding = ceil_div(rest, p["Tin"]) * p["Tin"] // ARRAY_LANES - ceil_div(rest, ARRAY_LANES)
-    needed = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES - padding
+    return scales, channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES - padding
+
+
+def _block_behind_weights(device: Device, o: Operands, token: int) -> int:
+    """Cycles from a block's first beat out of the ports to its end, weights being the last to come.
+
+    The array begins with the first codes, behind their scales, or waits for the last ones that it needs, not for the padding.
+    """
+    scales, needed = block_weights(device, o)
     return max(scales + o.tokens * token, needed + _halves(o) - 1 + (o.tokens - 1) * token)
 
 
@@ -200,7 +205,7 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
     if o.residual is not None and pixels + blocks * o.tokens * ceil_div(o.chin, ARRAY_LANES) <= FOLLOWED:
         return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail
-    first = max(_first_block(o, pixels + operands_before(o, blocks), token), _single_output(o, pixels))
+    first = max(_first_block(o, pixels + operands_before(o, blocks), token), single_output(o, pixels))
     behind = constants.weights + _block_behind_weights(device, o, token)
     first = max(first, behind)
     array = first + (blocks - 1) * (o.tokens * token + _scales_late(device, o))

@@ -12,31 +12,48 @@ The streams are those of `fleet.isa.hbm0923.timing`; DRAM (the device's timing t
                then follow each other (`fleet.isa.dram_port.clocks_a_beat`); reads, residual and results share the bus, which turns
                for every batch of writes
 
-The ports' streams are followed burst by burst, for a few sets of phases at a time.
+    on chip    what stands there comes a beat a cycle and waits for nothing; operands that DDR has come beside it
+
+The ports' streams are followed burst by burst, for many sets of phases at a time.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from fleet.isa.contract import Device
 from fleet.isa.dram import BEAT_BYTES, Dram, dram
-from fleet.isa.dram_port import clocks_a_beat
+from fleet.isa.dram_phases import drawn_phase
+from fleet.isa.dram_port import clocks_a_batch, clocks_a_beat
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.isa.hbm0923.ranges import bn_bytes
-from fleet.isa.hbm0923.timing import ARRAY_LANES, CONSTANTS, chunks, operands_before
+from fleet.isa.hbm0923.timing import (
+    ARRAY_LANES,
+    CONSTANTS,
+    LOAD_AHEAD,
+    block_weights,
+    chunks,
+    mvm_cycles,
+    operands_before,
+    single_output,
+)
 
-__all__ = ["PHASES", "PortRates", "Refreshes", "drawn_phases", "port_rates", "timed_cycles"]
+__all__ = ["SETS", "PortRates", "Refreshes", "drawn_phases", "port_rates", "timed_cycles"]
 
-PHASES = 16
-"""Sets of refresh phases that the expectation is taken over."""
+SETS, SETS_OF_LONG = 256, 64
+"""Sets of refresh phases that the expectation is taken over: which ports refresh together matters, and what is short meets few of
+them. An instruction of more than `FOLLOWED_BURSTS` of a port meets several."""
 BURST = 16
 """Beats that an HBM port asks for at once."""
 FOLLOWED_BURSTS = 64
-"""Bursts of activations whose rate is that of all."""
+"""Bursts of activations whose rate is that of all; see also `SETS`."""
+FOLLOWED_READS, MIN_BATCH, RESULTS = 4096, 8, 32
+"""Beats of activations among which batches of at least so many results are followed; results that wait in the writer."""
 _TURN = 4  # cycles from a place that becomes free in a port's FIFO to its next beat's pop, beside the memory's latency
 _Times = np.ndarray  # binary64, one time a set of phases: cycles after the first request
 
@@ -78,22 +95,14 @@ def port_rates(d: Dram, core_mhz: float) -> PortRates:
     )
 
 
-def drawn_phases(ports: int, memory: PortRates, sets: int = PHASES) -> np.ndarray:
+@lru_cache
+def drawn_phases(ports: int, memory: PortRates, sets: int = SETS) -> np.ndarray:
     """(sets, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw them.
 
     Spread evenly they would cost more: ports that happen to refresh together stop all of them only once.
     """
-    mask = (1 << 64) - 1
-
-    def draw(seed: int, port: int) -> int:
-        z = (seed + 0x51ED270B * (port + 1) + 0x9E3779B97F4A7C15) & mask  # SplitMix64, as in rtl_models/memory/timing.cpp
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
-        return z ^ (z >> 31)
-
-    return np.array([[draw(seed, port) % memory.clocks for port in range(ports)] for seed in range(sets)]) * (
-        memory.every / memory.clocks
-    )
+    drawn = [[drawn_phase(seed, port, memory.clocks) for port in range(ports)] for seed in range(sets)]
+    return np.array(drawn) * (memory.every / memory.clocks)
 
 
 class Refreshes:
@@ -117,16 +126,23 @@ class Refreshes:
 
 @lru_cache(maxsize=256)
 def _streams(
-    hbm: PortRates, ports: int, fifo: int, ring: int, blocks: int, beats: int, tokens: int, token: int, first: tuple[float, ...]
-) -> tuple[float, ...]:
-    """When the array ends its last block, for every set of phases; `first`: the first block, weights at hand."""
-    refreshes = Refreshes(drawn_phases(ports, hbm), hbm)
+    hbm: PortRates, ports: int, fifo: int, ring: int, blocks: int, needs: tuple[int, int, int],
+    tokens: int, token: int, first: tuple[float, ...],
+) -> tuple[float, ...]:  # fmt: skip
+    """When the array ends its last block, for every set of phases; `first`: the first block, weights at hand.
+
+    needs: beats of a block; of these, the scales that come before the first codes, and what comes up to the last codes in use.
+    """
+    sets = len(first)
+    refreshes = Refreshes(drawn_phases(ports, hbm, sets), hbm)
+    beats, scales, used = needs
     total = blocks * beats
+    begun: list[_Times] = []  # first codes of the blocks
     bursts = ceil_div(total, BURST)
     held, kept = fifo // BURST, max(1, hbm.buffer // BURST)
-    zero = np.zeros((PHASES, ports))
+    zero = np.zeros((sets, ports))
     ready, taken = zero, [zero]  # last beat of a burst in the return buffer, at the port
-    popped = [np.zeros(PHASES)]  # last beat of a burst out of all ports' FIFOs
+    popped = [np.zeros(sets)]  # last beat of a burst out of all ports' FIFOs
     ends: list[_Times] = []
     array = np.asarray(first) - tokens * token
     for j in range(bursts):
@@ -140,13 +156,17 @@ def _streams(
         # The core takes what comes out of the buffer a beat a cycle.
         taken.append(np.maximum(np.maximum(taken[-1], begins) + size, ready + 1))
         pop = np.maximum(taken[-1].max(axis=1), popped[-1] + size)
-        needs = j * BURST + size - ring
-        if needs > 0 and needs // beats < len(ends):
-            pop = np.maximum(pop, ends[needs // beats] - token * (1 - needs % beats / beats))
+        full = j * BURST + size - ring
+        if full > 0 and full // beats < len(ends):
+            pop = np.maximum(pop, ends[full // beats] - token * (1 - full % beats / beats))
         popped.append(pop)
-        while len(ends) < blocks and (len(ends) + 1) * beats <= j * BURST + size:
-            last = pop - (j * BURST + size - (len(ends) + 1) * beats)
-            array = np.maximum(array + tokens * token, last + CONSTANTS.weights + (tokens - 1) * token)
+        come = j * BURST + size
+        while len(begun) < blocks and len(begun) * beats + scales < come:
+            begun.append(pop - (come - len(begun) * beats - scales))
+        while len(ends) < blocks and len(ends) * beats + used <= come:
+            last = pop - (come - len(ends) * beats - used)
+            array = np.maximum(array, begun[len(ends)] + CONSTANTS.weights) + tokens * token
+            array = np.maximum(array, last + CONSTANTS.weights + (tokens - 1) * token)
             ends.append(array)
     return tuple(float(x) for x in ends[-1])
 
@@ -159,24 +179,64 @@ def _chunk_rate(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int
     return clocks_a_beat(d, "ddr", bursts) * 1000 * core_mhz / d.clock_khz
 
 
-def _loads(o: Operands, d: Dram, core_mhz: float, token: int, before: int) -> _Times:
+@lru_cache(maxsize=1024)
+def _batch(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int, tokens: int, output: int, batch: int) -> float:
+    """Cycles that a batch of results costs the load of activations; output: from the input on. 0 where there are too few.
+
+    Results are behind what is asked for ahead, the chunk at hand, the writer's queue and the controller's: they meet the reads'
+    bank when they have gone on to another one, or not.
+    """
+    lag = LOAD_AHEAD + chunk * surfaces + RESULTS + d.write_beats
+    bursts = ((t * PIXEL_BYTES + s * stride, chunk) for t in range(0, tokens, chunk) for s in range(surfaces))
+    reads = (at + i * PIXEL_BYTES for at, beats in bursts for i in range(beats))
+    writes = (output + t * PIXEL_BYTES for t in range(tokens))
+    clocks = clocks_a_batch(d, "ddr", islice(reads, FOLLOWED_READS), writes, surfaces, batch, lag)
+    return clocks * 1000 * core_mhz / d.clock_khz
+
+
+def _loads(o: Operands, d: Dram, core_mhz: float, token: int, blocks: int, sets: int) -> _Times:
     """When the array can have done the first block, for every set of phases."""
     # Of one port the phases are spread evenly.
     ddr = port_rates(d, core_mhz)
-    refreshes = Refreshes((np.arange(PHASES) + 0.5) / PHASES * ddr.every, ddr)
-    here = np.full(PHASES, ddr.first - 1)
-    ends = np.zeros(PHASES)
+    refreshes = Refreshes((np.arange(sets) + 0.5) / sets * ddr.every, ddr)
+    source, destination, second = o.spaces
+    own = o if second == "ddr" else replace(o, residual=None)
+    before = operands_before(own, blocks)
+    pixels = o.tokens * o.in_surfaces
+    # Of a single token they follow the activations.
+    behind = max(0, single_output(own, pixels) - pixels)
+    here = np.full(sets, ddr.first - 1)
+    if source == "onchip":
+        beats = before + behind
+        operands = here + beats + refreshes.delay(here, here + beats) if beats else np.zeros(sets)
+        return np.maximum(_array_follows(o, token), operands)
+    ends = np.zeros(sets)
     outputs, waiting = 0, -ddr.batch  # results of the chunk before; of these, what is written meanwhile
+    whole = chunks(o.chin, o.tokens)[0]
     for index, chunk in enumerate(chunks(o.chin, o.tokens)):
         rate = _chunk_rate(d, core_mhz, chunk, o.in_surfaces, o.in_surface)
         beats = chunk * o.in_surfaces + (before if index == 0 else 0)
         waiting += outputs
-        writes = max(0, min(outputs, waiting))
+        writes = max(0, min(outputs, waiting)) if destination == "ddr" else 0
         gathered = min(ddr.batch, max(1.0, outputs * ddr.patience / (beats * rate)))
-        done = here + np.maximum(beats, beats * rate + writes * (ddr.beat + ddr.turn / gathered))
+        shared = writes * (ddr.beat + ddr.turn / gathered)
+        if writes and gathered >= MIN_BATCH and chunk == whole:
+            batch = round(gathered)
+            cost = _batch(d, core_mhz, chunk, o.in_surfaces, o.in_surface, o.tokens, o.output - o.input, batch)
+            shared = writes * cost / batch if cost else shared
+        done = here + np.maximum(beats, beats * rate + shared)
         outputs = chunk
         here = done + np.maximum(0, refreshes.delay(here, done) - (ddr.buffer if index else 0))
         ends = np.maximum(ends + token, here - chunk + 1) + (chunk - 1) * token
+    return np.maximum(ends, here + behind)
+
+
+def _array_follows(o: Operands, token: int) -> int:
+    """When the array ends the first block of output channels, activations coming a beat a cycle from time 0 on."""
+    ends, here = 0, 0
+    for chunk in chunks(o.chin, o.tokens):
+        here += chunk * o.in_surfaces
+        ends = max(ends + token, here - chunk + 1) + (chunk - 1) * token
     return ends
 
 
@@ -187,19 +247,28 @@ def timed_cycles(device: Device, o: Operands) -> int:
     """
     p = device.parameters
     hbm, ddr = (port_rates(dram(device, space), device.clock_mhz) for space in ("hbm", "ddr"))
+    source, destination, second = o.spaces
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES["hbm"]
+    needs = (beats, *block_weights(device, o))
     token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
-    first = _loads(o, dram(device, "ddr"), device.clock_mhz, token, operands_before(o, blocks))
+    sets = SETS if blocks * beats <= FOLLOWED_BURSTS * BURST else SETS_OF_LONG
+    first = _loads(o, dram(device, "ddr"), device.clock_mhz, token, blocks, sets)
     ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
     array = np.array(
-        _streams(hbm, p["HbmPorts"], p["PortFifoDepth"], ring, blocks, beats, o.tokens, token, tuple(float(x) for x in first))
+        _streams(hbm, p["HbmPorts"], p["PortFifoDepth"], ring, blocks, needs, o.tokens, token, tuple(float(x) for x in first))
     )
-    reads = o.tokens * o.in_surfaces + (bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0)
-    reads += o.tokens * blocks if o.residual is not None else 0
-    writes = max(0, o.tokens * blocks - ddr.writes)
-    turns = writes / ddr.batch * ddr.turn if o.residual is not None else 0  # else few reads are left beside the writes
-    bus = ddr.first + ((reads + writes) * ddr.beat + turns) / (1 - ddr.refresh / ddr.every)
+    residual = o.residual is not None and second == "ddr"
+    reads = o.tokens * o.in_surfaces if source == "ddr" else 0
+    reads += bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0
+    reads += o.tokens * blocks if residual else 0
+    writes = max(0, o.tokens * blocks - ddr.writes) if destination == "ddr" else 0
+    turns = writes / ddr.batch * ddr.turn if residual else 0  # else few reads are left beside the writes
+    bus = ddr.first + ((reads + writes) * ddr.beat + turns) / (1 - ddr.refresh / ddr.every) if reads + writes else 0
     tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
-    streams = float(np.maximum(array, bus).mean())
-    return round(CONSTANTS.start + CONSTANTS.array + CONSTANTS.write + streams + ddr.response + tail)
+    around = CONSTANTS.start + CONSTANTS.array + CONSTANTS.write
+    ideal = mvm_cycles(device, o) - around - tail  # what bounds it with ideal memory bounds it here
+    streams = float(np.maximum(array, max(bus, ideal)).mean())
+    # Indices stand in DDR. Of an ideal memory's answer a cycle is in CONSTANTS.write.
+    response = ddr.response - 1 if destination == "ddr" or o.argmax is not None else 0
+    return round(around + streams + response + tail)

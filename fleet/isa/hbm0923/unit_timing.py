@@ -32,7 +32,19 @@ from fleet.isa.hbm0923.feature import Feature
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, ceil_div
 from fleet.isa.hbm0923.unit_streams import MAX_BURST, Channel, Reader, flat_bursts, row_bursts, surface_bursts
 
-__all__ = ["FOLLOWED", "PHASES", "Memory", "Plan", "Port", "coefficient_beats", "plan_cycles", "port_of"]
+__all__ = [
+    "FOLLOWED",
+    "PHASES",
+    "PHASES_OF_SHORT",
+    "SHORT",
+    "Memory",
+    "Plan",
+    "Port",
+    "coefficient_beats",
+    "phases_of",
+    "plan_cycles",
+    "port_of",
+]
 
 Memory = Literal["ideal", "timed"]
 Kind = Literal["norm", "layer norm", "softmax", "pos_emb", "act", "elementwise"]
@@ -40,9 +52,11 @@ Kind = Literal["norm", "layer norm", "softmax", "pos_emb", "act", "elementwise"]
 FOLLOWED, FOLLOWED_TIMED = 640, 3072
 """Result beats that are followed one by one (and whole rows, three at least). With timed memory reads may run ahead until the ring
 is full, then DDR sets the rate: the second half must lie behind that."""
-PHASES, PHASES_OF_LONG = 16, 4
+PHASES, PHASES_OF_SHORT, PHASES_OF_LONG = 16, 64, 4
 """Phases of DDR's refresh that the expectation is taken over, evenly spread: a stream meets one port. An instruction of more
-than FOLLOWED beats meets several refreshes."""
+than FOLLOWED beats meets several refreshes. One of up to SHORT beats meets one in every tenth phase or so, and that costs as much
+as the whole instruction takes: of 16 phases it would be one, wherever in the refresh it falls."""
+SHORT = 128
 CHECK, CHECK_OF = 12, {"elementwise": 11}
 """Cycles of the check, with the hand-over. Steps are counted from its first one."""
 START = 3
@@ -78,6 +92,11 @@ class Port(NamedTuple):
 def port_of(device: Device, memory: Memory, space: str = "ddr") -> Port:
     """Raises DeviceError when the device has no timing tables."""
     return Port(dram(device, space) if memory == "timed" else None, device.clock_mhz, space)
+
+
+def phases_of(beats: int) -> int:
+    """How many phases an instruction of so many beats is followed for."""
+    return PHASES_OF_SHORT if beats <= SHORT else PHASES if beats <= FOLLOWED else PHASES_OF_LONG
 
 
 class Plan(NamedTuple):
@@ -141,9 +160,9 @@ def _in_window(f: Feature) -> Feature:
 
 @lru_cache(maxsize=4096)
 def _cycles(plan: Plan, sizes: _Sizes, port: Port) -> int:
-    long = plan.source.lines * plan.source.tokens * plan.source.surfaces > FOLLOWED
+    beats = plan.source.lines * plan.source.tokens * plan.source.surfaces
     most = FOLLOWED if port.timing is None else FOLLOWED_TIMED
-    found = [_Unit(plan, sizes, p, most).run() for p in port.ports(PHASES_OF_LONG if long else PHASES)]
+    found = [_Unit(plan, sizes, p, most).run() for p in port.ports(phases_of(beats))]
     return round(START + _check(plan) + COMMIT + sum(found) / len(found))
 
 

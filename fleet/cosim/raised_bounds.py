@@ -18,9 +18,8 @@ from xdsl.ir import SSAValue
 
 from fleet.cosim._error_rules import split_of
 from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, row_norm
-from fleet.cosim.fates import FusedArithmetic
+from fleet.cosim.fates import FusedArithmetic, fused_groups
 from fleet.cosim.tolerance import Bound, Values, local_bounds
-from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
@@ -49,7 +48,8 @@ def raised_bounds(
         FleetError: a tensor is missing.
     """
     raised = run_pipeline(program, "raise")
-    groups = {i: op_id(op) for op in raised.operations() for i in covered_ids(op)}
+    # What a pass found to be the same as an operation of a group (x * 1) is of the group too: no error may get lost at it.
+    groups = fused_groups(program, raised.fates)
     if not groups:
         return {}
     side = FusedArithmetic(ulp, groups=groups)

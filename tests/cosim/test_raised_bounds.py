@@ -75,3 +75,21 @@ def test_nothing_without_composites() -> None:
     program = load(f"{path}:forward", dict(arrays), x)
     tensors = dict(VmEngine().run(program, x, RunOptions(keep_tensors=True)).tensors)
     assert raised_bounds(program, x, tensors, tensors, NUMPY_ULP) == {}
+
+
+def test_no_error_gets_lost_at_what_a_pass_removed(tmp_path: Path) -> None:
+    """gamma is 1: its product is no operation of the raised layer norm, yet the mean's error goes through it."""
+    path = tmp_path / "model.py"
+    path.write_text('''import numpy as np
+gamma = np.ones(64)
+def forward(x: "float64[4, 64]"):
+    mean = np.mean(x, axis=-1, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(np.var(x, axis=-1, keepdims=True) + 1e-5) + 0.5
+''')
+    x = {"x": np.random.default_rng(0).standard_normal((4, 64))}
+    x["x"][:, 0] = x["x"][:, 1:].mean(axis=1)  # next to the mean, where only the mean's own error counts
+    program = load(f"{path}:forward", {}, x)
+    tensors = dict(VmEngine().run(program, x, RunOptions(keep_tensors=True)).tensors)
+    found = raised_bounds(program, x, tensors, tensors, NUMPY_ULP)
+    (last,) = (found[name] for name in found if found[name].array.shape == (4, 64))
+    assert last.array.min() > 64 * 2.0**-53 * 0.1

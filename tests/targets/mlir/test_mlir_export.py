@@ -29,6 +29,7 @@ EXAMPLES = [
     ("examples/digits/model.py:forward", "examples/digits/weights.npz", "examples/digits/test.npz"),
     ("examples/mvm4096/model.py:forward", None, None),
     ("examples/gpt2_attention.py", None, None),
+    ("examples/gpt2_block/model.py:narrow", None, None),
 ]
 LONG = ["examples/gpt2.py"]
 """Lowered, but not run here: drawing its weights and compiling it for this machine take half a minute."""

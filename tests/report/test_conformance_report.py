@@ -69,7 +69,8 @@ def test_the_report_says_where_refreshes_add_up(tmp_path: Path) -> None:
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     row = "| timed | add | 2 | 0.0 % | 3.0 % | 0.0 % | 8.0 % | holds | 5 | 3 | 0 | holds |"
     assert row in text
-    assert "there 3 of 5 runs are outside one refresh a memory, and the bound is one refresh and one row miss a port (800" in text
+    assert "there 3 of 5 runs are outside one refresh a memory, 60.0%, and the bound is one refresh and one row miss a port" in text
+    assert "(at least 800 cycles)" in text
     assert page.count("<svg") == 2
     assert "2 means over refresh phases" in page
     assert "a single run" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -93,11 +94,12 @@ class MeanPoint:
         )
 
 
-def refresh_slacks(device: Device, memory: str) -> tuple[float, float]:
+def refresh_slacks(device: Device, memory: str, cost: float) -> tuple[float, float]:
     """Core cycles of a refresh and a row miss: of a port of each kind of memory, and of all ports that add up. (0, 0) unless timed.
 
     It is what the phases of the refreshes decide. HBM's ports are read in step. A FIFO that holds as many beats as a refresh and
-    a read's latency take hides one port's refresh behind another's; a shorter one does not, and those of all ports add up.
+    a read's latency take hides one port's refresh behind another's; a shorter one does not, and those of all ports add up: in every
+    refresh period that the call's `cost` takes as much, because the ports' phases against each other stay what they are.
     """
     if memory != "timed":
         return 0.0, 0.0
@@ -109,7 +111,8 @@ def refresh_slacks(device: Device, memory: str) -> tuple[float, float]:
         hidden = (d.t_rp + d.t_rfc + d.t_rcd + d.request + d.t_rcd + d.cl + d.burst) * cycle
         adds_up = space == "hbm" and device.parameters.get("PortFifoDepth", 0) < hidden
         kinds += stop
-        ports += stop * (device.parameters.get("HbmPorts", 1) if adds_up else 1)
+        periods = math.ceil(max(1.0, cost / (d.t_refi * cycle)))
+        ports += stop * (device.parameters.get("HbmPorts", 1) * periods if adds_up else 1)
     return kinds, ports
 
 
@@ -168,7 +171,7 @@ class Account:
                     cost = unit.expected_cycles(device, case.calls[i].fields, memory)
                     if cost is not None:
                         cycles = (found.end or 0) - found.start
-                        slacks = refresh_slacks(device, memory)
+                        slacks = refresh_slacks(device, memory, cost)
                         costs.append(CostPoint(device.name, found.instruction, memory, int(cost), cycles, *slacks))
             if not o.passed:
                 command = f"{case.replay} --memory {o.setting.memory} --issue {o.setting.issue}"

@@ -68,5 +68,5 @@ def mean_point(runner: StreamRunner, name: str) -> MeanPoint:
     if cost is None:
         raise DeviceError(f"{call.instruction} has no estimate for timed memory", where=name)
     cycles = runner.cycles(case, [Setting(f"timed:{seed}") for seed in seeds])
-    memory, port = refresh_slacks(runner.device, "timed")
+    memory, port = refresh_slacks(runner.device, "timed", cost)
     return MeanPoint(runner.device.name, call.instruction, name, int(cost), tuple(cycles), memory, port)

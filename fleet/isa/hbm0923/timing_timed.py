@@ -226,7 +226,9 @@ def _loads(o: Operands, d: Dram, core_mhz: float, token: int, blocks: int, sets:
             shared = writes * cost / batch if cost else shared
         done = here + np.maximum(beats, beats * rate + shared)
         outputs = chunk
-        here = done + np.maximum(0, refreshes.delay(here, done) - (ddr.buffer if index else 0))
+        # The return buffer hides a part of a refresh where DDR is faster than the core, and has filled it.
+        hidden = ddr.buffer if index and beats * rate + shared <= beats else 0
+        here = done + np.maximum(0, refreshes.delay(here, done) - hidden)
         ends = np.maximum(ends + token, here - chunk + 1) + (chunk - 1) * token
     return np.maximum(ends, here + behind)
 

@@ -28,7 +28,7 @@ from fleet.targets.riscv.elf import read_image
 
 
 def patched(compiled):
-    symbol = compiled.symbols["op_1_y"]
+    symbol = compiled.symbols[next(o.body for o in compiled.operations if o.id == "y")]
     segment = next(s for s in read_image(compiled.elf).segments if s.address <= symbol.address < s.address + len(s.data))
     code = segment.data[symbol.address - segment.address :][: symbol.size]
     at = 0
@@ -150,9 +150,9 @@ FAULTS = (
         (r"FAIL      riscv-vs-vm", r"h \(\S*difference.py:7:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+"),
         (
             Edit(
-                "fleet/targets/bytecode/vm.py",
-                "sources = [self._pop() for _ in info.in_types][::-1]",
-                "sources = [self._pop() for _ in info.in_types]",
+                "fleet/targets/bytecode/decode.py",
+                "sources = tuple(self._stack.pop() for _ in info.in_types)[::-1]",
+                "sources = tuple(self._stack.pop() for _ in info.in_types)",
             ),
         ),
     ),
@@ -165,9 +165,9 @@ FAULTS = (
         (
             Edit(
                 "fleet/engines/riscv.py",
-                "return run_image(compiled, compiled.elf, inputs, options)",
+                "trace = run_image(compiled, compiled.elf, inputs, options, emulator)",
                 "from fleet.engines.planted import patched\n\n"
-                "        return run_image(compiled, patched(compiled), inputs, options)",
+                "            trace = run_image(compiled, patched(compiled), inputs, options, emulator)",
             ),
         ),
         _patch_image,
@@ -177,12 +177,12 @@ FAULTS = (
         "RISC-V code generator: the product's inner loop ends one step early",
         digits("--engines", "vm,riscv"),
         "FAIL      riscv-vs-vm",
-        (r"matmul.1 \(\S*model.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
+        (r"add.2 \(\S*model.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
         (
             Edit(
                 "fleet/targets/riscv/_matmul.py",
-                "sums = fold_loop(b, self.shape.depth, ",
-                "sums = fold_loop(b, self.shape.depth - 1, ",
+                "sums = fold(b, self.p.depth, ",
+                "sums = fold(b, self.p.depth - 1, ",
             ),
         ),
     ),

@@ -80,12 +80,12 @@ def test_nothing_without_composites() -> None:
 def test_no_error_gets_lost_at_what_a_pass_removed(tmp_path: Path) -> None:
     """gamma is 1: its product is no operation of the raised layer norm, yet the mean's error goes through it."""
     path = tmp_path / "model.py"
-    path.write_text('''import numpy as np
+    path.write_text("""import numpy as np
 gamma = np.ones(64)
 def forward(x: "float64[4, 64]"):
     mean = np.mean(x, axis=-1, keepdims=True)
     return gamma * (x - mean) / np.sqrt(np.var(x, axis=-1, keepdims=True) + 1e-5) + 0.5
-''')
+""")
     x = {"x": np.random.default_rng(0).standard_normal((4, 64))}
     x["x"][:, 0] = x["x"][:, 1:].mean(axis=1)  # next to the mean, where only the mean's own error counts
     program = load(f"{path}:forward", {}, x)

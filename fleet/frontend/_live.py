@@ -6,7 +6,7 @@ import ast
 import builtins
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -47,6 +47,8 @@ class LiveEvaluator(Evaluator):
         self._modules: dict[int, Frame] = {}
         self._functions: dict[int, Function] = {}
         self._nodes: set[int] = set()
+        self._seen_modules: set[tuple[int, str]] = set()
+        self._absent: set[tuple[int, str]] = set()
         self._held: list[tuple[ast.AST, List | Dict, list[Any]]] = []
         self.globals = self._module(function, file)
         self.frame = self.globals
@@ -78,11 +80,15 @@ class LiveEvaluator(Evaluator):
         return found
 
     def _module(self, function: FunctionType, file: File) -> Frame:
-        names = function.__globals__
+        frame = self._names(function.__globals__, "<module>")
+        self._sources.setdefault(frame, file.source)
+        return frame
+
+    def _names(self, names: Mapping[str, Any], called: str) -> Frame:
+        """The frame of a module's names."""
         if id(names) not in self._modules:
-            frame = self._modules[id(names)] = Frame("<module>", 1, Scope())
+            frame = self._modules[id(names)] = Frame(called, 1, Scope())
             self._spaces[frame] = Space(names)
-            self._sources[frame] = file.source
         return self._modules[id(names)]
 
     def _outer_names(self, node: ast.FunctionDef, free: Sequence[str]) -> None:
@@ -101,9 +107,11 @@ class LiveEvaluator(Evaluator):
         """See `Evaluator.lookup`."""
         frame = self.frame.owner(node.id) or self.frame.module()
         space = self._spaces.get(frame)
-        if space is not None and node.id not in frame.variables:
+        if space is not None and node.id not in frame.variables and (id(space), node.id) not in self._absent:
             found = self._watch(node, space, node.id)
-            if found is not MISSING:
+            if found is MISSING:
+                self._absent.add((id(space), node.id))
+            else:
                 frame.variables[node.id] = self.value(node, f"`{node.id}`", found)
         return super().lookup(node)
 
@@ -129,23 +137,44 @@ class LiveEvaluator(Evaluator):
             module = self._foreign(node.value)
             if module is not None:
                 self.step(node)
-                found = self._watch(node, Space(vars(module)), node.attr)
-                if found is MISSING:
-                    self.fail("F206", node, f"the module `{module.__name__}` has no `{node.attr}`")
-                return self.value(node, f"`{module.__name__}.{node.attr}`", found)
+                return self._attribute(node, module)
         return super().expression(node)
+
+    def _attribute(self, node: ast.Attribute, module: ModuleType) -> Value:
+        frame = self._names(vars(module), module.__name__)
+        if node.attr not in frame.variables:
+            found = self._watch(node, self._spaces[frame], node.attr)
+            if found is MISSING:
+                self.fail("F206", node, f"the module `{module.__name__}` has no `{node.attr}`")
+            frame.variables[node.attr] = self.value(node, f"`{module.__name__}.{node.attr}`", found)
+        return frame.variables[node.attr]
+
+    def roots(self, first: Mapping[str, Value]) -> dict[str, Value]:
+        """Everything that was looked up, by name; `first` come first. The second of a name is called `name.1`."""
+        found = dict(first)
+        for frame in self._spaces:
+            for name, value in frame.variables.items():
+                unique, count = name, 0
+                while unique in found:
+                    count += 1
+                    unique = f"{name}.{count}"
+                found[unique] = value
+        return found
 
     def _foreign(self, node: ast.expr) -> ModuleType | None:
         """The module that a dotted name stands for, if it is none of the libraries that the tables name."""
         found: Any = MISSING
+        space: Space | None = None
         if isinstance(node, ast.Name):
             space = self._spaces.get(self.frame.owner(node.id) or self.frame.module())
             found = MISSING if space is None else space.find(node.id)
         elif isinstance(node, ast.Attribute) and (outer := self._foreign(node.value)) is not None:
             found = vars(outer).get(node.attr)
         if isinstance(found, ModuleType) and found.__name__.split(".")[0] not in _LIBRARIES:
-            if isinstance(node, ast.Name):
-                self._watch(node, space, node.id)  # pyright: ignore[reportPossiblyUnboundVariable, reportArgumentType]
+            key = (id(space), node.id) if isinstance(node, ast.Name) else None
+            if key is not None and space is not None and key not in self._seen_modules:
+                self._seen_modules.add(key)
+                self._watch(node, space, key[1])
             return found
         return None
 

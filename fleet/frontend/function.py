@@ -88,7 +88,7 @@ def _trace(function: FunctionType, file: File, node: ast.FunctionDef, arguments:
         outputs: dict[str, SSAValue] = {}
         result = Known(None) if ev.errors else _result(ev, domain.builder, node, flow, outputs)
         if not ev.errors:
-            roots = {**ev.globals.variables, **ev.function(function, {}).frame.variables, **frame.variables}
+            roots = ev.roots(frame.variables)
             returned = (list(outputs), list(outputs.values()))
             program = assemble(function.__name__, domain, inputs, {}, returned, frame.variables, roots, symbols)
             return Traced(program, result, ev.watched)

@@ -255,6 +255,21 @@ def test_numbers_of_other_types_are_other_programs() -> None:
     assert len(times.programs) == 6
 
 
+def test_weights_are_named_once_wherever_they_come_from() -> None:
+    table = [np.ones(3), np.zeros(3)]
+
+    def used(x):
+        for _ in range(3):
+            x = x * elsewhere.SCALE + table[1] + len(x) + scaled(x) + W.sum()
+        return x + table[0]
+
+    compiled = jit(target="vm")(used)
+    same(compiled(X), used(X), exact=True)
+    assert sorted(compiled.programs[0].weights) == ["SCALE", "W", "table.0", "table.1"]
+    (versions,) = compiled._versions.values()
+    assert len(versions[0].traced.watched.entries) == 8  # elsewhere, SCALE, table, scaled, EPS, W, range, len
+
+
 def test_the_same_program_is_compiled_once() -> None:
     first, second = jit(target="vm")(affine), jit(target="vm")(affine)
     first(X), second(X)

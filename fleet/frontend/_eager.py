@@ -163,7 +163,7 @@ class Eager(Domain):
         with self.numpy_errors(node):
             return self.wrapped(node, _UNARY[op](self.plain(node, value)))
 
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
         """See `Domain.arithmetic`."""
         return Number(value)
 

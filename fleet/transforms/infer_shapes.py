@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
-from fleet.errors import FleetError, ModelError
+from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant
 from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, SizedOp, op_id
@@ -22,7 +22,7 @@ from fleet.transforms.fold_constants import fold
 from fleet.transforms.passes import Pass
 from fleet.transforms.settle import settle
 
-__all__ = ["PASS", "bound", "infer_shapes"]
+__all__ = ["PASS", "bound", "check_known", "infer_shapes"]
 
 
 def infer_shapes(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
@@ -39,6 +39,16 @@ def bound(program: Program, inputs: Mapping[str, np.ndarray]) -> Program:
     if not program.unknown:
         return program
     return infer_shapes(program, {a.name: inputs[a.name].shape for a in program.inputs if a.name in inputs})
+
+
+def check_known(program: Program, target: str) -> None:
+    """Refuses a program with unknown dimensions for a target whose memory is planned before the run. Raises DeviceError."""
+    if program.unknown:
+        names = ", ".join(program.unknown)
+        hint = f"bind it: give --batch or --input and leave out --dynamic, or run infer-shapes{{{program.unknown[0]}=8}}"
+        raise DeviceError(
+            f"the size {names} is unknown, and code on {target} needs all sizes", where=program.source_name, hint=hint
+        )
 
 
 def _pass(shapes: Mapping[str, tuple[int, ...]]) -> Pass:

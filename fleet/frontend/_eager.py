@@ -100,7 +100,7 @@ class Eager(Domain):
                 self.ev.bounded(node, len(value.values), "a range")
                 return value.values
             case Slice():
-                return slice(value.start, value.stop, value.step)
+                return value.plain
             case Text():
                 template, values = _text.template(value.parts)
                 return template.format(*(self.plain(node, v) for v in values))
@@ -201,6 +201,8 @@ class Eager(Domain):
             numbers = [float(ev.static(v) or 0) for v in bound.values() if isinstance(v, Number)]
             step = numbers[2] if len(numbers) > 2 else 1.0
             self.fits(node, (int(min(abs(max(numbers) - min(0.0, *numbers)) / (abs(step) or 1), 2.0**40)),))
+        elif name in ("split", "array_split", "hsplit", "vsplit") and isinstance(bound["indices_or_sections"], Number):
+            ev.bounded(node, ev.integer(node, bound["indices_or_sections"], "the number of sections"), "a list")
         elif name in ("tile", "repeat", "outer", "pad"):
             sizes = [np.asarray(self.plain(node, v)) for k, v in bound.items() if k != "axis"]
             counts = [s.size if k in ("a", "b") else max(1, int(np.abs(s).max(initial=1))) ** s.size

@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant
-from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, SizedOp, op_id
+from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, op_id
 from fleet.ir.infer import InferenceError, result_type
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
@@ -72,7 +72,7 @@ def _apply(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> None:
         if isinstance(op, DimOp):
             _known_dimension(edit, op)
             continue
-        if (isinstance(op, SizedOp) and settle(edit, op)) or (not is_tensor(op.results[0].type) and fold(edit, op)):
+        if settle(edit, op) or (not is_tensor(op.results[0].type) and fold(edit, op)):
             continue
         try:
             inferred = result_type(op.name.removeprefix("fleet."), [v.type for v in op.operands], attributes_of(op))

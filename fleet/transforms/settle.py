@@ -21,11 +21,17 @@ from fleet.transforms.edit import Edit, identity
 __all__ = ["settle"]
 
 
-def settle(edit: Edit, op: d.SizedOp) -> bool:
-    """Replaces the operation where all its sizes are constants and what they count in is known; whether it did.
+def settle(edit: Edit, op: FleetOp) -> bool:
+    """Replaces an operation where all its sizes are constants and what they count in is known; whether it did.
+
+    Of slice, reshape and broadcast_to: where they leave open what the operand says by now.
 
     Raises ModelError for sizes that do not fit, as the run would.
     """
+    if isinstance(op, d.SliceOp | d.ReshapeOp | d.BroadcastToOp):
+        return _closed(edit, op)
+    if not isinstance(op, d.SizedOp):
+        return False
     made = isinstance(op, d.ArangeOp | d.TriOp)
     sizes = [_size(v) for v in (op.operands if made else op.operands[1:])]
     if any(n is None for n in sizes):
@@ -35,6 +41,42 @@ def settle(edit: Edit, op: d.SizedOp) -> bool:
         return _weight(edit, op, numbers) if made else _moved(edit, op, numbers)
     except InferenceError as error:
         raise ModelError(str(error), where=op_id(op)) from error
+
+
+def _closed(edit: Edit, op: d.SliceOp | d.ReshapeOp | d.BroadcastToOp) -> bool:
+    source, target = op.operands[0], list(shape_of(op.results[0].type))
+    shape = shape_of(source.type)
+    try:
+        if isinstance(op, d.SliceOp):
+            return _closed_slice(edit, op, shape)
+        if UNKNOWN not in target or UNKNOWN in shape:
+            return False
+        if isinstance(op, d.ReshapeOp):
+            rest = math.prod(n for n in target if n != UNKNOWN)
+            target[target.index(UNKNOWN)] = math.prod(shape) // rest if rest else 0
+            return _replace(edit, op, make("reshape", [source], shape=target))
+        own = (1,) * (len(target) - len(shape)) + shape
+        target = [o if t == UNKNOWN else t for o, t in zip(own, target, strict=True)]
+        return _replace(edit, op, make("broadcast_to", [source], shape=target))
+    except InferenceError as error:
+        raise ModelError(str(error), where=op_id(op)) from error
+
+
+def _closed_slice(edit: Edit, op: d.SliceOp, shape: tuple[int, ...]) -> bool:
+    found = attributes_of(op)
+    start, size = list(found["start"]), list(found["size"])
+    step = list(found.get("step") or [1] * len(shape))
+    for i, n in enumerate(shape):
+        if n == UNKNOWN:
+            continue
+        start[i] += n if start[i] < 0 else 0
+        if size[i] < 0:
+            size[i] = len(range(start[i], n if step[i] > 0 else -1, step[i]))
+        if size[i] == 0:
+            start[i], step[i] = 0, 1
+    if (start, size) == (found["start"], found["size"]):
+        return False
+    return _replace(edit, op, make("slice", [op.operands[0]], start=start, size=size, step=step))
 
 
 def _size(value: SSAValue) -> int | None:

@@ -6,6 +6,7 @@ Sizes, bounds and steps are operands, Python integers, mostly sums and products 
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase
@@ -18,36 +19,34 @@ from fleet.ir.operation import FleetOp, axes_attr
 __all__ = ["ArangeOp", "DynamicBroadcastOp", "DynamicReshapeOp", "DynamicSliceOp", "SizedOp", "TriOp"]
 
 
-class SizedOp(FleetOp):
+class SizedOp(FleetOp, ABC):
     """Base: some operands are sizes."""
 
 
+class _ShapedOp(SizedOp, ABC):
+    """One array, and a size for every unknown dimension of the result."""
+
+    operand = operand_def()
+    sizes = var_operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue | Operation, sizes: Sequence[SSAValue | Operation], result: Attribute) -> None:
+        super().__init__(operands=[operand, sizes], result_types=[result])
+
+
 @irdl_op_definition
-class DynamicReshapeOp(SizedOp):
+class DynamicReshapeOp(_ShapedOp):
     """`numpy.reshape`; every `?` of the result has its size among `sizes`, in order, and one of them may be -1."""
 
     name = "fleet.dynamic_reshape"
-    operand = operand_def()
-    sizes = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue | Operation, sizes: Sequence[SSAValue | Operation], result: Attribute) -> None:
-        super().__init__(operands=[operand, sizes], result_types=[result])
 
 
 @irdl_op_definition
-class DynamicBroadcastOp(SizedOp):
+class DynamicBroadcastOp(_ShapedOp):
     """`numpy.broadcast_to`, of a scalar `numpy.full`; every `?` of the result has its size among `sizes`, in order."""
 
     name = "fleet.dynamic_broadcast"
-    operand = operand_def()
-    sizes = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue | Operation, sizes: Sequence[SSAValue | Operation], result: Attribute) -> None:
-        super().__init__(operands=[operand, sizes], result_types=[result])
 
 
 @irdl_op_definition

@@ -20,6 +20,7 @@ Examples:
   fleet compile --validation examples/add_sample.py
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
+  fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights w.npz -o digits.fbc
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
 
 A name that ends in .fbc (bytecode) or .elf (riscv-asm) gets the file that `fleet run` or an emulator takes, one that ends in
@@ -34,6 +35,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.option("--emit", "stage", type=click.Choice(STAGES), help="What to print; ir unless the model runs.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @data_options
+@click.option("--dynamic", multiple=True, help="A declared dimension that stays unknown until the run; `all`: every one.")
 @click.option("--opt", is_flag=True, help="Run the passes that keep every bit (the pipeline `vm`).")
 @click.option("--pipeline", type=click.Choice(_PIPELINES), help="Run this pipeline's passes; see docs/passes.md.")
 @click.option("--verify-each", is_flag=True, help="Verify the IR after every pass.")
@@ -58,6 +60,7 @@ def command(
     input_path: Path | None,
     seed: int,
     batch: int | None,
+    dynamic: tuple[str, ...],
     opt: bool,
     pipeline: str | None,
     verify_each: bool,
@@ -85,6 +88,7 @@ def command(
     return execute(
         Request(
             model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
+            dynamic="all" in dynamic or dynamic,
             lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
             backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
             before=before, after=after,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ class Request:
         model: "path.py:function" or "path.py".
         stage: what is printed, or written to `out`; None for nothing.
         module_only: of bytecode print the module as seed 001 shows it, without the listing.
-        weights, input_path, seed, batch: as `load_model`.
+        weights, input_path, seed, batch, dynamic: as `load_model`.
         device, lowering: for the accelerator's stages.
         pipeline: passes that run first; None for none.
         backend: target backend; runner: "vm" (the backend's engine) or "interpreter" (the source's syntax tree).
@@ -47,6 +47,7 @@ class Request:
     input_path: Path | None = None
     seed: int = 0
     batch: int | None = None
+    dynamic: Collection[str] | bool = ()
     device: str | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
     pipeline: str | None = None
@@ -70,7 +71,12 @@ def execute(request: Request) -> int:
     if request.runner == "interpreter" and request.run and request.stage is None and request.model.endswith(".py"):
         return _interpret(request.model, {}, ())  # what only the interpreter takes must not meet the compiler
     compiled = compile_model(
-        request.model, weights=request.weights, inputs=request.input_path, seed=request.seed, batch=request.batch
+        request.model,
+        weights=request.weights,
+        inputs=request.input_path,
+        seed=request.seed,
+        batch=request.batch,
+        dynamic=request.dynamic,
     )
     if compiled.banner and (request.run or request.stage not in ("token", "ast")):
         click.echo(f"fleet: {compiled.banner}", err=True)

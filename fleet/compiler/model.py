@@ -10,7 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,10 @@ BACKENDS: Mapping[str, str | None] = {
     "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "sycl": None, "cuda": None, "llvm-gpu": None,
 }  # fmt: skip
 """Target backend of the seeds -> the engine that runs it; None for those that fleet does not have."""
+
+
+_ANY_SIZE = frozenset({"bytecode", "ir"})
+"""Targets that run programs with unknown dimensions as they are."""
 
 
 def engine_of(backend: str) -> str:
@@ -131,15 +135,19 @@ class Compiled:
             write_atomically(path, self.text(stage, device=device, lowering=lowering).encode(errors="replace"))
 
     def run(self, engine: str = "vm", inputs: Mapping[str, np.ndarray] | None = None, **options: Any) -> Trace:
-        """Runs on an engine; `options` are the fields of `RunOptions`. Raises what the engine raises, SetupError included."""
+        """Runs on an engine; `options` are the fields of `RunOptions`. For an engine that needs all sizes, unknown dimensions get
+        those of the inputs. Raises what the engine raises, SetupError included."""
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
+        from fleet.transforms.infer_shapes import bound
 
         chosen = find_engine(engine).engine
         missing = chosen.available()
         if missing:
             raise SetupError(missing, where=f"engine {engine}")
-        return chosen.run(self.program, self.inputs if inputs is None else inputs, RunOptions(**options))
+        given = self.inputs if inputs is None else inputs
+        program = self.program if chosen.target in _ANY_SIZE else bound(self.program, given)
+        return chosen.run(program, given, RunOptions(**options))
 
     def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
         from fleet.isa.registry import find_device
@@ -161,6 +169,7 @@ def compile_model(
     inputs: Path | str | Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
     batch: int | None = None,
+    dynamic: Collection[str] | bool = (),
     pipeline: str | None = None,
     hooks: Hooks | None = None,
 ) -> Compiled:
@@ -171,13 +180,14 @@ def compile_model(
         weights, inputs: .npz files or arrays by argument name. With files, or with neither, what is missing is drawn with `seed`;
             arrays must be complete.
         batch: rows of drawn inputs, or only the first rows of those given.
+        dynamic: names of declared dimensions that stay unknown until a run (True: all), see `fleet.frontend.source.load`.
         pipeline: passes to run ("vm" keeps every bit; see `fleet.transforms.pipeline.PIPELINES`); None for none.
         hooks: what happens around every pass (dumps, verification).
 
     Raises:
         SourceError, ModelError: as `fleet.frontend.source.load`.
     """
-    compiled = _loaded(spec, weights, inputs, seed, batch)
+    compiled = _loaded(spec, weights, inputs, seed, batch, dynamic)
     return compiled if pipeline is None else optimised(compiled, pipeline, hooks)
 
 
@@ -189,7 +199,7 @@ def optimised(compiled: Compiled, pipeline: str, hooks: Hooks | None = None) -> 
     return replace(compiled, program=program, records=records)
 
 
-def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None) -> Compiled:
+def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None, dynamic: Collection[str] | bool) -> Compiled:
     if isinstance(weights, Mapping) or isinstance(inputs, Mapping):
         from fleet.cosim.data import load_arrays
         from fleet.frontend.source import load
@@ -200,11 +210,11 @@ def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None) 
             return dict(given) if isinstance(given, Mapping) else load_arrays(Path(given), what=what)
 
         bound, fed = arrays(weights, "weights"), arrays(inputs, "input")
-        program = load(spec, bound, fed, seed=seed)
-        return Compiled(spec, program, {a.name: np.ascontiguousarray(fed[a.name]) for a in program.inputs})
+        program = load(spec, bound, fed, seed=seed, dynamic=dynamic)
+        return Compiled(spec, program, {a.name: np.ascontiguousarray(fed[a.name]) for a in program.inputs if a.name in fed})
     from fleet.cosim.model import load_model
 
-    model = load_model(spec, Path(weights) if weights else None, Path(inputs) if inputs else None, seed, batch)
+    model = load_model(spec, Path(weights) if weights else None, Path(inputs) if inputs else None, seed, batch, dynamic)
     return Compiled(spec, model.program, model.inputs, model.banner)
 
 

@@ -157,6 +157,16 @@ def _pad(s: Step) -> Array:
     return cast("Array", apply(s.op, [s.e[0], np.asarray(s.e[1])]))
 
 
+def _sized(s: Step) -> Array:
+    """Moves elements to where sizes say; sizes are exact."""
+    return cast("Array", apply(s.op, [s.e[0], *(np.asarray(x, np.int64) for x in s.x[1:])]))
+
+
+def _made(s: Step) -> Array:
+    """Small integers, the same everywhere."""
+    return np.zeros(apply(s.op, [np.asarray(x, np.int64) for x in s.x]).shape)
+
+
 def _clipped(x: Any) -> Any:
     """log1p of what its error takes below -1 is not defined: NaN, which `clean` makes inf."""
     return np.log1p(np.where(x < -1, np.nan, x))
@@ -185,5 +195,7 @@ FUNCTIONS: Mapping[type[FleetOp], Rule] = {
     d.EinsumOp: _einsum,
     d.BroadcastToOp: _moved,
     d.PadOp: _pad,
+    **dict.fromkeys((d.DynamicReshapeOp, d.DynamicBroadcastOp, d.DynamicSliceOp), _sized),
+    **dict.fromkeys((d.ArangeOp, d.TriOp), _made),
     d.DimOp: lambda _s: np.zeros(()),
 }

@@ -44,6 +44,7 @@ from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.ir.program import Program
+from fleet.transforms.infer_shapes import bound
 
 __all__ = ["CosimOptions", "cosim"]
 
@@ -111,6 +112,7 @@ def cosim(
     Raises:
         FleetError: for what makes the whole run senseless (an unknown engine, labels that do not fit, no device).
     """
+    program = bound(program, inputs)
     known = known_engines(options)
     check_request(program, labels, engines, options, known)
     with tempfile.TemporaryDirectory(prefix="fleet-cosim-", ignore_cleanup_errors=True) as temporary:

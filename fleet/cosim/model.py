@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,12 +55,14 @@ def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndar
         raise ModelError(f"no weight for {what}", hint=f"given are {', '.join(weights)}; add it, or give it with --input")
 
 
-def load_model(spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None) -> LoadedModel:
+def load_model(
+    spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, dynamic: Collection[str] | bool = ()
+) -> LoadedModel:
     """Reads the model, its weights and inputs; draws what is not given.
 
     Without `weights`, every argument but the first is taken to be a weight and drawn; without `input_path` the other
-    arguments are drawn (with `weights`, only those of a named dimension and the first). Raises FleetError for anything that
-    does not fit, naming the files.
+    arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of `dynamic` stay
+    unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
     """
     from fleet.frontend.source import load, sample_inputs, signature
 
@@ -94,7 +96,7 @@ def load_model(spec: str, weights: Path | None, input_path: Path | None, seed: i
                 _check_complete(arguments, bound)
             given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
             drawn = [*given, *drawn]
-        program = load(spec, bound, given, seed=seed)
+        program = load(spec, bound, given, seed=seed, dynamic=dynamic)
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
         raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error

@@ -22,6 +22,7 @@ from fleet.ir.dialect import ConstantOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.vm import check_dimensions
 from fleet.transforms.pipeline import prepared
 
 __all__ = ["ENGINE", "InterpEngine", "interpret"]
@@ -45,6 +46,8 @@ def interpret(
 
     Returns outputs and tensors. Raises ModelError naming the operation that fails on these values.
     """
+    if all(a.name in inputs for a in program.inputs):
+        check_dimensions(program.arguments, inputs)
     environment: dict[SSAValue, np.ndarray] = {}
     tensors: dict[str, np.ndarray] = {}
     operations = list(program.operations())

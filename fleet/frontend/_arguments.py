@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from fleet.frontend._calls import defaults
 from fleet.frontend._module import Module
 from fleet.ir.program import Argument
 from fleet.ir.types import SUPPORTED_DTYPES
-from fleet.symbols.dims import DTYPE_NAMES, DeclarationError, Declared, bind, parse_declaration
+from fleet.symbols.dims import DTYPE_NAMES, DeclarationError, Declared, bind, names_of, parse_declaration
 
 Arrays: TypeAlias = Mapping[str, np.ndarray]
 _SUPPORTED = 'annotate arrays as "float32[N, 64]", np.ndarray or npt.NDArray[np.float32]'
@@ -60,25 +60,56 @@ def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def dynamic_names(where: str, signature: Sequence[Declared], weights: Arrays, dynamic: Collection[str] | bool) -> frozenset[str]:
+    """Names of the dimensions that stay unknown: those asked for, or with True all that no weight has.
+
+    Raises ModelError for a name that is not declared, or that a weight fixes.
+    """
+    declared = names_of(signature)
+    fixed = {n: a.name for a in signature if a.name in weights for n in a.dims or () if isinstance(n, str)}
+    if isinstance(dynamic, bool):
+        return frozenset(declared) - fixed.keys() if dynamic else frozenset()
+    for name in sorted(dynamic):
+        if name not in declared:
+            hint = f"declared are {', '.join(declared)}" if declared else 'declare one: x: "float32[N, 64]"'
+            raise ModelError(f"no dimension {name} is declared", where=where, hint=hint)
+        if name in fixed:
+            raise ModelError(
+                f'{name} cannot be unknown: the weight "{fixed[name]}" has it', where=where, hint="give it as an input"
+            )
+    return frozenset(dynamic)
+
+
 def bound_arguments(
-    where: str, signature: Sequence[Declared], weights: Arrays, inputs: Arrays
+    where: str, signature: Sequence[Declared], weights: Arrays, inputs: Arrays, dynamic: Collection[str] | bool = ()
 ) -> tuple[list[Argument], dict[str, int]]:
     """Checks the given arrays against the declaration.
 
-    Returns the arguments that arrays are given for, in order, and the sizes of named dimensions.
-    Raises ModelError: arrays that are missing (all of them listed), given twice, or of another dtype or shape.
+    Returns the arguments that arrays are given for, or that have a dimension of `dynamic`, in order, and the sizes of named
+    dimensions.
+    Raises ModelError: arrays that are missing (all of them listed), given twice, or of another dtype or shape; see `dynamic_names`.
     """
+    unknown = dynamic_names(where, signature, weights, dynamic)
+    shapes = {n: a.shape for given in (inputs, weights) for n, a in given.items()}
+    try:
+        sizes = {n: size for n, size in bind(signature, shapes).items() if n not in unknown}
+    except DeclarationError as error:
+        raise ModelError(str(error), where=where) from None
     arguments: list[Argument] = []
     missing: list[str] = []
     for d in signature:
         if d.name in weights and d.name in inputs:
             raise ModelError(f'"{d.name}" is both a weight and an input', where=where, hint="give it once")
         array = weights.get(d.name, inputs.get(d.name))
+        if array is not None:
+            _check_array(where, d, array)
+        if d.name not in weights and unknown.intersection(n for n in d.dims or () if isinstance(n, str)):
+            arguments.append(_unknown(where, d, sizes, unknown))
+            continue
         if array is None:
             if not d.optional:
                 missing.append(f"{d.name} ({d})")
             continue
-        _check_array(where, d, array)
         arguments.append(Argument(d.name, array.shape, array.dtype, "weight" if d.name in weights else "input"))
     if missing:
         given = ", ".join([*weights, *inputs]) or "nothing"
@@ -87,10 +118,19 @@ def bound_arguments(
             where=where,
             hint=f"given are {given}",
         )
-    try:
-        return arguments, bind(signature, {a.name: a.shape for a in arguments})
-    except DeclarationError as error:
-        raise ModelError(str(error), where=where) from None
+    return arguments, sizes
+
+
+def _unknown(where: str, d: Declared, sizes: Mapping[str, int], unknown: Collection[str]) -> Argument:
+    """An input with dimensions that only the run knows; its others must be declared, or known from other arrays."""
+    assert d.dims is not None
+    assert d.dtype is not None
+    open_ = [n for n in d.dims if isinstance(n, str) and n not in sizes and n not in unknown]
+    if open_:
+        hint = f"give the input, or let {open_[0]} stay unknown too: --dynamic {open_[0]}"
+        raise ModelError(f'no data says what {open_[0]} of "{d.name}" is', where=where, hint=hint)
+    shape = tuple(n if isinstance(n, int) else sizes.get(n, -1) for n in d.dims)
+    return Argument(d.name, shape, d.dtype, "input", tuple(n if isinstance(n, str) and n in unknown else "" for n in d.dims))
 
 
 def _check_array(where: str, d: Declared, array: np.ndarray) -> None:

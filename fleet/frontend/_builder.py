@@ -38,6 +38,7 @@ class Builder:
         self.source = source
         self.block = block
         self._names: dict[FleetOp, tuple[int, str]] = {}
+        self._dims: dict[tuple[SSAValue, int], SSAValue] = {}
         self._count = 0
 
     def emit(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> SSAValue:
@@ -59,7 +60,7 @@ class Builder:
             dtypes = compute_types(name, types)
         except InferenceError as error:
             self.source.fail("F401", node, str(error))
-        if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and operands[1].value < 0:
+        if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and _negative(operands[1]):
             self.source.fail("F703", node, "integers to negative integer powers are not allowed", "make the base a float")
         values = [
             v.ssa if isinstance(v, Tensor) else self.number(node, v, element_type(dtype))
@@ -71,6 +72,8 @@ class Builder:
         """IR type; of a number the one that a script gives it (i32 where it fits, f64, i1)."""
         if isinstance(value, Tensor):
             return value.ssa.type
+        if value.symbolic:
+            return i64 if value.ssa is None else value.ssa.type
         match value.value:
             case bool():
                 return i1
@@ -83,16 +86,12 @@ class Builder:
 
     def number(self, node: ast.AST, number: Number, type_: Attribute | None = None) -> SSAValue:
         """The number as a value of scalar type `type_` (its own by default)."""
-        if number.size is not None and number.ssa is None:
-            number.ssa = self.emit(node, "dim", [number.size[0]], axis=number.size[1])
+        if number.symbolic:
+            return self._symbolic(node, number, type_)
         if number.formula is not None and number.ssa is None and type_ in (None, number.formula[2]):
             self._compute(node, number)
         if number.ssa is not None and type_ in (None, number.ssa.type):
             return number.ssa
-        if number.size is not None:
-            assert type_ is not None
-            assert number.ssa is not None
-            return self.emit(node, "cast", [number.ssa], dtype=numpy_dtype(type_))
         type_ = type_ or self.type_of(node, number)
         if type_ not in number.constants:
             number.constants[type_] = self.constant(number.place or node, number.value, type_)
@@ -100,6 +99,20 @@ class Builder:
                 depth, variable = number.variable
                 self.name(number.constants[type_], variable, depth)
         return number.constants[type_]
+
+    def _symbolic(self, node: ast.AST, number: Number, type_: Attribute | None) -> SSAValue:
+        """A number that only the run knows; of one dimension there is one operation."""
+        if number.ssa is None:
+            assert number.dim is not None
+            if number.dim not in self._dims:
+                self._dims[number.dim] = self.emit(node, "dim", [number.dim[0]], axis=number.dim[1])
+            number.ssa = self._dims[number.dim]
+            if number.variable is not None:
+                self.name(number.ssa, number.variable[1], number.variable[0])
+        if type_ in (None, number.ssa.type):
+            return number.ssa
+        assert type_ is not None
+        return self.emit(node, "cast", [number.ssa], dtype=numpy_dtype(type_))
 
     def _compute(self, node: ast.AST, number: Number) -> None:
         """Makes the operation by which the source computes a number."""
@@ -193,6 +206,10 @@ class Builder:
 
     def _ordered_names(self) -> list[tuple[FleetOp, tuple[int, str]]]:
         return [(op, self._names[op]) for op in self.block.ops if isinstance(op, FleetOp) and op in self._names]
+
+
+def _negative(number: Number) -> bool:
+    return not number.symbolic and number.value < 0
 
 
 def _wide(number: Number) -> bool:

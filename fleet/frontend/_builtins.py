@@ -114,7 +114,7 @@ def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
     value = ev.operand(node, args[0])
     if isinstance(value, Tensor):
         return ev.domain.unary(node, "abs", value)
-    return ev.domain.arithmetic(node, "abs", [value], abs(value.value))
+    return ev.domain.arithmetic(node, "abs", [value], None if value.symbolic else abs(value.value))
 
 
 def _number(kind: Callable[[Any], Any]) -> _Builtin:
@@ -122,6 +122,8 @@ def _number(kind: Callable[[Any], Any]) -> _Builtin:
         if not args:
             return Number(kind(0))
         value = args[0]
+        if isinstance(value, Number) and value.symbolic and (kind is float or (kind is int and value.whole)):
+            return value if kind is int else ev.domain.arithmetic(node, "mul", [value, Number(1.0)], None)
         if kind is bool:
             return Number(ev.truth(node, value))
         known = value if isinstance(value, str) and len(value) < 400 else ev.static(value)
@@ -190,6 +192,8 @@ def _extreme(op: str) -> _Builtin:
 def _plain(ev: Evaluator, node: ast.Call, value: Value, measure: Value, op: str) -> Any:
     found = value if measure is None else ev.call(node, measure, [value], {})
     known = found if isinstance(found, str) else ev.static(found)
+    if isinstance(found, Number) and found.symbolic:
+        ev.unknown(node, f"{op} of a size that only the run knows")
     if known is None:
         hint = "use np.max, np.min, np.maximum, np.minimum or np.sort's likes on arrays"
         ev.fail("F501", node, f"{op} of {words(found)}: its value must be known from the source", hint)
@@ -314,7 +318,10 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
 
 
 def _is_number(kind: type) -> Callable[[Value], bool]:
-    return lambda v: isinstance(v, Number) and isinstance(v.value, kind)
+    return lambda v: (
+        isinstance(v, Number)
+        and ((kind is int and v.whole) or (kind is float and not v.whole) if v.symbolic else isinstance(v.value, kind))
+    )
 
 
 _KINDS: Mapping[str, Callable[[Value], bool]] = {

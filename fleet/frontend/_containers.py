@@ -18,7 +18,7 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
     """A dict's key as a plain Python value."""
     match value:
         case Number():
-            if value.size is None:
+            if not value.symbolic:
                 return value.value
         case str() | None:
             return value
@@ -137,7 +137,7 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value) -> Value:
         case tuple() | List() | str() | Range():
             content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, Range) else owner
             if isinstance(index, Slice):
-                return _cut(owner, slice(index.start, index.stop, index.step))
+                return _cut(owner, index.plain)
             at = ev.integer(node.slice, index, "a sequence's index")
             if not -len(content) <= at < len(content):
                 ev.fail("F306", node.slice, f"index {at} is out of range for {words(owner)}")
@@ -167,7 +167,7 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, value: Value) -> Non
         case List() if isinstance(index, Slice):
             new = ev.collect(node, value)
             try:
-                owner.items[slice(index.start, index.stop, index.step)] = new
+                owner.items[index.plain] = new
             except ValueError as error:
                 ev.fail("F704", node, str(error))
         case List():
@@ -186,7 +186,7 @@ def remove(ev: Evaluator, node: ast.Subscript, owner: Value) -> None:
                 ev.fail("F704", node.slice, f"the dict has no key {plain!r}", f"it has {_names(owner)}")
             del owner.items[plain]
         case List() if isinstance(index, Slice):
-            del owner.items[slice(index.start, index.stop, index.step)]
+            del owner.items[index.plain]
         case List():
             del owner.items[_at(ev, node, owner, index)]
         case _:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fleet.frontend import _sizes
 from fleet.frontend._library import dtype_of
 from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, emit, emitter, whole
 from fleet.frontend._random import check_size, check_total
 from fleet.frontend._shapes import stack
+from fleet.frontend._sizes import Sizes, broadcasted, dims_of, filled, given_sizes
 from fleet.frontend._static import Static
 from fleet.frontend._values import List, Number, Range, Tensor, Value, words
 from fleet.ir.types import SUPPORTED_DTYPES
@@ -44,55 +46,69 @@ def _dtype(ev: Evaluator, node: ast.AST, args: Arguments) -> np.dtype | None:
 # ---- filled
 
 
-def _filling(ev: Evaluator, node: ast.AST, shape: Sequence[int], value: Value, dtype: np.dtype | None) -> Tensor:
+def _filling(ev: Evaluator, node: ast.AST, given: Sizes, value: Value, dtype: np.dtype | None) -> Tensor:
+    shape = [d for d in given if isinstance(d, int)]
     check_size(ev, node, tuple(shape), dtype or np.dtype(float))
+    if isinstance(value, Number) and value.symbolic:
+        value = array(ev, node, value)
     if isinstance(value, Tensor):
         source = value if dtype is None else cast(ev, node, value, dtype)
+        if len(shape) < len(given):
+            return Tensor(broadcasted(ev, node, source, given), scalar=False)
         return emit(ev, node, "broadcast_to", [source], shape=list(shape))
     if not isinstance(value, Number):
         ev.fail("F408", node, f"full with {words(value)} is not supported", "fill with a number")
     chosen = dtype or np.asarray(value.value).dtype
-    filled = emitter(ev).filled(node, tuple(shape), whole(ev, node, value.value, chosen), chosen)
-    return Tensor(filled.ssa, scalar=False)
+    if len(shape) < len(given):
+        return Tensor(filled(ev, node, given, whole(ev, node, value.value, chosen), chosen), scalar=False)
+    made = emitter(ev).filled(node, tuple(shape), whole(ev, node, value.value, chosen), chosen)
+    return Tensor(made.ssa, scalar=False)
 
 
 def _filled(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    shape = ev.integers(node, args["shape"], "shape")
+    shape = given_sizes(ev, node, args["shape"])
     return _filling(ev, node, shape, Number(int(str(args[""]))), _dtype(ev, node, args) or np.dtype(float))
 
 
 def _full(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return _filling(ev, node, ev.integers(node, args["shape"], "shape"), args["fill_value"], _dtype(ev, node, args))
+    return _filling(ev, node, given_sizes(ev, node, args["shape"]), args["fill_value"], _dtype(ev, node, args))
 
 
 def _like(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     value = args.get("fill_value", Number(int(str(args[""]) or 0)))
-    if any(d < 0 for d in x.shape):
-        ev.fail("F501", node, "an array of a shape that is not known before the run", "write x * 0 + value")
-    return _filling(ev, node, x.shape, value, _dtype(ev, node, args) or x.dtype)
+    return _filling(ev, node, dims_of(x), value, _dtype(ev, node, args) or x.dtype)
 
 
 # ---- recipes
 
 
-def triangle(ev: Evaluator, node: ast.AST, rows: int, columns: int, k: int, dtype: np.dtype) -> Static:
+def triangle(ev: Evaluator, node: ast.AST, rows: int | Number, columns: int | Number, k: int, dtype: np.dtype) -> Tensor:
     """`np.tri`."""
+    if isinstance(rows, Number) or isinstance(columns, Number):
+        return _sizes.triangle(ev, node, rows, columns, k, dtype)
     return static(ev, node, Creation("tri", (rows, columns, k), (rows, columns), dtype), "tri")
 
 
+def _square(ev: Evaluator, node: ast.AST, args: Arguments) -> tuple[int | Number, int | Number]:
+    """Rows and columns; as many columns as rows where they are not given."""
+    (rows,) = given_sizes(ev, node, (args["N"],), "N")
+    return rows, rows if args.get("M") is None else given_sizes(ev, node, (args["M"],), "M")[0]
+
+
 def _tri(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    rows = ev.integer(node, args["N"], "N")
-    columns = rows if args.get("M") is None else ev.integer(node, args["M"], "M")
+    rows, columns = _square(ev, node, args)
     k = ev.integer(node, args.get("k", Number(0)), "k")
     return triangle(ev, node, rows, columns, k, _dtype(ev, node, args) or np.dtype(float))
 
 
 def _eye(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    rows = ev.integer(node, args["N"], "N")
-    columns = rows if args.get("M") is None else ev.integer(node, args["M"], "M")
+    rows, columns = _square(ev, node, args)
     k = ev.integer(node, args.get("k", Number(0)), "k")
     dtype = _dtype(ev, node, args) or np.dtype(float)
+    if isinstance(rows, Number) or isinstance(columns, Number):
+        below, above = (_sizes.triangle(ev, node, rows, columns, n, dtype) for n in (k, k - 1))
+        return emitter(ev).elementwise(node, "not_equal" if dtype.kind == "b" else "sub", [below, above])
     return static(ev, node, Creation("eye", (rows, columns, k), (rows, columns), dtype), "eye")
 
 
@@ -104,6 +120,12 @@ def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
 
 
 def _arange(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    asked = [args[n] for n in ("start", "stop", "step") if args.get(n) is not None]
+    if any(isinstance(a, Number) and a.symbolic for a in asked):
+        bounds = given_sizes(ev, node, tuple(asked), "a bound of arange")
+        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
+        counted = _sizes.arange(ev, node, [start, stop, step])
+        return cast(ev, node, counted, _dtype(ev, node, args) or np.dtype(np.int64))
     given = [_known(ev, node, args[n], n) for n in ("start", "stop", "step") if args.get(n) is not None]
     dtype = _dtype(ev, node, args) or np.result_type(np.int64, *(np.asarray(g).dtype for g in given))
     start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1) if len(given) == 2 else given
@@ -135,7 +157,7 @@ def _plain(ev: Evaluator, value: Value) -> Any:
         return [_plain(ev, p) for p in parts]
     if isinstance(value, Static) and (small := value.small()) is not None:
         return small
-    if not isinstance(value, Number) or value.size is not None:
+    if not isinstance(value, Number) or value.symbolic:
         raise LookupError
     return value.value
 

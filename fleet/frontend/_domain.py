@@ -32,8 +32,8 @@ class Domain(ABC):
         """neg, invert or abs."""
 
     @abstractmethod
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float) -> Number:
-        """An operator of Python numbers, whose result is known to be `value`."""
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
+        """An operator of Python numbers, whose result is known to be `value`; None: only the run knows it."""
 
     @abstractmethod
     def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -105,7 +105,7 @@ class Eager(Domain):
                 self.ev.bounded(node, len(value.values), "a range")
                 return value.values
             case Slice():
-                return slice(value.start, value.stop, value.step)
+                return value.plain
             case Text():
                 template, values = _text.template(value.parts)
                 return template.format(*(self.plain(node, v) for v in values))
@@ -183,7 +183,7 @@ class Eager(Domain):
         with self.numpy_errors(node):
             return self.wrapped(node, _UNARY[op](self.plain(node, value)))
 
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
         """See `Domain.arithmetic`."""
         return Number(value)
 

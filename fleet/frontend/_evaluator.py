@@ -19,7 +19,7 @@ from fleet.frontend._errors import Source
 from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
 from fleet.frontend._statements import Flow
-from fleet.frontend._values import Broken, Library, List, Number, Operand, Poison, Range, Tensor, Value, words
+from fleet.frontend._values import Broken, Library, List, Number, Operand, Poison, Range, SizeUsed, Tensor, Value, words
 
 MAX_DEPTH = 200
 MAX_ERRORS = 20
@@ -72,6 +72,10 @@ class Evaluator:
     def fail(self, code: str, node: ast.AST, what: str, hint: str | None = None) -> NoReturn:
         """Raises the SourceError for a node."""
         self.source.fail(code, node, what, hint)
+
+    def unknown(self, node: ast.AST, what: str = "a size that only the run knows is needed here") -> NoReturn:
+        """Raises the SourceError F510 for what a dimension that is not known before the run leaves open."""
+        self.fail("F510", node, what, "leave the dimension out of --dynamic, or compute with the whole array")
 
     def step(self, node: ast.AST) -> None:
         """Counts one expression or statement. SourceError after too many."""
@@ -173,6 +177,8 @@ class Evaluator:
             if self._depth > MAX_DEPTH:
                 self.fail("F602", node, f"nested deeper than {MAX_DEPTH} levels", "split it over several assignments")
             value = _expressions.evaluate(self, node)
+        except SizeUsed:
+            self.unknown(node)
         finally:
             self._depth -= 1
         if isinstance(value, Poison):
@@ -193,8 +199,8 @@ class Evaluator:
         """Whether `if` takes it for true. SourceError for arrays whose values are known only at run time."""
         match value:
             case Number():
-                if value.size is not None:
-                    self.fail("F501", node, "a dimension that is not known before the run cannot decide what is computed")
+                if value.symbolic:
+                    self.unknown(node, "a size that only the run knows decides what is computed")
                 return bool(value.value)
             case None:
                 return False
@@ -218,11 +224,13 @@ class Evaluator:
     def static(self, value: Value) -> bool | int | float | None:
         """A number that is known while the source is read."""
         if isinstance(value, Number):
-            return None if value.size is not None else value.value
+            return None if value.symbolic else value.value
         return self.domain.known(value) if isinstance(value, Tensor) else None
 
     def integer(self, node: ast.AST, value: Value, what: str) -> int:
         """`value` as a static integer."""
+        if isinstance(value, Number) and value.symbolic:
+            self.unknown(node, f"{what} must be known from the source, found {words(value)}")
         found = self.static(value)
         if isinstance(found, int):
             return int(found)

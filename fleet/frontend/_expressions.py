@@ -49,7 +49,7 @@ _PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
     "not_equal": operator.ne,
 }  # fmt: skip
 _FORMULAS = frozenset({"add", "sub", "mul", "div", "pow"})
-_SYMBOLIC = frozenset({"add", "sub", "mul", "floor_div"})
+_SYMBOLIC = frozenset({"add", "sub", "mul", "div", "floor_div", "mod"})
 _MAX_BITS = 1024
 _SUPPORTED = "operators, comparisons, calls, slices, containers, comprehensions, lambda and conditional expressions"
 
@@ -104,11 +104,11 @@ def _as_array(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Valu
 
 
 def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+    if lhs.symbolic or rhs.symbolic:
+        if name not in _SYMBOLIC and not (name == "pow" and not rhs.symbolic and isinstance(rhs.value, float)):
+            ev.unknown(node, f"{name} of a size that only the run knows")
+        return ev.domain.arithmetic(node, name, [lhs, rhs], None)
     a, b = lhs.value, rhs.value
-    if lhs.size is not None or rhs.size is not None:
-        if name not in _SYMBOLIC:
-            ev.fail("F501", node, f"{name} of a dimension that is not known before the run")
-        return ev.domain.arithmetic(node, name, [lhs, rhs], -1)
     if name == "matmul":
         ev.fail("F302", node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
     if isinstance(a, int) and isinstance(b, int):
@@ -140,6 +140,10 @@ def _unary(ev: Evaluator, node: ast.UnaryOp) -> Value:
                 ev.fail("F401", node, "unary + of an array of bool")
             return ev.domain.unary(node, "pos", value)
         return ev.domain.unary(node, "neg" if isinstance(node.op, ast.USub) else "invert", value)
+    if value.symbolic:
+        if isinstance(node.op, ast.Invert):
+            ev.unknown(node, "~ of a size that only the run knows")
+        return value if isinstance(node.op, ast.UAdd) else ev.domain.arithmetic(node, "neg", [value], None)
     number = value.value
     if isinstance(node.op, ast.UAdd):
         return Number(int(number)) if isinstance(number, bool) else value
@@ -183,8 +187,8 @@ def _compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, righ
     a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
     if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
         if isinstance(a, Number) and isinstance(b, Number):
-            if a.size is not None or b.size is not None:
-                ev.fail("F501", node, "a dimension that is not known before the run is compared")
+            if a.symbolic or b.symbolic:
+                ev.unknown(node, "a size that only the run knows is compared")
             return Number(bool(_PYTHON[name](a.value, b.value)))
         return ev.domain.binary(node, name, a, b)
     return Number(_containers.compare(ev, node, name, left, right))
@@ -192,7 +196,9 @@ def _compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, righ
 
 def _identical(left: Value, right: Value) -> bool:
     if isinstance(left, Number) and isinstance(right, Number):
-        return left is right or (isinstance(left.value, bool) and left.value is right.value)
+        return left is right or (
+            not left.symbolic and not right.symbolic and isinstance(left.value, bool) and left.value is right.value
+        )
     if isinstance(left, str | Library | np.dtype) or left is None or left is ELLIPSIS:
         return type(left) is type(right) and left == right
     if isinstance(left, tuple):
@@ -340,13 +346,21 @@ def _index_item(ev: Evaluator, node: ast.expr) -> Value:
 
 
 def _slice(ev: Evaluator, node: ast.Slice) -> Slice:
-    parts: list[int | None] = []
-    for part in (node.lower, node.upper, node.step):
-        value = None if part is None else ev.expression(part)
-        parts.append(None if value is None or part is None else ev.integer(part, value, "a slice's bound"))
-    if parts[2] == 0:
+    step = _bound(ev, node.step, "a slice's step")
+    if isinstance(step, Number):
+        ev.unknown(node, "a slice's step that only the run knows")
+    if step == 0:
         ev.fail("F306", node, "a slice's step cannot be zero")
-    return Slice(parts[0], parts[1], parts[2])
+    return Slice(_bound(ev, node.lower), _bound(ev, node.upper), step)
+
+
+def _bound(ev: Evaluator, node: ast.expr | None, what: str = "a slice's bound") -> int | Number | None:
+    value = None if node is None else ev.expression(node)
+    if node is None or value is None:
+        return None
+    if isinstance(value, Number) and value.symbolic and value.whole:
+        return value
+    return ev.integer(node, value, what)
 
 
 def _attribute(ev: Evaluator, node: ast.Attribute) -> Value:

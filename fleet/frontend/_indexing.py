@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from fleet.frontend import _create, _shapes
-from fleet.frontend._numpy import array, cast, emit, emitter, reshaped
+from fleet.frontend._numpy import array, cast, emit, emitter
+from fleet.frontend._sizes import bounded_slice, dims_of, reshaped
 from fleet.frontend._static import Static
 from fleet.frontend._values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
 
@@ -24,9 +25,11 @@ _MAX_SCATTER = 1 << 20
 def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Value]) -> Value:
     """`value[index]`."""
     items = _expanded(ev, node, value, index)
+    if any(isinstance(i, Number) and i.symbolic for i in items):
+        return _late_elements(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
     if not arrays:
-        whole = all(isinstance(i, Number) and isinstance(i.value, int) and i.size is None for i in items)
+        whole = all(isinstance(i, Number) and isinstance(i.value, int) for i in items)
         if whole and isinstance(value, Static) and (small := value.small()) is not None:
             _window(ev, node, value, items)
             return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, Number))])
@@ -45,10 +48,11 @@ def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0)
     if isinstance(value, Static) and axis == 0 and (small := value.small()) is not None:
         return literal(ev, node, small[at])
     size = value.shape[axis]
-    if not -size <= at < size:
+    if size >= 0 and not -size <= at < size:
         ev.fail("F306", node, f"index {at} is out of bounds for dimension {axis} of size {size}")
-    cut = _shapes.piece(ev, node, value, axis, at % size, at % size + 1)
-    found = reshaped(ev, node, cut, [d for i, d in enumerate(value.shape) if i != axis])
+    at = at % size if size >= 0 else at  # else it counts from the end in the run
+    cut = _shapes.piece(ev, node, value, axis, at, at + 1)
+    found = reshaped(ev, node, cut, [d for i, d in enumerate(dims_of(cut)) if i != axis])
     return found if found.shape else Tensor(found.ssa)
 
 
@@ -63,7 +67,7 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
     items = list(given)
     place = node.slice if isinstance(node, ast.Subscript) else node
     for i, item in enumerate(items):
-        if isinstance(item, Number) and isinstance(item.value, bool):
+        if isinstance(item, Number) and not item.symbolic and isinstance(item.value, bool):
             ev.fail("F503", place, "an index of True or False is not supported", _SUPPORTED)
         if (
             isinstance(item, Static)
@@ -108,56 +112,81 @@ def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: i
     return emit(ev, node, "gather", [value, indices], axis=axis) if axis else emit(ev, node, "gather", [value, indices])
 
 
+def _late_elements(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]) -> Value:
+    """Elements at places that only the run knows, `x[n - 1]`: a gather each; what can see a change of x counts as a view."""
+    late = [i for i, item in enumerate(items) if isinstance(item, Number) and item.symbolic]
+    if any(_is_array(item) for item in items):
+        ev.unknown(node.slice, "an index of an array and of a size that only the run knows")
+    rest = [Slice(None, None) if i in late else item for i, item in enumerate(items)]
+    found = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    for i in reversed(late):
+        axis = sum(1 for item in rest[:i] if item is None or isinstance(item, Slice))
+        found = gather(ev, node, found, array(ev, node.slice, items[i]), axis)
+    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
+
+
 def _basic(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequence[Value]) -> Tensor:
-    start, size, step, shape = _window(ev, node, value, items)
-    place = node
-    ssa = value.ssa
-    if tuple(size) != value.shape or any(s != 1 for s in step):
+    start, size, step, shape, late = _window(ev, node, value, items)
+    found = value
+    if tuple(size) != value.shape or any(s != 1 for s in step) or any(a != 0 for a in start):
         steps = {"step": step} if any(s != 1 for s in step) else {}
-        ssa = emitter(ev).emit(place, "slice", [ssa], start=start, size=size, **steps)
-    if tuple(shape) != tuple(size):
-        ssa = emitter(ev).emit(place, "reshape", [ssa], shape=shape)
-    return value.view(ssa) if shape else Tensor(ssa)
+        found = Tensor(emitter(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
+    if late:
+        found = Tensor(bounded_slice(ev, node, found, late))
+    if tuple(shape) != tuple(range(len(size))):
+        dims = dims_of(found)
+        found = reshaped(ev, node, found, [1 if axis is None else dims[axis] for axis in shape])
+    return value.view(found.ssa) if shape else Tensor(found.ssa)
 
 
-def _window(
-    ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]
-) -> tuple[list[int], list[int], list[int], list[int]]:
-    """start, size, step of every dimension, and the result's shape."""
+_Window: TypeAlias = "tuple[list[int], list[int], list[int], list[int | None], list[tuple[int, Slice]]]"
+
+
+def _window(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) -> _Window:
+    """start, size, step of every dimension; the result's dimensions (None: a new one); slices whose size only the run knows."""
     place = node.slice if isinstance(node, ast.Subscript) else node
     start: list[int] = []
     size: list[int] = []
     step: list[int] = []
-    shape: list[int] = []
+    shape: list[int | None] = []
+    late: list[tuple[int, Slice]] = []
     for item in items:
         if item is None:
-            shape.append(1)
+            shape.append(None)
             continue
         dim = value.shape[len(start)]
         if isinstance(item, Slice):
-            if dim < 0:
-                if item != Slice(None, None):
-                    ev.fail("F501", place, "a slice of a dimension that is not known before the run")
-                first, length, by = 0, -1, 1
-            else:
-                first, last, by = slice(item.start, item.stop, item.step).indices(dim)
-                length = len(range(first, last, by))
-                first = first if length else 0
-            start.append(first)
-            size.append(length)
-            step.append(by if length != 0 else 1)
-            shape.append(length)
-        elif isinstance(item, Number) and isinstance(item.value, int) and item.size is None:
-            if dim < 0:
-                ev.fail("F501", place, "an element of a dimension that is not known before the run")
-            if not -dim <= item.value < dim:
+            shape.append(len(start))
+            found = _part(item, dim)
+            if found is None:
+                late.append((len(start), item))
+                found = 0, dim, 1
+            start.append(found[0])
+            size.append(found[1])
+            step.append(found[2] if found[1] != 0 else 1)
+        elif isinstance(item, Number) and isinstance(item.value, int):
+            if dim >= 0 and not -dim <= item.value < dim:
                 ev.fail("F306", place, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}")
-            start.append(item.value % dim)
+            start.append(item.value % dim if dim >= 0 else item.value)  # else it counts from the end in the run
             size.append(1)
             step.append(1)
         else:
             ev.fail("F405", place, f"{words(item)} is not supported as an index", _SUPPORTED)
-    return start, size, step, shape
+    return start, size, step, shape, late
+
+
+def _part(item: Slice, dim: int) -> tuple[int, int, int] | None:
+    """start, size and step of a slice; of an unknown dimension size -1 is all that is left. None: only the run can say."""
+    if isinstance(item.start, Number) or isinstance(item.stop, Number):
+        return None
+    by = item.step or 1
+    if dim < 0:
+        first = 0 if item.start is None and by > 0 else -1 if item.start is None else item.start
+        ends = item.stop is None and (first >= 0 if by > 0 else item.start is None)
+        return (first, -1, by) if ends else None
+    first, last, by = slice(item.start, item.stop, item.step).indices(dim)
+    length = len(range(first, last, by))
+    return (first if length else 0), length, by
 
 
 # ---- assignment
@@ -181,7 +210,7 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
         if isinstance(item, Tensor) and not isinstance(item, Static):
             ev.fail("F504", node, "assignment by an index that is known only when the model runs", "use np.where(mask, new, old)")
     if any(d < 0 for d in owner.shape):
-        ev.fail("F504", node, "assignment to a part of an array of unknown shape")
+        ev.unknown(node, "assignment to a part of an array whose size only the run knows")
     new = _converted(ev, node, value, owner.dtype)
     where = _targets(ev, node, owner, index)
     try:
@@ -219,7 +248,7 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
     for item in _expanded(ev, node, owner, index):
         match item:
             case Slice():
-                items.append(slice(item.start, item.stop, item.step))
+                items.append(item.plain)
             case Number():
                 items.append(ev.integer(node, item, "an index"))
             case Static() if (small := item.small()) is not None:

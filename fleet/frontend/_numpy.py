@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from fleet.frontend._sizes import dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.einsum import canonical
 from fleet.ir.promotion import common_dtype
@@ -54,13 +55,19 @@ def array(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
     number = ev.operand(node, value)
     if isinstance(number, Tensor):
         return number
-    if number.size is not None:
-        return Tensor(emitter(ev).emit(node, "cast", [emitter(ev).number(node, number)], dtype=np.dtype(np.int64)))
+    if number.symbolic:
+        return _array_of_size(ev, node, number)
     return emitter(ev).filled(node, (), number.value, np.asarray(number.value).dtype)
 
 
 def _numeric(ev: Evaluator, node: ast.AST, value: Value) -> Operand:
     return value if isinstance(value, Number) else array(ev, node, value)
+
+
+def _array_of_size(ev: Evaluator, node: ast.AST, number: Number) -> Tensor:
+    """A number that only the run knows as a NumPy scalar: the constant 0 of its dtype, and the number added."""
+    zero = emitter(ev).filled(node, (), 0, np.dtype(np.int64 if number.whole else np.float64))
+    return emitter(ev).elementwise(node, "add", [zero, number])
 
 
 def axes_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> list[int]:
@@ -85,20 +92,6 @@ def axis_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> int:
 def keeps(ev: Evaluator, node: ast.AST, args: Arguments) -> bool:
     """The call's keepdims."""
     return ev.flag(node, args["keepdims"], "keepdims") if "keepdims" in args else False
-
-
-def size(ev: Evaluator, node: ast.AST, value: Tensor) -> Number:
-    """Number of elements."""
-    if any(d < 0 for d in value.shape):
-        ev.fail("F501", node, "the number of elements is not known before the run", "use -1 in reshape")
-    return Number(math.prod(value.shape))
-
-
-def reshaped(ev: Evaluator, node: ast.AST, value: Tensor, shape: Sequence[int]) -> Tensor:
-    """A view of another shape."""
-    if tuple(shape) == value.shape:
-        return value.view(value.ssa)
-    return value.view(emitter(ev).emit(node, "reshape", [value.ssa], shape=list(shape)))
 
 
 # ---- elementwise
@@ -185,7 +178,10 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
         dtype = common_dtype("where", types)
     except InferenceError as error:
         ev.fail("F401", node, str(error))
-    parts = [v if isinstance(v, Tensor) else emitter(ev).filled(node, (), v.value, dtype) for v in (a, b)]
+    parts = [
+        v if isinstance(v, Tensor) else array(ev, node, v) if v.symbolic else emitter(ev).filled(node, (), v.value, dtype)
+        for v in (a, b)
+    ]
     return emit(ev, node, "where", [condition, *parts])
 
 
@@ -213,6 +209,8 @@ def variance(ev: Evaluator, node: ast.Call, args: Arguments) -> Tensor:
         ev.fail("F401", node, "var of float16 with ddof is not supported", "cast to float32 first")
     if x.dtype.kind != "f":
         x = cast(ev, node, x, np.dtype(float))
+    if any(x.shape[a] < 0 for a in axes):
+        ev.unknown(node, "var with ddof over a dimension whose size only the run knows")
     count = math.prod(x.shape[a] for a in axes)
     mean = elementwise(ev, node, "div", emit(ev, node, "reduce_sum", [x], axes=axes, keepdims=True), Number(float(count)))
     off = elementwise(ev, node, "sub", x, mean)
@@ -248,8 +246,8 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = x if x.dtype.kind == "f" else cast(ev, node, x, np.dtype(float))
     axes = axes_of(ev, node, len(x.shape), args.get("axis"))
     if args.get("axis") is None:
-        flat = reshaped(ev, node, x, [size(ev, node, x).value.__int__()])
-        total = matmul(ev, node, flat, flat)
+        row = flat(ev, node, x)
+        total = matmul(ev, node, row, row)
         assert isinstance(total, Tensor)
         root = elementwise(ev, node, "sqrt", total)
         return reshaped(ev, node, root, [1] * len(x.shape)) if keeps(ev, node, args) else root
@@ -259,21 +257,21 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _arg(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, op = array(ev, node, args["a"]), str(args[""])
-    kept = [1] * len(x.shape)
+    kept: list[int | Number] = [1] * len(x.shape)
     if args.get("axis") is None:
-        flat = x if len(x.shape) == 1 else reshaped(ev, node, x, [math.prod(x.shape)])
-        result = emit(ev, node, op, [flat], axis=0)
+        result = emit(ev, node, op, [x if len(x.shape) == 1 else flat(ev, node, x)], axis=0)
     else:
         axis = axis_of(ev, node, len(x.shape), args["axis"])
         result = emit(ev, node, op, [x], axis=axis)
-        kept = [1 if i == axis else d for i, d in enumerate(x.shape)]
+        kept = dims_of(result)
+        kept.insert(axis, 1)
     return reshaped(ev, node, result, kept) if keeps(ev, node, args) else result
 
 
 def _cumsum(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     if args.get("axis") is None:
-        x = x if len(x.shape) == 1 else reshaped(ev, node, x, [math.prod(x.shape)])
+        x = x if len(x.shape) == 1 else flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
     return emit(ev, node, "cumsum", [x], axis=axis)
 
@@ -293,10 +291,10 @@ def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:
     a = lhs if len(lhs.shape) > 1 else reshaped(ev, node, lhs, [1, *lhs.shape])
     b = rhs if len(rhs.shape) > 1 else reshaped(ev, node, rhs, [*rhs.shape, 1])
     product = emit(ev, node, "matmul", [a, b])
-    rows = product.shape[len(product.shape) - 2 : -1] if len(lhs.shape) > 1 else ()
-    columns = product.shape[-1:] if len(rhs.shape) > 1 else ()
-    shape = [*product.shape[: len(product.shape) - 2], *rows, *columns]
-    return Tensor(emitter(ev).emit(node, "reshape", [product.ssa], shape=shape))
+    dims = dims_of(product)
+    rows = dims[-2:-1] if len(lhs.shape) > 1 else []
+    columns = dims[-1:] if len(rhs.shape) > 1 else []
+    return Tensor(reshaped(ev, node, product, [*dims[:-2], *rows, *columns]).ssa)
 
 
 def _matmul(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -321,8 +319,8 @@ def _inner(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _outer(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     a, b = array(ev, node, args["a"]), array(ev, node, args["b"])
-    column = reshaped(ev, node, a, [int(size(ev, node, a).value), 1])
-    row = reshaped(ev, node, b, [1, int(size(ev, node, b).value)])
+    column, row = ([-1 if any(d < 0 for d in v.shape) else math.prod(v.shape)] for v in (a, b))
+    column, row = reshaped(ev, node, a, [*column, 1]), reshaped(ev, node, b, [1, *row])
     return elementwise(ev, node, "mul", column, row)
 
 
@@ -351,7 +349,7 @@ def convert(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tens
     from fleet.frontend import _create
 
     if isinstance(value, Number):
-        if value.size is not None:
+        if value.symbolic:
             return cast(ev, node, array(ev, node, value), dtype)
         return emitter(ev).filled(node, (), whole(ev, node, value.value, dtype), dtype)
     if isinstance(value, Tensor):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend._numpy import Arguments, Handler, array, axes_of, axis_of, cast, emit, emitter, reshaped, size
+from fleet.frontend._numpy import Arguments, Handler, array, axes_of, axis_of, cast, emit, emitter
+from fleet.frontend._sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
 from fleet.frontend._values import List, Number, Tensor, Value, dimension, words
 
 if TYPE_CHECKING:
@@ -62,29 +63,28 @@ def _moveaxis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _reshape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    given = _given(args["shape"])
-    parts = ev.sequence(given)
-    shape = [_size(ev, node, v) for v in ((given,) if parts is None else parts)]
-    if shape.count(-1) > 1:
+    shape = given_sizes(ev, node, _given(args["shape"]))
+    plain = [d for d in shape if isinstance(d, int)]
+    if plain.count(-1) > 1 or min(plain, default=0) < -1:
         ev.fail("F303", node, "reshape with more than one unknown dimension")
-    if -1 in shape and all(d >= 0 for d in x.shape):
-        known = math.prod(d for d in shape if d != -1)
+    if -1 in plain and len(plain) == len(shape) and all(d >= 0 for d in x.shape):
+        known = math.prod(d for d in plain if d != -1)
         total = math.prod(x.shape)
         if known == 0 or total % known:
-            ev.fail("F303", node, f"reshape of shape {x.shape} ({total} elements) to {tuple(shape)}")
+            ev.fail("F303", node, f"reshape of shape {x.shape} ({total} elements) to {tuple(plain)}")
         shape[shape.index(-1)] = total // known
+    elif len(plain) == len(shape) and -1 not in plain and any(d < 0 for d in x.shape):
+        return _fixed(ev, node, x, plain)
     return reshaped(ev, node, x, shape)
 
 
-def _size(ev: Evaluator, node: ast.AST, value: Value) -> int:
-    if isinstance(value, Number) and value.size is not None:
-        return -1
-    return ev.integer(node, value, "shape")
+def _fixed(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sequence[int]) -> Tensor:
+    """A known shape of an array whose size only the run knows: the run checks it."""
+    return x.view(emitter(ev).emit(node, "reshape", [x.ssa], shape=list(shape)))
 
 
 def _ravel(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x = array(ev, node, args["a"])
-    return reshaped(ev, node, x, [-1 if any(d < 0 for d in x.shape) else math.prod(x.shape)])
+    return flat(ev, node, array(ev, node, args["a"]))
 
 
 def _flatten(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -96,7 +96,7 @@ def _expand_dims(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     count = len(ev.integers(node, args["axis"], "axis"))
     places = axes_of(ev, node, len(x.shape) + count, args["axis"])
-    left = iter(x.shape)
+    left = iter(dims_of(x))
     return reshaped(ev, node, x, [1 if i in places else next(left) for i in range(len(x.shape) + count)])
 
 
@@ -104,23 +104,30 @@ def _squeeze(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     given = args.get("axis")
     axes = [i for i, d in enumerate(x.shape) if d == 1] if given is None else axes_of(ev, node, len(x.shape), given)
+    if given is None and any(d < 0 for d in x.shape):
+        ev.unknown(node, "squeeze of all dimensions of 1, where only the run knows which these are")
     for a in axes:
+        if x.shape[a] < 0:
+            ev.unknown(node, f"squeeze of axis {a}, whose size only the run knows")
         if x.shape[a] != 1:
             ev.fail("F303", node, f"axis {a} of shape {x.shape} cannot be squeezed: it is not 1")
-    return reshaped(ev, node, x, [d for i, d in enumerate(x.shape) if i not in axes])
+    return reshaped(ev, node, x, [d for i, d in enumerate(dims_of(x)) if i not in axes])
 
 
 def _atleast(rank: int) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         x = array(ev, node, args["a"])
-        return x if len(x.shape) >= rank else reshaped(ev, node, x, [*([1] * (rank - len(x.shape))), *x.shape])
+        return x if len(x.shape) >= rank else reshaped(ev, node, x, [*([1] * (rank - len(x.shape))), *dims_of(x)])
 
     return handler
 
 
 def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    return x.view(emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=list(ev.integers(node, args["shape"], "shape"))))
+    shape = given_sizes(ev, node, args["shape"])
+    if any(isinstance(d, Number) for d in shape):
+        return x.view(broadcasted(ev, node, x, shape))
+    return x.view(emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=shape))
 
 
 # ---- joining
@@ -144,7 +151,7 @@ def joined(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> 
 def _concatenate(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     parts = parts_of(ev, node, args["arrays"])
     if "axis" in args and args["axis"] is None:
-        return joined(ev, node, [reshaped(ev, node, p, [int(size(ev, node, p).value)]) for p in parts], 0)
+        return joined(ev, node, [flat(ev, node, p) for p in parts], 0)
     if not parts[0].shape:
         ev.fail("F304", node, "arrays without dimensions cannot be concatenated", "use np.stack")
     axis = axis_of(ev, node, len(parts[0].shape), args["axis"]) if "axis" in args else 0
@@ -158,22 +165,23 @@ def _hstack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _vstack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     parts = parts_of(ev, node, args["arrays"])
-    rows = [p if len(p.shape) > 1 else reshaped(ev, node, p, [1, *(p.shape or (1,))]) for p in parts]
+    rows = [p if len(p.shape) > 1 else reshaped(ev, node, p, [1, *(dims_of(p) or (1,))]) for p in parts]
     return joined(ev, node, rows, 0)
 
 
 def _column_stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     parts = parts_of(ev, node, args["arrays"])
-    return joined(ev, node, [p if len(p.shape) > 1 else reshaped(ev, node, p, [*(p.shape or (1,)), 1]) for p in parts], 1)
+    return joined(ev, node, [p if len(p.shape) > 1 else reshaped(ev, node, p, [*(dims_of(p) or (1,)), 1]) for p in parts], 1)
 
 
 def stack(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
     """`np.stack`: arrays of one shape along a new dimension."""
     for p in parts:
-        if p.shape != parts[0].shape:
+        if len(p.shape) != len(parts[0].shape) or any(
+            a != b and min(a, b) >= 0 for a, b in zip(p.shape, parts[0].shape, strict=True)
+        ):
             ev.fail("F304", node, f"stack of arrays of shapes {parts[0].shape} and {p.shape}")
-    shape = list(parts[0].shape)
-    return joined(ev, node, [reshaped(ev, node, p, [*shape[:axis], 1, *shape[axis:]]) for p in parts], axis)
+    return joined(ev, node, [reshaped(ev, node, p, [*dims_of(p)[:axis], 1, *dims_of(p)[axis:]]) for p in parts], axis)
 
 
 def _stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -202,7 +210,7 @@ def _split(equal: bool, axis: int | None = None) -> Handler:
             ev.fail("F305", node, f"split along axis {at} of an array of rank {len(x.shape)}")
         length, sections = x.shape[at], args["indices_or_sections"]
         if length < 0:
-            ev.fail("F501", node, "a split of a dimension that is not known before the run")
+            ev.unknown(node, "a split of a dimension whose size only the run knows")
         given = ev.sequence(sections)
         if given is None:
             count = ev.integer(node, sections, "the number of sections")
@@ -228,7 +236,7 @@ def _take(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
     x, indices = array(ev, node, args["a"]), args["indices"]
     if args.get("axis") is None:
-        x = reshaped(ev, node, x, [int(size(ev, node, x).value)])
+        x = flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
     if isinstance(indices, Number):
         return _indexing.element(ev, node, x, ev.integer(node, indices, "an index"), axis)
@@ -240,7 +248,7 @@ def _tile(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if any(r < 0 for r in reps):
         ev.fail("F303", node, f"tile by {tuple(reps)}")
     reps = [1] * (len(x.shape) - len(reps)) + reps
-    x = reshaped(ev, node, x, [1] * (len(reps) - len(x.shape)) + list(x.shape))
+    x = reshaped(ev, node, x, [1] * (len(reps) - len(x.shape)) + dims_of(x))
     for axis, count in enumerate(reps):
         ev.bounded(node, count, "a tile")
         if count == 0:
@@ -255,12 +263,15 @@ def _repeat(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if count < 0:
         ev.fail("F303", node, f"repeat {count} times")
     if args.get("axis") is None:
-        x = reshaped(ev, node, x, [int(size(ev, node, x).value)])
+        x = flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
     shape = [*x.shape[: axis + 1], count, *x.shape[axis + 1 :]]
-    wide = reshaped(ev, node, x, [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]])
+    dims = dims_of(x)
+    wide = reshaped(ev, node, x, [*dims[: axis + 1], 1, *dims[axis + 1 :]])
     spread = emit(ev, node, "broadcast_to", [wide], shape=shape)
-    return Tensor(reshaped(ev, node, spread, [d * count if i == axis else d for i, d in enumerate(x.shape)]).ssa)
+    after = dims_of(spread)
+    length = x.shape[axis] * count if x.shape[axis] >= 0 else -1
+    return Tensor(reshaped(ev, node, spread, [*after[:axis], length, *after[axis + 2 :]]).ssa)
 
 
 def _flip(axis: int | None = None) -> Handler:
@@ -270,7 +281,7 @@ def _flip(axis: int | None = None) -> Handler:
         axes = axes_of(ev, node, len(x.shape), given)
         if not axes:
             return x
-        start = [d - 1 if i in axes and d > 0 else 0 for i, d in enumerate(x.shape)]
+        start = [-1 if i in axes and d < 0 else d - 1 if i in axes and d > 0 else 0 for i, d in enumerate(x.shape)]
         step = [-1 if i in axes else 1 for i in range(len(x.shape))]
         return x.view(emitter(ev).emit(node, "slice", [x.ssa], start=start, size=list(x.shape), step=step))
 
@@ -279,11 +290,13 @@ def _flip(axis: int | None = None) -> Handler:
 
 def _roll(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, shift = array(ev, node, args["a"]), ev.integer(node, args["shift"], "shift")
-    shape = x.shape
+    shape = dims_of(x)
     if args.get("axis") is None:
-        x = reshaped(ev, node, x, [int(size(ev, node, x).value)])
+        x = flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
     length = x.shape[axis]
+    if length < 0:
+        ev.unknown(node, "roll of a dimension whose size only the run knows")
     cut = length - shift % length if length else 0
     if cut in (0, length):
         return Tensor(reshaped(ev, node, x, shape).ssa)
@@ -323,7 +336,8 @@ def _triangle(upper: bool) -> Handler:
         if not x.shape:
             ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 1 or more")
         diagonal = ev.integer(node, k, "k") - (1 if upper else 0)
-        mask = _create.triangle(ev, node, x.shape[max(len(x.shape) - 2, 0)], x.shape[-1], diagonal, np.dtype(bool))
+        dims = dims_of(x)
+        mask = _create.triangle(ev, node, dims[max(len(dims) - 2, 0)], dims[-1], diagonal, np.dtype(bool))
         zero = emitter(ev).filled(node, (), 0, x.dtype)
         return select(ev, node, mask, *((zero, x) if upper else (x, zero)))
 
@@ -334,6 +348,8 @@ def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     if len(x.shape) != 2:
         ev.fail("F305", node, f"diagonal of {words(x)}", "it takes matrices")
+    if min(x.shape) < 0:
+        ev.unknown(node, "the diagonal of a matrix whose size only the run knows")
     length, columns = min(x.shape), x.shape[1]
     flat = reshaped(ev, node, x, [math.prod(x.shape)])
     if not length:
@@ -388,5 +404,5 @@ HANDLERS: Mapping[str, Handler] = {
     "flipud": _flip(0), "fliplr": _flip(1), "roll": _roll, "pad": _pad, "tril": _triangle(False), "triu": _triangle(True),
     "diagonal": _diagonal, "trace": _trace, "copy": _copy, "astype": _astype, "shape": _shape, "fill": _fill, "item": _item,
     "ndim": lambda ev, node, args: Number(len(array(ev, node, args["a"]).shape)),
-    "size": lambda ev, node, args: size(ev, node, array(ev, node, args["a"])),
+    "size": lambda ev, node, args: element_count(ev, node, array(ev, node, args["a"])),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fleet.errors import SourceError
 from fleet.frontend import _containers, _expressions, _library
 from fleet.frontend._scopes import bound_names
-from fleet.frontend._values import Broken, Dict, Function, Library, List, Poison, Tensor, Value
+from fleet.frontend._values import Broken, Dict, Function, Library, List, Poison, SizeUsed, Tensor, Value
 from fleet.frontend._words import kind
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
     for statement in body:
         ev.step(statement)
         try:
-            flow = _run(ev, statement)
+            flow = _followed(ev, statement)
             if ev.tolerant and ev.frame is ev.globals:
                 ev.evaluated.append(statement)
         except Poisoned:
@@ -57,6 +57,13 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
         if flow.kind:
             return flow
     return _END
+
+
+def _followed(ev: Evaluator, statement: ast.stmt) -> Flow:
+    try:
+        return _run(ev, statement)
+    except SizeUsed:
+        ev.unknown(statement)
 
 
 def _poison(ev: Evaluator, statement: ast.stmt) -> None:

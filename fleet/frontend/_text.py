@@ -29,8 +29,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
         case str():
             return [repr(value) if quoted else value]
         case Number():
-            if value.size is not None:
-                ev.fail("F501", node or ev.module.tree, "a dimension that is not known before the run cannot be printed")
+            if value.symbolic:
+                ev.unknown(node or ev.module.tree, "a size that only the run knows in a text")
             return [repr(value.value)]
         case None:
             return ["None"]

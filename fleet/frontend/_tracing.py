@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
-from fleet.frontend import _indexing, _library, _numpy, _random, _text
+from fleet.frontend import _indexing, _library, _numpy, _random, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
@@ -58,7 +58,7 @@ class Tracing(Domain):
     def known_scalar(self, value: Operand) -> Any:
         """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
         if isinstance(value, Number):
-            return None if value.size is not None else value.value
+            return None if value.symbolic else value.value
         small = value.small() if isinstance(value, Static) and not value.shape else None
         return None if small is None else small[()]
 
@@ -67,7 +67,7 @@ class Tracing(Domain):
         if op not in _BITS:
             return op
         for v in operands:
-            kind = v.dtype.kind if isinstance(v, Tensor) else "b" if isinstance(v.value, bool) else "i"
+            kind = v.dtype.kind if isinstance(v, Tensor) else "b" if not v.symbolic and isinstance(v.value, bool) else "i"
             if kind != "b":
                 hint = "it is supported for arrays of bool" if op != "logical_xor" else "compare with 0 first"
                 self.ev.fail("F401", node, f"{op} of {words(v)}", hint)
@@ -83,13 +83,12 @@ class Tracing(Domain):
             op = "logical_not"
         return self.builder.elementwise(node, op, [value])
 
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
         """See `Domain.arithmetic`."""
-        if any(v.size is not None for v in operands):
-            inputs = [self.builder.number(node, v, i64) for v in operands]
-            result = Number(-1, size=next(v.size for v in operands if v.size is not None))
-            result.ssa = self.builder.emit(node, op, inputs)
-            return result
+        if value is None:
+            types = [self.builder.type_of(node, v) for v in operands]
+            inputs = [self.builder.number(node, v, f64 if t == f64 else i64) for v, t in zip(operands, types, strict=True)]
+            return Number(None, self.builder.emit(node, op, inputs))
         return self.builder.arithmetic(node, op, operands, value)
 
     def update(self, node: ast.stmt, op: str, owner: Tensor, value: Operand) -> Value:
@@ -103,6 +102,8 @@ class Tracing(Domain):
                 f"write {target.id} = {target.id} {sign} (...)",
             )  # fmt: skip
         _indexing.check_alone(self.ev, node, owner)
+        if op != "matmul" and isinstance(value, Tensor) and _may_widen(owner, value):
+            value = Tensor(_sizes.broadcasted(self.ev, node, value, _sizes.dims_of(owner)))  # the run refuses what NumPy refuses
         result = self.binary(place, op, owner, value)
         assert isinstance(result, Tensor)
         if result.shape != owner.shape:
@@ -149,8 +150,12 @@ class Tracing(Domain):
             case "ndim":
                 return Number(len(owner.shape))
             case "size" | "nbytes":
-                size = _numpy.size(self.ev, node, owner)
-                return size if node.attr == "size" else Number(int(size.value) * owner.dtype.itemsize)
+                size = _sizes.element_count(self.ev, node, owner)
+                if node.attr == "size":
+                    return size
+                bytes_ = Number(owner.dtype.itemsize)
+                known = None if size.symbolic else int(size.value) * owner.dtype.itemsize
+                return Number(known) if known is not None else self.arithmetic(node, "mul", [size, bytes_], None)
             case "itemsize":
                 return Number(owner.dtype.itemsize)
             case "dtype":
@@ -181,7 +186,7 @@ class Tracing(Domain):
     def elements(self, node: ast.expr, owner: Tensor) -> Iterator[Value]:
         """See `Domain.elements`."""
         if owner.shape[0] < 0:
-            self.ev.fail("F501", node, "a loop over a dimension that is not known before the run", "compute with the whole array")
+            self.ev.unknown(node, "a loop over a dimension whose size only the run knows")
         for i in range(owner.shape[0]):
             yield _indexing.element(self.ev, node, owner, i)
 
@@ -218,9 +223,15 @@ class Tracing(Domain):
                 self.builder.name(value.ssa, variable, depth)
 
 
+def _may_widen(owner: Tensor, value: Tensor) -> bool:
+    """Whether only the run can say that `value` fits into `owner`."""
+    lead = len(owner.shape) - len(value.shape)
+    return lead >= 0 and any(o < 0 and v != 1 for o, v in zip(owner.shape[lead:], value.shape, strict=True))
+
+
 def _squares_bool(lhs: Operand, rhs: Operand) -> bool:
     """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
-    two = isinstance(rhs, Number) and type(rhs.value) is int and rhs.value == 2
+    two = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is int and rhs.value == 2
     return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and not lhs.scalar
 
 

@@ -71,25 +71,60 @@ class Tensor:
         return Tensor(ssa, storage=self.storage)
 
 
-@dataclass(eq=False)
-class Number:
-    """A Python number. Its value is always known; operations are made for it only where it is used.
+class SizeUsed(Exception):
+    """Raised where the value of a number is needed that is known only when the model runs; the evaluator makes it F510."""
 
-    formula: operation, operands and result type that computed it, for a number that the source computes out of others.
-    ssa: that operation's result, once it was needed. length: how many such operations stand behind it.
-    constants: constants made so far, by type: the same number can take part in float32 and in int64 arithmetic.
+
+class Number:
+    """A Python number. Operations are made for it only where it is used.
+
+    Attributes:
+        ssa: the operation's result that computed it, once it was needed.
+        constants: constants made so far, by type: the same number can take part in float32 and in int64 arithmetic.
+        place: where its constants belong. variable: depth of calls and name of the variable that it was first bound to.
+        formula: operation, operands and result type that computed it, for a number that the source computes out of others.
+        length: how many such operations stand behind it.
+        dim: array and axis, for a dimension that is not known before the run.
     """
 
-    value: bool | int | float
-    ssa: SSAValue | None = None
-    constants: dict[Attribute, SSAValue] = field(default_factory=dict)
-    place: ast.AST | None = None
-    variable: tuple[int, str] | None = None
-    """Depth of calls and name of the variable that it was first bound to."""
-    formula: tuple[str, tuple[Number, ...], Attribute] | None = None
-    length: int = 0
-    size: tuple[SSAValue, int] | None = None
-    """For a dimension that is not known before the run: the array and the axis. `value` is -1 then."""
+    __slots__ = ("__weakref__", "_value", "constants", "dim", "formula", "length", "place", "ssa", "variable")
+
+    def __init__(
+        self,
+        value: bool | int | float | None,
+        ssa: SSAValue | None = None,
+        *,
+        place: ast.AST | None = None,
+        length: int = 0,
+        dim: tuple[SSAValue, int] | None = None,
+    ) -> None:
+        self._value = value
+        self.ssa = ssa
+        self.constants: dict[Attribute, SSAValue] = {}
+        self.place = place
+        self.variable: tuple[int, str] | None = None
+        self.formula: tuple[str, tuple[Number, ...], Attribute] | None = None
+        self.length = length
+        self.dim = dim
+
+    @property
+    def symbolic(self) -> bool:
+        """True for a number that only the run knows: a dimension's size, or what is computed of one."""
+        return self._value is None
+
+    @property
+    def whole(self) -> bool:
+        """True for an integer (and bool)."""
+        if self._value is None:
+            return self.ssa is None or numpy_dtype(self.ssa.type).kind == "i"
+        return isinstance(self._value, int)
+
+    @property
+    def value(self) -> bool | int | float:
+        """The number. Raises SizeUsed where only the run knows it."""
+        if self._value is None:
+            raise SizeUsed
+        return self._value
 
 
 @dataclass(frozen=True)
@@ -123,11 +158,18 @@ class Method:
 
 @dataclass(frozen=True)
 class Slice:
-    """`start:stop:step` with static bounds."""
+    """`start:stop:step`; bounds are known, or sizes of the run."""
 
-    start: int | None
-    stop: int | None
+    start: int | Number | None
+    stop: int | Number | None
     step: int | None = None
+
+    @property
+    def plain(self) -> slice:
+        """As Python has it. Raises SizeUsed where only the run knows a bound."""
+        if isinstance(self.start, Number) or isinstance(self.stop, Number):
+            raise SizeUsed
+        return slice(self.start, self.stop, self.step)
 
 
 @dataclass(eq=False)
@@ -202,16 +244,16 @@ Caller: TypeAlias = Callable[..., "Value"]
 def dimension(value: Tensor, axis: int) -> Number:
     """A dimension's size as a number; symbolic where it is not known before the run."""
     size = value.shape[axis]
-    return Number(size) if size >= 0 else Number(-1, size=(value.ssa, axis))
+    return Number(size) if size >= 0 else Number(None, dim=(value.ssa, axis))
 
 
 def words(value: Value) -> str:
     """What a value is, for messages."""
     match value:
         case Tensor():
-            return f"an array {value.dtype}{list(value.shape)}"
+            return f"an array {value.dtype}[{', '.join('?' if d < 0 else str(d) for d in value.shape)}]"
         case Number():
-            return f"the number {value.value!r}"
+            return "a size that only the run knows" if value.symbolic else f"the number {value.value!r}"
         case Library():
             return f"`{value.path.removeprefix('builtins.')}`"
         case Method():

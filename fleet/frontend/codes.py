@@ -85,6 +85,11 @@ CODES: Mapping[str, Code] = {
         "a function that cannot be followed", "def d(f):\n    return f\n@d\ndef g():\n    return 1\ng()", "remove the decorator"
     ),
     "F509": Code("a model that returns no arrays", "path.py:function", "return an array or a tuple of arrays"),
+    "F510": Code(
+        "a size that only the run knows decides what is computed",
+        _NP + "def forward(x: 'float64[N]'):\n    return x * 2 if x.shape[0] > 3 else x",
+        "leave the dimension out of `--dynamic`, or compute with the whole array",
+    ),
     # F6: limits
     "F601": Code("too many steps to follow", "while True:\n    pass", "end the loop; compute with arrays instead of elements"),
     "F602": Code("nested too deeply", "x = " + "-" * 5000 + "1", "split it over several assignments"),

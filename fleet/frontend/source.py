@@ -6,7 +6,7 @@ A model is named "path.py:function" (arguments are its arrays) or "path.py" (a t
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,13 +41,22 @@ SCRIPT = "__main__"
 """Name of the IR function that stands for a top-level script."""
 
 
-def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray], *, seed: int = 0) -> Program:
+def load(
+    spec: str,
+    weights: Mapping[str, np.ndarray],
+    inputs: Mapping[str, np.ndarray],
+    *,
+    seed: int = 0,
+    dynamic: Collection[str] | bool = (),
+) -> Program:
     """Reads a model.
 
     Args:
         spec: "path.py:function", or "path.py" for a script.
         weights: argument name -> array, bound in the program. Names that the function does not have are ignored.
         inputs: argument name -> array; only shapes and dtypes are used.
+        dynamic: names of declared dimensions that stay unknown until the run (True: all that no weight has). Inputs that have one
+            need no data.
         seed: no effect: what the source draws at random it must seed itself.
 
     Raises:
@@ -57,7 +66,7 @@ def load(spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.n
     del seed
     module, function_name = open_source(spec)
     try:
-        return _load(module, function_name, spec, weights, inputs)
+        return _load(module, function_name, spec, weights, inputs, dynamic)
     except RecursionError:
         raise SourceError(
             "nested too deeply", where=module.source.name, hint="split it over several assignments", code="F602"
@@ -170,14 +179,21 @@ def _module_level(evaluator: Evaluator) -> None:
 
 
 def _load(
-    module: Module, function_name: str | None, spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]
+    module: Module,
+    function_name: str | None,
+    spec: str,
+    weights: Mapping[str, np.ndarray],
+    inputs: Mapping[str, np.ndarray],
+    dynamic: Collection[str] | bool,
 ) -> Program:
     arguments: list[Argument] = []
     symbols: dict[str, int] = {}
     if function_name is not None:
         function = module.functions[function_name]
         module.check_function(function)
-        arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs)
+        arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs, dynamic)
+    elif dynamic and not isinstance(dynamic, bool):
+        raise ModelError("a script has no declared dimensions", where=spec, hint="name a function: path.py:function")
     bound: dict[str, Entry] = {a.name: np.asarray(weights[a.name], order="C") for a in arguments if a.kind == "weight"}
     check_finite(spec, {name: a for name, a in bound.items() if isinstance(a, np.ndarray)})
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])

@@ -7,7 +7,17 @@ from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
 
-from fleet.ir.dialect import BroadcastToOp, CastOp, ConstantOp, FleetOp, LinearOp, ReshapeOp
+from fleet.ir.dialect import (
+    BroadcastToOp,
+    CastOp,
+    ConstantOp,
+    DynamicBroadcastOp,
+    DynamicReshapeOp,
+    FleetOp,
+    LinearOp,
+    ReshapeOp,
+    TriOp,
+)
 from fleet.ir.types import numpy_dtype, shape_of
 
 __all__ = ["attributes_of"]
@@ -34,9 +44,9 @@ def attributes_of(op: FleetOp) -> Mapping[str, Any]:
             found[name] = bool(attr.value.data) if truth else attr.value.data
         elif isinstance(attr, FloatAttr | StringAttr):
             found[name] = attr.value.data if isinstance(attr, FloatAttr) else attr.data
-    if isinstance(op, ReshapeOp | BroadcastToOp):
+    if isinstance(op, ReshapeOp | BroadcastToOp | DynamicReshapeOp | DynamicBroadcastOp):
         found["shape"] = list(shape_of(op.result.type))
-    elif isinstance(op, CastOp):
+    elif isinstance(op, CastOp | TriOp):
         found["dtype"] = numpy_dtype(op.result.type)
     elif isinstance(op, LinearOp):
         found |= {"bias": op.bias is not None, "residual": op.residual is not None}

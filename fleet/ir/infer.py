@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i1
 from xdsl.ir import Attribute
 
-from fleet.ir import infer_composite, infer_movement, infer_reductions
+from fleet.ir import infer_composite, infer_movement, infer_reductions, infer_sized
 from fleet.ir.promotion import BINARY, PYTHON_OPERATORS, UNARY, compute_types
 from fleet.ir.shapes import MAX_ELEMENTS, InferenceError, broadcast, check_size
 from fleet.ir.types import element_type, is_tensor, numpy_dtype, shape_of, tensor_type
@@ -60,5 +60,6 @@ _RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribut
     "where": _where,
     **infer_reductions.RULES,
     **infer_movement.RULES,
+    **infer_sized.RULES,
     **infer_composite.RULES,
 }

@@ -21,12 +21,15 @@ class Argument:
     """One argument of the model's function.
 
     kind is "input" (given for each run) or "weight" (bound when the program is made).
+    shape has -1 for what is unknown until the run; dims are then the dimensions' names ("" where one has none, or is known):
+    what has one name must have one size in a run. () where there is no name.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype
     kind: str
+    dims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,25 @@ class Program:
         """Arguments that a run must be given."""
         return tuple(a for a in self.arguments if a.kind == "input")
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What is unknown until the run, for messages: names of dimensions, or "dimension 0 of x" where one has no name."""
+        found: dict[str, None] = {}
+        for a in self.arguments:
+            names = a.dims or ("",) * len(a.shape)
+            found |= dict.fromkeys(
+                name or f"dimension {i} of {a.name}" for i, (d, name) in enumerate(zip(a.shape, names, strict=True)) if d < 0
+            )
+        return tuple(found)
+
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (hex) over the printed IR and the weights' names, dtypes, shapes and bytes, or their recipes' hashes."""
+        """SHA-256 (hex) over the printed IR, names of unknown dimensions, and the weights' names, dtypes, shapes and bytes, or
+        their recipes' hashes."""
         h = hashlib.sha256(str(self.module).encode())
+        for argument in self.arguments:
+            if any(argument.dims):
+                h.update(f"{argument.name}:dims:{','.join(argument.dims)}".encode())
         recipes = self.weights.entries if isinstance(self.weights, Weights) else {}
         for name in sorted(self.weights):
             recipe = recipes.get(name)

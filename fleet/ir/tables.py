@@ -14,7 +14,7 @@ from xdsl.irdl import OptOperandDef, VarOperandDef
 
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
-from fleet.ir import elementwise, movement, reductions
+from fleet.ir import elementwise, movement, reductions, sized
 from fleet.ir.promotion import BINARY, PYTHON_OPERATORS, UNARY
 
 __all__ = ["marked", "operations_table", "write_page"]
@@ -44,6 +44,11 @@ _RESULT: Mapping[str, str] = {
     "concat": "the axis summed; common dtype",
     "pad": "each dimension with `low` and `high` added; operand's dtype",
     "dim": "a Python integer",
+    "dynamic_reshape": "as many elements; the shape is the result's",
+    "dynamic_broadcast": "the shape is the result's",
+    "dynamic_slice": "`axes` unknown, the others kept",
+    "arange": "rank 1; int64",
+    "tri": "rows x columns",
     "softmax": "operand's",
     "layer_norm": "operand's shape; common dtype",
     "rms_norm": "operand's shape; common dtype",
@@ -61,7 +66,12 @@ _RESULT: Mapping[str, str] = {
 def operations_table() -> str:
     """Every operation with operands, properties, result and NumPy equivalent."""
     rows = ["| operation | operands | properties | result | computes |", "|---|---|---|---|---|"]
-    groups = {"Elementwise": elementwise, "Reductions and products": reductions, "Movement": movement}
+    groups = {
+        "Elementwise": elementwise,
+        "Reductions and products": reductions,
+        "Movement": movement,
+        "Sizes known in the run": sized,
+    }
     placed: set[type[d.FleetOp]] = set()
     for title, module in groups.items():
         ops = [op for op in d.FLEET.operations if issubclass(op, d.FleetOp) and op.__module__ == module.__name__]

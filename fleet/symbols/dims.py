@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["DTYPE_NAMES", "DeclarationError", "Declared", "bind", "parse_declaration"]
+__all__ = ["DTYPE_NAMES", "DeclarationError", "Declared", "bind", "names_of", "parse_declaration"]
 
 DTYPE_NAMES: Mapping[str, np.dtype] = {
     spelling: np.dtype(name)
@@ -75,6 +75,11 @@ def _dim(word: str, text: str) -> int | str:
     if _NAME.match(word):
         return word
     raise DeclarationError(f'cannot read dimension "{word}" of "{text}": expected a number below {_MAX_DIM} or a name')
+
+
+def names_of(declared: Iterable[Declared]) -> tuple[str, ...]:
+    """The named dimensions, each once, in the order of the declaration."""
+    return tuple(dict.fromkeys(d for a in declared for d in a.dims or () if isinstance(d, str)))
 
 
 def bind(declared: Iterable[Declared], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:

@@ -39,7 +39,7 @@ class Edit:
     """A copy of a program that passes change; `program()` gives the result.
 
     Attributes:
-        module: the copy; arguments, weights: as in `Program`; fates: id of an operation that is gone -> what became of it.
+        module: the copy; arguments, weights, symbols: as in `Program`; fates: id of an operation that is gone -> what became of it.
     """
 
     def __init__(self, program: Program) -> None:
@@ -48,6 +48,7 @@ class Edit:
         self.arguments: list[Argument] = list(program.arguments)
         self.weights: Mapping[str, np.ndarray] = program.weights
         self.fates: dict[str, str] = dict(program.fates)
+        self.symbols: dict[str, int] = dict(program.symbols)
         self._taken: set[str] | None = None
 
     @property
@@ -67,13 +68,23 @@ class Edit:
     def program(self) -> Program:
         """The result. The edit must not be used after it."""
         return replace(
-            self._base, module=self.module, arguments=tuple(self.arguments), weights=self.weights, fates=dict(self.fates)
+            self._base,
+            module=self.module,
+            arguments=tuple(self.arguments),
+            weights=self.weights,
+            symbols=self.symbols,
+            fates=dict(self.fates),
         )
 
     def snapshot(self) -> Program:
         """The program as it is now, while the edit goes on."""
         return replace(
-            self._base, module=self.module.clone(), arguments=tuple(self.arguments), weights=self.weights, fates=dict(self.fates)
+            self._base,
+            module=self.module.clone(),
+            arguments=tuple(self.arguments),
+            weights=self.weights,
+            symbols=self.symbols,
+            fates=dict(self.fates),
         )
 
     def fresh_id(self, wanted: str) -> str:

@@ -20,22 +20,28 @@ from fleet.transforms.edit import Edit, identity, text_of
 from fleet.transforms.numbers import MAX_FOLDED, compute, computes, known_number
 from fleet.transforms.passes import plain
 
-__all__ = ["PASS"]
+__all__ = ["PASS", "fold"]
 
 
 def _apply(edit: Edit) -> None:
     for op in edit.operations():
-        if isinstance(op, ConstantOp | PrintOp) or not op.operands or not computes(op) or _shown(op):
-            continue
-        numbers = [known_number(v) for v in op.operands]
-        if any(n is None for n in numbers) or not _small(op):
-            continue
-        folded = _folded(op, [_filled(n, v.type) for n, v in zip(numbers, op.operands, strict=True)])
-        if folded is None:
-            continue
-        folded.describe(**identity(op))
-        edit.insert_before(op, folded)
-        edit.replace(op, folded.results[0])
+        fold(edit, op)
+
+
+def fold(edit: Edit, op: FleetOp) -> bool:
+    """Replaces one operation by the constant that it gives; whether it did."""
+    if isinstance(op, ConstantOp | PrintOp) or not op.operands or not computes(op) or _shown(op):
+        return False
+    numbers = [known_number(v) for v in op.operands]
+    if any(n is None for n in numbers) or not _small(op):
+        return False
+    folded = _folded(op, [_filled(n, v.type) for n, v in zip(numbers, op.operands, strict=True)])
+    if folded is None:
+        return False
+    folded.describe(**identity(op))
+    edit.insert_before(op, folded)
+    edit.replace(op, folded.results[0])
+    return True
 
 
 def _shown(op: FleetOp) -> bool:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
-from fleet.errors import FleetError, ModelError
+from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant
 from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, op_id
@@ -17,17 +18,37 @@ from fleet.ir.infer import InferenceError, result_type
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.edit import Edit, identity
+from fleet.transforms.fold_constants import fold
 from fleet.transforms.passes import Pass
+from fleet.transforms.settle import settle
 
-__all__ = ["PASS", "infer_shapes"]
+__all__ = ["PASS", "bound", "check_known", "infer_shapes"]
 
 
 def infer_shapes(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     """The program for inputs of these shapes; what they do not say stays unknown.
 
+    A named dimension gets its size wherever it stands; it may also be given alone, as a shape of one size under its name.
     Raises ModelError for an argument that the program does not have, and for shapes that do not fit.
     """
     return _pass(shapes).run(program)
+
+
+def bound(program: Program, inputs: Mapping[str, np.ndarray]) -> Program:
+    """The program for these inputs: itself where nothing is unknown. Raises ModelError for inputs that do not fit it."""
+    if not program.unknown:
+        return program
+    return infer_shapes(program, {a.name: inputs[a.name].shape for a in program.inputs if a.name in inputs})
+
+
+def check_known(program: Program, target: str) -> None:
+    """Refuses a program with unknown dimensions for a target whose memory is planned before the run. Raises DeviceError."""
+    if program.unknown:
+        names = ", ".join(program.unknown)
+        hint = f"bind it: give --batch or --input and leave out --dynamic, or run infer-shapes{{{program.unknown[0]}=8}}"
+        raise DeviceError(
+            f"the size {names} is unknown, and code on {target} needs all sizes", where=program.source_name, hint=hint
+        )
 
 
 def _pass(shapes: Mapping[str, tuple[int, ...]]) -> Pass:
@@ -35,19 +56,23 @@ def _pass(shapes: Mapping[str, tuple[int, ...]]) -> Pass:
 
 
 def _apply(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    names = [a.name for a in edit.arguments]
-    if unknown := [n for n in shapes if n not in names]:
-        raise ModelError(f'no argument "{unknown[0]}"', where="infer-shapes", hint=f"arguments are {', '.join(names) or 'none'}")
+    sizes = _sizes(edit, shapes)
     for i, argument in enumerate(edit.arguments):
-        if argument.name in shapes:
-            shape = _known(argument.shape, shapes[argument.name], argument.name)
-            edit.arguments[i] = replace(argument, shape=shape)
+        shape = _known(argument.shape, shapes.get(argument.name, argument.shape), argument.name)
+        named = argument.dims or ("",) * len(shape)
+        shape = tuple(sizes.get(name, size) if size < 0 else size for name, size in zip(named, shape, strict=True))
+        if shape != argument.shape:
+            left = tuple(name if size < 0 else "" for name, size in zip(named, shape, strict=True))
+            edit.arguments[i] = replace(argument, shape=shape, dims=left if any(left) else ())
             _retype(edit.block.args[i], tensor_type(shape, argument.dtype))
+    edit.symbols |= sizes
     for op in edit.operations():
         if isinstance(op, ConstantOp | PrintOp):
             continue
         if isinstance(op, DimOp):
             _known_dimension(edit, op)
+            continue
+        if settle(edit, op) or (not is_tensor(op.results[0].type) and fold(edit, op)):
             continue
         try:
             inferred = result_type(op.name.removeprefix("fleet."), [v.type for v in op.operands], attributes_of(op))
@@ -57,6 +82,30 @@ def _apply(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> None:
             shape = _known(shape_of(op.results[0].type), shape_of(inferred), op_id(op))
             _retype(op.results[0], tensor_type(shape, numpy_dtype(inferred)))
     edit.function.update_function_type()
+
+
+def _sizes(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    """Sizes of named dimensions: out of the arguments' shapes, or given under the dimension's own name.
+
+    Raises ModelError for a name that is neither an argument's nor a dimension's, and for two sizes of one name.
+    """
+    arguments = {a.name: a for a in edit.arguments}
+    dims = {name for a in edit.arguments for name in a.dims if name}
+    found: dict[str, tuple[int, str]] = {}
+    for name, shape in shapes.items():
+        if name in arguments:
+            known = _known(arguments[name].shape, shape, name)
+            pairs = [(n, size, i) for i, (n, size) in enumerate(zip(arguments[name].dims, known, strict=False)) if n]
+        elif name in dims and len(shape) == 1:
+            pairs = [(name, shape[0], 0)]
+        else:
+            hint = f"arguments are {', '.join(arguments) or 'none'}; unknown dimensions are {', '.join(sorted(dims)) or 'none'}"
+            raise ModelError(f'no argument "{name}"', where="infer-shapes", hint=hint)
+        for dim, size, i in pairs:
+            place = f'dimension {i} of "{name}"' if name in arguments else "its own name"
+            if size >= 0 and found.setdefault(dim, (size, place))[0] != size:
+                raise ModelError(f"{dim} is {found[dim][0]} by {found[dim][1]}, but {size} by {place}", where="infer-shapes")
+    return {name: size for name, (size, _) in found.items()}
 
 
 def _known(old: tuple[int, ...], new: tuple[int, ...], where: str) -> tuple[int, ...]:
@@ -86,7 +135,7 @@ def _known_dimension(edit: Edit, op: FleetOp) -> None:
 
 
 def PASS(options: Mapping[str, str]) -> Pass:
-    """`infer-shapes{x=8x64,n=}`: a shape an argument; without options only what operands say."""
+    """`infer-shapes{x=8x64,n=,N=8}`: a shape an argument, or a size a named dimension; without options only what operands say."""
     shapes: dict[str, tuple[int, ...]] = {}
     for name, text in options.items():
         if not re.fullmatch(r"(?:[0-9?]+(?:x[0-9?]+)*)?", text):

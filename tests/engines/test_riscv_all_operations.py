@@ -13,12 +13,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ir"))
 from operations import CASES, Case
 from riscv_models import run
 
+from fleet.ir.dialect import FLEET, SizedOp
 from fleet.ir.types import element_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{i}-{c.name}" for i, c in enumerate(CASES)])
+SIZED = {op.name.removeprefix("fleet.") for op in FLEET.operations if issubclass(op, SizedOp)}
+"""Operations whose sizes only the run knows: refused here, as memory is planned before the run."""
+STATIC = [c for c in CASES if c.name not in SIZED]
+
+
+@pytest.mark.parametrize("case", STATIC, ids=[f"{i}-{c.name}" for i, c in enumerate(STATIC)])
 def test_as_numpy(case: Case) -> None:
     arrays = {f"x{i}": np.asarray(v) for i, v in enumerate(case.operands) if not isinstance(v, bool | int | float)}
 

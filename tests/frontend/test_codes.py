@@ -23,7 +23,7 @@ def error_of(folder: Path, text: str, function: str | None = None) -> SourceErro
     return caught.value
 
 
-@pytest.mark.parametrize("code", [c for c in codes.CODES if c not in ("F207", "F509")])
+@pytest.mark.parametrize("code", [c for c in codes.CODES if c not in ("F207", "F509", "F510")])
 def test_the_example_has_its_code(tmp_path, code: str, monkeypatch) -> None:
     monkeypatch.setattr(_builder, "MAX_OPERATIONS", 3000)
     error = error_of(tmp_path, codes.CODES[code].example)
@@ -35,6 +35,14 @@ def test_the_example_has_its_code(tmp_path, code: str, monkeypatch) -> None:
 def test_codes_of_models(tmp_path) -> None:
     assert error_of(tmp_path, "def f(x):\n    return x\n", "g").code == "F207"
     assert error_of(tmp_path, "def f(x):\n    y = x\n", "f").code == "F509"
+
+
+def test_codes_of_unknown_dimensions(tmp_path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(codes.CODES["F510"].example)
+    with pytest.raises(SourceError) as caught:
+        load(f"{path}:forward", {}, {}, dynamic={"N"})
+    assert caught.value.code == "F510"
 
 
 def test_every_code_in_the_sources_is_in_the_table_and_the_other_way_round() -> None:

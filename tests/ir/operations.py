@@ -124,6 +124,12 @@ CASES = [
     Case("concat", (A, floats(2, 4)), lambda a, b: np.concatenate([a, b]), {"axis": 0}),
     Case("pad", (A, 1.5), lambda x, v: np.pad(x, ((1, 0), (0, 2)), constant_values=v), {"low": [1, 0], "high": [0, 2]}),
     Case("dim", (A,), lambda x: x.shape[1], {"axis": 1}),
+    Case("dynamic_reshape", (A, 2, -1), lambda x, a, b: x.reshape(a, 3, b), {"shape": [-1, 3, -1]}),
+    Case("dynamic_broadcast", (A, 2), lambda x, n: np.broadcast_to(x, (n, 3, 4)), {"shape": [-1, 3, 4]}),
+    Case("dynamic_broadcast", (np.asarray(np.float32(1.5)), 2), lambda x, n: np.full((n, 3), x), {"shape": [-1, 3]}),
+    Case("dynamic_slice", (A, -2, 9, 3, -9), lambda x, a, b, c, d: x[a:b, c:d:-1], {"axes": [0, 1], "step": [1, -1]}),
+    Case("arange", (1, 8, 3), np.arange),
+    Case("tri", (3, 4, 1), np.tri, {"dtype": np.dtype(float)}),
     Case("softmax", (A,), lambda x: _softmax(x, 0), {"axis": 0}, False),
     Case(
         "layer_norm",

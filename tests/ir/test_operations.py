@@ -56,7 +56,8 @@ def test_type_and_value_are_numpys(case: Case) -> None:
     op, wanted = built(case), expected(case)
     op.verify()
     type_ = op.results[0].type
-    assert shape_of(type_) == wanted.shape
+    assert len(shape_of(type_)) == wanted.ndim
+    assert all(t == w or (t == -1 and isinstance(op, d.SizedOp)) for t, w in zip(shape_of(type_), wanted.shape, strict=True))
     assert numpy_dtype(type_) == wanted.dtype
     found = apply(op, [np.asarray(v) for v in case.operands])
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)

@@ -26,6 +26,7 @@ from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 from fleet.targets.accel.raising import raised
+from fleet.transforms.infer_shapes import check_known
 from fleet.transforms.place import place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 
@@ -59,6 +60,7 @@ def compile_accel(
         DeviceError: the device cannot hold the weights, the tensors or one token.
         ModelError: weights that are not finite or beyond what the device stores.
     """
+    check_known(program, "an accelerator")
     chosen = dict(options or {})
     described = description_hash(instruction_set, device)
     key = json.dumps([program.hash, described, device.name, chosen], sort_keys=True)

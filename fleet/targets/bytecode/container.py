@@ -49,7 +49,7 @@ def save(module: ByteCodeModule, path: Path) -> None:
         "code": [int(c) for c in module.code],
         "consts": [_constant_out(c, arrays) for c in module.consts],
         "invokes": list(module.invokes),
-        "arguments": [[a.name, a.kind, list(a.shape), a.dtype] for a in module.arguments],
+        "arguments": [[a.name, a.kind, list(a.shape), a.dtype, *([list(a.dims)] if a.dims else [])] for a in module.arguments],
         "outputs": [[o.name, o.slot, o.type, o.scalar] for o in module.outputs],
         "weights": {name: _weight_out(name, module.weights, arrays) for name in module.weights},
         "program_hash": module.program_hash,

@@ -78,7 +78,7 @@ class _Emitter:
             OutputSlot(name, self.slots[v], spelling(v.type), not is_tensor(v.type))
             for name, v in zip(program.outputs, program.returned(), strict=True)
         ]
-        arguments = [ArgumentSlot(a.name, a.kind, a.shape, a.dtype.name) for a in program.arguments]
+        arguments = [ArgumentSlot(a.name, a.kind, a.shape, a.dtype.name, a.dims) for a in program.arguments]
         return ByteCodeModule(
             self.consts, self.code, "python", len(self.slots), tuple(self.invokes), tuple(arguments), tuple(outputs),
             program.weights, program.hash,

@@ -108,10 +108,18 @@ def _array(value: Any, arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _argument(value: Any) -> ArgumentSlot:
-    name, kind, shape, dtype = _items(value, 4)
+    name, kind, shape, dtype, *rest = _list(value)
+    (dims,) = [_names(r) for r in rest] or [()]
     if kind not in _KINDS or dtype not in SUPPORTED_DTYPES:
         raise ValueError(f"an argument of kind {kind} and dtype {dtype}")
-    return ArgumentSlot(_text(name), kind, _shape(shape, -1), dtype)
+    found = _shape(shape, -1)
+    if dims and (len(dims) != len(found) or any(n and d >= 0 for n, d in zip(dims, found, strict=True))):
+        raise ValueError(f"dimensions {dims} of an argument of shape {found}")
+    return ArgumentSlot(_text(name), kind, found, dtype, dims)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(_text(n) for n in _list(value))
 
 
 def _output(value: Any, slots: int) -> OutputSlot:

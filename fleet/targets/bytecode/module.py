@@ -14,12 +14,16 @@ __all__ = ["ArgumentSlot", "ByteCodeModule", "OutputSlot"]
 
 @dataclass(frozen=True)
 class ArgumentSlot:
-    """An argument of the model's function: argument i is in slot i when the code starts."""
+    """An argument of the model's function: argument i is in slot i when the code starts.
+
+    shape has -1 for what each run decides; dims has the names of such dimensions ("" for one without, or known), or is ().
+    """
 
     name: str
     kind: str
     shape: tuple[int, ...]
     dtype: str
+    dims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.hints import DispatchInfo, info_of, sequence
 from fleet.targets.bytecode.operators_composite import COMPOSITES
 from fleet.targets.bytecode.operators_movement import MOVEMENT
+from fleet.targets.bytecode.operators_sized import SIZED
 
 __all__ = ["OPERATORS", "Kernel", "Operator", "apply", "kernel"]
 
@@ -129,6 +130,7 @@ OPERATORS: dict[str, Operator] = {
     "argmin": _along("argmin"),
     "cumsum": _along("cumsum"),
     **MOVEMENT,
+    **SIZED,
     **COMPOSITES,
     "print": lambda _info: print,
 }

@@ -41,12 +41,16 @@ def print_vm(module: ByteCodeModule) -> str:
     flow = analyse(module)
     head = [f"vm.module {_quoted(module.target)} slots {module.variable_size} program {_quoted(module.program_hash)}"]
     head += [
-        f"vm.argument {i} {a.kind} {_quoted(a.name)} : {spelling(tensor_type(a.shape, a.dtype))}"
+        f"vm.argument {i} {a.kind} {_quoted(a.name)} : {spelling(tensor_type(a.shape, a.dtype))}{_dims_text(a)}"
         for i, a in enumerate(module.arguments)
     ]
     head += [f"vm.output {_quoted(o.name)} slot {o.slot} : {o.type}{' number' * o.scalar}" for o in module.outputs]
     head += [f"vm.const {i} = {_constant_text(c)}" for i, c in enumerate(module.consts)]
     return "\n".join([*head, *_body(module, flow)]) + "\n"
+
+
+def _dims_text(a: ArgumentSlot) -> str:
+    return f" dims {json.dumps(list(a.dims), ensure_ascii=False)}" if a.dims else ""
 
 
 def _body(module: ByteCodeModule, flow: Flow) -> Iterator[str]:
@@ -152,7 +156,8 @@ class _Reader:
 
     def argument(self, found: re.Match[str]) -> None:
         shape, dtype = parse_type(found[4])
-        self._arguments.append(ArgumentSlot(json.loads(found[3]), found[2], shape, dtype.name))
+        dims = tuple(str(n) for n in json.loads(found[5])) if found[5] else ()
+        self._arguments.append(ArgumentSlot(json.loads(found[3]), found[2], shape, dtype.name, dims))
 
     def output(self, found: re.Match[str]) -> None:
         parse_type(found[3])
@@ -209,7 +214,7 @@ def _constant_value(text: str) -> Any:
 _LINES: tuple[tuple[re.Pattern[str], Callable[[_Reader, re.Match[str]], None]], ...] = (
     (re.compile(r"\d+: vm\.(\w+)(.*?)(?: : .*)?"), _Reader.instruction),
     (re.compile(rf"vm\.const {_NUMBER} = (.*)"), _Reader.constant),
-    (re.compile(rf"vm\.argument {_NUMBER} (input|weight) {_STRING}{_TYPE}"), _Reader.argument),
+    (re.compile(rf"vm\.argument {_NUMBER} (input|weight) {_STRING}{_TYPE}(?: dims (\[.*\]))?"), _Reader.argument),
     (re.compile(rf"vm\.output {_STRING} slot {_NUMBER} : ([^ ]+)( number)?"), _Reader.output),
     (re.compile(rf"vm\.module {_STRING} slots {_NUMBER} program {_STRING}"), _Reader.head),
 )

@@ -6,21 +6,22 @@ next, and a run of more than `max_steps` steps is stopped, as the code may never
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from fleet.errors import FleetError, ModelError
+from fleet.ir.program import Argument
 from fleet.targets.bytecode.decode import Step, StepBlock, decode
 from fleet.targets.bytecode.hints import parse_type
-from fleet.targets.bytecode.module import ByteCodeModule
+from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule
 from fleet.targets.bytecode.operators import Kernel, Operator
 from fleet.targets.bytecode.profile import Profile
 from fleet.targets.bytecode.steps import Run, closure
 
-__all__ = ["MAX_STEPS", "VM"]
+__all__ = ["MAX_STEPS", "VM", "check_dimensions"]
 
 MAX_STEPS = 10_000_000
 """Steps after which a run counts as endless."""
@@ -72,6 +73,7 @@ class VM:
         frame = self._frame.copy()
         for slot, name, shape, dtype in self._inputs:
             frame[slot] = _input(inputs or {}, name, shape, dtype)
+        check_dimensions(self.bc.arguments, inputs or {})
         for slot, name in self._weights:
             frame[slot] = self._weight(name)
         with np.errstate(all="ignore"):
@@ -164,6 +166,19 @@ def _input(inputs: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], 
         wanted = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
         raise ModelError(f'input "{name}" must be {dtype}{wanted}, found {array.dtype}{list(array.shape)}')
     return array
+
+
+def check_dimensions(arguments: Iterable[Argument | ArgumentSlot], inputs: Mapping[str, np.ndarray]) -> None:
+    """What has one name has one size: raises ModelError that names the dimension and the two places."""
+    found: dict[str, tuple[int, str]] = {}
+    for a in arguments:
+        for axis, name in enumerate(a.dims):
+            if name:
+                size, place = inputs[a.name].shape[axis], f'dimension {axis} of "{a.name}"'
+                first, there = found.setdefault(name, (size, place))
+                if first != size:
+                    hint = f"give arrays with one size for {name}"
+                    raise ModelError(f"{name} is {first} by {there}, but {size} by {place}", where="inputs", hint=hint)
 
 
 _CAUSES: tuple[type[Exception], ...] = (

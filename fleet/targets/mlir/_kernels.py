@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp
+from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp, SizedOp
 from fleet.ir.expand import expand
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor
@@ -79,6 +79,7 @@ class Kernels:
         for primitive in sequence:
             rule = self.rules.get(primitive.name.removeprefix("fleet."))
             if rule is None:
-                raise refuse(op, "not supported")
+                late = isinstance(primitive, SizedOp)
+                raise refuse(op, "its sizes are the run's; bind them first, with infer-shapes" if late else "not supported")
             found[primitive.results[0]] = rule(e, primitive, [found[v] for v in primitive.operands])
         return found[sequence[-1].results[0]]

@@ -26,6 +26,7 @@ from fleet.targets.riscv._operations import describe, emit, work, workspace
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import Buffer, MemoryPlan, identity, make_plan, symbol_part
+from fleet.transforms.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
 DATA_LAYOUT = "e-m:e-p:64:64-i64:64-i128:128-n32:64-S128"
@@ -76,6 +77,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     Raises:
         DeviceError: an operation, dtype or shape that the target lacks, named by its id and place.
     """
+    check_known(program, "riscv")
     plan, buffers = make_plan(program, lambda op, used: workspace(op, _arrays(op, used), isa), keep=keep)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE

@@ -74,9 +74,9 @@ def taken_apart(value: Value, name: str, leaf: Callable[[str, Tensor | Number], 
         case Tensor():
             return Leaf(leaf(name, value), value.scalar)
         case Number():
-            if value.size is not None or -(1 << 63) <= value.value < 1 << 63 or isinstance(value.value, float):
+            if value.symbolic or isinstance(value.value, float) or -(1 << 63) <= value.value < 1 << 63:
                 leaf(name, value)
-            return Known(value.value)
+            return Known(None if value.symbolic else value.value)
         case str() | None:
             return Known(value)
         case tuple() | List():

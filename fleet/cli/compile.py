@@ -20,7 +20,7 @@ Examples:
   fleet compile --validation examples/add_sample.py
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
-  fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights w.npz -o digits.fbc
+  fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.fbc
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
 
 A name that ends in .fbc (bytecode) or .elf (riscv-asm) gets the file that `fleet run` or an emulator takes, one that ends in

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from fleet.ir.tables import write_page
 from fleet.targets.riscv.arithmetic import MAX_ULP
 
 PAGE = Path(__file__).parents[1] / "docs" / "riscv.md"
-BEGIN, END = "<!-- ulp table -->\n", "<!-- end -->"
 
 
 def table() -> str:
@@ -23,19 +23,5 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Writes or checks."""
-    text = PAGE.read_text()
-    before, _, rest = text.partition(BEGIN)
-    made = before + BEGIN + table() + END + rest.partition(END)[2]
-    if "--check" in sys.argv:
-        if made != text:
-            print("docs/riscv.md is not current: run python scripts/riscv_tables.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(made)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_page(PAGE, {"ulp": table()}, "--check" in sys.argv))

@@ -1,10 +1,9 @@
-"""The tables of docs/numpy.md, out of what the front end knows: `python -m fleet.frontend.listing docs/numpy.md` renews them."""
+"""The tables of docs/numpy.md, out of what the front end knows: `python -m fleet.frontend.listing [--check]`."""
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fleet.frontend import _builtins, _containers, _library
@@ -12,6 +11,7 @@ from fleet.frontend._expressions import EXPRESSIONS
 from fleet.frontend._signatures import FUNCTIONS, METHODS, Signature
 from fleet.frontend._statements import STATEMENTS
 from fleet.frontend.codes import table
+from fleet.ir.tables import write_page
 from fleet.ir.types import SUPPORTED_DTYPES
 from fleet.ir.weights import draw_method
 
@@ -67,16 +67,10 @@ def _call(signature: Signature, first: int = 0) -> str:
     return ", ".join(f"`{p}`" for p in [*parts, *keywords])
 
 
-def renewed(page: str) -> str:
-    """A page with its tables, which stand between `<!-- NAME -->` and `<!-- end -->`, as they are now."""
-    for name, text in tables().items():
-        page = re.sub(
-            rf"<!-- {name} -->\n.*?<!-- end -->", lambda _m, n=name, t=text: f"<!-- {n} -->\n{t}\n<!-- end -->", page, flags=re.S
-        )
-    return page
+def main(arguments: Sequence[str]) -> int:
+    """In the repository's root."""
+    return write_page(Path("docs/numpy.md"), tables(), "--check" in arguments)
 
 
 if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        path = Path(argument)
-        path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.exit(main(sys.argv[1:]))

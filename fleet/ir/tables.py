@@ -1,6 +1,6 @@
 """`python -m fleet.ir.tables [--check]`: the tables of docs/ir.md, out of the dialect.
 
-`marked` puts generated text between the marks of a page; `fleet.targets.bytecode.tables` uses it too.
+`write_page` is how every page with generated tables is written and checked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fleet.ir import dialect as d
 from fleet.ir import elementwise, movement, reductions, sized
 from fleet.ir.promotion import BINARY, PYTHON_OPERATORS, UNARY
 
-__all__ = ["marked", "operations_table", "write_page"]
+__all__ = ["operations_table", "write_page"]
 
 _HIDDEN = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
 _RESULT: Mapping[str, str] = {

@@ -1,19 +1,19 @@
 """Passes and pipelines as text: for `fleet-opt --list`, and as the tables of docs/passes.md.
 
-`python -m fleet.transforms.listing docs/passes.md` writes the tables into the page, between its markers.
+`python -m fleet.transforms.listing [--check]` writes the tables into the page, between its markers.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from fleet.ir.tables import write_page
 from fleet.transforms.passes import find_pass, pass_names
 from fleet.transforms.pipeline import PIPELINES
 
-__all__ = ["BEGIN", "END", "listing", "tables", "updated"]
-
-BEGIN, END = "<!-- generated: passes -->", "<!-- end of generated -->"
+__all__ = ["listing", "tables"]
 
 
 def listing() -> str:
@@ -35,15 +35,10 @@ def tables() -> str:
     return "\n".join(lines) + "\n"
 
 
-def updated(page: str) -> str:
-    """A page with the tables between its markers brought up to date. Raises ValueError for a page without them."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page lacks {BEGIN} or {END}")
-    return f"{before}{BEGIN}\n{tables()}{END}{after}"
+def main(arguments: Sequence[str]) -> int:
+    """In the repository's root."""
+    return write_page(Path("docs/passes.md"), {"passes": tables()}, "--check" in arguments)
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(updated(path.read_text()))
+    sys.exit(main(sys.argv[1:]))

@@ -1,22 +1,22 @@
 """What the export makes of every operation, and the lowering's passes: the tables of docs/mlir.md.
 
-`python -m fleet.targets.mlir.listing docs/mlir.md` writes them into the page, between its markers.
+`python -m fleet.targets.mlir.listing [--check]` writes them into the page, between its markers.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.ir.composite import CompositeOp
 from fleet.ir.dialect import FLEET
+from fleet.ir.tables import write_page
 from fleet.targets.mlir.export import RULES
 from fleet.targets.mlir.lower import PIPELINE
 
-__all__ = ["BEGIN", "END", "tables", "updated"]
-
-BEGIN, END = "<!-- generated: mlir -->", "<!-- end of generated -->"
+__all__ = ["tables"]
 
 
 def tables() -> str:
@@ -33,15 +33,10 @@ def tables() -> str:
     return "\n".join([*lines, *PIPELINE, "```"]) + "\n"
 
 
-def updated(page: str) -> str:
-    """A page with the tables between its markers brought up to date. Raises ValueError for a page without them."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page lacks {BEGIN} or {END}")
-    return f"{before}{BEGIN}\n{tables()}{END}{after}"
+def main(arguments: Sequence[str]) -> int:
+    """In the repository's root."""
+    return write_page(Path("docs/mlir.md"), {"mlir": tables()}, "--check" in arguments)
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(updated(path.read_text()))
+    sys.exit(main(sys.argv[1:]))

@@ -152,7 +152,7 @@ def _difference(reference: np.ndarray, found: np.ndarray, limit: np.ndarray | No
         return None, 0.0
     error = absolute_error(reference, found)
     if limit is None:
-        bad = np.argwhere((reference != found) & ~((reference != reference) & (found != found)))  # noqa: PLR0124 - NaN
+        bad = np.argwhere((reference != found) & ~(np.isnan(reference) & np.isnan(found)))
         at = tuple(int(i) for i in bad[0]) if len(bad) else (0,) * reference.ndim
         return f"differs in its bits, first at {list(at)}: {found[at]!r} instead of {reference[at]!r}", 0.0
     with np.errstate(divide="ignore", invalid="ignore"):

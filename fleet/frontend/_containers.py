@@ -125,15 +125,20 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
 # ---- subscripts
 
 
+def _present(ev: Evaluator, node: ast.Subscript, owner: Dict, index: Value) -> Any:
+    """The key, which the dict has."""
+    plain = key(ev, node.slice, index)
+    if plain not in owner.items:
+        ev.fail("F704", node.slice, f"the dict has no key {plain!r}", f"it has {_names(owner)}")
+    return plain
+
+
 def load(ev: Evaluator, node: ast.Subscript, owner: Value) -> Value:
     """`owner[index]` of a container."""
     index = ev.expression(node.slice)
     match owner:
         case Dict():
-            plain = key(ev, node.slice, index)
-            if plain not in owner.items:
-                ev.fail("F704", node.slice, f"the dict has no key {plain!r}", f"it has {_names(owner)}")
-            return owner.items[plain]
+            return owner.items[_present(ev, node, owner, index)]
         case tuple() | List() | str() | Range():
             content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, Range) else owner
             if isinstance(index, Slice):
@@ -181,10 +186,7 @@ def remove(ev: Evaluator, node: ast.Subscript, owner: Value) -> None:
     index = ev.expression(node.slice)
     match owner:
         case Dict():
-            plain = key(ev, node.slice, index)
-            if plain not in owner.items:
-                ev.fail("F704", node.slice, f"the dict has no key {plain!r}", f"it has {_names(owner)}")
-            del owner.items[plain]
+            del owner.items[_present(ev, node, owner, index)]
         case List() if isinstance(index, Slice):
             del owner.items[index.plain]
         case List():

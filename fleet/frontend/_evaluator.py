@@ -27,7 +27,6 @@ MAX_STEPS = 600_000
 """Expressions and statements that are followed; an endless loop ends here, after some seconds."""
 MAX_ITEMS = 1_000_000
 """Elements of a list, tuple, dict or string made by the source."""
-MAX_BITS = 1024
 
 
 class Poisoned(Exception):

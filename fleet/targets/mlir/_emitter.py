@@ -133,7 +133,7 @@ class Emitter:
 
     def element(self, value: SSAValue, indices: Sequence[Dim]) -> SSAValue:
         """One element, wherever it is."""
-        return self.add(tensor.ExtractOp(value, [self.index(i) for i in indices], value.type.get_element_type()))  # type: ignore[union-attr]
+        return self.add(tensor.ExtractOp(value, [self.index(i) for i in indices], element_type(numpy_dtype(value.type))))
 
     def loop_index(self, loop: int) -> SSAValue:
         """The position of a loop, within the body of a `linalg.generic`."""
@@ -156,7 +156,7 @@ class Emitter:
             body: yields one element an output.
             reduced: loops that are no dimension of the result.
         """
-        block = Block(arg_types=[value.type.get_element_type() for value, _ in (*reads, *outputs)])  # type: ignore[union-attr]
+        block = Block(arg_types=[element_type(numpy_dtype(value.type)) for value, _ in (*reads, *outputs)])
         with self.inside(block):
             elements: list[SSAValue] = list(block.args)
             yielded = body(elements[: len(reads)], elements[len(reads) :])

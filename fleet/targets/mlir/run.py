@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from fleet.errors import FleetError, ModelError
@@ -85,7 +86,9 @@ class MlirProgram:
     def run(self, inputs: Mapping[str, np.ndarray]) -> MlirRun:
         """Runs the code. Raises ModelError for an input that is missing or does not fit."""
         arrays = [self._argument(n, inputs) for n in range(len(self.program.arguments))]
-        types = list(self.export.module.body.block.last_op.function_type.outputs)  # type: ignore[union-attr]
+        entry = self.export.module.body.block.last_op
+        assert isinstance(entry, FuncOp)
+        types = list(entry.function_type.outputs)
         block = self.program.function.body.block
         record = type("Results", (ctypes.Structure,), {"_fields_": [(f"r{n}", _descriptor(t)) for n, t in enumerate(types)]})()
         arguments: list[Any] = [ctypes.byref(record)] if types else []

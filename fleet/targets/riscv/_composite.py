@@ -63,12 +63,15 @@ def lanes_for(b: Builder, rows: Sequence[Row], size: int, group: int = 4) -> int
     return isa_of(b).lanes(size, group) if all(r.stride in (0, 1) for r in rows) else 1
 
 
-def each(b: Builder, count: int, lanes: int, body: Callable[[Value, int], None], unroll: int = 4) -> None:
-    """`body(i, lanes)` over 0..count-1; a step may run twice."""
-    for first, width, times in pieces(count, lanes, overlap=True):
-        step = lambda i, first=first, width=width: body(moved(b, index(first), i, width), width)  # noqa: E731
-        if times:
-            fold(b, times, [], lambda i, _, step=step: [step(i)][:0], unroll if width == 1 else 1)
+def each(b: Builder, count: int, lanes: int, body: Callable[[Value, int], None], unroll: int = 4, *, overlap: bool = True) -> None:
+    """`body(i, lanes)` over 0..count-1; with `overlap` a step may run twice."""
+    for first, width, times in pieces(count, lanes, overlap=overlap):
+
+        def step(i: Value, carried: Carried, first: int = first, width: int = width) -> Carried:
+            body(moved(b, index(first), i, width), width)
+            return carried
+
+        fold(b, times, [], step, unroll if width == 1 else 1)
 
 
 def accumulate(
@@ -155,9 +158,7 @@ def softmax_row(b: Builder, out: Row, source: Row) -> None:
         out.put(i, b.fdiv(out.get(i, dtype, width), spread(b, total, width)))
 
     # In place: a step that ran twice would divide twice.
-    for first, width, times in pieces(count, lanes_for(b, [out], dtype.itemsize), overlap=False):
-        step = lambda i, first=first, width=width: divide(moved(b, index(first), i, width), width)  # noqa: E731
-        fold(b, times, [], lambda i, _, step=step: [step(i)][:0], 8 if width == 1 else 1)
+    each(b, count, lanes_for(b, [out], dtype.itemsize), divide, 8, overlap=False)
 
 
 def emit_softmax(b: Builder, out: Array, operand: Array, axis: int) -> None:

@@ -11,7 +11,6 @@ elements are not neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -234,11 +233,9 @@ class _Emitter:
         if self.scratch is not None:
             source, begin, down, along = self.scratch, index(0), width, 1
         count = 1 if lanes > 1 else width
-        multiply_add: Callable[[Value, Value, Value], Value]
-        if is_float(dtype):
-            multiply_add = lambda x, y, z: fused(b, x, y, z)  # noqa: E731
-        else:
-            multiply_add = lambda x, y, z: b.add(b.mul(x, y), z)  # noqa: E731
+
+        def multiply_add(x: Value, y: Value, z: Value) -> Value:
+            return fused(b, x, y, z) if is_float(dtype) else b.add(b.mul(x, y), z)
 
         def body(k: Value, sums: Carried) -> Carried:
             fence(b)

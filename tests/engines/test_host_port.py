@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -199,3 +200,36 @@ int main() {
     assert memory.view("hbm", (4 << 20) - 5, 5, 7).tolist() == [1, 2, 3, 4, 5]
     assert memory.view("ddr", (64 << 20) - 5, 5).tolist() == [1, 2, 3, 4, 5]
     assert memory.view("ddr", 0, 5).tolist() == [1, 2, 3, 4, 0]
+
+
+def test_another_instruction_set(installed_set: Path, import_from: Callable[[Path], None], tmp_path: Path) -> None:
+    """Registers, units and the start come from the description: the vector adder, which has neither HBM nor a binary."""
+    import_from(installed_set)
+    numbers = {r.name: r.number for r in load(find_device("vector_tiny")[0].description).registers}
+    body = """
+#include "fleet_host.h"
+int main() {{
+  HANDLE device = open_device(), h2cx = open_h2cx();
+  uint32_t a[16], b[16], sum[16];
+  for (uint32_t i = 0; i < 16; ++i) {{
+    a[i] = i * i;
+    b[i] = 0xffffffffu - i;
+  }}
+  DDR_Write(h2cx, a, 0x200000000, sizeof a);
+  DDR_Write(h2cx, b, 0x200000040, sizeof b);
+  CSB_Write(device, {vadd_b}, 64);
+  CSB_Write(device, {vadd_out}, 128);
+  CSB_Write(device, {vadd_beats}, 1);
+  if (CSB_Read(device, {vadd_status}) != 0) return 3;
+  CSB_Write(device, {vadd_start}, 1);
+  while (CSB_Read(device, {vadd_status}) != 1) {{}}
+  DDR_Read(h2cx, sum, 0x200000080, sizeof sum);
+  for (uint32_t i = 0; i < 16; ++i) {{
+    if (sum[i] != i * i - i - 1) return 4;
+  }}
+  return 0;
+}}
+"""
+    code, summary, _ = run(compiled(body.format(**numbers), tmp_path), folder=tmp_path / "memory", device="vector_tiny")
+    assert code == 0
+    assert [c.instruction for c in summary.commits] == ["vadd"]

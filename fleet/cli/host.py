@@ -179,15 +179,18 @@ def _port(
 
 def _tell(summary: Summary, clock_mhz: float, server: HostServer) -> None:
     """A line of what was done, on standard error: standard output is the program's."""
-    parts = [f"{summary.engine}: {len(summary.commits):,} instructions", f"{server.accesses:,} register accesses"]
+    parts = [_count(len(summary.commits), "instruction"), _count(server.accesses, "register access", "es")]
     if summary.cycles is not None:
         busy = sum((c.end or 0) - (c.start or 0) for c in summary.commits)
-        parts.append(
-            f"{summary.cycles:,} cycles ({summary.cycles / clock_mhz:,.1f} us at {clock_mhz:g} MHz), {busy:,} in instructions"
-        )
+        time = f"{summary.cycles / clock_mhz:,.1f} us at {clock_mhz:g} MHz"
+        parts.append(f"{_count(summary.cycles, 'cycle')} ({time}), {busy:,} summed over instructions")
     if summary.compared is not None:
-        parts.append(f"{summary.compared:,} commits equal to iss")
+        parts.append(f"{_count(summary.compared, 'commit')} equal to iss")
     if not server.connected:
         parts.append("the program never used the device")
-    for line in (", ".join(parts), *summary.notes):
+    for line in (f"{summary.engine}: {', '.join(parts)}", *summary.notes):
         click.echo(f"fleet: {line}", err=True)
+
+
+def _count(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{plural}"

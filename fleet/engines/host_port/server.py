@@ -141,7 +141,7 @@ class HostServer:
 
     def _message(self, kind: int, number: int, a: int, b: int) -> bytes | None:
         match kind:
-            case Kind.WRITE:
+            case Kind.WRITE if a < 1 << 32:
                 self.accesses += 1
                 self._port.write(number, a)
             case Kind.READ:
@@ -150,7 +150,7 @@ class HostServer:
             case Kind.SYNC:
                 self._port.sync()
                 return answer()
-            case Kind.WROTE:
+            case Kind.WROTE if number & 0xFF < len(SPACES):
                 self._port.wrote(SPACES[number & 0xFF], number >> 8, a, b)
             case Kind.BYE:
                 self._port.settle()
@@ -162,7 +162,7 @@ class HostServer:
                 self.connected = True
                 return answer(text=self._configuration)
             case _:
-                raise HostError(f"the program sent a message of unknown kind {kind}", hint="build it again")
+                raise HostError(f"the program sent a message that is none (kind {kind})", hint="build it again")
         return None
 
     def _send(self, data: bytes) -> None:

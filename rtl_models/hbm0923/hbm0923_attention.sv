@@ -356,6 +356,7 @@ module hbm0923_attention
     end
   end
 
+  logic unused_legal, unused_idle, unused_launch;
   hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
     .clk_i,
     .rst_ni,
@@ -366,6 +367,10 @@ module hbm0923_attention
     .check_done_i     (check_done),
     .check_error_i    (check_error),
     .checked_o,
+    .may_run_i        (1'b1),
+    .legal_o          (unused_legal),
+    .idle_o           (unused_idle),
+    .launch_o         (unused_launch),
     .run_o            (run),
     .running_i        (running),
     .need_flush_i     (1'b0),

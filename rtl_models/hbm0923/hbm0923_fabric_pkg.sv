@@ -1,17 +1,20 @@
-// The units by number, as the dispatcher and the hubs count them.
+// The units by number, as the dispatcher and the hubs count them. The MVM unit has two slots: while the instruction in one of
+// them runs, the one in the other is checked and its weights are fetched.
 package hbm0923_fabric_pkg;
   import hbm0923_unit_pkg::*;
 
   localparam int unsigned Units = 5;
   localparam int unsigned IxMvm = 0, IxSfu = 1, IxAtt = 2, IxElt = 3, IxAux = 4;
+  localparam int unsigned Slots = 6;      // the units' first ones have the units' numbers
+  localparam int unsigned IxMvmNext = 5;
 
   // Blocks of registers with a start and a status: two units share the one at 194.
   localparam int unsigned Groups = 4;
   localparam int unsigned GroupMvm = 0, GroupSfu = 1, GroupElt = 2, GroupAux = 3;
 
-  function automatic logic [1:0] group_of(input logic [2:0] unit);
-    case (unit)
-      3'(IxMvm): return 2'(GroupMvm);
+  function automatic logic [1:0] group_of(input logic [2:0] slot);
+    case (slot)
+      3'(IxMvm), 3'(IxMvmNext): return 2'(GroupMvm);
       3'(IxElt): return 2'(GroupElt);
       3'(IxAux): return 2'(GroupAux);
       default:     return 2'(GroupSfu);

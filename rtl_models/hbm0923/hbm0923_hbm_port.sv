@@ -1,7 +1,8 @@
 // One HBM port: reads a contiguous range in bursts of up to 16 beats into a FIFO.
 //
 // A burst is asked for only when the FIFO has room for all of it, so that responses are always taken and several bursts
-// are under way. The first burst is short where the range does not start on 512 bytes; none then crosses 4 KiB.
+// are under way. The first burst is short where the range does not start on 512 bytes; none then crosses 4 KiB. The next
+// range may start when all of this one has been asked for: its beats come behind.
 module hbm0923_hbm_port
   import hbm0923_mvm_pkg::*;
 #(
@@ -13,7 +14,8 @@ module hbm0923_hbm_port
   input  logic               rst_ni,
   input  logic               enable_i,  // the unit is busy; nothing happens otherwise
 
-  input  logic               start_i,   // one cycle, with the range; the last one is finished
+  output logic               quiet_o,   // the range has been asked for: the next one may start
+  input  logic               start_i,   // one cycle, with the next range, only while quiet_o
   input  logic [31:0]        addr_i,    // offset in the bank, 32-byte aligned
   input  logic [31:0]        beats_i,   // at least 1
 
@@ -22,10 +24,12 @@ module hbm0923_hbm_port
   output logic [32:0]        araddr_o,
   output logic [7:0]         arlen_o,
   input  logic               rvalid_i,
+  input  logic               rerror_i,
   input  logic [HbmBits-1:0] rdata_i,
 
   output logic               valid_o,   // a beat stands at the head
   input  logic               pop_i,
+  output logic               error_o,   // the popped beat was answered with an error
   output logic [HbmBits-1:0] data_o     // the popped beat, one cycle later
 );
   localparam int unsigned Aw = $clog2(Depth);
@@ -90,6 +94,21 @@ module hbm0923_hbm_port
     if (pop_i) data_o <= mem[rd_q];
   end
 
+  // Errors stay with their beats: the beats of two instructions may stand in the FIFO. Looked at only after the first one.
+  logic             failed_q;
+  logic [Depth-1:0] bad_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      failed_q <= 1'b0;
+      bad_q    <= '0;
+    end else if (rvalid_i && (rerror_i || failed_q)) begin
+      failed_q    <= 1'b1;
+      bad_q[wr_q] <= rerror_i;
+    end
+  end
+
+  assign error_o   = pop_i && failed_q && bad_q[rd_q];
+  assign quiet_o   = left_q == 32'd0 && !arvalid_q;
   assign arvalid_o = arvalid_q;
   assign araddr_o  = (33'(Port) << Log2BankStep) | 33'(araddr_q);
   assign arlen_o   = {3'd0, arbeats_q - 5'd1};
@@ -116,7 +135,7 @@ module hbm0923_hbm_port
     if (out_of_reset_q) begin
       if (ar_waits_q) assert (arvalid_o && ar_was_q == {araddr_o, arlen_o});
       if (pop_i) assert (valid_o);
-      if (start_i) assert (left_q == 32'd0);
+      if (start_i) assert (quiet_o);
       assert (used_q + free_q <= (Aw + 1)'(Depth));
     end
     ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;

@@ -1,4 +1,7 @@
 // The MVM unit: INT4 weights from every HBM port, FP16 activations from DDR, FP16 outputs to DDR.
+//
+// Two slots take instructions in turn. The one in the other slot is checked and its weights are fetched while the first
+// one runs; everything behind the weights' rings works on one instruction, whose plan is kept from its launch.
 module hbm0923_mvm
   import hbm0923_pkg::*;
   import hbm0923_mvm_pkg::*;
@@ -19,17 +22,18 @@ module hbm0923_mvm
   input  logic             clk_i,
   input  logic             rst_ni,
 
-  input  logic             start_i,
+  // One bit or element a slot. At most one starts in a cycle, and none while the other one is being checked.
+  input  logic [1:0]       start_i,
   input  logic [31:0]      mode_i,
   input  mvm_operands_t    operands_i,
 
-  output logic             busy_o,
-  input  logic             oldest_i,
-  output logic             checked_o,
-  output hulls_t           hulls_o,
-  input  logic             data_go_i,
-  input  logic             coef_go_i,
-  input  logic             hbm_go_i,
+  output logic [1:0]       busy_o,
+  input  logic [1:0]       oldest_i,
+  output logic [1:0]       checked_o,
+  output hulls_t [1:0]     hulls_o,
+  input  logic [1:0]       data_go_i,
+  input  logic [1:0]       coef_go_i,
+  input  logic [1:0]       hbm_go_i,
 
   output logic [Tout-1:0]        hbm_arvalid_o,
   input  logic [Tout-1:0]        hbm_arready_i,
@@ -62,12 +66,12 @@ module hbm0923_mvm
   output logic             ddr_bready_o,
   input  logic [1:0]       ddr_bresp_i,
 
-  output logic             commit_valid_o,
-  output logic [15:0]      commit_opcode_o,
-  output logic [15:0]      commit_error_o,
-  output logic             commit_result_valid_o,
-  output logic [31:0]      commit_result_o,
-  output logic [5:0][31:0] commit_cycles_o
+  output logic [1:0]            commit_valid_o,
+  output logic [1:0][15:0]      commit_opcode_o,
+  output logic [1:0][15:0]      commit_error_o,
+  output logic [1:0]            commit_result_valid_o,
+  output logic [1:0][31:0]      commit_result_o,
+  output logic [1:0][5:0][31:0] commit_cycles_o
 );
   localparam int unsigned DatWords   = DatDepth * Tin / BeatLanes;
   localparam int unsigned DataDepth  = WtDepth * Tin / BeatLanes;
@@ -81,12 +85,19 @@ module hbm0923_mvm
   localparam int unsigned ResDepth   = 64;
 
   // ---- control
-  logic          check, check_done, run, flush, flushing, suppress, bus_error_q, running, draining;
+  logic          slot_q, exec_q, feed_q;        // that started last; that runs; whose weights are asked for
+  logic [1:0]    check, launch, run_slot, flush_slot, suppress_slot, bus_error_q, fed_q, feed;
+  logic          check_done, run, flush, flushing, suppress, running, write_idle, write_error, ddr_error;
+  logic [1:0]    wt_busy, wt_error;
   logic          wait_dat, wait_wt, wait_epilogue, no_room, operands_held, wait_dependency;
+  logic          oldest, data_go, coef_go, hbm_go;
   logic [15:0]   check_error;
   logic [31:0]   mode_q, argmax_result;
+  logic [15:0]   opcode_q [2];
   mvm_operands_t operands_q;
-  mvm_plan_t     plan;
+  mvm_plan_t     checked_plan, plan_q, plan;    // of the instruction that started last; of the one that runs
+  hulls_t        hulls;
+  hulls_t [1:0]  hulls_q;
 
   function automatic logic [15:0] opcode(input logic [31:0] mode);
     if ((mode & ~StartMvmOptional) == StartMvm) return OpMvm;
@@ -97,51 +108,92 @@ module hbm0923_mvm
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      slot_q     <= 1'b0;
       mode_q     <= '0;
       operands_q <= '0;
-    end else if (start_i) begin
+    end else if (start_i != '0) begin
+      slot_q     <= start_i[1];
       mode_q     <= mode_i;
       operands_q <= operands_i;
     end
   end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      exec_q  <= 1'b0;
+      plan_q  <= '0;
+      hulls_q <= '0;
+    end else begin
+      if (launch != '0) begin
+        exec_q <= launch[1];
+        plan_q <= checked_plan;
+      end
+      if (check_done) hulls_q[slot_q] <= hulls;
+    end
+  end
+  assign plan     = plan_q;
+  assign run      = run_slot != '0;
+  assign flush    = flush_slot != '0;
+  assign suppress = suppress_slot[exec_q];
+  assign oldest   = oldest_i[exec_q];
+  assign data_go  = data_go_i[exec_q];
+  assign coef_go  = coef_go_i[exec_q];
+  assign hbm_go   = hbm_go_i[feed_q];
+  assign hulls_o  = hulls_q;
 
   // What is missing may be held back for the sake of an earlier instruction.
-  assign operands_held   = !data_go_i || (plan.bn && !coef_go_i);
-  assign wait_dependency = (wait_dat && !data_go_i) || (wait_wt && !hbm_go_i)
-                           || (wait_epilogue && (no_room ? !oldest_i : operands_held));
+  assign operands_held   = !data_go || (plan.bn && !coef_go);
+  assign wait_dependency = (wait_dat && !data_go) || (wait_wt && !hbm_go_i[exec_q])
+                           || (wait_epilogue && (no_room ? !oldest : operands_held));
 
-  hbm0923_unit_ctrl u_ctrl (
-    .clk_i,
-    .rst_ni,
-    .start_i,
-    .busy_o,
-    .oldest_i,
-    .check_o          (check),
-    .check_done_i     (check_done),
-    .check_error_i    (check_error),
-    .checked_o,
-    .run_o            (run),
-    .running_i        (running),
-    .need_flush_i     (plan.argmax),
-    .flush_o          (flush),
-    .flushing_i       (flushing),
-    .draining_i       (draining),
-    .bus_error_i      (bus_error_q),
-    .suppress_o       (suppress),
-    .wait_dependency_i(wait_dependency),
-    .wait_activation_i(wait_dat || (wait_epilogue && !no_room)),
-    .wait_weight_i    (wait_wt),
-    .wait_write_i     (wait_epilogue && no_room),
-    .opcode_i         (opcode(mode_q)),
-    .result_valid_i   (plan.argmax),
-    .result_i         (argmax_result),
-    .commit_valid_o,
-    .commit_opcode_o,
-    .commit_error_o,
-    .commit_result_valid_o,
-    .commit_result_o,
-    .commit_cycles_o
-  );
+  logic [1:0] waits, idle_slot;   // found legal, and before its commit; runs not
+  for (genvar s = 0; s < 2; s++) begin : gen_slot
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) opcode_q[s] <= '0;
+      else if (start_i[s]) opcode_q[s] <= opcode(mode_i);
+    end
+
+    hbm0923_unit_ctrl u_ctrl (
+      .clk_i,
+      .rst_ni,
+      .start_i              (start_i[s]),
+      .busy_o               (busy_o[s]),
+      .oldest_i             (oldest_i[s]),
+      .check_o              (check[s]),
+      .check_done_i         (check_done && slot_q == 1'(s)),
+      .check_error_i        (check_error),
+      .checked_o            (checked_o[s]),
+      .legal_o              (waits[s]),
+      .may_run_i            (idle_slot[1-s]),
+      .idle_o               (idle_slot[s]),
+      .launch_o             (launch[s]),
+      .run_o                (run_slot[s]),
+      .running_i            (running),
+      .need_flush_i         (plan.argmax),
+      .flush_o              (flush_slot[s]),
+      .flushing_i           (flushing),
+      .draining_i           (wt_busy[s] || !write_idle || bus_error_q[s]),
+      .bus_error_i          (bus_error_q[s]),
+      .suppress_o           (suppress_slot[s]),
+      .wait_dependency_i    (wait_dependency),
+      .wait_activation_i    (wait_dat || (wait_epilogue && !no_room)),
+      .wait_weight_i        (wait_wt),
+      .wait_write_i         (wait_epilogue && no_room),
+      .opcode_i             (opcode_q[s]),
+      .result_valid_i       (plan.argmax),
+      .result_i             (argmax_result),
+      .commit_valid_o       (commit_valid_o[s]),
+      .commit_opcode_o      (commit_opcode_o[s]),
+      .commit_error_o       (commit_error_o[s]),
+      .commit_result_valid_o(commit_result_valid_o[s]),
+      .commit_result_o      (commit_result_o[s]),
+      .commit_cycles_o      (commit_cycles_o[s])
+    );
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) bus_error_q[s] <= 1'b0;
+      else bus_error_q[s] <= wt_error[s] || ((ddr_error || write_error) && exec_q == 1'(s));
+    end
+  end
 
   hbm0923_mvm_check #(
     .Tin(Tin),
@@ -157,25 +209,37 @@ module hbm0923_mvm
   ) u_check (
     .clk_i,
     .rst_ni,
-    .start_i   (check),
+    .start_i   (check != '0),
     .mode_i    (mode_q),
     .operands_i(operands_q),
     .done_o    (check_done),
     .error_o   (check_error),
-    .plan_o    (plan),
-    .hulls_o
+    .plan_o    (checked_plan),
+    .hulls_o   (hulls)
   );
 
-  // ---- weights: asked for when nothing earlier writes them
+  // ---- weights: asked for when nothing earlier writes them, of an instruction that is found legal and of none before it
+  logic feed_ready;
+  assign feed = waits & ~fed_q & {2{feed_ready}};
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      fed_q  <= '0;
+      feed_q <= 1'b0;
+    end else begin
+      fed_q <= (fed_q | feed) & busy_o & ~commit_valid_o;
+      if (feed != '0) feed_q <= feed[1];
+    end
+  end
+
   logic [Tout-1:0]     hbm_arvalid;
-  logic                wt_busy, wt_error, wt_read, scale_read;
+  logic                wt_read, scale_read;
   logic [Tout*256-1:0] wt, scale;
   logic [Dw+1:0]       data_end, data_free;
   logic [Sw:0]         scale_free;
   logic [Dw-1:0]       wt_addr1_q;
   logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q;
 
-  assign hbm_arvalid_o = hbm_arvalid & {Tout{hbm_go_i}};
+  assign hbm_arvalid_o = hbm_arvalid & {Tout{hbm_go}};
 
   hbm0923_mvm_weights #(
     .Ports(Tout),
@@ -186,13 +250,16 @@ module hbm0923_mvm
   ) u_weights (
     .clk_i,
     .rst_ni,
-    .enable_i    (busy_o),
-    .start_i     (run),
-    .plan_i      (plan),
+    .enable_i    (busy_o != '0),
+    .ask_i       ((waits & ~fed_q) != '0),
+    .ready_o     (feed_ready),
+    .start_i     (feed != '0),
+    .slot_i      (feed[1]),
+    .plan_i      (checked_plan),
     .busy_o      (wt_busy),
     .error_o     (wt_error),
     .hbm_arvalid_o(hbm_arvalid),
-    .hbm_arready_i(hbm_arready_i & {Tout{hbm_go_i}}),
+    .hbm_arready_i(hbm_arready_i & {Tout{hbm_go}}),
     .hbm_araddr_o,
     .hbm_arlen_o,
     .hbm_rvalid_i,
@@ -222,8 +289,8 @@ module hbm0923_mvm
     .rst_ni,
     .start_i    (run),
     .plan_i     (plan),
-    .data_go_i,
-    .coef_go_i,
+    .data_go_i  (data_go),
+    .coef_go_i  (coef_go),
     .bn_pop_i   (bn_pop),
     .res_pop_i  (res_pop),
     .dat_valid_o(dat_valid),
@@ -381,10 +448,10 @@ module hbm0923_mvm
 
   // ---- results: offered when this is the oldest instruction; until then the queue holds them
   logic awvalid, wvalid;
-  assign ddr_awvalid_o = awvalid && oldest_i;
-  assign ddr_wvalid_o  = wvalid && oldest_i;
+  assign ddr_awvalid_o = awvalid && oldest;
+  assign ddr_wvalid_o  = wvalid && oldest;
 
-  logic pending, write_idle, write_error;
+  logic pending;
 
   hbm0923_mvm_results #(
     .Tout(Tout), .MaxToken(MaxToken), .Depth(OutDepth)
@@ -406,12 +473,12 @@ module hbm0923_mvm
     .idle_o    (write_idle),
     .error_o   (write_error),
     .awvalid_o (awvalid),
-    .awready_i (ddr_awready_i && oldest_i),
+    .awready_i (ddr_awready_i && oldest),
     .awid_o    (ddr_awid_o),
     .awaddr_o  (ddr_awaddr_o),
     .awlen_o   (ddr_awlen_o),
     .wvalid_o  (wvalid),
-    .wready_i  (ddr_wready_i && oldest_i),
+    .wready_i  (ddr_wready_i && oldest),
     .wdata_o   (ddr_wdata_o),
     .wstrb_o   (ddr_wstrb_o),
     .wlast_o   (ddr_wlast_o),
@@ -420,13 +487,24 @@ module hbm0923_mvm
     .bresp_i   (ddr_bresp_i)
   );
 
+  assign ddr_error = (dat_valid || bn_valid || res_valid) && ddr_rresp_i[1];
+  assign no_room   = !room;
+  assign running   = issue_active || pending;
+
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) bus_error_q <= 1'b0;
-    else bus_error_q <= wt_error || ((dat_valid || bn_valid || res_valid) && ddr_rresp_i[1]) || write_error;
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
   end
-  assign no_room  = !room;
-  assign running  = issue_active || pending;
-  assign draining = wt_busy || !write_idle || bus_error_q;
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert ($onehot0(start_i) && $onehot0(check) && $onehot0(launch) && $onehot0(feed));
+    assert (idle_slot != 2'b00);
+    // The check's plan is the waiting instruction's until that has been launched and its weights are asked for.
+    if (check != '0) assert ((waits & ~fed_q) == '0);
+  end
+`endif
 
   if (HbmBits * Tout == 0) begin : gen_check
     $error("Tout must not be 0");

@@ -1,4 +1,7 @@
 // The weights' way from HBM to the array: a port's reader for each column, and the buffer that all of them fill in step.
+//
+// The next instruction's beats are asked for when all of this one's have been, and go into the rings behind them, however
+// long the array still works on this one.
 module hbm0923_mvm_weights
   import hbm0923_mvm_pkg::*;
 #(
@@ -14,10 +17,13 @@ module hbm0923_mvm_weights
   input  logic                     rst_ni,
   input  logic                     enable_i,     // the unit is busy; nothing happens otherwise
 
-  input  logic                     start_i,
+  output logic                     ready_o,      // an instruction may start; only while ask_i
+  input  logic                     ask_i,
+  input  logic                     start_i,      // one cycle, only while ready_o; the plan stands until the next one's check
+  input  logic                     slot_i,       // a name for it
   input  mvm_plan_t                plan_i,
-  output logic                     busy_o,       // beats are still to come
-  output logic                     error_o,      // a response was an error
+  output logic [1:0]               busy_o,       // beats of the instruction with this name are still to come
+  output logic [1:0]               error_o,      // one of its beats was answered with an error
 
   output logic [Ports-1:0]         hbm_arvalid_o,
   input  logic [Ports-1:0]         hbm_arready_i,
@@ -38,9 +44,29 @@ module hbm0923_mvm_weights
   input  logic [Sw-1:0]            scale_addr_i,
   output logic [Ports*HbmBits-1:0] scale_o
 );
-  logic [Ports-1:0]         valid, error, unused_resp;
+  logic [Ports-1:0]         valid, error, quiet, unused_resp;
   logic [Ports*HbmBits-1:0] data;
   logic                     pop;
+
+  // ---- the ports begin with an instruction before the buffer does
+  logic wait_q, wait_slot_q, slot_q, buffer_ready, buffer_start, buffer_busy;
+  assign ready_o      = ask_i && !wait_q && quiet == '1;
+  assign buffer_start = (start_i || wait_q) && buffer_ready;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wait_q      <= 1'b0;
+      wait_slot_q <= 1'b0;
+      slot_q      <= 1'b0;
+    end else begin
+      wait_q <= (start_i || wait_q) && !buffer_ready;
+      if (start_i) wait_slot_q <= slot_i;
+      if (buffer_start) slot_q <= start_i ? slot_i : wait_slot_q;
+    end
+  end
+  for (genvar s = 0; s < 2; s++) begin : gen_slot
+    assign busy_o[s]  = (buffer_busy && slot_q == 1'(s)) || (wait_q && wait_slot_q == 1'(s));
+    assign error_o[s] = error != '0 && slot_q == 1'(s);
+  end
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     hbm0923_hbm_port #(
@@ -49,6 +75,7 @@ module hbm0923_mvm_weights
       .clk_i,
       .rst_ni,
       .enable_i,
+      .quiet_o  (quiet[p]),
       .start_i,
       .addr_i   (plan_i.wt_addr),
       .beats_i  (plan_i.port_beats),
@@ -57,25 +84,26 @@ module hbm0923_mvm_weights
       .araddr_o (hbm_araddr_o[p]),
       .arlen_o  (hbm_arlen_o[p]),
       .rvalid_i (hbm_rvalid_i[p]),
+      .rerror_i (hbm_rresp_i[p][1]),
       .rdata_i  (hbm_rdata_i[p]),
       .valid_o  (valid[p]),
       .pop_i    (pop),
+      .error_o  (error[p]),
       .data_o   (data[HbmBits*p+:HbmBits])
     );
-    assign error[p] = hbm_rvalid_i[p] && hbm_rresp_i[p][1];
     // Bit 0 of a response tells exclusive from plain.
     assign unused_resp[p] = hbm_rresp_i[p][0];
   end
-  assign error_o      = |error;
 
   hbm0923_wt_buffer #(
     .Ports(Ports), .DataDepth(DataDepth), .ScaleDepth(ScaleDepth)
   ) u_wt_buffer (
     .clk_i,
     .rst_ni,
-    .start_i,
+    .start_i(buffer_start),
     .plan_i,
-    .busy_o,
+    .ready_o(buffer_ready),
+    .busy_o (buffer_busy),
     .valid_i(valid),
     .pop_o  (pop),
     .data_i (data),

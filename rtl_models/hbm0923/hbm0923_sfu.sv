@@ -90,9 +90,11 @@ module hbm0923_sfu
   logic        wait_dependency, wait_activation, wait_weight, wait_write;
   sfu_plan_t   plan;
 
+  logic unused_legal, unused_idle, unused_launch;
   hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
     .clk_i, .rst_ni, .start_i, .busy_o, .oldest_i,
     .check_o (check), .check_done_i (check_done), .check_error_i (check_error), .checked_o,
+    .may_run_i (1'b1), .legal_o (unused_legal), .idle_o (unused_idle), .launch_o (unused_launch),
     .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
     .draining_i (!writer_idle), .bus_error_i (bus_error), .suppress_o (suppress),
     .wait_dependency_i (wait_dependency), .wait_activation_i (wait_activation), .wait_weight_i (wait_weight),

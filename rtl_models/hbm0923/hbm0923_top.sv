@@ -156,12 +156,12 @@ module hbm0923_top
   logic               run_start, run, run_stop, run_end, run_over, task_ready;
   logic [15:0]        run_error;
   start_t             task_start;
-  logic [Units-1:0]   start, busy, checked, oldest, data_go, coef_go, hbm_go;
+  logic [Slots-1:0]   start, busy, checked, oldest, data_go, coef_go, hbm_go;
   logic [31:0]        unit_mode;
-  hulls_t [Units-1:0] hulls;
-  commit_t [Units-1:0] unit_commit;
-  logic [Units-1:0]   commit_valid;
-  logic [Units-1:0][15:0] commit_error;
+  hulls_t [Slots-1:0] hulls;
+  commit_t [Slots-1:0] unit_commit;
+  logic [Slots-1:0]   commit_valid;
+  logic [Slots-1:0][15:0] commit_error;
   commit_t            commit;
 
   hbm0923_dispatch u_dispatch (
@@ -353,6 +353,19 @@ module hbm0923_top
   logic [7:0] unused_mvm_awlen;
   logic       unused_mvm_wlast, unused_mvm_bready;
 
+  // Its two slots.
+  hulls_t [1:0]          mvm_hulls;
+  logic [1:0]            mvm_result_valid;
+  logic [1:0][15:0]      mvm_opcode, mvm_error;
+  logic [1:0][31:0]      mvm_result;
+  logic [1:0][5:0][31:0] mvm_cycles;
+  for (genvar s = 0; s < 2; s++) begin : gen_mvm_slot
+    localparam int unsigned Ix = (s == 0) ? IxMvm : IxMvmNext;
+    assign hulls[Ix]        = mvm_hulls[s];
+    assign commit_error[Ix] = mvm_error[s];
+    assign unit_commit[Ix]  = '{opcode: mvm_opcode[s], result_valid: mvm_result_valid[s], result: mvm_result[s], cycles: mvm_cycles[s]};
+  end
+
   hbm0923_mvm #(
     .Tin(Tin),
     .Tout(Tout),
@@ -368,16 +381,16 @@ module hbm0923_top
   ) u_mvm (
     .clk_i,
     .rst_ni,
-    .start_i              (start[IxMvm]),
+    .start_i              ({start[IxMvmNext], start[IxMvm]}),
     .mode_i               (unit_mode),
     .operands_i           (mvm_operands),
-    .busy_o               (busy[IxMvm]),
-    .oldest_i             (oldest[IxMvm]),
-    .checked_o            (checked[IxMvm]),
-    .hulls_o              (hulls[IxMvm]),
-    .data_go_i            (data_go[IxMvm]),
-    .coef_go_i            (coef_go[IxMvm]),
-    .hbm_go_i             (hbm_go[IxMvm]),
+    .busy_o               ({busy[IxMvmNext], busy[IxMvm]}),
+    .oldest_i             ({oldest[IxMvmNext], oldest[IxMvm]}),
+    .checked_o            ({checked[IxMvmNext], checked[IxMvm]}),
+    .hulls_o              (mvm_hulls),
+    .data_go_i            ({data_go[IxMvmNext], data_go[IxMvm]}),
+    .coef_go_i            ({coef_go[IxMvmNext], coef_go[IxMvm]}),
+    .hbm_go_i             ({hbm_go[IxMvmNext], hbm_go[IxMvm]}),
     .hbm_arvalid_o        (mvm_hbm_arvalid),
     .hbm_arready_i        (mvm_hbm_arready),
     .hbm_araddr_o         (mvm_hbm_araddr),
@@ -407,12 +420,12 @@ module hbm0923_top
     .ddr_bvalid_i         (bvalid[IxMvm]),
     .ddr_bready_o         (unused_mvm_bready),
     .ddr_bresp_i          (bresp),
-    .commit_valid_o       (commit_valid[IxMvm]),
-    .commit_opcode_o      (unit_commit[IxMvm].opcode),
-    .commit_error_o       (commit_error[IxMvm]),
-    .commit_result_valid_o(unit_commit[IxMvm].result_valid),
-    .commit_result_o      (unit_commit[IxMvm].result),
-    .commit_cycles_o      (unit_commit[IxMvm].cycles)
+    .commit_valid_o       ({commit_valid[IxMvmNext], commit_valid[IxMvm]}),
+    .commit_opcode_o      (mvm_opcode),
+    .commit_error_o       (mvm_error),
+    .commit_result_valid_o(mvm_result_valid),
+    .commit_result_o      (mvm_result),
+    .commit_cycles_o      (mvm_cycles)
   );
 
   logic [3:0]          unused_sfu_awid, unused_att_awid, unused_elt_awid;
@@ -679,7 +692,7 @@ module hbm0923_top
   // Only the oldest instruction writes; the bench takes the bytes before a commit for the committing instruction's.
   for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
     always_ff @(posedge clk_i) if (out_of_reset_q) begin
-      if (awvalid[u] || wvalid[u]) assert (oldest[u]);
+      if (awvalid[u] || wvalid[u]) assert (oldest[u] || (u == IxMvm && oldest[IxMvmNext]));
     end
   end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin

@@ -20,6 +20,10 @@ module hbm0923_unit_ctrl
   input  logic [15:0]      check_error_i,
   output logic             checked_o,     // level: found legal, the hulls hold
 
+  input  logic             may_run_i,     // the unit's datapath is free; a legal instruction waits for it (class dependency)
+  output logic             legal_o,       // level: found legal, to the last response
+  output logic             idle_o,        // level: the datapath is another instruction's
+  output logic             launch_o,      // the cycle before run_o
   output logic             run_o,         // one cycle: go
   input  logic             running_i,     // results are still to be made or are in the pipeline
   input  logic             need_flush_i,  // something is written at the end
@@ -46,13 +50,14 @@ module hbm0923_unit_ctrl
   output logic [31:0]      commit_result_o,
   output logic [5:0][31:0] commit_cycles_o
 );
-  typedef enum logic [5:0] {
-    StIdle   = 6'b000001,
-    StCheck  = 6'b000010,
-    StRun    = 6'b000100,
-    StFlush  = 6'b001000,
-    StDrain  = 6'b010000,
-    StCommit = 6'b100000
+  typedef enum logic [6:0] {
+    StIdle   = 7'b0000001,
+    StCheck  = 7'b0000010,
+    StReady  = 7'b0000100,
+    StRun    = 7'b0001000,
+    StFlush  = 7'b0010000,
+    StDrain  = 7'b0100000,
+    StCommit = 7'b1000000
   } state_e;
 
   localparam int unsigned Compute = 0, WeightWait = 1, ActivationWait = 2, WriteBack = 3, Issue = 4, Dependency = 5;
@@ -67,7 +72,8 @@ module hbm0923_unit_ctrl
     state_d = state_q;
     case (state_q)
       StIdle:   if (start_i) state_d = StCheck;
-      StCheck:  if (check_done_i) state_d = (check_error_i == ErrNone) ? StRun : StCommit;
+      StCheck:  if (check_done_i) state_d = (check_error_i != ErrNone) ? StCommit : may_run_i ? StRun : StReady;
+      StReady:  if (may_run_i) state_d = StRun;
       StRun:    if (!first_q && !running_i) state_d = need_flush_i ? StFlush : StDrain;
       StFlush:  if (!first_q && !flushing_i) state_d = StDrain;
       StDrain:  if (!draining_i) state_d = StCommit;
@@ -91,6 +97,9 @@ module hbm0923_unit_ctrl
   end
 
   assign check_o    = state_q == StCheck && first_q;
+  assign legal_o    = state_q == StReady || state_q == StRun || state_q == StFlush || state_q == StDrain;
+  assign idle_o     = state_q != StRun && state_q != StFlush && state_q != StDrain;
+  assign launch_o   = state_d == StRun && state_q != StRun;
   assign run_o      = state_q == StRun && first_q;
   assign flush_o    = state_q == StFlush && first_q;
   assign suppress_o = !ok;
@@ -110,6 +119,7 @@ module hbm0923_unit_ctrl
         else if (wait_write_i)      spent = 3'(WriteBack);
         else                        spent = 3'(Compute);
       end
+      StReady:          spent = 3'(Dependency);
       StFlush, StDrain: spent = oldest_i ? 3'(WriteBack) : 3'(Dependency);
       StCommit:         spent = oldest_i ? 3'(Issue) : 3'(Dependency);
       default:          spent = 3'(Issue);

@@ -214,6 +214,7 @@ module hbm0923_wt2hbm
 
   // ---- the life of the instruction
   logic unused_flush, unused_suppress;
+  logic unused_legal, unused_idle, unused_launch;
   hbm0923_unit_ctrl u_ctrl (
     .clk_i,
     .rst_ni,
@@ -224,6 +225,10 @@ module hbm0923_wt2hbm
     .check_done_i     (check_done_q),
     .check_error_i    (error_q),
     .checked_o,
+    .may_run_i        (1'b1),
+    .legal_o          (unused_legal),
+    .idle_o           (unused_idle),
+    .launch_o         (unused_launch),
     .run_o            (run),
     .running_i        (active_q),
     .need_flush_i     (1'b0),

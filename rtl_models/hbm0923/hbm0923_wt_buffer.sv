@@ -16,9 +16,10 @@ module hbm0923_wt_buffer
   input  logic                     clk_i,
   input  logic                     rst_ni,
 
-  input  logic                     start_i,
+  input  logic                     start_i,      // one cycle, with the plan, only while ready_o
   input  mvm_plan_t                plan_i,
-  output logic                     busy_o,       // beats are still to come
+  output logic                     ready_o,      // no beat of an instruction is still to come: the next one's may
+  output logic                     busy_o,       // beats are still to come, or on their way into the rings
 
   // from the ports
   input  logic [Ports-1:0]         valid_i,
@@ -42,7 +43,13 @@ module hbm0923_wt_buffer
   logic [Ports*HbmBits-1:0] data_mem  [DataDepth];
   logic [Ports*HbmBits-1:0] scale_mem [ScaleDepth];
 
-  // Where the stream stands: beat of the current kind, weight group, block.
+  // Where the stream stands: beat of the current kind, weight group, block. The plan is kept: the instruction that is checked
+  // next has another one.
+  mvm_plan_t   plan_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) plan_q <= '0;
+    else if (start_i) plan_q <= plan_i;
+  end
   logic        active_q, data_phase_q;
   logic [7:0]  beat_q;
   logic [15:0] tgroup_q;
@@ -60,10 +67,10 @@ module hbm0923_wt_buffer
   assign scale_room = (scale_pop_q - scale_free_i) != (Sw + 1)'(ScaleDepth);
   assign pop_o      = active_q && (&valid_i) && (data_phase_q ? data_room : scale_room);
 
-  assign last_tgroup = tgroup_q == plan_i.tgroups - 16'd1;
+  assign last_tgroup = tgroup_q == plan_q.tgroups - 16'd1;
   always_comb begin
-    if (data_phase_q) kind_beats = last_tgroup ? plan_i.data_last : TgroupBeats;
-    else              kind_beats = last_tgroup ? plan_i.scale_last : plan_i.scale_full;
+    if (data_phase_q) kind_beats = last_tgroup ? plan_q.data_last : TgroupBeats;
+    else              kind_beats = last_tgroup ? plan_q.scale_last : plan_q.scale_full;
   end
   assign last_beat = beat_q == kind_beats - 8'd1;
 
@@ -95,7 +102,7 @@ module hbm0923_wt_buffer
             tgroup_q <= last_tgroup ? 16'd0 : tgroup_q + 16'd1;
             if (last_tgroup) begin
               block_q <= block_q + 20'd1;
-              if (block_q == plan_i.blocks - 20'd1) active_q <= 1'b0;
+              if (block_q == plan_q.blocks - 20'd1) active_q <= 1'b0;
             end
           end
         end
@@ -117,6 +124,7 @@ module hbm0923_wt_buffer
   end
 
   assign data_end_o = data_wr_q;
+  assign ready_o    = !active_q;
   assign busy_o     = active_q || data_we_q || scale_we_q;
 
   if (2 ** Dw != DataDepth || 2 ** Sw != ScaleDepth) begin : gen_check
@@ -138,5 +146,5 @@ module hbm0923_wt_buffer
 `endif
   // Fields of the plan that other modules use.
   logic unused_plan;
-  assign unused_plan = ^plan_i;
+  assign unused_plan = ^plan_q;
 endmodule

@@ -97,7 +97,7 @@ def test_every_register_is_documented(description: Description) -> None:
              "PortFifoDepth": 128, "MaxToken": 2048, "Log2BankStep": 28,
              "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "ScaleFp20": 0,
              "MaxChannels": 16384},
-            1 << 30, 64 << 20, (2048, 1024, 64),
+            1 << 30, 256 << 20, (2048, 1024, 64),
         ),
         (
             "hbm1128",
@@ -105,7 +105,7 @@ def test_every_register_is_documented(description: Description) -> None:
              "PortFifoDepth": 128, "MaxToken": 2048, "Log2BankStep": 28,
              "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "ScaleFp20": 1,
              "MaxChannels": 16384},
-            1 << 30, 64 << 20, (2048, 1024, 64),
+            1 << 30, 256 << 20, (2048, 1024, 64),
         ),
         (
             "hbm_small",

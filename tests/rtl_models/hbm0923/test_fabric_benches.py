@@ -76,9 +76,12 @@ FAULTS = {
     ),
     "the hub answers the wrong unit": ("ddr hub", HUB, "bvalid_o[chip_b_unit_q]", "bvalid_o[tail.unit]"),
     "an HBM port forgets whose a burst is": ("hbm hub", PORT, "owner_q[wr_q] <= reader", "owner_q[0] <= reader"),
-    "a younger one reads what the oldest writes": ("dispatch", DISPATCH, "data_q || !data_meets", "1'b1"),
+    "a younger one reads what an older one writes": (
+        "dispatch", DISPATCH, "if (meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]])", "if (1'b0)",
+    ),
+    "only the oldest one's writes are looked at": ("dispatch", DISPATCH, "older = hulls_i[order_q[j]]", "older = hulls_i[old]"),
     "a task starts before the one before was judged": (
-        "dispatch", DISPATCH, "(count_q == 2'd1 && checked_i[old_q] && !pop_error)", "(count_q == 2'd1)",
+        "dispatch", DISPATCH, "checked_i[youngest] && commit_error_i[youngest] == ErrNone", "1'b1",
     ),
     "the fetch does not skip the fill": (
         "aux fetch", FETCH, "state_d = (32'(block_q) == AuxBlockBeats) ? StIds : StSkip", "state_d = StIds",

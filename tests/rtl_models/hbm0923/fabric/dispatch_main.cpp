@@ -1,5 +1,5 @@
-// The dispatcher among five units that take random times, read and write random ranges and are refused now and then; with
-// starts from registers at any time, and binaries.
+// The dispatcher among five units, one of two slots, that take random times, read and write random ranges and are refused now
+// and then; with starts from registers at any time, and binaries.
 #include <deque>
 #include <vector>
 
@@ -8,9 +8,10 @@
 
 namespace {
 
-constexpr uint32_t kUnits = 5, kGroups = 4, kRangeBits = 69, kHullBits = 7 * kRangeBits, kCommitBits = 241;
+constexpr uint32_t kUnits = 6, kInFlight = 4, kGroups = 4, kRangeBits = 69, kHullBits = 7 * kRangeBits, kCommitBits = 241;
 enum { kHbmWr, kWr0, kWr1, kHbm, kCoef, kData0, kData1 };  // ranges of a hull, from the least significant
 constexpr uint32_t kBusy = 5;
+constexpr uint32_t kMvm = 0, kMvmNext = 5;  // slots; the others have their units' numbers
 
 struct Range {
     bool valid = false;
@@ -25,7 +26,8 @@ struct Range {
 
 struct Unit {
     bool busy = false, checked = false, task = false;
-    uint32_t check = 0, work = 0, write = 0, error = 0, opcode = 0, needs = 0, judged = 0;
+    uint32_t check = 0, work = 0, write = 0, error = 0, opcode = 0, needs = 0;
+    std::array<uint32_t, 3> free{};  // cycles since a class of reads has met nothing
     Range hulls[7];
     std::array<uint32_t, 6> cycles{};
     uint32_t result = 0;
@@ -42,7 +44,7 @@ constexpr Start kStarts[] = {
     {1, 2, 2, 3},        {1, 4, 1, 4},        {1, 8, 1, 5},        {1, 0x10, 1, 6},     {1, 0x20, 1, 7},    {1, 0x40, 2, 0x30},
     {1, 3, 1, 0},        {2, 1, 3, 1},        {2, 2, 3, 0},        {3, 2, 4, 0x20},     {3, 0, 4, 0},       {3, 1, 4, 0x21},
 };
-constexpr uint32_t kGroupOf[kUnits] = {0, 1, 1, 2, 3};
+constexpr uint32_t kGroupOf[kUnits] = {0, 1, 1, 2, 3, 0};
 
 }  // namespace
 
@@ -55,9 +57,9 @@ int main(int argc, char** argv) {
     reset(top);
     Account account;
     Unit units[kUnits];
-    std::deque<uint32_t> under_way;  // units, oldest first
+    std::deque<uint32_t> under_way;  // slots, oldest first
     bool done[kGroups] = {};
-    uint32_t err_cause = 0, err_instr = 0, commits = 0, tasks_done = 0, result = 0, overlapped = 0, early = 0, ends = 0, both = 0;
+    uint32_t err_cause = 0, err_instr = 0, commits = 0, tasks_done = 0, result = 0, overlapped = 0, early = 0, ends = 0, both = 0, twice = 0, full = 0;
     std::array<uint32_t, 6> last{};
     // The run of a binary.
     bool run = false, stopped = false, over = false, offered = false;
@@ -69,7 +71,8 @@ int main(int argc, char** argv) {
         const bool pulse = random.often(run ? 3 : 20);
         const Start start = kStarts[random.below(std::size(kStarts))];
         const bool wants_run = start.group == 3 && start.mode == 1;
-        const bool taken = pulse && !run && !units[start.unit].busy && (wants_run || under_way.size() < 2);
+        const bool unit_busy = units[start.unit].busy || (start.unit == kMvm && units[kMvmNext].busy);
+        const bool taken = pulse && !run && !unit_busy && (wants_run || under_way.size() < 2);
         const bool refused = pulse && !taken;
         top.pulse_i = pulse ? 1u << start.group : 0;
         for (uint32_t g = 0; g < kGroups; ++g) poke(top.mode_i, 32 * g, 32, g == start.group ? start.mode : random.engine() & 0xFFFF);
@@ -123,17 +126,23 @@ int main(int argc, char** argv) {
         // ---- what it decides
         const bool task_taken = offered && !stopped && top.task_ready_o;
         uint32_t expected_start = taken && !wants_run ? 1u << start.unit : 0;
+        const uint32_t slot = task.unit == kMvm && units[kMvm].busy ? kMvmNext : task.unit;
         if (task_taken) {
-            expected_start = 1u << task.unit;
-            account.expect(under_way.size() < 2 && !units[task.unit].busy, cycle, "a task was taken without a place for it");
+            expected_start = 1u << slot;
+            account.expect(under_way.size() < kInFlight && !units[slot].busy, cycle, "a task was taken without a place for it");
+            twice += slot == kMvmNext;
+            full += under_way.size() + 1 == kInFlight;
             if (!under_way.empty()) {
-                const Unit& before = units[under_way.front()];
+                const Unit& before = units[under_way.back()];
                 account.expect(before.checked && before.error != 1, cycle, "a task was taken before the one before was found legal");
                 early += 1;
             }
         }
         // Nor may one wait that need not.
-        if (offered && !stopped && under_way.empty()) account.expect(task_taken, cycle, "a task waits for nothing");
+        bool waits = !under_way.empty() && (under_way.size() == kInFlight || units[slot].busy);
+        if (!under_way.empty()) waits |= !units[under_way.back()].checked || units[under_way.back()].error != 0;
+        for (const uint32_t other : under_way) waits |= units[other].error != 0;  // its commit may end the run
+        if (offered && !stopped && !waits) account.expect(task_taken, cycle, "a task waits for nothing");
         account.expect(top.start_o == expected_start, cycle, "starts");
         if (expected_start) account.expect(top.mode_o == (run ? task.mode : start.mode), cycle, "the start value");
         account.expect(top.run_start_o == (taken && wants_run), cycle, "the start of a run");
@@ -141,26 +150,31 @@ int main(int argc, char** argv) {
         for (uint32_t u = 0; u < kUnits; ++u) {
             Unit& n = units[u];
             const bool oldest = !under_way.empty() && under_way.front() == u;
-            const bool young = under_way.size() == 2 && under_way[1] == u;
+            size_t place = 0;
+            while (place < under_way.size() && under_way[place] != u) ++place;
+            const bool young = place != 0 && place < under_way.size();
             account.expect((top.oldest_o >> u & 1) == oldest, cycle, "the oldest");
             const bool go[3] = {static_cast<bool>(top.data_go_o >> u & 1), static_cast<bool>(top.coef_go_o >> u & 1),
                                 static_cast<bool>(top.hbm_go_o >> u & 1)};
             if (oldest) account.expect(go[0] && go[1] && go[2], cycle, "the oldest must wait");
             if (!oldest && !young) account.expect(!go[0] && !go[1] && !go[2], cycle, "reads of nobody");
             if (young) {
-                const Unit& old = units[under_way.front()];
-                const Range* const w = old.hulls;
                 bool meets[3] = {};
-                for (const int r : {kWr0, kWr1}) {
-                    meets[0] |= n.hulls[kData0].meets(w[r]) || n.hulls[kData1].meets(w[r]);
-                    meets[1] |= n.hulls[kCoef].meets(w[r]);
+                bool known = n.checked;
+                for (size_t i = 0; i < place; ++i) {
+                    const Unit& old = units[under_way[i]];
+                    const Range* const w = old.hulls;
+                    for (const int r : {kWr0, kWr1}) {
+                        meets[0] |= n.hulls[kData0].meets(w[r]) || n.hulls[kData1].meets(w[r]);
+                        meets[1] |= n.hulls[kCoef].meets(w[r]);
+                    }
+                    meets[2] |= n.hulls[kHbm].meets(w[kHbmWr]);
+                    known &= old.checked;
                 }
-                meets[2] = n.hulls[kHbm].meets(w[kHbmWr]);
-                const bool known = old.checked && n.checked;
-                n.judged = known ? n.judged + 1 : 0;
                 for (int c = 0; c < 3; ++c) {
-                    if (go[c]) account.expect(known && !meets[c], cycle, "reads what the oldest writes");
-                    if (n.judged > 2 && !meets[c]) account.expect(go[c], cycle, "waits for what it does not meet");
+                    if (go[c]) account.expect(known && !meets[c], cycle, "reads what an older one writes");
+                    n.free[c] = known && !meets[c] ? n.free[c] + 1 : 0;
+                    if (n.free[c] > 2) account.expect(go[c], cycle, "waits for what it does not meet");
                     overlapped += go[c];
                 }
             }
@@ -234,7 +248,7 @@ int main(int argc, char** argv) {
         if (taken && wants_run) {
             run = true;
             stopped = over = offered = false;
-            to_come = static_cast<uint32_t>(random.below(7));
+            to_come = static_cast<uint32_t>(random.below(12));
             run_error = random.often(30) ? 8 : 0;
             run_cycles = 2;
             tasks_done = 0;
@@ -275,5 +289,6 @@ int main(int argc, char** argv) {
         edge(top);
     }
     account.expect(overlapped > cycles / 50 && early > cycles / 400 && ends > cycles / 2000 && both > 0, cycles, "too little happened");
+    account.expect(twice > cycles / 2000 && full > cycles / 2000, cycles, "too few were under way");
     return account.close(20 * cycles);
 }

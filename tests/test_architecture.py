@@ -22,8 +22,9 @@ ALLOWED = {
     "engines": {"targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "cosim": {"engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "report": {"cosim"},
+    "llm": {"cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "compiler": {"cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},  # the API that the commands use
-    "cli": {"compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
+    "cli": {"llm", "compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
 }
 
 

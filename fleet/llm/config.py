@@ -1,0 +1,170 @@
+"""A language model's shape: everything about it but its weights and its tokenizer."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.errors import ModelError
+
+__all__ = ["ARCHITECTURES", "PRESETS", "ModelConfig", "preset"]
+
+ARCHITECTURES = ("llama", "qwen2", "chatglm2", "gpt2")
+
+_LIMITS: Mapping[str, tuple[int, int]] = {
+    "blocks": (1, 1024),
+    "channels": (1, 1 << 16),
+    "heads": (1, 1024),
+    "kv_heads": (1, 1024),
+    "head_channels": (1, 1 << 12),
+    "ffn": (1, 1 << 18),
+    "vocabulary": (2, 1 << 20),
+    "context": (1, 1 << 22),
+    "rotary": (0, 1 << 12),
+}
+"""Inclusive. Far above any model of these architectures, low enough that a product of a few stays below 2^63."""
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "architecture": ARCHITECTURES,
+    "norm": ("rms", "layer"),
+    "activation": ("silu", "gelu"),
+    "chat": ("plain", "chatml"),
+}
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """A decoder-only transformer.
+
+    Attributes:
+        architecture: "llama", "qwen2", "chatglm2" or "gpt2": the family, for messages and defaults. What a model computes
+            follows from the other fields.
+        blocks: transformer blocks.
+        channels: channels of the residual stream.
+        heads: query heads.
+        kv_heads: key and value heads; divides `heads`.
+        head_channels: channels of a head.
+        ffn: hidden channels of the feed-forward part.
+        vocabulary: tokens.
+        context: positions that the model was made for.
+        rotary: channels of a head that are rotated by position, even; 0: learned positions instead.
+        rope_base: base of the rotation's frequencies, rope_base ** (-2 i / rotary) for pair i.
+        rope_interleaved: pair i is channels (2i, 2i + 1) of a head, the order of the device; else (i, i + rotary / 2).
+            Weights that `fleet.llm` loads are in the interleaved order, whatever the file has.
+        norm: "rms" or "layer".
+        norm_eps: added to the mean square or the variance.
+        tied: the head is the transposed embedding.
+        qkv_bias: q, k and v have biases.
+        linear_bias: the other linear layers of a block have biases.
+        activation: "silu" or "gelu" (the tanh form).
+        gated: the feed-forward part is down(activation(gate) * up), else down(activation(up)).
+        bos: token that begins a text, or None.
+        eos: tokens that end an answer.
+        chat: "chatml", or "plain" (no template).
+        system: what the template says as the system, unless the user does.
+    """
+
+    architecture: str
+    blocks: int
+    channels: int
+    heads: int
+    kv_heads: int
+    head_channels: int
+    ffn: int
+    vocabulary: int
+    context: int
+    rotary: int
+    rope_base: float = 10000.0
+    rope_interleaved: bool = True
+    norm: str = "rms"
+    norm_eps: float = 1e-5
+    tied: bool = False
+    qkv_bias: bool = False
+    linear_bias: bool = False
+    activation: str = "silu"
+    gated: bool = True
+    bos: int | None = None
+    eos: tuple[int, ...] = ()
+    chat: str = "plain"
+    system: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises ModelError naming the first field that cannot be."""
+        for field, (low, high) in _LIMITS.items():
+            value = getattr(self, field)
+            if type(value) is not int or not low <= value <= high:
+                raise ModelError(f"{field} is {value!r:.40}, expected an integer from {low} to {high}", where=self._where)
+        for field, words in _WORDS.items():
+            if getattr(self, field) not in words:
+                raise ModelError(f"{field} is {getattr(self, field)!r:.40}, expected {' or '.join(words)}", where=self._where)
+        if self.heads % self.kv_heads:
+            raise ModelError(f"kv_heads is {self.kv_heads}, expected a divisor of heads ({self.heads})", where=self._where)
+        if self.rotary % 2 or self.rotary > self.head_channels:
+            raise ModelError(
+                f"rotary is {self.rotary}, expected an even number up to head_channels ({self.head_channels})", where=self._where
+            )
+        if not (math.isfinite(self.rope_base) and 1 < self.rope_base <= 1e12):
+            raise ModelError(f"rope_base is {self.rope_base}, expected more than 1 and at most 1e12", where=self._where)
+        if not (math.isfinite(self.norm_eps) and 0 < self.norm_eps <= 0.1):
+            raise ModelError(f"norm_eps is {self.norm_eps}, expected more than 0 and at most 0.1", where=self._where)
+        for field, token in (("bos", self.bos), *(("eos", t) for t in self.eos)):
+            if token is not None and (type(token) is not int or not 0 <= token < self.vocabulary):
+                raise ModelError(
+                    f"{field} is {token!r:.40}, expected a token below the vocabulary ({self.vocabulary})", where=self._where
+                )
+
+    @property
+    def _where(self) -> str:
+        return f"{self.architecture!s:.40} model"
+
+    @property
+    def query_channels(self) -> int:
+        """Channels of all query heads together."""
+        return self.heads * self.head_channels
+
+    @property
+    def kv_channels(self) -> int:
+        """Channels of all key (or value) heads together."""
+        return self.kv_heads * self.head_channels
+
+    @property
+    def learned_positions(self) -> bool:
+        """Positions are looked up and added, not rotated."""
+        return self.rotary == 0
+
+    def shortened(self, blocks: int) -> ModelConfig:
+        """The same with fewer blocks: what a quick test or a figure per block takes."""
+        return dataclasses.replace(self, blocks=blocks)
+
+
+_LLAMA2 = ModelConfig("llama", 32, 4096, 32, 32, 128, 11008, 32000, 4096, rotary=128, rope_base=1e4, norm_eps=1e-5, bos=1, eos=(2,))
+
+PRESETS: Mapping[str, ModelConfig] = {
+    "smollm2-135m": ModelConfig(
+        "llama", 30, 576, 9, 3, 64, 1536, 49152, 8192, rotary=64, rope_base=1e5, norm_eps=1e-5, tied=True, bos=1, eos=(2,),
+        chat="chatml", system="You are a helpful AI assistant named SmolLM, trained by Hugging Face",
+    ),
+    "llama2-7b": _LLAMA2,
+    "qwen2-7b": ModelConfig(
+        "qwen2", 28, 3584, 28, 4, 128, 18944, 152064, 32768, rotary=128, rope_base=1e6, norm_eps=1e-6, qkv_bias=True, bos=151643,
+        eos=(151645, 151643), chat="chatml", system="You are a helpful assistant.",
+    ),
+    "chatglm2-6b": ModelConfig(
+        "chatglm2", 28, 4096, 32, 2, 128, 13696, 65024, 32768, rotary=64, rope_base=1e4, norm_eps=1e-5, qkv_bias=True, bos=1,
+        eos=(2,),
+    ),
+    "gpt2": ModelConfig(
+        "gpt2", 12, 768, 12, 12, 64, 3072, 50257, 1024, rotary=0, norm="layer", norm_eps=1e-5, tied=True, qkv_bias=True,
+        linear_bias=True, activation="gelu", gated=False, bos=50256, eos=(50256,),
+    ),
+}  # fmt: skip
+"""Published shapes, by name."""
+
+
+def preset(name: str) -> ModelConfig:
+    """The shape of a published model. Raises ModelError for a name that is not known."""
+    if name not in PRESETS:
+        raise ModelError("no such model shape", where=f"{name!s:.60}", hint=f"known: {', '.join(PRESETS)}")
+    return PRESETS[name]

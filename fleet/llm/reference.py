@@ -1,0 +1,129 @@
+"""A language model's forward pass in NumPy float32: a whole sequence at once, no cache, nothing of fleet's IR.
+
+It is the independent oracle of everything that computes a model another way, and what perplexity is measured on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fleet.errors import ModelError
+from fleet.llm.config import ModelConfig
+from fleet.llm.weights import Array
+
+__all__ = ["Observer", "block_forward", "embed", "forward", "head_inputs", "hidden_states", "log_softmax"]
+
+Observer = Callable[[str, Array], None]
+"""Called with a linear layer's canonical name and its inputs [tokens, inputs], before it is computed."""
+
+
+def forward(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Array:
+    """Logits of every position.
+
+    Args:
+        config: the model's shape.
+        weights: by canonical name (`fleet.llm.weights`).
+        tokens: ids.
+
+    Returns:
+        [tokens, vocabulary] float32; row t scores the token after tokens[: t + 1].
+
+    Raises:
+        ModelError: no tokens, too many for the context, or an id outside the vocabulary.
+    """
+    return head_inputs(config, weights, hidden_states(config, weights, tokens)) @ weights["head"]
+
+
+def hidden_states(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Array:
+    """The residual stream [tokens, channels] behind the last block. Raises as `forward` does."""
+    x = embed(config, weights, tokens)
+    for i in range(config.blocks):
+        x = block_forward(config, weights, i, x)
+    return x
+
+
+def head_inputs(config: ModelConfig, weights: Mapping[str, Array], x: Array) -> Array:
+    """The last norm: what the head multiplies, [tokens, channels]."""
+    return _norm(config, weights, "norm", x)
+
+
+def embed(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Array:
+    """The residual stream [tokens, channels] in front of the first block. Raises as `forward` does."""
+    ids = np.asarray(tokens, np.int64)
+    if ids.ndim != 1 or not 0 < len(ids) <= config.context:
+        raise ModelError(f"{ids.size} tokens, expected 1 to {config.context}", where=f"{config.architecture} model")
+    if ids.min() < 0 or ids.max() >= config.vocabulary:
+        raise ModelError(f"a token outside 0 to {config.vocabulary - 1}", where=f"{config.architecture} model")
+    x = weights["embedding"][ids]
+    return x + weights["position_embedding"][: len(ids)] if config.learned_positions else x
+
+
+def block_forward(
+    config: ModelConfig, weights: Mapping[str, Array], block: int, x: Array, observe: Observer | None = None
+) -> Array:
+    """One block on the residual stream [tokens, channels]; `observe` sees what each linear layer is given."""
+
+    def linear(name: str, y: Array) -> Array:
+        name = f"blocks.{block}.{name}"
+        if observe is not None:
+            observe(name, y)
+        out = y @ weights[name]
+        return out + weights[f"{name}.bias"] if f"{name}.bias" in weights else out
+
+    c, tokens = config, len(x)
+    y = _norm(c, weights, f"blocks.{block}.norm1", x)
+    q = linear("attention.q", y).reshape(tokens, c.heads, c.head_channels)
+    k = linear("attention.k", y).reshape(tokens, c.kv_heads, c.head_channels)
+    v = linear("attention.v", y).reshape(tokens, c.kv_heads, c.head_channels)
+    q, k = _rotate(c, q), _rotate(c, k)
+    # Query head h attends with key and value head h // (heads / kv_heads).
+    q = q.reshape(tokens, c.kv_heads, c.heads // c.kv_heads, c.head_channels)
+    scores = np.einsum("tghd,sgd->ghts", q, k, optimize=True) / np.float32(np.sqrt(c.head_channels))
+    scores = np.where(np.tri(tokens, dtype=bool), scores, np.float32(-np.inf))
+    scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    scores /= scores.sum(axis=-1, keepdims=True)
+    mixed = np.einsum("ghts,sgd->tghd", scores, v, optimize=True).reshape(tokens, c.query_channels)
+    x = x + linear("attention.o", mixed)
+
+    y = _norm(c, weights, f"blocks.{block}.norm2", x)
+    up = linear("ffn.up", y)
+    hidden = _activation(c, linear("ffn.gate", y)) * up if c.gated else _activation(c, up)
+    return x + linear("ffn.down", hidden)
+
+
+def log_softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Log probabilities along the last axis, in float64."""
+    wide = logits.astype(np.float64)
+    wide -= wide.max(axis=-1, keepdims=True)
+    return wide - np.log(np.exp(wide).sum(axis=-1, keepdims=True))
+
+
+def _norm(config: ModelConfig, weights: Mapping[str, Array], name: str, x: Array) -> Array:
+    if config.norm == "layer":
+        x = x - x.mean(axis=-1, keepdims=True)
+    y = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
+    return y + weights[f"{name}.beta"] if config.norm == "layer" else y
+
+
+def _rotate(config: ModelConfig, x: Array) -> Array:
+    """Rotary positions on [tokens, heads, head_channels]; the channels from `rotary` on stay."""
+    r = config.rotary
+    if r == 0:
+        return x
+    angles = np.arange(len(x))[:, None] * config.rope_base ** (-2 * np.arange(r // 2) / r)
+    cos, sin = (f(angles).astype(np.float32)[:, None, :] for f in (np.cos, np.sin))
+    first, second = (slice(0, r, 2), slice(1, r, 2)) if config.rope_interleaved else (slice(0, r // 2), slice(r // 2, r))
+    y = x.copy()
+    y[..., first] = x[..., first] * cos - x[..., second] * sin
+    y[..., second] = x[..., first] * sin + x[..., second] * cos
+    return y
+
+
+def _activation(config: ModelConfig, x: Array) -> Array:
+    with np.errstate(over="ignore"):  # exp(-x) of a very negative x is infinite, and the quotient 0
+        if config.activation == "silu":
+            return x / (1 + np.exp(-x))
+        return np.float32(0.5) * x * (1 + np.tanh(np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * x**3)))

@@ -1,0 +1,106 @@
+"""A model so small that tests run it everywhere, and that still does something: it continues what repeats.
+
+`tiny_model()` is a llama of two blocks whose weights are written down, not trained: an induction head. Block 0 has a head that
+looks at the position before (its q is its k turned back by one position, so the rotary score is highest there) and writes that
+token's code beside the own one. Block 1 has a head that looks for a position whose token before is the present token, and adds
+the code of the token that stands there: the one that followed last time. So "abcdabc" is continued "dabcd". It works only when
+positions, rotary angles, the cache, grouped heads, norms and residuals do. Small noise lies on all weights.
+
+The other architectures get random weights of a trained model's magnitudes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fleet.llm.config import ModelConfig
+from fleet.llm.weights import ModelWeights, weight_shapes
+
+__all__ = ["VOCABULARY", "tiny_config", "tiny_model"]
+
+VOCABULARY = 320
+_CODE = 64
+"""Channels of a token's code; those of the token before follow, and a constant is in the last channel."""
+_CONSTANT = 8.0
+_FAST = 8
+"""Rotary pairs, from the first, that tell positions apart; pairs from `_SLOW` on turn too little to disturb a match."""
+_SLOW = 14
+
+
+def tiny_config(architecture: str = "llama") -> ModelConfig:
+    """A small shape of the architecture: 2 blocks, 128 channels, 2 heads of 64 (1 for keys and values), 256 hidden channels."""
+    common = {"blocks": 2, "channels": 128, "heads": 2, "head_channels": 64, "ffn": 256, "vocabulary": VOCABULARY, "context": 512}
+    tokens = {"bos": 1, "eos": (2,), "chat": "chatml", "system": "Be brief"}
+    match architecture:
+        case "qwen2":
+            return ModelConfig(architecture, **common, **tokens, kv_heads=1, rotary=64, rope_base=1e6, norm_eps=1e-6, qkv_bias=True)
+        case "chatglm2":
+            return ModelConfig(architecture, **common, **tokens, kv_heads=1, rotary=32, qkv_bias=True)
+        case "gpt2":
+            return ModelConfig(
+                architecture, **common, **tokens, kv_heads=2, rotary=0, norm="layer", tied=True, qkv_bias=True, linear_bias=True,
+                activation="gelu", gated=False,
+            )  # fmt: skip
+        case _:
+            return ModelConfig(architecture, **common, **tokens, kv_heads=1, rotary=64, rope_base=1e6, tied=True)
+
+
+def tiny_model(architecture: str = "llama", seed: int = 0) -> ModelWeights:
+    """The weights of `tiny_config(architecture)`; the same for the same seed on every machine."""
+    config = tiny_config(architecture)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    arrays = _induction(config, rng) if architecture == "llama" else _random(config, rng)
+    return ModelWeights.of(config, arrays, place=f"tiny {architecture}")
+
+
+def _random(config: ModelConfig, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+    for name, shape in weight_shapes(config).items():
+        if name == "head" and config.tied:
+            continue
+        noise = rng.standard_normal(shape).astype(np.float32)
+        match name.rsplit(".", 1)[-1]:
+            case "gamma":
+                arrays[name] = 1 + np.float32(0.1) * noise
+            case "beta" | "bias":
+                arrays[name] = np.float32(0.1) * noise
+            case "embedding" | "position_embedding":
+                arrays[name] = np.float32(0.25) * noise
+            case _:
+                arrays[name] = noise * np.float32(1 / math.sqrt(shape[0]))
+    return arrays
+
+
+def _induction(config: ModelConfig, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    arrays = {name: np.float32(0.02) * array for name, array in _random(config, rng).items()}
+    for name, array in arrays.items():
+        if name.endswith("gamma"):
+            array += np.float32(0.98)
+        elif ".ffn." in name:
+            array *= np.float32(20)  # silu(gate) * up is seen, and does not drown the codes
+    embedding = arrays["embedding"]
+    embedding[:, :_CODE] += rng.choice(np.array([-1, 1], np.float32), (config.vocabulary, _CODE))
+    embedding[:, -1] += np.float32(_CONSTANT)
+    constant = config.channels - 1
+    code, d = np.arange(_CODE), config.head_channels
+
+    # Block 0, query head 0: the position before. Fast pairs only, amplitude 11 = 1.375 * the constant.
+    angles = config.rope_base ** (-2 * np.arange(_FAST) / config.rotary)
+    arrays["blocks.0.attention.k"][constant, 0 : 2 * _FAST : 2] += np.float32(1.375)
+    arrays["blocks.0.attention.q"][constant, 0 : 2 * _FAST : 2] += (1.375 * np.cos(angles)).astype(np.float32)
+    arrays["blocks.0.attention.q"][constant, 1 : 2 * _FAST : 2] -= (1.375 * np.sin(angles)).astype(np.float32)
+    arrays["blocks.0.attention.v"][code, code] += np.float32(1)
+    arrays["blocks.0.attention.o"][code[:-1], _CODE + code[:-1]] += np.float32(1)
+
+    # Block 1, query head 0: a position whose token before is the present one, and not the first, which has itself before it.
+    slow = np.arange(2 * _SLOW, d)
+    used = code[: len(slow)]
+    arrays["blocks.1.attention.q"][used, slow] += np.float32(3)
+    arrays["blocks.1.attention.k"][_CODE + used, slow] += np.float32(3)
+    arrays["blocks.1.attention.k"][used, slow] -= np.float32(1.5)
+    arrays["blocks.1.attention.v"][code, code] += np.float32(1)
+    arrays["blocks.1.attention.o"][code, code] += np.float32(6)
+    arrays["norm.gamma"] *= np.float32(0.12)
+    return arrays

@@ -1,0 +1,285 @@
+"""What each operator of a graph computes, in float32: operator name -> how it is emitted (`to_program`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir.graph.nodes import Call
+from fleet.ir.types import shape_of
+from fleet.transforms.graph.to_program import Emitter, Lowering
+
+__all__ = ["LOWERINGS"]
+
+_Values = Sequence[SSAValue]
+_ACTIVATIONS = {"silu": ("silu", {}), "gelu": ("gelu", {"approximate": "erf"}), "gelu_tanh": ("gelu", {"approximate": "tanh"})}
+
+
+# ---- products
+
+
+def _rows(e: Emitter, x: SSAValue) -> SSAValue:
+    """Heads side by side: a product takes [tokens, channels]."""
+    shape = shape_of(x.type)
+    if len(shape) == 2:
+        return x
+    heads, tokens, channels = shape
+    return e.emit("reshape", e.emit("transpose", x, permutation=[1, 0, 2]), shape=[tokens, heads * channels])
+
+
+def _mvm(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    return e.emit("matmul", _rows(e, values[0]), e.matrix(call.args[1]))
+
+
+def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """x @ w, times the BN weight, plus the bias; plus or times the residual; ReLU; argmax beside it."""
+    words = _pairs(e, call, 2)
+    weight, bias = words[0], words[1]
+    residual = values[3] if len(values) > 3 else None
+    multiplied = residual is not None and bool(call.attrs.get("res_mul", 0))
+    relu = bool(call.attrs.get("relu", 0))
+    name = call.args[2].name or ""
+    operands = [_rows(e, values[0]), e.matrix(call.args[1])]
+    plain = bool(np.all(weight == 1))
+    has_bias = bool(np.any(bias)) and plain
+    added = residual is not None and plain and not multiplied
+    if has_bias:
+        operands.append(e.weight(f"{name}.bias", bias))
+    if added and residual is not None:
+        operands.append(_rows(e, residual))
+    y = e.emit("linear", *operands, bias=has_bias, residual=added)
+    if not plain:
+        y = e.emit("mul", y, e.weight(f"{name}.weight", weight))
+        if np.any(bias):
+            y = e.emit("add", y, e.weight(f"{name}.bias", bias))
+    if residual is not None and not added:
+        y = e.emit("mul" if multiplied else "add", y, _rows(e, residual))
+    if relu:
+        y = e.emit("maximum", y, e.number(0.0))
+    if call.attrs.get("arg_max", 0):
+        # Before the last operation gets the node's name: the argmax is a part of the node.
+        e.argmax[y] = e.emit("argmax", y, axis=1)
+    return y
+
+
+def _pairs(e: Emitter, call: Call, index: int) -> np.ndarray:
+    """Two arrays of words as [2, C]: rows, interleaved pairs, or the first alone with zeros."""
+    array = e.array(call.args[index])
+    channels = _channels(call, index)
+    if array.shape == (2, channels) or array.size == channels:
+        flat = array.reshape(-1, channels)
+        return flat if len(flat) == 2 else np.stack([flat[0], np.zeros(channels, np.float32)])
+    if array.size == 2 * channels:
+        return array.reshape(channels, 2).T
+    raise e.failed(f"constant {call.args[index].name} of shape {list(array.shape)} for {channels} channels")
+
+
+def _channels(call: Call, index: int) -> int:
+    shape = getattr(call.args[1], "shape", None) if index == 2 else None
+    return int(str(shape[1])) if shape is not None else 0
+
+
+# ---- attention
+
+
+def _heads(e: Emitter, x: SSAValue) -> SSAValue:
+    shape = shape_of(x.type)
+    return e.emit("reshape", x, shape=[1, *shape]) if len(shape) == 2 else x
+
+
+def _cache(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    return e.cached(_heads(e, values[0]))
+
+
+def _grouped(e: Emitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int]:
+    """[heads, n, c] as [kv_heads, heads / kv_heads * n, c]: the rows that meet one head of the cache."""
+    heads, tokens, channels = shape_of(x.type)
+    if heads % kv_heads:
+        raise e.failed(f"{heads} heads on a cache of {kv_heads}")
+    if heads == kv_heads:
+        return x, heads, tokens
+    return e.emit("reshape", x, shape=[kv_heads, heads // kv_heads * tokens, channels]), heads, tokens
+
+
+def _scores(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    q, k = _heads(e, values[0]), _heads(e, values[1])
+    kv_heads, positions, channels = shape_of(k.type)
+    rows, heads, tokens = _grouped(e, q, kv_heads)
+    scale = call.attrs.get("scale")
+    s = e.emit("matmul", rows, e.emit("transpose", k, permutation=[0, 2, 1]))
+    s = e.emit("mul", s, e.number(float(1 / math.sqrt(channels) if scale is None else scale)))
+    return s if heads == kv_heads else e.emit("reshape", s, shape=[heads, tokens, positions])
+
+
+def _softmax(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    x = values[0]
+    if e.masked and call.attrs.get("mask", 1):
+        x = e.emit("add", x, e.mask())
+    return e.emit("softmax", x, axis=len(shape_of(x.type)) - 1)
+
+
+def _mix(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    p, v = _heads(e, values[0]), _heads(e, values[1])
+    kv_heads, _, channels = shape_of(v.type)
+    heads, tokens, _ = shape_of(p.type)
+    rows, _, _ = _grouped(e, p, kv_heads)
+    y = e.emit("matmul", rows, v)
+    return y if heads == kv_heads else e.emit("reshape", y, shape=[heads, tokens, channels])
+
+
+def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """Adjacent pairs rotated by the table's rows from position `past` on: an input, as past is the run's."""
+    x = values[0]
+    table = e.array(call.args[1])
+    if table.ndim != 2 or table.shape[1] % 2:
+        raise e.failed(f"a table of shape {list(table.shape)}, expected [positions, channels]")
+    cos, sin = e.angles(call.args[1].name or "table", table)
+    return e.emit("rope", x, cos, sin, interleaved=True)
+
+
+# ---- elementwise and norms
+
+
+def _binary(name: str) -> Lowering:
+    def lower(e: Emitter, call: Call, values: _Values) -> SSAValue:
+        other = values[1] if values[1] is not None else e.weight(call.args[1].name or "", e.array(call.args[1]))
+        return e.emit(name, values[0], other)
+
+    return lower
+
+
+def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    x, words = values[0], e.array(call.args[1])
+    channels = shape_of(x.type)[-1]
+    if words.size not in (channels, 2 * channels):
+        raise e.failed(f"constant {call.args[1].name} of shape {list(words.shape)} for {channels} channels")
+    rows = words.reshape(-1, channels)
+    name, eps = call.args[1].name or "", float(call.attrs.get("eps", 1e-5))
+    gamma = e.weight(f"{name}.gamma", rows[0])
+    beta = rows[1] if len(rows) == 2 else np.zeros(channels, np.float32)
+    if call.op.endswith("rms_norm") or call.attrs.get("rms", 0):
+        y = e.emit("rms_norm", x, gamma, eps=eps)
+        return e.emit("add", y, e.weight(f"{name}.beta", beta)) if np.any(beta) else y
+    return e.emit("layer_norm", x, gamma, e.weight(f"{name}.beta", beta), axis=len(shape_of(x.type)) - 1, eps=eps)
+
+
+def _activate(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """The function itself where the node says which, else its table of segments."""
+    function = call.attrs.get("function")
+    if function in _ACTIVATIONS:
+        name, attributes = _ACTIVATIONS[function]
+        return e.emit(name, values[0], **attributes)
+    if function == "relu":
+        return e.emit("maximum", values[0], e.number(0.0))
+    if function is not None:
+        raise e.failed(f"no activation {function}; known are {', '.join(_ACTIVATIONS)} and relu")
+    x, name = values[0], call.args[1].name or ""
+    knots, slopes, offsets = e.array(call.args[1]).reshape(3, -1)
+    above = e.emit(
+        "greater_equal", e.emit("reshape", x, shape=[*shape_of(x.type), 1]), e.weight(f"{name}.x", knots.astype(np.float32))
+    )
+    found = e.emit("reduce_sum", e.emit("cast", above, dtype=np.int64), axes=[len(shape_of(x.type))], keepdims=False)
+    segment = e.emit("maximum", e.emit("sub", found, e.number(1, np.int64)), e.number(0, np.int64))
+    slope, offset = e.weight(f"{name}.k", slopes), e.weight(f"{name}.b", offsets)
+    return e.emit("add", e.emit("mul", e.emit("gather", slope, segment), x), e.emit("gather", offset, segment))
+
+
+# ---- views
+
+
+def _reshape(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """(1, token, h * D) to (h, token, D) and back: heads are groups of channels."""
+    x = values[0]
+    target = tuple(call.attrs["new_shape"])
+    shape = shape_of(x.type)
+    heads, channels = int(str(target[0])), int(str(target[-1]))
+    have = 1 if len(shape) == 2 else shape[0]
+    if have * shape[-1] != heads * channels:
+        raise e.failed(f"{have} heads of {shape[-1]} channels into {heads} of {channels}")
+    if heads == have:
+        return x
+    x = _rows(e, x)
+    if heads == 1:
+        return x
+    split = e.emit("reshape", x, shape=[shape_of(x.type)[0], heads, channels])
+    return e.emit("transpose", split, permutation=[1, 0, 2])
+
+
+def _split(e: Emitter, call: Call, values: _Values) -> tuple[SSAValue, ...]:
+    x = values[0]
+    shape = list(shape_of(x.type))
+    axis = int(call.attrs["axis"])
+    if len(shape) == 2:
+        axis = {0: -1, 1: 0, 2: 1, -1: 1, -2: 0}[axis]
+    if axis < 0 or axis >= len(shape):
+        raise e.failed(f"it splits axis {call.attrs['axis']} of shape {shape}")
+    parts: list[SSAValue] = []
+    for first, size in _parts(e, call, shape[axis]):
+        start, sizes = [0] * len(shape), list(shape)
+        start[axis], sizes[axis] = first, size
+        parts.append(e.emit("slice", x, start=start, size=sizes))
+    return tuple(parts)
+
+
+def _parts(e: Emitter, call: Call, whole: int) -> list[tuple[int, int]]:
+    sizes = call.attrs.get("sizes")
+    if sizes is None:
+        edges = [0, *(int(i) for i in call.attrs["indices"]), whole]
+        sizes = [b - a for a, b in zip(edges, edges[1:], strict=False)]
+    found, at = [], 0
+    for size in sizes:
+        found.append((at, int(size)))
+        at += int(size)
+    if at != whole or any(size < 1 for _, size in found):
+        raise e.failed(f"parts of {list(sizes)} out of {whole}")
+    return found
+
+
+def _gather(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    """The last token."""
+    x = values[0]
+    shape = shape_of(x.type)
+    start, size = [0] * len(shape), list(shape)
+    start[-2], size[-2] = shape[-2] - 1, 1
+    return e.emit("slice", x, start=start, size=size)
+
+
+def _same(_e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    return values[0]
+
+
+def _concat(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    rank = len(shape_of(values[0].type))
+    axis = int(call.attrs.get("axis", call.attrs.get("dim", -1)))
+    return e.emit("concat", *values, axis=axis if rank == 3 else axis - 1 if axis > 0 else axis)
+
+
+_HBM = "accel.hbm."
+LOWERINGS: dict[str, Lowering] = {
+    _HBM + name: lower
+    for name, lower in {
+        "mvm": _mvm,
+        "mvm_bn": _mvm_bn,
+        "mvm_bn_res": _mvm_bn,
+        "trp_mvm": _scores,
+        "f2w_mvm": _mix,
+        "dat_hbm": _cache,
+        "dat2hbm": _cache,
+        "softmax": _softmax,
+        "pos_emb": _rope,
+        "rms_norm": _norm,
+        "layer_norm": _norm,
+        "activate": _activate,
+        "add": _binary("add"),
+        "sub": _binary("sub"),
+        "mul": _binary("mul"),
+        "reshape": _reshape,
+        "split": _split,
+        "gather": _gather,
+        "realloc": _same,
+        "concat": _concat,
+    }.items()
+}

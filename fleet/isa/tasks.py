@@ -126,6 +126,7 @@ class Packing:
         room: what it takes. shape: as tasks see it. group: as in `Operand`.
         pack: its array -> one flat uint8 array a bank (one for spaces other than "hbm"), each of room.size bytes. Raises
             ModelError for an array of another shape or values that the device cannot hold.
+        default: the array of a constant without data, where the device brings one (a table of a function that the call names).
     """
 
     kind: str
@@ -133,6 +134,7 @@ class Packing:
     shape: tuple[int, ...]
     pack: Callable[[np.ndarray, Quantiser], Sequence[np.ndarray]]
     group: int = 0
+    default: Callable[[], np.ndarray] | None = None
 
 
 class View(Protocol):
@@ -154,8 +156,6 @@ class GraphTasks:
             for a tensor that the device has no layout for.
         packing: (device, call without results, index of an argument that is a constant, options of the compile) -> how it stands.
             The argument's operand has the graph's shape and no address. Raises DeviceError where the operator takes no constant there.
-        hidden: (call without results) -> (shape, dtype) of what it leaves beside the graph's results (indices of an argmax);
-            stands in "ddr", alive as long as the results.
         load: (device, operand with numbers, memory) -> the tensor that stands there, in its own shape.
         store: (device, operand with numbers, array) -> what a host writes so that the tensor stands there.
     """
@@ -165,6 +165,5 @@ class GraphTasks:
     spaces: Callable[[Device], Mapping[str, Space]]
     room: Callable[[Device, Operand, Mapping[str, Any]], Room]
     packing: Callable[[Device, TaskCall, int, Mapping[str, Any]], Packing]
-    hidden: Callable[[TaskCall], Sequence[tuple[tuple[Number, ...], str]]]
     load: Callable[[Device, Operand, Memory], np.ndarray]
     store: Callable[[Device, Operand, np.ndarray], Sequence[Write]]

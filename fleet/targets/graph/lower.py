@@ -208,14 +208,15 @@ class _Lowering:
                 raise ModelError(what, where=f"node '{node.name or type(node).__name__}'", hint="use one object")
 
     def _space(self, node: Node, tensor: Tensor) -> str:
-        return "onchip" if node.prefix == "onchip" else tensor.dtype.mapped
+        return "onchip" if node.prefix == "onchip" and tensor.dtype.dtype == "float16" else tensor.dtype.mapped
 
     def _operand(self, tensor: Tensor, space: str) -> Operand:
         return Operand(tensor.shape, tensor.dtype.dtype, space, 0)
 
     def _placed(self, node: Node, key: str, operand: Operand, room: Room, step: int, avoid: Sequence[int] = ()) -> Operand:
         """The operand with its address, strides and storage."""
-        block, space = node.prefix, operand.space
+        # Indices of an argmax are never on chip: they stand beside what is.
+        block, space = "runtime" if node.prefix == "onchip" and operand.space != "onchip" else node.prefix, operand.space
         try:
             storage = self.planner.take(key, block, space, room.size, step, avoid=avoid)
         except DeviceError:
@@ -277,17 +278,11 @@ class _Lowering:
         avoid = {self.planner.part(key) for a in node.args for root in self.roots[a] for key in self.keys.get(root, ())
                  if any(o.space == "onchip" for o in self.places[a])}  # fmt: skip
         wanted = [self._operand(t, self._space(node, t)) for t in types]
-        hidden = [Operand(shape, dtype, "ddr", 0) for shape, dtype in self.tasks.hidden(call)]
         made: list[Operand] = []
-        for n, operand in enumerate((*wanted, *hidden)):
+        for n, operand in enumerate(wanted):
             room = self.tasks.room(self.device, operand, call.attrs)
             key = call.node if n == 0 else f"{call.node}.{n}"
-            if n < len(wanted):
-                made.append(self._placed(node, key, operand, room, step, sorted(avoid)))
-            else:
-                storage = self.planner.take(key, "runtime", "ddr", room.size, step)
-                self.keys.setdefault(node, []).append(key)
-                made.append(replace(operand, address=address_of(storage), storage=storage))
+            made.append(self._placed(node, key, operand, room, step, sorted(avoid)))
         done = replace(call, results=tuple(made))
         self.places[node] = done.results
         shape = made[0].shape
@@ -306,7 +301,9 @@ class _Lowering:
         if not isinstance(argument, Constant):
             found = self.places[argument]
             if len(found) != 1 and isinstance(argument.checked_type, tuple):
-                raise ModelError(f"operand {index + 1} has {len(found)} results", where=f"{name} ({node.op})", hint="take one by its index")
+                raise ModelError(
+                    f"operand {index + 1} has {len(found)} results", where=f"{name} ({node.op})", hint="take one by its index"
+                )
             return found[0]
         if node.op in self.tasks.views:
             what = f"operand {index + 1} is the constant '{argument.name}', views are of computed tensors"
@@ -320,12 +317,12 @@ class _Lowering:
         if not isinstance(argument, Constant):
             return operand
         packing = self.tasks.packing(self.device, call, index, self.options)
-        shared = operand.name.startswith(GLOBAL)
+        shared = argument.prefix == "global" or operand.name.startswith(GLOBAL)
         key: object = operand.name if shared else argument
         place = self.constants.get(key)
         if place is None:
             name = self.constant_names.unique(operand.name)
-            block = "global" if shared and argument.prefix == "weight" else argument.prefix
+            block = "global" if shared else argument.prefix
             storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1)
             place = self.constants[key] = ConstantPlace(name, argument.data, storage, operand.space, packing)
         _check_use(place, packing, argument, call)
@@ -346,10 +343,7 @@ class _Lowering:
                 raise ModelError(f"'{node.name}' is no result of a computation", where="graph", hint="return what a call gives")
             for i, operand in enumerate(self.places[node]):
                 base = "output" if single else f"output{n}"
-                if operand.dtype == "uint32":
-                    outputs[f"{base}_argmax"] = operand
-                else:
-                    outputs[base if i == 0 else f"{base}_{i}"] = operand
+                outputs[base if i == 0 else f"{base}_argmax"] = operand
         return outputs
 
 
@@ -359,7 +353,9 @@ def _check_use(place: ConstantPlace, packing: Packing, argument: Constant, call:
         what = f"constant '{place.name}' is used as {packing.kind} of {list(packing.shape)}, elsewhere as {known.kind} of {list(known.shape)}"
         raise ModelError(what, where=f"{call.node} ({call.op})", hint="make two constants of it")
     if place.data is not argument.data and isinstance(place.data, np.ndarray):
-        same = isinstance(argument.data, np.ndarray) and np.array_equal(place.data, argument.data, equal_nan=place.data.dtype.kind == "f")
+        same = isinstance(argument.data, np.ndarray) and np.array_equal(
+            place.data, argument.data, equal_nan=place.data.dtype.kind == "f"
+        )
         if not same:
             raise ModelError(f"two constants are called '{place.name}' and differ", where=f"{call.node} ({call.op})")
 

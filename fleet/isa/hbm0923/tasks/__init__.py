@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fleet.isa.hbm0923.tasks import attention, mvm, vectors, views
 from fleet.isa.hbm0923.tasks.constants import packing_of
 from fleet.isa.hbm0923.tasks.room import load, room, spaces, store
-from fleet.isa.tasks import GraphTasks, TaskCall
-from fleet.symbols.expr import Number
+from fleet.isa.tasks import GraphTasks
 
-PREFIX = "accel.hbm."
+PREFIX, VIEWS = "accel.hbm.", "accel."
 
 _TASKS = {
     "mvm": mvm.mvm,
     "mvm_bn": mvm.mvm_bn,
     "mvm_bn_res": mvm.mvm_bn_res,
     "dat_hbm": attention.dat_hbm,
+    "transpose": attention.dat_hbm,
+    "feature2weight": attention.dat_hbm,
     "trp_mvm": attention.trp_mvm,
     "softmax": attention.softmax,
     "f2w_mvm": attention.f2w_mvm,
     "layer_norm": vectors.norm,
-    "rms_norm": vectors.norm,
     "pos_emb": vectors.pos_emb,
+    "rope": vectors.rope,
+    "activate": vectors.activate,
+    "add": vectors.add,
+    "sub": vectors.sub,
+    "mul": vectors.mul,
+}
+
+_VIEWS = {
+    "reshape": views.reshape,
+    "realloc": views.reshape,
+    "split": views.split,
+    "concat": views.concat,
+    "gather": views.gather,
+}
+
+
+TASKS = {
+    "mvm": mvm.mvm,
+    "mvm_bn": mvm.mvm_bn,
+    "mvm_bn_res": mvm.mvm_bn_res,
+    "dat_hbm": attention.dat_hbm,
+    "transpose": attention.dat_hbm,
+    "feature2weight": attention.dat_hbm,
+    "trp_mvm": attention.trp_mvm,
+    "softmax": attention.softmax,
+    "f2w_mvm": attention.f2w_mvm,
+    "layer_norm": vectors.norm,
+    "pos_emb": vectors.pos_emb,
+    "rope": vectors.rope,
     "activate": vectors.activate,
     "add": vectors.add,
     "sub": vectors.sub,
@@ -45,11 +72,10 @@ def _hidden(call: TaskCall) -> Sequence[tuple[tuple[Number, ...], str]]:
 
 TASKS = GraphTasks(
     tasks={PREFIX + name: task for name, task in _TASKS.items()},
-    views={PREFIX + name: view for name, view in _VIEWS.items()},
+    views={VIEWS + name: view for name, view in _VIEWS.items()},
     spaces=spaces,
     room=room,
     packing=packing_of(PREFIX),
-    hidden=_hidden,
     load=load,
     store=store,
 )

@@ -39,11 +39,11 @@ def head_channels(call: TaskCall, channels: Number) -> int:
 
 
 def dat_hbm(context: TaskContext, call: TaskCall) -> None:
-    """Keys or values of this step's tokens behind those that are there."""
+    """Keys or values of this step's tokens behind those that are there; in a `transpose` or `feature2weight` there are none."""
     x, cache = feature(call, argument(call, 0, "keys or values"), "the input"), call.results[0]
     if x.onchip:
         raise refused(call, "its input is on chip, the device writes the cache from DDR")
-    last, most = last_token(call), context.device.parameters["MaxToken"]
+    last, most = last_token(call) if call.op.endswith("dat_hbm") else 0, context.device.parameters["MaxToken"]
     context.require(as_expr(last) + x.tokens, most, POSITIONS)
     operands = Dat2HbmOperands(
         keys=bool(call.attrs.get("trp", 0)), channels=head_channels(call, x.channels), heads=x.lines, tokens=as_int(x.tokens),
@@ -58,7 +58,8 @@ def trp_mvm(context: TaskContext, call: TaskCall) -> None:
     q, y = feature(call, argument(call, 0, "queries"), "the queries"), feature(call, call.results[0], "the scores")
     cache = cache_operand(call, "keys")
     channels = head_channels(call, q.channels)
-    scale = float(call.attrs.get("scale", 1 / math.sqrt(channels)))
+    given = call.attrs.get("scale")
+    scale = 1 / math.sqrt(channels) if given is None else float(given)
     if not 2.0**-14 <= abs(scale) <= 65504:
         raise refused(call, f"a scale of {scale:g}, the device's register takes 2^-14 to 65504")
     operands = _operands(context, call, q, y, cache, channels, scale, scores=True)
@@ -102,7 +103,7 @@ def _operands(
 def softmax(context: TaskContext, call: TaskCall) -> None:
     """Over the positions of every head and token; with more than one token each sees those up to itself."""
     x, y = feature(call, argument(call, 0, "scores"), "the input"), feature(call, call.results[0], "the result")
-    last, most = last_token(call), context.device.parameters["MaxToken"]
+    last, most = last_token(call) if call.op.endswith("dat_hbm") else 0, context.device.parameters["MaxToken"]
     if not same(as_expr(last) + x.tokens, x.channels):
         what = f"scores over {x.channels} positions of {x.tokens} tokens behind {last}: the device counts {last} + {x.tokens}"
         raise refused(call, what, "give it last_token as the cache has it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy as np
 from fleet.errors import ModelError
 from fleet.isa.contract import Device
 from fleet.isa.hbm0923.act import SEGMENTS, TABLE_BYTES
+from fleet.isa.hbm0923.act_tables import act_table
 from fleet.isa.hbm0923.layout import FeatureLayout
 from fleet.isa.hbm0923.legality import TBLKS
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
 from fleet.isa.hbm0923.patterns import LEVELS
-from fleet.isa.hbm0923.tables import pack_act, pack_norm
+from fleet.isa.hbm0923.tables import pack_act, pack_norm, pack_rotary
 from fleet.isa.hbm0923.tasks.operands import known, refused
 from fleet.isa.hbm0923.tasks.vectors import is_layer_norm
 from fleet.isa.hbm0923.weights import pack_bn, pack_weights
@@ -60,18 +62,17 @@ def _weights(device: Device, call: TaskCall, operand: Operand, shape: tuple[int,
     return Packing(f"int4 in groups of {group}", Room(size), (chin, chout), pack, group)
 
 
-def _pairs(kind: str, layer: bool, device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...]) -> Packing:
-    """(weight, bias) or (gamma, beta) a channel: [2, C], or interleaved [2 * C]; [C] without the second for an RMS norm."""
+def _pairs(kind: str, call: TaskCall, operand: Operand, shape: tuple[int, ...], *, alone: bool) -> Packing:
+    """Weights of all channels, then biases: [2 * C] in any shape. alone: the weights may be alone."""
     channels = _channels(call)
-    if not (np.prod(shape) == 2 * channels or (kind == "norm" and not layer and np.prod(shape) == channels)):
-        raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [2, {channels}]")
+    if prod(shape) != 2 * channels and not (alone and prod(shape) == channels):
+        raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [{2 * channels}]: weights, then biases")
 
     def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
-        half = finite_half(array, operand.name)
-        if half.size == channels:
-            return (pack_norm(half.reshape(-1)),)
-        rows = half.reshape(2, channels) if half.ndim >= 2 and half.shape[-2] == 2 else half.reshape(channels, 2).T
-        return (pack_bn(np.ascontiguousarray(rows[0]), np.ascontiguousarray(rows[1])),)
+        half = finite_half(array, operand.name).reshape(-1)
+        if half.size not in {channels, 2 * channels}:
+            raise ModelError(f"{half.size} numbers, expected {2 * channels}", where=f"constant '{operand.name}'")
+        return (pack_norm(half) if half.size == channels else pack_bn(half[:channels].copy(), half[channels:].copy()),)
 
     size = 4 * PIXEL_LANES * ceil_div(channels, PIXEL_LANES)
     return Packing(kind, Room(size), (2, channels), pack)
@@ -85,15 +86,36 @@ def _channels(call: TaskCall) -> int:
 
 
 def _bn(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    return _pairs("bn", True, device, call, operand, shape)
+    return _pairs("bn", call, operand, shape, alone=False)
 
 
 def _norm(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    return _pairs("norm", is_layer_norm(call), device, call, operand, shape)
+    return _pairs("norm", call, operand, shape, alone=not is_layer_norm(call))
+
+
+def _rotary(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
+    """Cosines of all positions, then sines: [..., 2 * positions, pairs]. Channels beyond the pairs are turned by nothing."""
+    channels = known(call.args[0].shape[2], call, "the number of channels of a head")
+    pairs, positions = shape[-1], prod(shape[:-1]) // 2
+    if prod(shape[:-1]) % 2 or 2 * pairs > channels:
+        raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [2 * positions, at most {channels // 2}]")
+
+    def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
+        if array.size != prod(shape):
+            raise ModelError(f"{array.size} numbers, expected {list(shape)}", where=f"constant '{operand.name}'")
+        given = finite_half(array, operand.name).reshape(2, positions, pairs)
+        rows = np.zeros((2, positions, channels // 2), np.float16)
+        rows[0] = 1
+        rows[:, :, :pairs] = given
+        return (pack_rotary(rows[0], rows[1]),)
+
+    groups, surface = ceil_div(channels, PIXEL_LANES), positions * PIXEL_BYTES
+    room = Room(groups * surface, surface, groups * surface)
+    return Packing(f"rotary of {channels}", room, (1, positions, channels), pack)
 
 
 def _feature(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    """[heads, tokens, channels] or [tokens, channels] as a feature; a rotary table is one, too."""
+    """[heads, tokens, channels] or [tokens, channels] as a feature."""
     if len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] != 1):
         raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [tokens, channels]")
     tokens, channels = shape[-2:]
@@ -115,7 +137,14 @@ def _act(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...
         table = np.asarray(array).reshape(-1)[: 3 * SEGMENTS].astype(np.float16).reshape(3, SEGMENTS)
         return (pack_act(table),)
 
-    return Packing("act", Room(TABLE_BYTES), (3, SEGMENTS), pack)
+    function = call.attrs.get("function")
+    default = partial(_table_of, str(function)) if function is not None else None
+    return Packing("act", Room(TABLE_BYTES), (3, SEGMENTS), pack, default=default)
+
+
+def _table_of(function: str) -> np.ndarray:
+    """The set's own table of a function; the graph's "gelu" is the form with tanh. Raises DeviceError for one that it has not."""
+    return act_table({"gelu": "gelu_tanh", "gelu_erf": "gelu"}.get(function, function))
 
 
 _PACKERS: Mapping[str, Mapping[int, Packer]] = {
@@ -123,8 +152,8 @@ _PACKERS: Mapping[str, Mapping[int, Packer]] = {
     "mvm_bn": {1: _weights, 2: _bn},
     "mvm_bn_res": {1: _weights, 2: _bn, 3: _feature},
     "layer_norm": {1: _norm},
-    "rms_norm": {1: _norm},
-    "pos_emb": {1: _feature},
+    "pos_emb": {1: _rotary},
+    "rope": {1: _rotary},
     "activate": {1: _act},
     "add": {0: _feature, 1: _feature},
     "sub": {0: _feature, 1: _feature},

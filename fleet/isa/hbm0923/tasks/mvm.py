@@ -57,7 +57,7 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
         output=y.address, in_surface=x.surface, in_line=x.line, out_surface=y.surface, out_line=y.line,
         bn=None if instruction == "mvm" else constant(call, 2, "batch norm words"),
         residual=None if residual is None else residual.address,
-        argmax=as_int(call.results[-1].address) if argmax else None,
+        argmax=as_int(call.results[1].address) if argmax else None,
         relu=flag(call, "relu"), mul=residual is not None and flag(call, "res_mul"),
         onchip=x.onchip + 2 * y.onchip + 4 * (residual is not None and residual.onchip),
     )  # fmt: skip

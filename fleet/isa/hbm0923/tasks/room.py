@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -78,13 +79,13 @@ def numbers(operand: Operand) -> tuple[int, ...]:
 
 
 def load(device: Device, operand: Operand, memory: Memory) -> np.ndarray:
-    """The tensor of an operand: float16 (heads, tokens, channels), uint32 indices, or a cache of keys (heads, positions, channels).
+    """The tensor of an operand: float16 (heads, tokens, channels), uint32 indices of an argmax, or a cache of keys (heads, positions, channels).
 
     A cache of values cannot be told from one of keys by its operand: `load_cache` takes both.
     """
     if operand.dtype in INDEX_DTYPES:
-        (count,), at = numbers(operand)[: len(operand.shape)], int(operand.address)
-        return np.asarray(memory.view("ddr", at, 4 * count)).view("<u4").copy()
+        shape = tuple(int(d) for d in operand.shape)
+        return np.asarray(memory.view("ddr", int(operand.address), 4 * prod(shape))).view("<u4").reshape(shape).copy()
     lines, tokens, channels, address, surface, line = numbers(operand)
     place = Feature(address, surface, line, ceil_div(channels, PIXEL_LANES), lines, tokens, operand.space == ONCHIP)
     lanes = place.load(memory).transpose(0, 2, 1, 3).reshape(lines, tokens, -1)

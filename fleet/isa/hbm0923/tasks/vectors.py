@@ -40,7 +40,8 @@ def norm(context: TaskContext, call: TaskCall) -> None:
         raise refused(call, f"{channels} channels, a layer norm of the device takes whole groups of {PIXEL_LANES}")
     if channels > context.device.parameters["MaxChannels"]:
         raise refused(call, f"{channels} channels, the device's row buffer holds {context.device.parameters['MaxChannels']}")
-    eps = np.float32(float(call.attrs.get("eps", DEFAULT_EPS)))
+    given = call.attrs.get("eps")
+    eps = np.float32(DEFAULT_EPS if given is None else float(given))
     context.parameter(EPS_PARAMETER, int(eps.view(np.uint32)))
     operands = NormOperands(
         channels=channels, lines=x.lines, tokens=as_int(x.tokens), weights=constant(call, 1, "coefficients"), input=x.address,
@@ -51,7 +52,7 @@ def norm(context: TaskContext, call: TaskCall) -> None:
 
 
 def pos_emb(context: TaskContext, call: TaskCall) -> None:
-    """Rotary embedding of all heads: (heads, tokens, D), with one table (positions, D) of (cos, sin) for all of them."""
+    """Rotary embedding of all heads: (heads, tokens, D), with one table (1, positions, D) of (cos, sin) for all of them."""
     x, y = _pair(call)
     channels = head_channels(call, x.channels)
     table = argument(call, 1, "a table")
@@ -66,6 +67,14 @@ def pos_emb(context: TaskContext, call: TaskCall) -> None:
         in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip
     context.emit("pos_emb", operands.encode(context.device))
+
+
+def rope(context: TaskContext, call: TaskCall) -> None:
+    """The newer family: adjacent pairs of the first channels, which is a table with (1, 0) for the others. Raises DeviceError for halves."""
+    if call.attrs.get("mode") != "glm":
+        what = "it pairs channels half a head apart, the device pairs neighbours"
+        raise refused(call, what, "permute the rows of the weights before it and use pos_emb")
+    pos_emb(context, call)
 
 
 def activate(context: TaskContext, call: TaskCall) -> None:

@@ -86,12 +86,13 @@ def concat(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
 
 
 def gather(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
-    """The last token of a step."""
+    """One token of all, by default the last."""
     x, shape = _source(call), _three(call, shapes[0])
     if not same(shape[1], 1):
-        raise refused(call, f"a result of {shape[1]} tokens, expected the last one")
-    last = (as_expr(x.shape[1]) - 1) * PIXEL_BYTES
-    return (replace(x, shape=shape, address=dim(as_expr(x.address) + last), name=""),)
+        raise refused(call, f"a result of {shape[1]} tokens, expected one")
+    index = call.attrs.get("index")
+    at = as_expr(x.shape[1]) - 1 if index is None else as_expr(index)
+    return (replace(x, shape=shape, address=dim(as_expr(x.address) + at * PIXEL_BYTES), name=""),)
 
 
 def _bytes(call: TaskCall, x: Operand, axis: int, count: Number) -> Number:

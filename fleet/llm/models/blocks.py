@@ -5,31 +5,28 @@ Every node has a name "blocks.3.wq"; a constant has the name of its weight. Weig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.nodes import Call, Constant, DataType, Node, Var
+from fleet.ir.graph import attention, pointwise, products, views
+from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, Var
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.options import ModelOptions
 from fleet.symbols.expr import Expr
 
 __all__ = ["Blocks", "rotary_table"]
 
-_FEATURE, _WEIGHT = DataType("float16", "ddr"), DataType("int4", "hbm")
-_HBM = "accel.hbm."
-
 Read = Callable[[str], np.ndarray]
 
 
 def rotary_table(config: ModelConfig, positions: int) -> np.ndarray:
-    """[positions, D] float64: cosine and sine of every adjacent pair; (1, 0) for channels that are not rotated."""
+    """[2, positions, D / 2] float64: cosines and sines of every adjacent pair; (1, 0) for channels that are not rotated."""
     pairs = np.arange(config.head_channels // 2)
     frequency = np.where(2 * pairs < config.rotary, config.rope_base ** (-2.0 * pairs / max(config.rotary, 1)), 0.0)
     angle = np.arange(positions)[:, None] * frequency
-    return np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(positions, config.head_channels)
+    return np.stack([np.cos(angle), np.sin(angle)])
 
 
 @dataclass
@@ -39,16 +36,13 @@ class Blocks:
     Attributes:
         config: the shape. options: which sequence.
         read: gives a weight by its name; None where there are none.
-        table: gives the device's segments [3, 16] of an activation by its name; None: the table has no data.
-        token, last_token: the dynamic dimensions.
+        token: the dynamic dimension.
     """
 
     config: ModelConfig
     options: ModelOptions
     read: Read | None
-    table: Read | None
     token: Expr
-    last_token: Expr
     _constants: dict[str, Constant] = field(default_factory=dict[str, Constant])
 
     # ---- constants
@@ -58,9 +52,7 @@ class Blocks:
         if name not in self._constants:
             read = self.read
             data = None if read is None else lambda: make(read)
-            self._constants[name] = (
-                Constant(name, data, shape, _WEIGHT, prefix="hbm") if matrix else Constant(name, data, shape, _FEATURE)
-            )
+            self._constants[name] = products.const_hbm(name, data, shape) if matrix else products.const_ddr(name, data, shape)
         return self._constants[name]
 
     def _matrix(self, name: str, parts: Sequence[str], inputs: int, outputs: int) -> Constant:
@@ -80,35 +72,31 @@ class Blocks:
 
         return self._constant(f"{name}.bn", (2, outputs), make)
 
-    def _activation_table(self, function: str) -> Constant:
-        if self.table is None:
-            return Constant(f"table.{function}", None, (3, 16), _FEATURE)
-        table = self.table
-        return self._constants.setdefault(
-            f"table.{function}", Constant(f"table.{function}", lambda: table(function), (3, 16), _FEATURE)
-        )
-
     # ---- operators
 
-    def call(self, op: str, name: str, args: Sequence[Node], *, place: str = "", **attrs: Any) -> Call:
-        """An operator's call. place: "onchip" where the options allow it; "" for the runtime block."""
-        prefix = place if place != "onchip" or self.options.onchip else ""
-        return Call(_HBM + op, args, {"name": name, **attrs}, prefix=prefix or "runtime")
+    def place(self, call: Call, place: str) -> Call:
+        """The call with its result in a memory block. place: "onchip" (where the options allow it) or "runtime"."""
+        call.prefix = "onchip" if place == "onchip" and self.options.onchip else "runtime"
+        return call
 
     def linear(
         self, node: str, x: Node, weights: Sequence[str], sizes: tuple[int, int], *, bias: bool = False, residual: Node | None = None,
         multiply: bool = False, argmax: bool = False, place: str = "onchip",
     ) -> Call:  # fmt: skip
-        """x @ w (+ bias) (+ or * residual), by the shortest operator that does it. weights: one name, or several side by side."""
+        """x @ w (+ bias) (+ or * residual), by the shortest operator that does it. weights: one name, or several side by side.
+
+        argmax: two results, [0] the product and [1] the index of its largest channel.
+        """
         name = weights[0] if len(weights) == 1 else "+".join([weights[0], *(w.rsplit(".", 1)[-1] for w in weights[1:])])
         matrix = self._matrix(name, weights, *sizes)
         if residual is None and not bias and not argmax:
-            return self.call("mvm", node, [x, matrix], place=place)
+            return self.place(products.mvm(x, matrix, name=node), place)
         words = self._words(name, weights, sizes[1], bias=bias)
-        attrs: dict[str, Any] = {"arg_max": 1} if argmax else {}
         if residual is None:
-            return self.call("mvm_bn", node, [x, matrix, words], place=place, **attrs)
-        return self.call("mvm_bn_res", node, [x, matrix, words, residual], place=place, res_mul=int(multiply), **attrs)
+            return self.place(products.mvm_bn(x, matrix, words, arg_max=int(argmax), name=node), place)
+        return self.place(
+            products.mvm_bn_res(x, matrix, words, residual, res_mul=int(multiply), arg_max=int(argmax), name=node), place
+        )
 
     def norm(self, node: str, x: Node, weight: str, *, place: str = "onchip") -> Call:
         """RMS or layer norm with the weight's gamma (and beta)."""
@@ -120,34 +108,31 @@ class Blocks:
             return np.stack([gamma, read(f"{weight}.beta") if layer else np.zeros(c.channels)])
 
         words = self._constant(weight, (2, c.channels), make)
-        return self.call("layer_norm" if layer else "rms_norm", node, [x, words], place=place, eps=c.norm_eps)
+        operator = pointwise.layer_norm if layer else pointwise.rms_norm
+        return self.place(operator(x, words, eps=c.norm_eps, name=node), place)
 
     def activate(self, node: str, x: Node) -> Call:
-        """The feed-forward part's function, by its table of segments."""
+        """The feed-forward part's function; the compiler brings the device's table for it."""
         function = "gelu_tanh" if self.config.activation == "gelu" else "silu"
-        return self.call("activate", node, [x, self._activation_table(function)], place="onchip", function=function)
+        table = self._constants.setdefault(f"table.{function}", products.const_ddr(f"table.{function}", None, (3, 16)))
+        return self.place(pointwise.activate(x, table, function=function, name=node), "onchip")
 
     def rope(self, node: str, x: Node) -> Call:
         """Rotates adjacent pairs of every head by its token's position."""
-        positions = self.options.positions
-        shape = (positions, self.config.head_channels)
-        table = self._constants.setdefault(
-            "rotary", Constant("rotary", lambda: rotary_table(self.config, positions), shape, _FEATURE)
-        )
-        return self.call("pos_emb", node, [x, table], last_token=self.last_token)
+        config, positions = self.config, self.options.positions
+        shape = (2, positions, config.head_channels // 2)
+        if "rotary" not in self._constants:
+            self._constants["rotary"] = products.const_ddr("rotary", lambda: rotary_table(config, positions), shape)
+        return attention.pos_emb(x, self._constants["rotary"], name=node)
 
     def heads(self, x: Node, heads: int) -> Call:
         """(1, token, heads * D) as (heads, token, D); a view."""
-        return self.call("reshape", "", [x], new_shape=(heads, self.token, self.config.head_channels))
+        return views.reshape(x, (heads, self.token, self.config.head_channels))
 
     def split(self, x: Node, axis: int, sizes: Sequence[int]) -> tuple[Node, ...]:
         """Parts of a tensor; views."""
-        whole = self.call("split", "", [x], axis=axis, sizes=tuple(sizes))
+        whole = views.split(x, axis, tuple(sizes))
         return tuple(whole[i] for i in range(len(sizes)))
-
-    def cache(self, node: str, x: Node, *, key: bool) -> Call:
-        """Writes keys (or values) behind the cache and gives the whole cache."""
-        return self.call("dat_hbm", node, [x], place="hbm_cache", trp=int(key), last_token=self.last_token)
 
     # ---- parts of a block
 
@@ -159,7 +144,7 @@ class Blocks:
         if o.fuse_qkv:
             names = [f"{attention}.{n}" for n in "qkv"]
             sizes = (c.channels, c.query_channels + 2 * c.kv_channels)
-            whole = self.linear(f"{block}.qkv", x, names, sizes, bias=c.qkv_bias, place="")
+            whole = self.linear(f"{block}.qkv", x, names, sizes, bias=c.qkv_bias, place="runtime")
             heads = self.heads(whole, h + 2 * kv)
             if rotated and o.join_rope:
                 qk, v = self.split(heads, 0, [h + kv, kv])
@@ -170,7 +155,7 @@ class Blocks:
             q, k, v = (
                 self.heads(
                     self.linear(
-                        f"{block}.w{n}", x, [f"{attention}.{n}"], (c.channels, heads * c.head_channels), bias=c.qkv_bias, place=""
+                        f"{block}.w{n}", x, [f"{attention}.{n}"], (c.channels, heads * c.head_channels), bias=c.qkv_bias, place="runtime"
                     ),
                     heads,
                 )
@@ -184,12 +169,12 @@ class Blocks:
         """(1, token, heads * D): what the heads found in the cache."""
         c = self.config
         q, k, v = self.queries_keys_values(block, x)
-        values = self.cache(f"{block}.cache_v", v, key=False)
-        keys = self.cache(f"{block}.cache_k", k, key=True)
-        scores = self.call("trp_mvm", f"{block}.scores", [q, keys], place="onchip", last_token=self.last_token)
-        probabilities = self.call("softmax", f"{block}.softmax", [scores], place="onchip", last_token=self.last_token)
-        mixed = self.call("f2w_mvm", f"{block}.mix", [probabilities, values], place="onchip", last_token=self.last_token)
-        return self.call("reshape", "", [mixed], new_shape=(1, self.token, c.query_channels))
+        keys = attention.dat_hbm(k, 1, name=f"{block}.cache_k")
+        scores = self.place(attention.trp_mvm(q, keys, name=f"{block}.scores"), "onchip")
+        probabilities = self.place(attention.softmax(scores, name=f"{block}.softmax"), "onchip")
+        values = attention.dat_hbm(v, 0, name=f"{block}.cache_v")
+        mixed = self.place(attention.f2w_mvm(probabilities, values, name=f"{block}.mix"), "onchip")
+        return views.reshape(mixed, (1, self.token, c.query_channels))
 
     def feed_forward(self, block: str, x: Node, residual: Node, *, place: str) -> Node:
         """Gated or plain, the residual added."""
@@ -217,12 +202,11 @@ class Blocks:
 
     def input(self) -> Var:
         """The embedded tokens."""
-        return Var("x", (1, self.token, self.config.channels), _FEATURE)
+        return products.var_ddr("x", (1, self.token, self.config.channels))
 
     def head(self, x: Node) -> Node:
-        """Logits of the last token, with their argmax."""
+        """Two results: logits (1, 1, vocabulary) of the last token, and the index of the largest."""
         c = self.config
-        last = self.call("gather", "", [x])
-        return self.linear(
-            "logits", self.norm("norm", last, "norm"), ["head"], (c.channels, c.vocabulary), argmax=True, place=""
-        )
+        last = self.norm("norm", views.gather(x), "norm")
+        logits = self.linear("logits", last, ["head"], (c.channels, c.vocabulary), argmax=True, place="runtime")
+        return Tuple([logits[0], logits[1]])

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from fleet.ir.graph.nodes import Call, Node
+from fleet.ir.graph.registry import find_operator
+from fleet.ir.graph.walk import post_order
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.blocks import Blocks
 from fleet.llm.models.options import SHORT, ModelOptions
 from fleet.symbols import expr as ne
 
-__all__ = ["VIEWS", "ModelGraph", "build_model"]
-
-VIEWS = frozenset({"reshape", "split", "realloc", "tuple", "concat", "gather"})
-"""Operators without an instruction."""
-
+__all__ = ["ModelGraph", "build_model"]
 
 @dataclass(frozen=True)
 class ModelGraph:
     """A model's graph.
 
     Attributes:
-        root: its last node, the logits of the last token; there is one variable, "x" (1, token, channels), the embedded tokens.
+        root: two results, the logits of the last token and the index of the largest; there is one variable, "x" (1, token, channels),
+            the embedded tokens.
         config, options: what it was made of.
         blocks: the results of the transformer blocks, in order.
         token, last_token: its dynamic dimensions.
@@ -39,40 +38,30 @@ class ModelGraph:
     last_token: ne.Var
 
     def calls(self) -> Iterator[Call]:
-        """Its calls, each once, in no particular order."""
-        seen: set[int] = set()
-        stack: list[Node] = [self.root]
-        while stack:
-            node = stack.pop()
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            if isinstance(node, Call):
+        """Its calls that are instructions, in order."""
+        for node in post_order(self.root):
+            if isinstance(node, Call) and not find_operator(node.op).view:
                 yield node
-            stack += [*getattr(node, "args", ()), *([node.source] if hasattr(node, "source") else [])]  # pyright: ignore
 
     def counts(self) -> Counter[str]:
-        """Operators that are instructions, by name ("mvm_bn")."""
-        kinds = (call.op.rsplit(".", 1)[-1] for call in self.calls())
-        return Counter(kind for kind in kinds if kind not in VIEWS)
+        """Instructions by operator ("mvm_bn")."""
+        return Counter(call.op.rsplit(".", 1)[-1] for call in self.calls())
 
 
 def build_model(
-    config: ModelConfig, weights: Mapping[str, np.ndarray] | None = None, options: ModelOptions = SHORT,
-    table: Callable[[str], np.ndarray] | None = None,
-) -> ModelGraph:  # fmt: skip
+    config: ModelConfig, weights: Mapping[str, np.ndarray] | None = None, options: ModelOptions = SHORT
+) -> ModelGraph:
     """The graph of a model.
 
     Args:
         config: its shape.
         weights: by the names of `fleet.llm.weights`, read when they are needed; None: shapes only.
         options: which sequence of operators, and the limits of a step.
-        table: an activation's segments [3, 16] by its name ("silu"), as the device has them; None: without data.
     """
     token = ne.Var("token", max_data=options.tokens)
     last_token = ne.Var("last_token", max_data=options.positions)
     read = None if weights is None else weights.__getitem__
-    make = Blocks(config, options, read, table, token, last_token)
+    make = Blocks(config, options, read, token)
     x: Node = make.input()
     results: list[Node] = []
     for index in range(config.blocks):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.ir.graph.nodes import Call
+from fleet.ir.graph.nodes import Call, Node
 from fleet.ir.types import shape_of
 from fleet.transforms.graph.to_program import Emitter, Lowering
 
@@ -34,10 +34,9 @@ def _mvm(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return e.emit("matmul", _rows(e, values[0]), e.matrix(call.args[1]))
 
 
-def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue | tuple[SSAValue, ...]:
     """x @ w, times the BN weight, plus the bias; plus or times the residual; ReLU; argmax beside it."""
-    words = _pairs(e, call, 2)
-    weight, bias = words[0], words[1]
+    weight, bias = _pairs(e, call.args[2])
     residual = values[3] if len(values) > 3 else None
     multiplied = residual is not None and bool(call.attrs.get("res_mul", 0))
     relu = bool(call.attrs.get("relu", 0))
@@ -59,27 +58,15 @@ def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue:
         y = e.emit("mul" if multiplied else "add", y, _rows(e, residual))
     if relu:
         y = e.emit("maximum", y, e.number(0.0))
-    if call.attrs.get("arg_max", 0):
-        # Before the last operation gets the node's name: the argmax is a part of the node.
-        e.argmax[y] = e.emit("argmax", y, axis=1)
-    return y
+    return (y, e.emit("argmax", y, axis=1)) if call.attrs.get("arg_max", 0) else y
 
 
-def _pairs(e: Emitter, call: Call, index: int) -> np.ndarray:
-    """Two arrays of words as [2, C]: rows, interleaved pairs, or the first alone with zeros."""
-    array = e.array(call.args[index])
-    channels = _channels(call, index)
-    if array.shape == (2, channels) or array.size == channels:
-        flat = array.reshape(-1, channels)
-        return flat if len(flat) == 2 else np.stack([flat[0], np.zeros(channels, np.float32)])
-    if array.size == 2 * channels:
-        return array.reshape(channels, 2).T
-    raise e.failed(f"constant {call.args[index].name} of shape {list(array.shape)} for {channels} channels")
-
-
-def _channels(call: Call, index: int) -> int:
-    shape = getattr(call.args[1], "shape", None) if index == 2 else None
-    return int(str(shape[1])) if shape is not None else 0
+def _pairs(e: Emitter, node: Node) -> np.ndarray:
+    """Two numbers a channel: [2, channels], weights and biases."""
+    array = e.array(node)
+    if array.size % 2:
+        raise e.failed(f"constant {node.name} of shape {list(array.shape)}, expected two numbers a channel")
+    return array.reshape(2, -1)
 
 
 # ---- attention
@@ -92,6 +79,11 @@ def _heads(e: Emitter, x: SSAValue) -> SSAValue:
 
 def _cache(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return e.cached(_heads(e, values[0]))
+
+
+def _own(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    """Keys or values of this step alone."""
+    return _heads(e, values[0])
 
 
 def _grouped(e: Emitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int]:
@@ -131,13 +123,22 @@ def _mix(e: Emitter, _call: Call, values: _Values) -> SSAValue:
 
 
 def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
-    """Adjacent pairs rotated by the table's rows from position `past` on: an input, as past is the run's."""
-    x = values[0]
-    table = e.array(call.args[1])
-    if table.ndim != 2 or table.shape[1] % 2:
-        raise e.failed(f"a table of shape {list(table.shape)}, expected [positions, channels]")
-    cos, sin = e.angles(call.args[1].name or "table", table)
-    return e.emit("rope", x, cos, sin, interleaved=True)
+    """Pairs rotated by the table's rows from position `past` on: an input, as past is the run's.
+
+    Adjacent pairs; of `rope` in the mode "glm" of the first channels only, in the mode "qwen" channels i and i + D / 2.
+    """
+    x, table = values[0], e.array(call.args[1])
+    pairs = table.shape[-1]
+    cos, sin = e.angles(call.args[1].name or "table", table.reshape(2, -1, pairs))
+    shape = shape_of(x.type)
+    halves = call.attrs.get("mode") == "qwen"
+    if 2 * pairs == shape[-1]:
+        return e.emit("rope", x, cos, sin, interleaved=not halves)
+    if 2 * pairs > shape[-1] or halves:
+        raise e.failed(f"a table of {pairs} pairs for {shape[-1]} channels")
+    start, turned, rest = [0] * len(shape), [*shape[:-1], 2 * pairs], [*shape[:-1], shape[-1] - 2 * pairs]
+    front = e.emit("rope", e.emit("slice", x, start=start, size=turned), cos, sin, interleaved=True)
+    return e.emit("concat", front, e.emit("slice", x, start=[*start[:-1], 2 * pairs], size=rest), axis=len(shape) - 1)
 
 
 # ---- elementwise and norms
@@ -152,18 +153,17 @@ def _binary(name: str) -> Lowering:
 
 
 def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
-    x, words = values[0], e.array(call.args[1])
-    channels = shape_of(x.type)[-1]
-    if words.size not in (channels, 2 * channels):
-        raise e.failed(f"constant {call.args[1].name} of shape {list(words.shape)} for {channels} channels")
-    rows = words.reshape(-1, channels)
-    name, eps = call.args[1].name or "", float(call.attrs.get("eps", 1e-5))
-    gamma = e.weight(f"{name}.gamma", rows[0])
-    beta = rows[1] if len(rows) == 2 else np.zeros(channels, np.float32)
-    if call.op.endswith("rms_norm") or call.attrs.get("rms", 0):
-        y = e.emit("rms_norm", x, gamma, eps=eps)
+    x = values[0]
+    gamma, beta = _pairs(e, call.args[1])
+    if len(gamma) != shape_of(x.type)[-1]:
+        raise e.failed(f"constant {call.args[1].name} is of {len(gamma)} channels, expected {shape_of(x.type)[-1]}")
+    name, eps = call.args[1].name or "", call.attrs.get("eps")
+    eps = 1e-5 if eps is None else float(eps)
+    scale = e.weight(f"{name}.gamma", gamma)
+    if call.attrs.get("rms", 0):
+        y = e.emit("rms_norm", x, scale, eps=eps)
         return e.emit("add", y, e.weight(f"{name}.beta", beta)) if np.any(beta) else y
-    return e.emit("layer_norm", x, gamma, e.weight(f"{name}.beta", beta), axis=len(shape_of(x.type)) - 1, eps=eps)
+    return e.emit("layer_norm", x, scale, e.weight(f"{name}.beta", beta), axis=len(shape_of(x.type)) - 1, eps=eps)
 
 
 def _activate(e: Emitter, call: Call, values: _Values) -> SSAValue:
@@ -225,25 +225,23 @@ def _split(e: Emitter, call: Call, values: _Values) -> tuple[SSAValue, ...]:
 
 
 def _parts(e: Emitter, call: Call, whole: int) -> list[tuple[int, int]]:
-    sizes = call.attrs.get("sizes")
-    if sizes is None:
-        edges = [0, *(int(i) for i in call.attrs["indices"]), whole]
-        sizes = [b - a for a, b in zip(edges, edges[1:], strict=False)]
-    found, at = [], 0
+    sizes = [int(str(size)) for size in call.attrs["new_chs"]]
+    found: list[tuple[int, int]] = []
+    at = 0
     for size in sizes:
-        found.append((at, int(size)))
-        at += int(size)
-    if at != whole or any(size < 1 for _, size in found):
-        raise e.failed(f"parts of {list(sizes)} out of {whole}")
+        found.append((at, size))
+        at += size
+    if at != whole or any(size < 1 for size in sizes):
+        raise e.failed(f"parts of {sizes} out of {whole}")
     return found
 
 
-def _gather(e: Emitter, _call: Call, values: _Values) -> SSAValue:
-    """The last token."""
-    x = values[0]
+def _gather(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """One token, by default the last."""
+    x, index = values[0], call.attrs.get("index")
     shape = shape_of(x.type)
     start, size = [0] * len(shape), list(shape)
-    start[-2], size[-2] = shape[-2] - 1, 1
+    start[-2], size[-2] = shape[-2] - 1 if index is None else int(str(index)), 1
     return e.emit("slice", x, start=start, size=size)
 
 
@@ -253,33 +251,31 @@ def _same(_e: Emitter, _call: Call, values: _Values) -> SSAValue:
 
 def _concat(e: Emitter, call: Call, values: _Values) -> SSAValue:
     rank = len(shape_of(values[0].type))
-    axis = int(call.attrs.get("axis", call.attrs.get("dim", -1)))
+    axis = int(call.attrs["dim"])
     return e.emit("concat", *values, axis=axis if rank == 3 else axis - 1 if axis > 0 else axis)
 
 
-_HBM = "accel.hbm."
 LOWERINGS: dict[str, Lowering] = {
-    _HBM + name: lower
-    for name, lower in {
-        "mvm": _mvm,
-        "mvm_bn": _mvm_bn,
-        "mvm_bn_res": _mvm_bn,
-        "trp_mvm": _scores,
-        "f2w_mvm": _mix,
-        "dat_hbm": _cache,
-        "dat2hbm": _cache,
-        "softmax": _softmax,
-        "pos_emb": _rope,
-        "rms_norm": _norm,
-        "layer_norm": _norm,
-        "activate": _activate,
-        "add": _binary("add"),
-        "sub": _binary("sub"),
-        "mul": _binary("mul"),
-        "reshape": _reshape,
-        "split": _split,
-        "gather": _gather,
-        "realloc": _same,
-        "concat": _concat,
-    }.items()
+    "accel.hbm.mvm": _mvm,
+    "accel.hbm.mvm_bn": _mvm_bn,
+    "accel.hbm.mvm_bn_res": _mvm_bn,
+    "accel.hbm.trp_mvm": _scores,
+    "accel.hbm.f2w_mvm": _mix,
+    "accel.hbm.dat_hbm": _cache,
+    "accel.hbm.transpose": _own,
+    "accel.hbm.feature2weight": _own,
+    "accel.hbm.softmax": _softmax,
+    "accel.hbm.pos_emb": _rope,
+    "accel.hbm.rope": _rope,
+    "accel.hbm.layer_norm": _norm,
+    "accel.hbm.activate": _activate,
+    "accel.hbm.add": _binary("add"),
+    "accel.hbm.sub": _binary("sub"),
+    "accel.hbm.mul": _binary("mul"),
+    "accel.reshape": _reshape,
+    "accel.split": _split,
+    "accel.gather": _gather,
+    "accel.realloc": _same,
+    "accel.concat": _concat,
 }
+"""What a user's operator needs to be lowered: an entry here."""

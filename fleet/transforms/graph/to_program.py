@@ -8,15 +8,15 @@ Shapes: a feature tensor (1, token, C) is [tokens, C]; (heads, token, D) is [hea
 Arguments of the program, besides one weight a constant:
     the graph's variables under their own names, float32
     "<cache node>.past"   [kv_heads, past, D]: what the cache holds; past may be unknown until the run
-    "<table>.cos", "<table>.sin"    [tokens, D / 2]: the rows of a rotary table from the step's first position on
+    "<table>.cos", "<table>.sin"    [tokens, pairs]: the rows of a rotary table from the step's first position on
     "mask"                [tokens, past + tokens], added to scores: 0, or `MASKED` where a query must not see; only where `masked`
 Results: those of the graph, "output" or "output0", "output1" ... of a tuple, and "<cache node>" [kv_heads, tokens, D]: the rows that this step
-adds to the cache. An argmax comes as "<result>_argmax", int64, one a token.
+adds to the cache. An argmax is int64, one a token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.expand import MASKED
 from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, TupleItem, Var
+from fleet.ir.graph.registry import find_operator
+from fleet.ir.graph.walk import post_order
 from fleet.ir.infer import InferenceError
 from fleet.ir.operation import FleetOp
 from fleet.ir.program import Argument, Program
@@ -57,7 +59,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Table:
-    """A rotary table: its arguments, and [positions, D / 2] of which a step gets the rows of its positions."""
+    """A rotary table: its arguments, and [positions, pairs] of which a step gets the rows of its positions."""
 
     cos: str
     sin: str
@@ -73,7 +75,7 @@ class StepProgram:
         program: see the module.
         tokens: new tokens; past: slots of the caches that it takes, None for any number.
         masked: it takes "mask". caches: in the order of the graph. tables: rotary tables, each once.
-        outputs: names of the graph's results; argmax: result name -> name of its argmax.
+        outputs: names of the graph's results.
         nodes: names of the graph's calls that have a value of their own in the program (views have none).
     """
 
@@ -84,7 +86,6 @@ class StepProgram:
     caches: tuple[Cache, ...]
     tables: tuple[Table, ...]
     outputs: tuple[str, ...]
-    argmax: dict[str, str]
     nodes: tuple[str, ...]
 
 
@@ -127,38 +128,10 @@ def to_program(
         raise ModelError(f"a step of {tokens} tokens behind {past}, expected at least 1 behind at least 0", where=name)
     emitter = Emitter(tokens, UNKNOWN if past is None else past, masked, weights or GraphWeights(), name)
     fields = graph.fields if isinstance(graph, Tuple) else (graph,)
-    for node in _order(fields):
+    for node in post_order(graph):
         emitter.add(node, LOWERINGS)
     results = ["output"] if not isinstance(graph, Tuple) else [f"output{i}" for i in range(len(fields))]
     return emitter.finish(dict(zip(results, fields, strict=True)), past)
-
-
-def _order(roots: Sequence[Node]) -> Iterator[Node]:
-    """Every node once, arguments first; an explicit stack, as graphs are deep."""
-    seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(roots)]
-    while stack:
-        node, ready = stack.pop()
-        if id(node) in seen:
-            continue
-        if ready:
-            seen.add(id(node))
-            yield node
-            continue
-        stack.append((node, True))
-        stack += [(n, False) for n in reversed(_arguments(node)) if id(n) not in seen]
-
-
-def _arguments(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Call():
-            return node.args
-        case Tuple():
-            return node.fields
-        case TupleItem():
-            return (node.source,)
-        case _:
-            return ()
 
 
 class Emitter:
@@ -172,7 +145,6 @@ class Emitter:
     def __init__(self, tokens: int, past: int, masked: bool, weights: GraphWeights, name: str) -> None:
         self.tokens, self.past, self.masked, self.weights, self.name = tokens, past, masked, weights, name
         self.block = Block()
-        self.argmax: dict[SSAValue, SSAValue] = {}
         self._arguments: list[Argument] = []
         self._values: dict[str, SSAValue] = {}
         self._of: dict[int, SSAValue | tuple[SSAValue, ...]] = {}
@@ -236,9 +208,9 @@ class Emitter:
         return self.emit("concat", past, rows, axis=1)
 
     def angles(self, name: str, table: np.ndarray) -> tuple[SSAValue, SSAValue]:
-        """Cosines and sines of the step's positions, [tokens, D / 2]. table: [positions, D], cosine and sine side by side."""
+        """Cosines and sines of the step's positions, [tokens, pairs]. table: [2, positions, pairs]."""
         if name not in self._tables:
-            cosines, sines = (np.ascontiguousarray(table[:, i::2], np.float32) for i in (0, 1))
+            cosines, sines = (np.ascontiguousarray(rows, np.float32) for rows in table)
             self._tables[name] = Table(f"{name}.cos", f"{name}.sin", cosines, sines)
         found = self._tables[name]
         shape = (self.tokens, found.cosines.shape[1])
@@ -279,10 +251,11 @@ class Emitter:
         last = self.block.last_op
         result = lowerings[node.op](self, node, operands)
         made = self.block.last_op
-        if isinstance(result, SSAValue) and made is not last and isinstance(result.owner, FleetOp):
+        main = result[0] if isinstance(result, tuple) and not find_operator(node.op).view else result
+        if isinstance(main, SSAValue) and made is not last and isinstance(main.owner, FleetOp):
             if self._node in self._names:
                 raise self.failed("two nodes of one name")
-            result.owner.describe(id=self._node)
+            main.owner.describe(id=self._node)
             self._names.add(self._node)
             self._named.append(self._node)
         return result
@@ -312,15 +285,11 @@ class Emitter:
     def finish(self, results: dict[str, Node], past: int | None) -> StepProgram:
         """Closes the program."""
         outputs: dict[str, SSAValue] = {}
-        argmax: dict[str, str] = {}
         for name, node in results.items():
             value = self._of.get(id(node))
             if not isinstance(value, SSAValue):
                 raise ModelError("its result is no tensor", where=f"{self.name}, result {name}")
             outputs[name] = value
-            if value in self.argmax:
-                argmax[name] = f"{name}_argmax"
-                outputs[argmax[name]] = self.argmax[value]
         outputs |= {cache.result: rows for cache, rows in self._caches}
         self.block.add_op(ReturnOp(*outputs.values()))
         types = [a.type for a in self.block.args], [v.type for v in outputs.values()]
@@ -328,5 +297,5 @@ class Emitter:
         program = Program(module, tuple(self._arguments), Weights(self._entries), tuple(outputs), source_name=self.name)
         caches = tuple(cache for cache, _ in self._caches)
         return StepProgram(
-            program, self.tokens, past, MASK in self._values, caches, tuple(self._tables.values()), tuple(results), argmax, tuple(self._named)
+            program, self.tokens, past, MASK in self._values, caches, tuple(self._tables.values()), tuple(results), tuple(self._named)
         )  # fmt: skip

@@ -105,20 +105,43 @@ def run_image(
         EmulationError: the program crashed; names pc, function, operation and address.
         ElfError: `image` is not such an image.
     """
-    options = options or RunOptions()
-    program = compiled.program
-    loaded = read_image(image)
-    machine = emulator or default_emulator(compiled.isa).make(compiled.isa)
+    loaded = LoadedImage(compiled, image, emulator)
     try:
-        machine.load(loaded)
-        for region in compiled.plan.regions:
-            machine.map(region.address, region.size, writable=region.writable)
-        for buffer in compiled.plan.weights.values():
-            _place(machine, buffer, program.weights, "weight")
+        return loaded.run(inputs, options)
+    finally:
+        loaded.close()
+
+
+class LoadedImage:
+    """An image in an emulator with its weights in place: loaded once, run as often as there are inputs.
+
+    Results of one run are not seen by the next: every operation writes the whole of its result before another reads it.
+    """
+
+    def __init__(self, compiled: RiscvProgram, image: bytes | None = None, emulator: Emulator | None = None) -> None:
+        """See `run_image`; image: None for the program's own. Raises as it does."""
+        self.compiled, self._image = compiled, compiled.elf if image is None else image
+        loaded = read_image(self._image)
+        self._entry = loaded.entry
+        self._machine = emulator or default_emulator(compiled.isa).make(compiled.isa)
+        try:
+            self._machine.load(loaded)
+            for region in compiled.plan.regions:
+                self._machine.map(region.address, region.size, writable=region.writable)
+            for buffer in compiled.plan.weights.values():
+                _place(self._machine, buffer, compiled.program.weights, "weight")
+        except BaseException:
+            self._machine.close()
+            raise
+
+    def run(self, inputs: Mapping[str, np.ndarray], options: RunOptions | None = None) -> Trace:
+        """One run; see `run_image`."""
+        options = options or RunOptions()
+        compiled, machine, program = self.compiled, self._machine, self.compiled.program
         for buffer in compiled.plan.inputs.values():
             _place(machine, buffer, inputs, "input")
         begun = time.perf_counter()
-        execution = _execute(machine, compiled, loaded.entry, options)
+        execution = _execute(machine, compiled, self._entry, options)
         elapsed = time.perf_counter() - begun
         trace = Trace("riscv", program.hash, elapsed_s=elapsed)
         if options.keep_tensors:
@@ -130,13 +153,15 @@ def run_image(
         for operation in compiled.operations:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
         trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}
-        trace.meta = _meta(compiled, machine, image) | {"stdout": _printed(machine, program, compiled.plan)}
-        if options.keep_tensors and image == compiled.elf:
+        trace.meta = _meta(compiled, machine, self._image) | {"stdout": _printed(machine, program, compiled.plan)}
+        if options.keep_tensors and self._image == compiled.elf:
             trace.meta["riscv_profile"] = profile_of(compiled, execution)
         trace.complete = True
         return trace
-    finally:
-        machine.close()
+
+    def close(self) -> None:
+        """Ends the emulator; may be called twice."""
+        self._machine.close()
 
 
 def _place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], kind: str) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from fleet.isa.lowering import Pattern
+    from fleet.isa.tasks import GraphTasks
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,7 @@ class InstructionSet:
             `fleet.isa.registry.description_hash` is over canonical description, these and the device's values.
         extra: what only some parts of the project ask for, by name.
         loader: the instructions by which the device fills its own HBM; None: only the host does (`--load host`).
+        tasks: how operators of a graph become instructions (`fleet.isa.tasks`); None: the graph compiler refuses the set.
     """
 
     name: str
@@ -212,3 +214,4 @@ class InstructionSet:
     extra: Mapping[str, Any] = field(default_factory=dict)
     loader: Loader | None = None
     composites: tuple[str, ...] = ()
+    tasks: GraphTasks | None = None

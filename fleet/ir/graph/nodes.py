@@ -14,7 +14,21 @@ import numpy as np
 
 from fleet.symbols.expr import Expr
 
-__all__ = ["Call", "Constant", "Data", "DataType", "Dim", "Node", "Tensor", "Tuple", "TupleItem", "Type", "Var"]
+__all__ = [
+    "HBM",
+    "Accelerator",
+    "Call",
+    "Constant",
+    "Data",
+    "DataType",
+    "Dim",
+    "Node",
+    "Tensor",
+    "Tuple",
+    "TupleItem",
+    "Type",
+    "Var",
+]
 
 Dim = int | Expr
 """A size: a number, or an expression of dynamic dimensions."""
@@ -35,15 +49,27 @@ class DataType:
 
 
 @dataclass(frozen=True)
-class Tensor:
-    """The type of a node. shape: (1, tokens, channels) or (heads, tokens, channels) of features; (CHin, CHout) of weights.
+class Accelerator:
+    """What a graph is for. kind: memory of its weights, as it is printed ("hbm"); name: of the device, "" before `infer_type`."""
 
-    device: name of the kind of accelerator, as it is printed ("hbm").
-    """
+    kind: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+HBM = Accelerator("hbm")
+"""Any accelerator with HBM."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """The type of a node. shape: (1, tokens, channels) or (heads, tokens, channels) of features; (CHin, CHout) of weights."""
 
     shape: tuple[Dim, ...]
     dtype: DataType
-    device: str
+    device: Accelerator
 
     def __str__(self) -> str:
         shape = ", ".join(str(d) for d in self.shape)
@@ -84,7 +110,7 @@ class Var(Node):
     """An input: shape as (1, tokens, channels)."""
 
     def __init__(
-        self, name: str, shape: Sequence[Dim], dtype: DataType, device: str = "hbm", prefix: str = "runtime",
+        self, name: str, shape: Sequence[Dim], dtype: DataType, device: Accelerator = HBM, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
         super().__init__(prefix, checked_type, name)
@@ -95,8 +121,8 @@ class Constant(Node):
     """Weights. shape None: taken from the data. See `Data`."""
 
     def __init__(
-        self, name: str, data: Data, shape: Sequence[Dim] | None, dtype: DataType, device: str = "hbm", prefix: str = "weight",
-        checked_type: Type | None = None,
+        self, name: str, data: Data, shape: Sequence[Dim] | None, dtype: DataType, device: Accelerator = HBM,
+        prefix: str = "weight", checked_type: Type | None = None,
     ) -> None:  # fmt: skip
         super().__init__(prefix, checked_type, name)
         self.data, self.shape, self.dtype, self.device = data, None if shape is None else tuple(shape), dtype, device

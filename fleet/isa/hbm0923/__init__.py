@@ -13,6 +13,7 @@ from fleet.isa.hbm0923.layout import FeatureLayout
 from fleet.isa.hbm0923.loader import load_calls
 from fleet.isa.hbm0923.patterns import COMPOSITES, PATTERNS
 from fleet.isa.hbm0923.rtl import rtl_files
+from fleet.isa.hbm0923.tasks import TASKS
 
 _HERE = Path(__file__).resolve().parent
 
@@ -40,4 +41,5 @@ INSTRUCTION_SET = InstructionSet(
     extra={"error_model": error_model, "conformance": SOURCES},
     loader=load_calls,
     composites=COMPOSITES,
+    tasks=TASKS,
 )

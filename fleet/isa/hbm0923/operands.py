@@ -121,7 +121,7 @@ class Operands:
         )
 
     def encode(self, device: Device) -> dict[str, int]:
-        """Register name -> value, one slice of output channels."""
+        """Register name -> value, one slice of output channels. Tokens, addresses and strides may be expressions (`fleet.isa.tasks`)."""
         tgroup = device.parameters["TgroupCh"]
         fields = dict.fromkeys(FIELDS, 0)
         fields |= {
@@ -144,8 +144,8 @@ class Operands:
             "mvm_tgroup": (LOG2_TGROUP << LOG2_COUNT) + tgroup,
             "mvm_tblk": ((self.tblk.bit_length() - 1) << LOG2_COUNT) + self.tblk,
             "mvm_chin_last": (self.chin - 1) % tgroup + 1,
-            "mvm_bn_addr": self.bn or 0,
-            "mvm_res_addr": self.residual or 0,
+            "mvm_bn_addr": 0 if self.bn is None else self.bn,
+            "mvm_res_addr": 0 if self.residual is None else self.residual,
             "mvm_in_surface": self.in_surface,
             "mvm_in_line": self.in_line,
             "mvm_out_surface": self.out_surface,

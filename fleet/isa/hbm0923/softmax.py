@@ -71,7 +71,7 @@ class SoftmaxOperands:
     def encode(self, device: Device) -> dict[str, int]:
         """Register name -> value."""
         return {
-            "softmax_mask": int(self.mask),
+            "softmax_mask": self.mask * 1,  # an expression stays one
             "softmax_in_addr": self.input,
             "softmax_in_surface": self.in_surface,
             "softmax_in_line": self.in_line,

@@ -1,0 +1,324 @@
+"""What a generation leaves: a language model's tokens on several engines, compared, with everything that its page shows.
+
+`GenerationResult` is frozen and complete: verdict and reasons are decided where it is made (`fleet.llm.generate`), never by who
+prints it. On disk it is `generation.json` (strict, versioned) and an `.npz` beside it.
+
+All engines read the same tokens, those that the reference chose, so that logits of one position can be compared; what an engine
+would have chosen itself stands beside them (`TokenRow.own`), and what it says when it is left alone in `EngineFigures.own_text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.cosim._codec import decode, encode
+from fleet.cosim.files import load_pair, save_pair
+from fleet.cosim.result import DeviceFigures, Divergence, Kind, Status, Verdict
+from fleet.errors import ModelError
+
+__all__ = [
+    "FILE",
+    "SCHEMA",
+    "CommitTime",
+    "EngineFigures",
+    "GenerationComparison",
+    "GenerationIdentity",
+    "GenerationResult",
+    "KindCost",
+    "LayerError",
+    "LogitsError",
+    "ModelFigures",
+    "QuantisationRow",
+    "StepFigures",
+    "TokenRow",
+    "TrafficRow",
+]
+
+SCHEMA = 1
+"""Version of the JSON form; a reader refuses any other."""
+
+FILE = "generation.json"
+
+
+@dataclass(frozen=True)
+class ModelFigures:
+    """The model and its plan.
+
+    Attributes:
+        name: as the user gave it; architecture: "llama".
+        parameters: of all weights, a tied head counted once. weight_bytes: as the device stores them; host_bytes: of what stays on the host.
+        shape: "blocks", "channels", ... -> size. sequence: "fuse_qkv", ... -> what was chosen.
+        instructions: kind -> how many a decode step has.
+        tokens, positions: most new tokens of a step, and most in the cache.
+    """
+
+    name: str
+    architecture: str
+    parameters: int
+    weight_bytes: int
+    host_bytes: int
+    shape: Mapping[str, int]
+    sequence: Mapping[str, bool]
+    instructions: Mapping[str, int]
+    tokens: int
+    positions: int
+
+
+@dataclass(frozen=True)
+class GenerationIdentity:
+    """What ran, so that it can be told apart and run again; hashes are SHA-256 hex.
+
+    Attributes:
+        prompt: what the user asked; prompt_tokens: with the chat template; prompt_text: these as text.
+        weights_hash: of the weights; description_hash: of the device's description, None without one.
+        sampling: "temperature", "top_k", "top_p", "seed". quantisation: as the compiler got it.
+        tools: name -> version. memory, seed: as asked for. date: ISO 8601. command: makes the same run again.
+    """
+
+    prompt: str
+    prompt_text: str
+    prompt_tokens: tuple[int, ...]
+    weights_hash: str
+    description_hash: str | None
+    device: DeviceFigures | None
+    sampling: Mapping[str, float]
+    quantisation: Mapping[str, Any]
+    tools: Mapping[str, str]
+    memory: str
+    seed: int
+    date: str
+    command: str
+
+
+@dataclass(frozen=True)
+class StepFigures:
+    """One step of one engine: `tokens` read behind `position` others.
+
+    seconds: wall time; host_seconds: of that, embedding and packing. cycles: None without a clock; estimate: what the cost model
+    expects, None without one. argmax: its own next token. instructions: retired (RISC-V) or committed.
+    """
+
+    position: int
+    tokens: int
+    seconds: float
+    host_seconds: float
+    cycles: int | None
+    estimate: int | None
+    argmax: int
+    instructions: int | None
+
+
+@dataclass(frozen=True)
+class EngineFigures:
+    """One engine's run.
+
+    Attributes:
+        name: "vm", "vm-rounded" (the golden with the weights as the device stores them), "iss", "rtl", "riscv".
+        required: whether the user named it. error: why it failed.
+        prefill: steps that read the prompt; decode: one a generated token that was read.
+        own_tokens, own_text: what it says when it is left alone (greedy); empty where it was not.
+        own_note: a sentence where that was not run but follows from something else.
+        counters: totals by the names of `Trace.counters`.
+    """
+
+    name: str
+    status: Status
+    required: bool = True
+    error: str | None = None
+    prefill: tuple[StepFigures, ...] = ()
+    decode: tuple[StepFigures, ...] = ()
+    own_tokens: tuple[int, ...] = ()
+    own_text: str = ""
+    own_note: str = ""
+    counters: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class TokenRow:
+    """A generated token: the reference's choice, and engine -> (its own choice, its text, its two best logits' distance)."""
+
+    index: int
+    position: int
+    token: int
+    text: str
+    own: Mapping[str, int]
+    own_text: Mapping[str, str]
+    margin: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class LogitsError:
+    """Logits of one step, other against reference (`fleet.cosim.metrics`). least_db: what the SQNR must be; None: only measured."""
+
+    index: int
+    position: int
+    max_abs: float
+    sqnr_db: float
+    cosine: float
+    same_token: bool
+    least_db: float | None
+
+
+@dataclass(frozen=True)
+class GenerationComparison:
+    """Two engines compared, all steps: kind "bits" counts commits and bytes, the others elements of logits."""
+
+    name: str
+    kind: Kind
+    reference: str
+    other: str
+    question: str
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    elements: int
+    commits: int
+    bytes: int
+    steps: tuple[LogitsError, ...] = ()
+    first_other_token: int | None = None
+
+
+@dataclass(frozen=True)
+class LayerError:
+    """A node's result on the device, in the last step of the prompt or the first of decoding.
+
+    node: its name; block: -1 behind the blocks; kind: "down". rounded_db: SQNR against the rounded golden (the arithmetic's error);
+    golden_db: against the golden; quantisation_db: of the rounded golden against the golden.
+    """
+
+    node: str
+    block: int
+    kind: str
+    rounded_db: float
+    golden_db: float
+    quantisation_db: float
+
+
+@dataclass(frozen=True)
+class KindCost:
+    """All instructions of one kind of node ("down") in one decode step.
+
+    Attributes:
+        kind: last part of the nodes' names. instruction: what it is.
+        commits: how many. own: cycles from the commit before to their commits, so that all kinds sum to the step's.
+        cycles: from their starts, which overlap. classes: class -> cycles, of `cycles`.
+        macs: useful. bytes: memory -> least bytes moved.
+    """
+
+    kind: str
+    instruction: str
+    commits: int
+    own: int
+    cycles: int
+    classes: Mapping[str, int]
+    macs: int
+    bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class CommitTime:
+    """An instruction of one decode step on the clock, from the step's first cycle."""
+
+    node: str
+    instruction: str
+    unit: str
+    start: int
+    end: int
+    own: int
+
+
+@dataclass(frozen=True)
+class TrafficRow:
+    """Bytes of one decode step. moved: measured, None without RTL; least: every operand once; unpadded: weights, cache and features as
+    they are, without what fills groups and beats."""
+
+    memory: str
+    moved: int | None
+    least: int
+    unpadded: int
+
+
+@dataclass(frozen=True)
+class QuantisationRow:
+    """What one choice costs: perplexity on a text, of the golden with rounded weights; on iss of a part of it, None where not run."""
+
+    choice: str
+    chosen: bool
+    bits: float
+    perplexity: float
+    tokens: int
+    iss_perplexity: float | None
+    iss_tokens: int
+
+
+@dataclass(frozen=True)
+class GenerationResult:
+    """The whole outcome. `arrays` (in the .npz) holds "logits/<engine>", float32 [steps, vocabulary], of every compared step.
+
+    Attributes:
+        reference: the engine whose tokens all others read. text: what it said.
+        stop: why it ended: "end of answer", "as many as asked for", "the cache is full".
+        costs, timeline, traffic: of the decode step at `costs_position` on the engine with a clock; empty without one.
+        memory_plan: what the address map's picture needs, as the compiler gives it; {} off the device.
+    """
+
+    identity: GenerationIdentity
+    model: ModelFigures
+    reference: str
+    text: str
+    stop: str
+    tokens: tuple[TokenRow, ...]
+    engines: tuple[EngineFigures, ...]
+    comparisons: tuple[GenerationComparison, ...]
+    layers: tuple[LayerError, ...]
+    costs: tuple[KindCost, ...]
+    costs_position: int
+    timeline: tuple[CommitTime, ...]
+    traffic: tuple[TrafficRow, ...]
+    memory_plan: Mapping[str, Any]
+    quantisation: tuple[QuantisationRow, ...]
+    divergence: Divergence | None
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False)
+
+    def engine(self, name: str) -> EngineFigures | None:
+        """An engine's run; None when it was not asked for."""
+        return next((e for e in self.engines if e.name == name), None)
+
+    def comparison(self, name: str) -> GenerationComparison | None:
+        """A comparison by name ("rtl-vs-iss")."""
+        return next((c for c in self.comparisons if c.name == name), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values without the arrays; `schema` is the version."""
+        table = cast("dict[str, Any]", encode(replace(self, arrays={})))
+        del table["arrays"]
+        return {"schema": SCHEMA, **table}
+
+    @classmethod
+    def from_json(cls, value: Any, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> GenerationResult:
+        """The inverse of `to_json`. Raises ModelError for another version or anything that does not fit."""
+        if not isinstance(value, dict):
+            raise ModelError("expected a table, the result of a generation", where=where)
+        table = dict(cast("dict[str, Any]", value))
+        if (schema := table.pop("schema", None)) != SCHEMA:
+            raise ModelError(f"result has schema {schema!r}, this fleet reads {SCHEMA}", where=where, hint="generate again")
+        table["arrays"] = {}
+        return replace(decode(cls, table, where, "generation"), arrays=dict(arrays or {}))
+
+    def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
+        """Writes `folder/generation.json` and its `.npz`; returns the JSON's path. What was there stays whole until the end."""
+        table = self.to_json()
+        return save_pair(folder, FILE, {"schema": table.pop("schema")}, table, self.arrays, beside)
+
+    @classmethod
+    def load(cls, path: Path) -> GenerationResult:
+        """Reads `generation.json` (or the folder that holds it). Raises ModelError for anything that is not a whole result."""
+        path = path / FILE if path.is_dir() else path
+        table, arrays = load_pair(path)
+        return cls.from_json(table, str(path), arrays)

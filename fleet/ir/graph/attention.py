@@ -1,0 +1,252 @@
+"""Attention with a cache of keys and values: rotary embedding, cache writes, scores, softmax, weighted values.
+
+A cache is functional: `dat_hbm` gives the tensor (kv_heads, last_token + T, D) of all positions up to now, of which the last T are
+the argument's and the earlier ones are what former steps wrote. Its memory is the graph's state.
+
+A rotary table has shape (..., 2 * positions, pairs), or (2, positions, pairs); an array for it holds the cosines of all positions,
+then the sines. Row `last_token + t` turns token t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.graph.nodes import Call, DataType, Dim, Node, Tensor
+from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.symbols.expr import as_expr, dim
+
+__all__ = [
+    "attention", "cache", "dat2hbm", "dat_hbm", "f2w_mvm", "feature2weight", "kcache2hbm", "mvm_afterF2W", "mvm_afterTRP",
+    "pos_emb", "rope_glm", "rope_qwen", "softmax", "transpose", "trp_mvm", "vcache2hbm",
+]  # fmt: skip
+
+CACHE = DataType("float16", "hbm")
+
+
+def pos_emb(data: Node, weight: Node, padding: int = 0, out_and_in_mode: int = 0, **attrs: Any) -> Call:
+    """Rotary embedding of data (heads, T, D): adjacent channels (2i, 2i + 1) turned by pair i of the table."""
+    given = {"padding": padding, "out_and_in_mode": out_and_in_mode, **attrs}
+    return call("accel.hbm.pos_emb", (data, weight), given)
+
+
+def rope_glm(data: Node, weight: Node, **attrs: Any) -> Call:
+    """Partial rotary embedding: the first 2 * pairs channels in adjacent pairs, the others as they are."""
+    return call("accel.hbm.rope", (data, weight), {"mode": "glm", **attrs})
+
+
+def rope_qwen(data: Node, weight: Node, **attrs: Any) -> Call:
+    """Rotary embedding of halves: channels i and i + D / 2 turned by pair i of the table."""
+    return call("accel.hbm.rope", (data, weight), {"mode": "qwen", **attrs})
+
+
+def dat_hbm(data: Node, trp: int, last_token: Dim | None = None, **attrs: Any) -> Call:
+    """Appends (kv_heads, T, D) to a cache in HBM at position last_token. trp: 1 for keys (`trp_mvm`), 0 for values (`f2w_mvm`)."""
+    return call("accel.hbm.dat_hbm", (data,), {"trp": trp, "last_token": last_token, **attrs}, "hbm_cache")
+
+
+dat2hbm = dat_hbm
+
+
+def kcache2hbm(data: Node, **attrs: Any) -> Call:
+    """`dat_hbm` of keys."""
+    return dat_hbm(data, 1, **attrs)
+
+
+def vcache2hbm(data: Node, **attrs: Any) -> Call:
+    """`dat_hbm` of values."""
+    return dat_hbm(data, 0, **attrs)
+
+
+def transpose(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> Call:
+    """Keys of these tokens alone, in HBM for `trp_mvm`: nothing is kept from step to step."""
+    given = {"trp": 1, "out_and_in_mode": out_and_in_mode, "log2_step": log2_step}
+    return call("accel.hbm.transpose", (data,), given, "hbm_rt")
+
+
+def feature2weight(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> Call:
+    """Values of these tokens alone, in HBM for `f2w_mvm`: nothing is kept from step to step."""
+    given = {"trp": 0, "out_and_in_mode": out_and_in_mode, "log2_step": log2_step}
+    return call("accel.hbm.feature2weight", (data,), given, "hbm_rt")
+
+
+def trp_mvm(data: Node, weight: Node, **attrs: Any) -> Call:
+    """Scores: queries (heads, T, D) by keys (kv_heads, S, D), times 1 / sqrt(D): (heads, T, S)."""
+    return call("accel.hbm.trp_mvm", (data, weight), attrs)
+
+
+def f2w_mvm(data: Node, weight: Node, **attrs: Any) -> Call:
+    """Weights (heads, T, S) by values (kv_heads, S, D): (heads, T, D)."""
+    return call("accel.hbm.f2w_mvm", (data, weight), attrs)
+
+
+def mvm_afterTRP(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> Call:
+    """`trp_mvm` under its older name; keys that are not in HBM yet are written there first."""
+    return trp_mvm(data, _cached(weight, 1), padding=padding, **attrs)
+
+
+def mvm_afterF2W(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> Call:
+    """`f2w_mvm` under its older name; values that are not in HBM yet are written there first."""
+    return f2w_mvm(data, _cached(weight, 0), padding=padding, **attrs)
+
+
+def cache(expr: Call) -> Call:
+    """Marks a call's result as what the cache keeps (older form, with `mvm_afterTRP` and `mvm_afterF2W`)."""
+    expr.prefix = "cache"
+    expr.attrs["padding"] = 1
+    return expr
+
+
+def _cached(node: Node, trp: int) -> Node:
+    return node if isinstance(node, Call) and node.op in _IN_HBM else dat_hbm(node, trp)
+
+
+def softmax(data: Node, padding: int = 0, onchip: int = 0, **attrs: Any) -> Call:
+    """Softmax over the positions of (heads, T, S). mask (attribute, default 1): token t sees the first S - T + t + 1."""
+    return call("accel.hbm.softmax", (data,), {"padding": padding, "onchip": onchip, **attrs})
+
+
+def attention(q_data: Node, k_data: Node, v_data: Node, **attrs: Any) -> Call:
+    """Attention of queries (heads, T, D) with cached keys and values (kv_heads, T, D): (heads, T, D)."""
+    scores = softmax(trp_mvm(q_data, dat_hbm(k_data, 1, **attrs), **attrs), **attrs)
+    return f2w_mvm(scores, dat_hbm(v_data, 0, **attrs), **attrs)
+
+
+# Types.
+
+_IN_HBM = {"accel.hbm.dat_hbm": "a cache", "accel.hbm.transpose": "a transpose", "accel.hbm.feature2weight": "a feature2weight"}
+
+
+def _pairs(c: Inference) -> tuple[Tensor, Dim]:
+    data, table = c.feature(0), c.typed(1, ("float16",), ("ddr",))
+    if len(table.shape) not in {2, 3}:
+        c.fail(f"{c.role(1)} has shape {show_shape(table.shape)}, expected (1, 2 * positions, pairs)")
+    return data, table.shape[-1]
+
+
+def _infer_pos_emb(c: Inference) -> Tensor:
+    data, pairs = _pairs(c)
+    c.agree(f"channels of {c.role(0)} {show_shape(data.shape)} and twice the pairs of {c.role(1)}", data.shape[2], pairs * 2)
+    return c.result(data.shape)
+
+
+def _infer_rope(c: Inference) -> Tensor:
+    if c.attrs.get("mode") == "qwen":
+        return _infer_pos_emb(c)
+    data, pairs = _pairs(c)
+    if (as_expr(data.shape[2]) - pairs * 2).simplify().lower() < 0:
+        c.fail(f"{c.role(1)} turns {dim(pairs * 2)} channels, {c.role(0)} has {data.shape[2]}")
+    return c.result(data.shape)
+
+
+def _infer_cache(c: Inference) -> Tensor:
+    heads, tokens, channels = c.feature(0).shape
+    return c.result((heads, tokens + c.number("last_token"), channels), CACHE)
+
+
+def _infer_move(c: Inference) -> Tensor:
+    return c.result(c.feature(0).shape, CACHE)
+
+
+def _infer_same(c: Inference) -> Tensor:
+    return c.result(c.feature(0).shape)
+
+
+def _cache_argument(c: Inference, keys: bool) -> tuple[Tensor, Tensor]:
+    data, cached = c.feature(0), c.typed(1, ("float16",), ("hbm",))
+    if len(cached.shape) != 3:
+        c.fail(f"{c.role(1)} has shape {show_shape(cached.shape)}, expected (kv_heads, positions, channels)")
+    source = c.nodes[1]
+    if isinstance(source, Call) and source.op in _IN_HBM and bool(source.attrs.get("trp")) != keys:
+        use, trp = ("keys", 1) if keys else ("values", 0)
+        c.fail(f"{c.role(1)} is {_IN_HBM[source.op]} with trp = {source.attrs.get('trp')}, {use} need trp = {trp}")
+    if not same_dim(data.shape[0] % cached.shape[0], 0):
+        c.fail(f"{data.shape[0]} heads cannot share {cached.shape[0]} key/value heads")
+    return data, cached
+
+
+def _infer_trp(c: Inference) -> Tensor:
+    data, cached = _cache_argument(c, True)
+    c.agree(f"channels of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[2])
+    return c.result((*data.shape[:2], cached.shape[1]))
+
+
+def _infer_f2w(c: Inference) -> Tensor:
+    data, cached = _cache_argument(c, False)
+    c.agree(f"positions of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[1])
+    return c.result((*data.shape[:2], cached.shape[2]))
+
+
+# Meanings. `last_token` has a number in it when they run.
+
+
+def _angles(table: np.ndarray, attrs: Mapping[str, Any], tokens: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    cos, sin = table.reshape(2, -1, table.shape[-1]).astype(dtype)
+    rows = slice(int(attrs.get("last_token") or 0), int(attrs.get("last_token") or 0) + tokens)
+    return cos[rows], sin[rows]
+
+
+def _adjacent(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    x = args[0].copy()
+    cos, sin = _angles(args[1], attrs, x.shape[1], x.dtype)
+    turned = 2 * cos.shape[1]
+    even, odd = args[0][..., :turned:2], args[0][..., 1:turned:2]
+    x[..., :turned:2], x[..., 1:turned:2] = even * cos - odd * sin, even * sin + odd * cos
+    return x
+
+
+def _mean_rope(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    if attrs.get("mode") != "qwen":
+        return _adjacent(args, attrs)
+    cos, sin = _angles(args[1], attrs, args[0].shape[1], args[0].dtype)
+    first, second = np.split(args[0], 2, axis=-1)
+    return np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
+
+
+def _shared(cached: np.ndarray, heads: int) -> np.ndarray:
+    return np.repeat(cached, heads // cached.shape[0], axis=0)
+
+
+def _mean_trp(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    scale = attrs.get("scale")
+    keys = _shared(args[1], args[0].shape[0]).swapaxes(1, 2)
+    return args[0] @ keys * args[0].dtype.type(1 / sqrt(args[0].shape[2]) if scale is None else scale)
+
+
+def _mean_softmax(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    x = args[0]
+    if attrs.get("mask", 1):
+        seen = np.arange(x.shape[2]) <= np.arange(x.shape[1])[:, None] + (x.shape[2] - x.shape[1])
+        x = np.where(seen, x, -np.inf)
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).astype(args[0].dtype)
+
+
+def _mean_cache(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    past = attrs["past"]
+    return args[0] if past is None else np.concatenate([past, args[0]], axis=1)
+
+
+_LAST = {"last_token": "position of the first token; usually given to `infer_type` for all calls"}
+
+register(GraphOperator("accel.hbm.pos_emb", ("data", "table"), _infer_pos_emb, _adjacent, attrs=_LAST,
+                       doc="rotary embedding of adjacent channels"))  # fmt: skip
+register(GraphOperator("accel.hbm.rope", ("data", "table"), _infer_rope, _mean_rope,
+                       attrs={"mode": "glm: the first 2 * pairs channels, adjacent; qwen: halves", **_LAST},
+                       doc="rotary embedding of the newer family"))  # fmt: skip
+register(GraphOperator("accel.hbm.dat_hbm", ("data",), _infer_cache, _mean_cache,
+                       attrs={"trp": "1: keys, 0: values", **_LAST, "name": "the cache's name; else cache0, cache1, ..."},
+                       doc="appends T positions to a cache and gives all of them"))  # fmt: skip
+register(GraphOperator("accel.hbm.transpose", ("data",), _infer_move, lambda a, _: a[0], attrs={"trp": "1"},
+                       doc="keys of these tokens into HBM, kept for this step"))  # fmt: skip
+register(GraphOperator("accel.hbm.feature2weight", ("data",), _infer_move, lambda a, _: a[0], attrs={"trp": "0"},
+                       doc="values of these tokens into HBM, kept for this step"))  # fmt: skip
+register(GraphOperator("accel.hbm.trp_mvm", ("data", "cache"), _infer_trp, _mean_trp,
+                       attrs={"scale": "of the scores; default 1 / sqrt(D)"}, doc="scores of queries and cached keys"))  # fmt: skip
+register(GraphOperator("accel.hbm.softmax", ("data",), _infer_same, _mean_softmax,
+                       attrs={"mask": "1 (default): causal"}, doc="softmax over positions"))  # fmt: skip
+register(GraphOperator("accel.hbm.f2w_mvm", ("data", "cache"), _infer_f2w,
+                       lambda a, _: a[0] @ _shared(a[1], a[0].shape[0]), doc="cached values weighted by softmax"))  # fmt: skip

@@ -1,0 +1,161 @@
+"""Operators that work on every token or every element: add, sub, mul, norms, activations.
+
+A norm's constant is as a bn's: shape (2 * C,), an array holds the C weights, then the C biases. An activation's table has at least
+48 elements; an array for it holds x[16], k[16], b[16] of a piecewise linear function. Without data, attribute `function` names
+the function ("silu", "gelu", ...), and whoever compiles the graph brings the device's own table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import erf
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.graph.errors import GraphError
+from fleet.ir.graph.nodes import Call, Constant, Node, Tensor
+from fleet.ir.graph.products import coefficients, const_ddr, pair
+from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.graph.views import gather
+from fleet.symbols.expr import as_expr
+
+__all__ = ["FUNCTIONS", "activate", "add", "gelu", "layer_norm", "mul", "rms_norm", "silu", "sub"]
+
+SEGMENTS = 16
+
+
+def add(data0: Node, data1: Node, **attrs: Any) -> Call:
+    """data0 + data1, of one shape."""
+    return call("accel.hbm.add", (data0, data1), attrs)
+
+
+def sub(data0: Node, data1: Node, **attrs: Any) -> Call:
+    """data0 - data1, of one shape."""
+    return call("accel.hbm.sub", (data0, data1), attrs)
+
+
+def mul(data0: Node, data1: Node, **attrs: Any) -> Call:
+    """data0 * data1, of one shape."""
+    return call("accel.hbm.mul", (data0, data1), attrs)
+
+
+def layer_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: Any) -> Call:
+    """(x - mean) / sqrt(variance + eps) * weight + bias over the channels. kvcache_token: of the last token only."""
+    return _norm(data, weight, 0, kvcache_token, attrs)
+
+
+def rms_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: Any) -> Call:
+    """x / sqrt(mean of squares + eps) * weight + bias over the channels. kvcache_token: of the last token only."""
+    return _norm(data, weight, 1, kvcache_token, attrs)
+
+
+def _norm(data: Node, weight: Node, rms: int, last_only: bool, attrs: Mapping[str, Any]) -> Call:
+    return call("accel.hbm.layer_norm", (gather(data) if last_only else data, weight), {"rms": rms, **attrs})
+
+
+def activate(data: Node, weight: Node, out_and_in_mode: int = 0, **attrs: Any) -> Call:
+    """A function of every element, by the table `weight`."""
+    return call("accel.hbm.activate", (data, weight), {"out_and_in_mode": out_and_in_mode, **attrs})
+
+
+def silu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None) -> Call:
+    """x * sigmoid(x). weight: the table, where several calls share one."""
+    return activate(data, weight or _table("silu"), out_and_in_mode, function="silu")
+
+
+def gelu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None, *, approximate: bool = False) -> Call:
+    """GELU. approximate: the form with tanh. weight: the table, where several calls share one."""
+    function = "gelu_tanh" if approximate else "gelu"
+    return activate(data, weight or _table(function), out_and_in_mode, function=function)
+
+
+def _table(function: str) -> Constant:
+    table = const_ddr(f"{function}_weight", None, (3, SEGMENTS))
+    table.prefix = "global"
+    return table
+
+
+# Types.
+
+
+def _infer_two(c: Inference) -> Tensor:
+    a, b = c.feature(0), c.feature(1)
+    if not all(map(same_dim, a.shape, b.shape)):
+        c.fail(f"{c.role(0)} has shape {show_shape(a.shape)}, {c.role(1)} {show_shape(b.shape)}: expected the same")
+    return c.result(a.shape)
+
+
+def _infer_norm(c: Inference) -> Tensor:
+    data = c.feature(0)
+    coefficients(c, 1, data.shape[2])
+    return c.result(data.shape)
+
+
+def _infer_activate(c: Inference) -> Tensor:
+    data, table = c.feature(0), c.types[1]
+    if table.dtype.mapped != "ddr":
+        c.fail(f"{c.role(1)} is {table.dtype}, expected a table in ddr")
+    count = as_expr(1)
+    for d in table.shape:
+        count = count * d
+    bytes_each = {"int8": 1}.get(table.dtype.dtype, 2)
+    if (count.simplify() * bytes_each).upper() < 3 * SEGMENTS * 2:
+        c.fail(f"{c.role(1)} has shape {show_shape(table.shape)}, expected at least {3 * SEGMENTS} elements: x, k and b of "
+               f"{SEGMENTS} segments")  # fmt: skip
+    function = c.attrs.get("function")
+    source = c.nodes[1]
+    if isinstance(source, Constant) and source.data is None and function is not None and function not in FUNCTIONS:
+        c.fail(f"function {function!r} is not known", hint=f"known are {', '.join(FUNCTIONS)}")
+    return c.result(data.shape)
+
+
+# Meanings.
+
+FUNCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "silu": lambda x: x / (1 + np.exp(-x)),
+    "gelu": lambda x: x / 2 * (1 + np.vectorize(erf, otypes=[np.float64])(x / np.sqrt(2))),
+    "gelu_tanh": lambda x: x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+}
+"""Functions that a table without data may stand for."""
+
+
+def _mean_norm(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    x = args[0]
+    weight, bias = pair(args[1], x.dtype)
+    centred = x if attrs.get("rms") else x - x.mean(axis=-1, keepdims=True)
+    eps = attrs.get("eps")
+    scale = 1 / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + (1e-5 if eps is None else eps))
+    return (centred * scale * weight + bias).astype(x.dtype)
+
+
+def _mean_activate(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    x = args[0]
+    if len(args) < 2 or args[1].size == 0:  # no table: the function itself
+        function = str(attrs.get("function"))
+        if function not in FUNCTIONS:
+            raise GraphError("an activation whose table has no data and whose function is not named cannot be evaluated",
+                             hint=f'give the table an array, or function="..." of {", ".join(FUNCTIONS)}')  # fmt: skip
+        return FUNCTIONS[function](x).astype(x.dtype)
+    starts, slopes, offsets = args[1].reshape(-1)[: 3 * SEGMENTS].reshape(3, SEGMENTS).astype(x.dtype)
+    # The last segment that starts at or below x; below all of them the first.
+    reached = (x[..., None] >= starts)[..., ::-1]
+    segment = np.where(reached.any(axis=-1), SEGMENTS - 1 - reached.argmax(axis=-1), 0)
+    return slopes[segment] * x + offsets[segment]
+
+
+_TWO = ("data", "data")
+for _name, _function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply)):
+    register(GraphOperator(
+        f"accel.hbm.{_name}", _TWO, _infer_two, lambda a, _, f=_function: f(a[0], a[1]),
+        doc=f"elementwise {_name} of two features of one shape",
+    ))  # fmt: skip
+register(GraphOperator("accel.hbm.layer_norm", ("data", "norm"), _infer_norm, _mean_norm,
+                       attrs={"rms": "1: RMS norm, 0: layer norm", "eps": "default 1e-5"},
+                       doc="layer norm or RMS norm over the channels"))  # fmt: skip
+register(GraphOperator("accel.hbm.activate", ("data", "act"), _infer_activate, _mean_activate,
+                       attrs={"function": "what a table without data stands for"},
+                       doc="a function of every element, piecewise linear in 16 segments"))  # fmt: skip

@@ -1,0 +1,197 @@
+"""Products of features with weights: mvm, mvm_bn, mvm_bn_res, conv2d; and the leaves of a graph.
+
+`bn` is one pair of numbers a channel: result * weight + bias. Its constant has shape (2 * CHout,); an array for it holds the
+CHout weights, then the CHout biases, in any shape of so many elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.graph.errors import GraphError
+from fleet.ir.graph.nodes import HBM, Accelerator, Call, Constant, Data, DataType, Dim, Node, Tensor, Type, Var
+from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+
+__all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
+
+INDEX = DataType("int32", "ddr")
+"""What an argmax gives."""
+
+
+def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Accelerator = HBM) -> Var:
+    """An input (1, tokens, channels) or (heads, tokens, channels) in DDR."""
+    return Var(name, shape, DataType(dtype, "ddr"), device, "runtime")
+
+
+def const_ddr(
+    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator = HBM
+) -> Constant:
+    """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.graph.nodes.Data` for what `data` may be."""
+    return Constant(name, data, shape, DataType(dtype, "ddr"), device, "weight")
+
+
+def const_hbm(
+    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator = HBM
+) -> Constant:
+    """Weights (CHin, CHout) in HBM."""
+    return Constant(name, data, shape, DataType(dtype, "hbm"), device, "hbm")
+
+
+def mvm(data: Node, weight: Node, *more: Node, skip: int = 1, log2_step: int = 28, **attrs: Any) -> Call:
+    """data (1, T, CHin) times weight (CHin, CHout): (1, T, CHout)."""
+    _one_weight(skip, more)
+    return call("accel.hbm.mvm", (data, weight), {"skip": skip, "log2_step": log2_step, **attrs})
+
+
+def mvm_bn(
+    data: Node, weight: Node, wt_and_bias: Node, padding: int = 0, skip: int = 1, log2_step: int = 28, *,
+    arg_max: int = 0, relu: int = 0, **attrs: Any,
+) -> Call:  # fmt: skip
+    """`mvm` times the bn's weights plus its biases. arg_max: two results, [0] the logits and [1] the index of the largest."""
+    _one_weight(skip, ())
+    given = {"skip": skip, "padding": padding, "log2_step": log2_step, "arg_max": arg_max, "relu": relu, **attrs}
+    return call("accel.hbm.mvm_bn", (data, weight, wt_and_bias), given)
+
+
+def mvm_bn_res(
+    data: Node, weight: Node, wt_and_bias: Node, residual: Node, *more: Node, skip: int = 1, res_mul: int = 0, arg_max: int = 0,
+    relu: int = 0, log2_step: int = 28, **attrs: Any,
+) -> Call:  # fmt: skip
+    """`mvm_bn` plus a residual, or times it (res_mul); relu: then the positive part."""
+    _one_weight(skip, more)
+    given = {"skip": skip, "res_mul": res_mul, "relu": relu, "log2_step": log2_step, "arg_max": arg_max, **attrs}
+    return call("accel.hbm.mvm_bn_res", (data, weight, wt_and_bias, residual), given)
+
+
+def conv2d(data: Node, weight: Node, strides: Sequence[int] = (1, 1), padding: Sequence[int] = (0, 0), **attrs: Any) -> Call:
+    """data (H, W, C) with weights (KH, KW, C, CHout). strides, padding: (of H, of W)."""
+    return call("accel.hbm.conv2d", (data, weight), {"strides": tuple(strides), "padding": tuple(padding), **attrs})
+
+
+def _one_weight(skip: int, more: Sequence[Node]) -> None:
+    if skip != 1 or more:
+        raise GraphError(f"skip = {skip} and {len(more)} arguments too many: a product takes one weight, skip = 1")
+
+
+# Types.
+
+
+def coefficients(c: Inference, index: int, channels: Dim) -> None:
+    """Argument `index` has two numbers for each of the channels."""
+    found = c.typed(index, ("float16",), ("ddr",))
+    count: Dim = 1
+    for d in found.shape:
+        count = count * d
+    if not same_dim(count, channels * 2):
+        c.fail(f"{c.role(index)} has shape {show_shape(found.shape)}, expected ({channels * 2},): "
+               f"a weight and a bias for each of {channels} channels")  # fmt: skip
+
+
+def _product(c: Inference) -> tuple[Dim, Dim, Dim]:
+    data, weight = c.feature(0), c.typed(1, ("int4",), ("hbm",))
+    if len(weight.shape) != 2:
+        c.fail(f"{c.role(1)} has shape {show_shape(weight.shape)}, expected (CHin, CHout)")
+    (h, tokens, channels), (chin, chout) = data.shape, weight.shape
+    c.agree(f"CHin of {c.role(0)} {show_shape(data.shape)} and of {c.role(1)} {show_shape(weight.shape)}", channels, chin)
+    return h, tokens, chout
+
+
+def _ends(c: Inference, shape: tuple[Dim, Dim, Dim]) -> Type:
+    out = c.result(shape)
+    if not c.attrs.get("arg_max"):
+        return out
+    if not same_dim(shape[0], 1):
+        c.fail(f"argmax of {shape[0]} lines, expected 1")
+    return out, c.result(shape[:2], INDEX)
+
+
+def _infer_mvm(c: Inference) -> Type:
+    if c.attrs.get("arg_max"):
+        c.fail("mvm has no argmax", hint="use mvm_bn(..., arg_max=1)")
+    return c.result(_product(c))
+
+
+def _infer_bn(c: Inference) -> Type:
+    shape = _product(c)
+    coefficients(c, 2, shape[2])
+    return _ends(c, shape)
+
+
+def _infer_res(c: Inference) -> Type:
+    shape = _product(c)
+    coefficients(c, 2, shape[2])
+    residual = c.feature(3)
+    if not all(map(same_dim, residual.shape, shape)):
+        c.fail(f"{c.role(3)} has shape {show_shape(residual.shape)}, expected that of the product, {show_shape(shape)}")
+    return _ends(c, shape)
+
+
+def _infer_conv(c: Inference) -> Tensor:
+    data, weight = c.feature(0), c.typed(1, ("int4",), ("hbm",))
+    if len(weight.shape) != 4:
+        c.fail(f"{c.role(1)} has shape {show_shape(weight.shape)}, expected (KH, KW, CHin, CHout)")
+    c.agree(f"CHin of {c.role(0)} {show_shape(data.shape)} and of {c.role(1)} {show_shape(weight.shape)}",
+            data.shape[2], weight.shape[2])  # fmt: skip
+    sizes = [
+        (size + 2 * pad - kernel) // stride + 1
+        for size, kernel, stride, pad in zip(data.shape[:2], weight.shape[:2], c.attrs["strides"], c.attrs["padding"], strict=True)
+    ]
+    return c.result((*sizes, weight.shape[3]))
+
+
+# Meanings.
+
+
+def pair(array: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The two rows of coefficients."""
+    weight, bias = array.reshape(2, -1).astype(dtype)
+    return weight, bias
+
+
+def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    if attrs.get("relu"):
+        y = np.where(y > 0, y, np.where(np.isnan(y), y, 0)).astype(y.dtype)
+    return (y, np.argmax(y, axis=-1).astype(np.int32)) if attrs.get("arg_max") else y
+
+
+def _mean_bn(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    weight, bias = pair(args[2], args[0].dtype)
+    return _finish(args[0] @ args[1] * weight + bias, attrs)
+
+
+def _mean_res(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    weight, bias = pair(args[2], args[0].dtype)
+    y = args[0] @ args[1] * weight + bias
+    return _finish(y * args[3] if attrs.get("res_mul") else y + args[3], attrs)
+
+
+def _mean_conv(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    (x, w), (sy, sx), (py, px) = args, attrs["strides"], attrs["padding"]
+    x = np.pad(x, ((py, py), (px, px), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[:2], (0, 1))[::sy, ::sx]
+    return np.einsum("hwcyx,yxco->hwo", windows, w)
+
+
+_COMMON = {"skip": "weights of a product; 1", "log2_step": "log2 of the bytes between HBM ports' banks"}
+_EPILOGUE = {"relu": "1: the positive part of the result", "arg_max": "1: a second result, the index of the largest channel"}
+
+register(GraphOperator(
+    "accel.hbm.mvm", ("data", "weight"), _infer_mvm, lambda a, _: a[0] @ a[1], attrs=_COMMON,
+    doc="data (1, T, CHin) times weight (CHin, CHout)",
+))  # fmt: skip
+register(GraphOperator(
+    "accel.hbm.mvm_bn", ("data", "weight", "bn"), _infer_bn, _mean_bn, attrs={**_COMMON, **_EPILOGUE},
+    doc="mvm, times bn's weights plus its biases",
+))  # fmt: skip
+register(GraphOperator(
+    "accel.hbm.mvm_bn_res", ("data", "weight", "bn", "residual"), _infer_res, _mean_res,
+    attrs={**_COMMON, "res_mul": "1: times the residual, else plus", **_EPILOGUE},
+    doc="mvm_bn, plus or times a residual of the result's shape",
+))  # fmt: skip
+register(GraphOperator(
+    "accel.hbm.conv2d", ("data", "weight"), _infer_conv, _mean_conv, attrs={"strides": "(of H, of W)", "padding": "(of H, of W)"},
+    doc="convolution of (H, W, CHin) with (KH, KW, CHin, CHout)",
+))  # fmt: skip

@@ -1,0 +1,171 @@
+"""Views: no instruction, the result stands where the argument stands.
+
+A view keeps tokens where they are: features lie in groups of 32 channels of all tokens, so heads and channels divide and join
+without moving a byte, wherever a head is whole groups.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.graph.nodes import Call, Dim, Node, Tensor, Tuple
+from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.symbols.expr import as_expr, dim
+
+__all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]
+
+_AXES = {0: 0, 1: 1, 2: 2, -1: 2, -2: 1, -3: 0}
+
+
+def reshape(data: Node, new_shape: Sequence[Dim], force: int = 0) -> Call:
+    """(1, T, heads * D) as (heads, T, D) or back: channel h * D + d is channel d of head h. One size may be -1.
+
+    This is not NumPy's reshape: the tokens stay the middle dimension.
+    """
+    return call("accel.reshape", (data,), {"new_shape": builtins.tuple(new_shape), "force": force})
+
+
+def split(data: Node, axis: int, new_chs: Sequence[Dim] = (), dynamic: bool = True) -> Call:
+    """Parts along heads (0), tokens (1) or channels (2 or -1), of sizes new_chs; taken by [0], [1], ..."""
+    return call("accel.split", (data,), {"axis": axis, "new_chs": builtins.tuple(new_chs), "dynamic": dynamic})
+
+
+def realloc(data: Node, new_shape: Sequence[Dim]) -> Call:
+    """The same tensor with memory for new_shape reserved."""
+    return call("accel.realloc", (data,), {"new_shape": builtins.tuple(new_shape)})
+
+
+def concat(exprs: Sequence[Node], dim: int = 0, **attrs: Any) -> Call:
+    """Tensors side by side along heads (0), tokens (1) or channels (2 or -1): they are written into one storage."""
+    return call("accel.concat", builtins.tuple(exprs), {"dim": dim, **attrs})
+
+
+def gather(data: Node, index: Dim | None = None) -> Call:
+    """One token of (heads, T, C): (heads, 1, C); by default the last."""
+    return call("accel.gather", (data,), {"index": index})
+
+
+def tuple(exprs: Sequence[Node]) -> Tuple:
+    """Several results of a graph."""
+    return Tuple(exprs)
+
+
+# Types.
+
+
+def _whole_groups(c: Inference, shape: Sequence[Dim]) -> None:
+    lanes = c.limits.get("Tout", 32)
+    if not same_dim(shape[0], 1) and not same_dim(shape[2] % lanes, 0):
+        c.fail(f"{show_shape(shape)}: channels of a head must be a multiple of {lanes}, or they do not stand apart in memory")
+
+
+def _infer_reshape(c: Inference) -> Tensor:
+    old = c.feature(0).shape
+    new = list(c.attrs["new_shape"])
+    if len(new) != 3:
+        c.fail(f"new shape {show_shape(new)}, expected (heads, tokens, channels)")
+    unknown = [i for i, d in enumerate(new) if isinstance(d, int) and d == -1]
+    if len(unknown) > 1:
+        c.fail(f"new shape {show_shape(new)}: only one size may be -1")
+    if unknown == [1]:
+        new[1] = old[1]
+    elif unknown:
+        (at,) = unknown
+        other = new[2 - at]
+        if isinstance(other, int) and other < 1:
+            c.fail(f"new shape {show_shape(new)}: sizes are above 0")
+        new[at] = as_expr(old[0]) * old[2] // other
+    if not same_dim(old[1], new[1]):
+        c.fail(f"{show_shape(old)} to {show_shape(new)}: a view keeps the tokens, {old[1]} and {new[1]} differ")
+    if not same_dim(as_expr(old[0]) * old[2], as_expr(new[0]) * new[2]):
+        c.fail(f"{show_shape(old)} to {show_shape(new)}: {dim(as_expr(old[0]) * old[2])} channels of all heads "
+               f"do not become {dim(as_expr(new[0]) * new[2])}")  # fmt: skip
+    if not same_dim(old[0], new[0]):
+        _whole_groups(c, old)
+        _whole_groups(c, new)
+    return c.result(new, c.types[0].dtype)
+
+
+def _axis(c: Inference, name: str) -> int:
+    axis = c.attrs.get(name)
+    if axis not in _AXES:
+        c.fail(f"{name} is {axis!r}, expected 0 (heads), 1 (tokens) or 2 (channels)")
+    return _AXES[axis]
+
+
+def _infer_split(c: Inference) -> builtins.tuple[Tensor, ...]:
+    shape = c.feature(0).shape
+    axis = _axis(c, "axis")
+    parts = c.attrs["new_chs"]
+    if not parts or not same_dim(sum(parts, start=as_expr(0)), shape[axis]):
+        c.fail(f"parts {show_shape(parts)} of {show_shape(shape)}: their sum must be {shape[axis]}")
+    lanes = c.limits.get("Tout", 32)
+    for part in parts[:-1] if axis == 2 else ():
+        if not same_dim(as_expr(part) % lanes, 0):
+            c.fail(f"parts {show_shape(parts)}: all but the last must be multiples of {lanes} channels")
+    return builtins.tuple(c.result((*shape[:axis], p, *shape[axis + 1 :]), c.types[0].dtype) for p in parts)
+
+
+def _infer_realloc(c: Inference) -> Tensor:
+    return c.result(c.feature(0).shape, c.types[0].dtype)
+
+
+def _infer_concat(c: Inference) -> Tensor:
+    shapes = [c.feature(i).shape for i in range(len(c.types))]
+    axis = _axis(c, "dim")
+    first = shapes[0]
+    for i, shape in enumerate(shapes):
+        if not all(same_dim(a, b) for k, (a, b) in enumerate(zip(shape, first, strict=True)) if k != axis):
+            c.fail(
+                f"argument {i} has shape {show_shape(shape)}, the first {show_shape(first)}: they may differ in dimension {axis}"
+            )
+    joined = list(first)
+    joined[axis] = sum((s[axis] for s in shapes), start=as_expr(0))
+    return c.result(joined, c.types[0].dtype)
+
+
+def _infer_gather(c: Inference) -> Tensor:
+    heads, _, channels = c.feature(0).shape
+    return c.result((heads, 1, channels), c.types[0].dtype)
+
+
+# Meanings.
+
+
+def _mean_reshape(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    x = args[0]
+    heads, tokens, channels = (int(d) for d in attrs["new_shape"])
+    flat = x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+    if heads == -1:
+        heads = flat.shape[1] // channels
+    return flat.reshape(tokens if tokens != -1 else x.shape[1], heads, channels).transpose(1, 0, 2)
+
+
+def _mean_split(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> builtins.tuple[np.ndarray, ...]:
+    ends = np.cumsum([int(p) for p in attrs["new_chs"]])[:-1]
+    return builtins.tuple(np.split(args[0], ends, axis=_AXES[attrs["axis"]]))
+
+
+def _mean_gather(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    index = attrs.get("index")
+    at = args[0].shape[1] - 1 if index is None else int(index)
+    return args[0][:, at : at + 1]
+
+
+register(GraphOperator("accel.reshape", ("data",), _infer_reshape, _mean_reshape, view=True,
+                       attrs={"new_shape": "one size may be -1", "force": "there for the name"},
+                       doc="heads and channels divided or joined, tokens kept"))  # fmt: skip
+register(GraphOperator("accel.split", ("data",), _infer_split, _mean_split, view=True,
+                       attrs={"axis": "0 heads, 1 tokens, 2 channels", "new_chs": "sizes"},
+                       doc="parts along one dimension, as several results"))  # fmt: skip
+register(GraphOperator("accel.realloc", ("data",), _infer_realloc, lambda a, _: a[0], view=True,
+                       attrs={"new_shape": "what memory is reserved for"}, doc="the same tensor in larger memory"))  # fmt: skip
+register(GraphOperator("accel.concat", ("data",), _infer_concat,
+                       lambda a, attrs: np.concatenate(a, axis=_AXES[attrs["dim"]]), view=True, many=True,
+                       attrs={"dim": "0 heads, 1 tokens, 2 channels"}, doc="tensors side by side in one storage"))  # fmt: skip
+register(GraphOperator("accel.gather", ("data",), _infer_gather, _mean_gather, view=True,
+                       attrs={"index": "which token; default the last"}, doc="one token of all"))  # fmt: skip

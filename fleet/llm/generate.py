@@ -1,0 +1,381 @@
+"""A prompt answered on several engines, step by step, everything compared that can be.
+
+One engine is the reference: it chooses the tokens, and all others read the same ones. So logits of one position are comparable
+even where quantisation makes an engine prefer another word; what each would have chosen is noted beside the token, and an engine
+that would have gone its own way is then left alone from there on.
+
+What is compared, and what it must be:
+    rtl and iss          every digest and result at every commit of every step: equal
+    iss and vm-rounded   logits: SQNR of at least `ARITHMETIC_DB`, the accelerator's FP16 arithmetic
+    riscv and vm         logits: SQNR of at least `FLOAT32_DB`, the order of float32 sums
+    vm-rounded and vm    logits: measured, what the weights' quantisation costs
+    iss and vm           likewise, all causes together
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fleet.cosim.generation import (
+    EngineFigures,
+    GenerationComparison,
+    LogitsError,
+    StepFigures,
+    TokenRow,
+)
+from fleet.cosim.result import Divergence, Kind, Verdict
+from fleet.engines.trace import Commit
+from fleet.errors import FleetError, ModelError
+from fleet.llm.sampling import Sampler, Sampling
+from fleet.llm.session import F32, Session, Step
+
+__all__ = ["ARITHMETIC_DB", "FLOAT32_DB", "Contest", "Outcome", "Watch"]
+
+ARITHMETIC_DB = 15.0
+"""Least SQNR of logits, iss against the rounded golden: FP16 between operations, a table of segments for the activation."""
+
+FLOAT32_DB = 70.0
+"""Least SQNR of logits of two float32 engines that sum in different orders."""
+
+_PAIRS: tuple[tuple[str, str, Kind, float | None, str], ...] = (
+    ("iss", "vm-rounded", "bound", ARITHMETIC_DB, "Is the accelerator's arithmetic good enough?"),
+    ("riscv", "vm", "bound", FLOAT32_DB, "Does RISC-V compute the same model?"),
+    ("vm-rounded", "vm", "info", None, "What does the quantisation of the weights cost?"),
+    ("iss", "vm", "info", None, "What is lost on the device, all causes together?"),
+)
+
+
+@dataclass
+class Watch:
+    """What is told while it runs; every member may be left as it is.
+
+    prefilled: (engine, its step). token: (row, engine -> its step that read the token before; none for the first).
+    progress: (engine, finished fraction of its step, words).
+    """
+
+    prefilled: Callable[[str, Step], None] = lambda _engine, _step: None
+    token: Callable[[TokenRow, Mapping[str, Step]], None] = lambda _row, _steps: None
+    progress: Callable[[str, float, str], None] = lambda _engine, _fraction, _words: None
+
+
+@dataclass
+class _Lane:
+    """One engine's steps."""
+
+    session: Session
+    required: bool
+    prefill: list[Step] = field(default_factory=list[Step])
+    decode: list[Step] = field(default_factory=list[Step])
+    logits: list[F32] = field(default_factory=list[F32])
+    error: str | None = None
+    own: list[int] = field(default_factory=list[int])
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.session.name
+
+    @property
+    def last(self) -> Step:
+        return (self.decode or self.prefill)[-1]
+
+    def figures(self, text: str) -> EngineFigures:
+        counters: dict[str, float] = {}
+        for step in (*self.prefill, *self.decode):
+            for name, value in step.ran.counters.items():
+                counters[name] = counters.get(name, 0) + value
+        return EngineFigures(
+            self.name, "failed" if self.error else "ran", self.required, self.error, tuple(map(_figures, self.prefill)),
+            tuple(map(_figures, self.decode)), tuple(self.own), text, self.note, counters,
+        )  # fmt: skip
+
+
+def _figures(step: Step) -> StepFigures:
+    ran = step.ran
+    instructions = ran.counters.get("instructions", float(len(ran.commits)) or None)
+    estimate = ran.counters.get("cycles_estimate")
+    return StepFigures(
+        step.position, len(step.tokens), step.seconds, step.host_seconds, ran.cycles,
+        None if estimate is None else int(estimate), ran.argmax, None if instructions is None else int(instructions),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a contest leaves (see `fleet.cosim.generation` for the parts)."""
+
+    reference: str
+    tokens: tuple[TokenRow, ...]
+    text: str
+    stop: str
+    engines: tuple[EngineFigures, ...]
+    comparisons: tuple[GenerationComparison, ...]
+    divergence: Divergence | None
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    logits: Mapping[str, F32]
+    first: Mapping[str, Step]
+    last: Mapping[str, Step]
+
+
+class Contest:
+    """Sessions that answer one prompt.
+
+    Args:
+        sessions: the engines, the reference first; all at position 0, with the same plan.
+        required: names that the user asked for: one that fails is a failure of the whole.
+        eos: tokens that end an answer. decode: tokens -> text.
+    """
+
+    def __init__(
+        self, sessions: Sequence[Session], required: Sequence[str], eos: Sequence[int], decode: Callable[[Sequence[int]], str],
+        sampling: Sampling, watch: Watch | None = None,
+    ) -> None:  # fmt: skip
+        self._lanes = [_Lane(s, s.name in required) for s in sessions]
+        self._eos, self._decode, self._sampling = frozenset(eos), decode, sampling
+        self._watch = watch or Watch()
+        self._rows: list[TokenRow] = []
+        self._bits = _Bits()
+
+    def run(self, prompt: Sequence[int], count: int, tensors: Sequence[str] = ()) -> Outcome:
+        """Answers.
+
+        Args:
+            prompt: tokens. count: most tokens to generate.
+            tensors: nodes whose values are kept of the first step behind the prompt (of the prompt's last one where there is none).
+
+        Raises:
+            ModelError: a prompt that is empty or longer than the plan, nothing to generate; an error of the reference.
+        """
+        if count < 1:
+            raise ModelError(f"{count} tokens to generate, expected at least 1", where="generate")
+        reference = self._lanes[0]
+        reference.session.check_room(len(prompt))
+        sampler = Sampler(self._sampling)
+        for lane in self._lanes:
+            self._prefill(lane, prompt, tensors if count == 1 else ())
+        stop = "as many tokens as asked for"
+        while True:
+            token = sampler(reference.last.logits)
+            self._row(token)
+            if token in self._eos:
+                stop = "end of answer"
+                break
+            if len(self._rows) == count:
+                break
+            if reference.session.position == reference.session.capacity:
+                stop = "the cache is full"
+                break
+            wanted = tensors if not reference.decode else ()
+            for lane in self._lanes:
+                self._guarded(lane, lambda lane=lane, token=token, wanted=wanted: self._decode_step(lane, token, wanted))
+            self._compare_bits()
+        self._leave_alone(count)
+        return self._outcome(stop)
+
+    # ---- steps
+
+    def _guarded(self, lane: _Lane, work: Callable[[], None]) -> None:
+        """An engine that fails stops; the others go on, but not without the reference."""
+        if lane.error is not None:
+            return
+        engine = lane.name
+        lane.session.progress = lambda fraction, words: self._watch.progress(engine, fraction, words)
+        try:
+            work()
+        except FleetError as error:
+            if lane is self._lanes[0]:
+                raise
+            lane.error = str(error)
+
+    def _prefill(self, lane: _Lane, prompt: Sequence[int], tensors: Sequence[str]) -> None:
+        def work() -> None:
+            for step in lane.session.prefill(prompt, tensors):
+                lane.prefill.append(step)
+                self._watch.prefilled(lane.name, step)
+            lane.logits.append(lane.last.logits)
+
+        self._guarded(lane, work)
+        if lane is self._lanes[-1]:
+            self._compare_bits()
+
+    def _decode_step(self, lane: _Lane, token: int, tensors: Sequence[str]) -> None:
+        lane.decode.append(lane.session.step([token], tensors))
+        lane.logits.append(lane.last.logits)
+
+    def _row(self, token: int) -> None:
+        alive = [lane for lane in self._lanes if lane.error is None]
+        own = {lane.name: lane.last.argmax for lane in alive}
+        row = TokenRow(
+            len(self._rows), alive[0].session.position, token, self._decode([token]), own,
+            {name: self._decode([t]) for name, t in own.items()}, {lane.name: _margin(lane.last.logits) for lane in alive},
+        )  # fmt: skip
+        self._rows.append(row)
+        self._watch.token(row, {lane.name: lane.decode[-1] for lane in alive if lane.decode})
+
+    def _lane(self, name: str) -> _Lane | None:
+        return next((lane for lane in self._lanes if lane.name == name), None)
+
+    def _compare_bits(self) -> None:
+        iss, rtl = self._lane("iss"), self._lane("rtl")
+        if iss is None or rtl is None or rtl.error is not None or iss.error is not None:
+            return
+        pairs = list(zip((*iss.prefill, *iss.decode), (*rtl.prefill, *rtl.decode), strict=True))
+        for number, (mine, other) in enumerate(pairs[self._bits.steps :], self._bits.steps):
+            self._bits.compare(number, mine, other)
+
+    def _leave_alone(self, count: int) -> None:
+        """What an engine says by itself, greedily: the shared tokens as far as it agrees, then its own."""
+        if not self._sampling.greedy:
+            return
+        shared = [row.token for row in self._rows]
+        for lane in self._lanes:
+            if lane.error is not None:
+                continue
+            choices = [row.own.get(lane.name, -1) for row in self._rows]
+            differs = next((i for i, (a, b) in enumerate(zip(choices, shared, strict=True)) if a != b), None)
+            if differs is None:
+                lane.own = list(shared)
+            elif lane.name == "rtl":
+                lane.note = "not left alone: it equals iss at every commit, so it says what iss says" if self._bits.equal else ""
+            else:
+                self._guarded(lane, lambda lane=lane, differs=differs: self._continue(lane, differs, choices[differs], count))
+
+    def _continue(self, lane: _Lane, index: int, token: int, count: int) -> None:
+        session = lane.session
+        lane.own = [row.token for row in self._rows[:index]] + [token]
+        session.rewind(self._rows[index].position)
+        while token not in self._eos and len(lane.own) < count and session.position < session.capacity:
+            token = session.step([token]).argmax
+            lane.own.append(token)
+
+    # ---- the outcome
+
+    def _outcome(self, stop: str) -> Outcome:
+        comparisons = [c for pair in _PAIRS if (c := self._compare(*pair)) is not None]
+        iss, rtl = self._lane("iss"), self._lane("rtl")
+        if iss is not None and rtl is not None:
+            comparisons.insert(0, self._bits.comparison())
+        tokens = [row.token for row in self._rows]
+        said = tokens[:-1] if tokens and tokens[-1] in self._eos else tokens
+        verdict, reasons = self._verdict(comparisons)
+        engines = tuple(lane.figures(self._decode([t for t in lane.own if t not in self._eos])) for lane in self._lanes)
+        alive = [lane for lane in self._lanes if lane.prefill]
+        return Outcome(
+            self._lanes[0].name, tuple(self._rows), self._decode(said), stop, engines, tuple(comparisons), self._bits.divergence,
+            verdict, reasons, {lane.name: np.stack(lane.logits) for lane in alive if lane.logits},
+            {lane.name: (lane.decode or lane.prefill)[0] if lane.decode else lane.prefill[-1] for lane in alive},
+            {lane.name: lane.last for lane in alive},
+        )  # fmt: skip
+
+    def _verdict(self, comparisons: Sequence[GenerationComparison]) -> tuple[Verdict, tuple[str, ...]]:
+        reasons = [f"{lane.name}: {lane.error}" for lane in self._lanes if lane.error and lane.required]
+        judged = [c for c in comparisons if c.kind != "info"]
+        for c in judged:
+            reasons += [f"{c.name}: {reason}" for reason in c.reasons if c.verdict != "pass"]
+        if reasons:
+            return "fail", tuple(reasons)
+        if not judged:
+            return "nothing compared", ("no two engines that must agree ran: name iss and rtl, or vm and riscv or iss",)
+        return "pass", ()
+
+    def _compare(self, other: str, reference: str, kind: Kind, least: float | None, question: str) -> GenerationComparison | None:
+        a, b = self._lane(reference), self._lane(other)
+        if a is None or b is None:
+            return None
+        rows: list[LogitsError] = []
+        for index, (mine, theirs) in enumerate(zip(a.logits, b.logits, strict=False)):
+            rows.append(_logits_error(index, self._rows[index].position, mine, theirs, least))
+        reasons = [
+            f"step {r.index}: SQNR of the logits is {r.sqnr_db:.1f} dB, expected at least {least:.0f} dB"
+            for r in rows if least is not None and not r.sqnr_db >= least
+        ]  # fmt: skip
+        if len(rows) < len(self._rows) - (self._rows[-1].token in self._eos) * 0:
+            reasons.append(f"{len(rows)} of {len(self._rows)} steps compared")
+        verdict: Verdict = "nothing compared" if not rows else "fail" if reasons and kind != "info" else "pass"
+        first = next((r.index for r in rows if not r.same_token), None)
+        return GenerationComparison(
+            f"{other}-vs-{reference}", kind, reference, other, question, verdict, tuple(reasons),
+            sum(x.size for x in a.logits[: len(rows)]), 0, 0, tuple(rows), first,
+        )  # fmt: skip
+
+
+def _margin(logits: F32) -> float:
+    """Between the two best."""
+    best = np.partition(logits, -2)[-2:]
+    return float(best[1] - best[0])
+
+
+def _logits_error(index: int, position: int, mine: F32, theirs: F32, least: float | None) -> LogitsError:
+    a, b = mine.astype(np.float64), theirs.astype(np.float64)
+    error = b - a
+    return LogitsError(
+        index, position, float(np.abs(error).max()), sqnr_db(a, b), _cosine(a, b), int(a.argmax()) == int(b.argmax()), least
+    )
+
+
+def sqnr_db(reference: np.ndarray, other: np.ndarray) -> float:
+    """10 log10(sum reference^2 / sum error^2): inf without an error, -inf where other is not finite and reference is."""
+    a = reference.astype(np.float64)
+    error = float(np.square(other.astype(np.float64) - a).sum())
+    signal = float(np.square(a).sum())
+    if error == 0:
+        return math.inf
+    if not math.isfinite(error) or signal == 0:
+        return -math.inf
+    return 10 * math.log10(signal / error)
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    length = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / length if length else math.nan
+
+
+class _Bits:
+    """rtl against iss, commit by commit."""
+
+    def __init__(self) -> None:
+        self.steps = self.commits = self.bytes = 0
+        self.divergence: Divergence | None = None
+        self.reasons: list[str] = []
+
+    @property
+    def equal(self) -> bool:
+        return self.commits > 0 and not self.reasons
+
+    def compare(self, number: int, mine: Step, other: Step) -> None:
+        self.steps += 1
+        if len(mine.ran.commits) != len(other.ran.commits):
+            self._fail(number, None, f"{len(other.ran.commits)} commits, expected {len(mine.ran.commits)}")
+        for a, b in zip(mine.ran.commits, other.ran.commits, strict=False):
+            self.commits += 1
+            self.bytes += a.bytes_written
+            if (a.seq, a.instruction, a.digest, a.bytes_written, a.result) != (
+                b.seq, b.instruction, b.digest, b.bytes_written, b.result,
+            ):  # fmt: skip
+                self._fail(number, b, f"iss {_words(a)}, rtl {_words(b)}")
+                return
+
+    def _fail(self, step: int, commit: Commit | None, what: str) -> None:
+        where = f"step {step}" + (f", commit {commit.seq}, {commit.instruction} of {', '.join(commit.ops)}" if commit else "")
+        self.reasons.append(f"{where}: {what}")
+        if self.divergence is None:
+            self.divergence = Divergence(
+                "rtl-vs-iss", commit.seq if commit else None, commit.instruction if commit else None, commit.ops if commit else (),
+                f"{where}: {what}",
+            )  # fmt: skip
+
+    def comparison(self) -> GenerationComparison:
+        verdict: Verdict = "fail" if self.reasons else "pass" if self.commits else "nothing compared"
+        reasons = tuple(self.reasons) or (() if self.commits else ("no commit was compared",))
+        question = "Is the hardware right? Every digest and result at every commit of every step."
+        return GenerationComparison("rtl-vs-iss", "bits", "iss", "rtl", question, verdict, reasons, 0, self.commits, self.bytes)
+
+
+def _words(c: Commit) -> str:
+    result = "" if c.result is None else f", result {c.result}"
+    return f"{c.instruction} {c.digest:016x}, {c.bytes_written} bytes{result}"

@@ -1,0 +1,212 @@
+"""The pieces of a transformer as operators of a graph: what all architectures are made of.
+
+Every node has a name "blocks.3.wq"; a constant has the name of its weight. Weights are read when somebody needs the array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fleet.ir.graph import attention, pointwise, products, views
+from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, Var
+from fleet.llm.config import ModelConfig
+from fleet.llm.models.options import ModelOptions
+from fleet.symbols.expr import Expr
+
+__all__ = ["Blocks", "rotary_table"]
+
+Read = Callable[[str], np.ndarray]
+
+
+def rotary_table(config: ModelConfig, positions: int) -> np.ndarray:
+    """[2, positions, D / 2] float64: cosines and sines of every adjacent pair; (1, 0) for channels that are not rotated."""
+    pairs = np.arange(config.head_channels // 2)
+    frequency = np.where(2 * pairs < config.rotary, config.rope_base ** (-2.0 * pairs / max(config.rotary, 1)), 0.0)
+    angle = np.arange(positions)[:, None] * frequency
+    return np.stack([np.cos(angle), np.sin(angle)])
+
+
+@dataclass
+class Blocks:
+    """Makes nodes for one model.
+
+    Attributes:
+        config: the shape. options: which sequence.
+        read: gives a weight by its name; None where there are none.
+        token: the dynamic dimension.
+    """
+
+    config: ModelConfig
+    options: ModelOptions
+    read: Read | None
+    token: Expr
+    _constants: dict[str, Constant] = field(default_factory=dict[str, Constant])
+
+    # ---- constants
+
+    def _constant(self, name: str, shape: tuple[int, ...], make: Callable[[Read], np.ndarray], *, matrix: bool = False) -> Constant:
+        """A constant; there is one of every name."""
+        if name not in self._constants:
+            read = self.read
+            data = None if read is None else lambda: make(read)
+            self._constants[name] = products.const_hbm(name, data, shape) if matrix else products.const_ddr(name, data, shape)
+        return self._constants[name]
+
+    def _matrix(self, name: str, parts: Sequence[str], inputs: int, outputs: int) -> Constant:
+        """One weight, or several side by side."""
+
+        def make(read: Read) -> np.ndarray:
+            return read(parts[0]) if len(parts) == 1 else np.concatenate([read(p) for p in parts], axis=1)
+
+        return self._constant(name, (inputs, outputs), make, matrix=True)
+
+    def _words(self, name: str, parts: Sequence[str], outputs: int, *, bias: bool) -> Constant:
+        """Batch norm words [2, outputs]: weight 1, and the bias where there is one."""
+
+        def make(read: Read) -> np.ndarray:
+            biases = np.concatenate([read(f"{p}.bias") for p in parts]) if bias else np.zeros(outputs)
+            return np.stack([np.ones(outputs), biases])
+
+        return self._constant(f"{name}.bn", (2, outputs), make)
+
+    # ---- operators
+
+    def place(self, call: Call, place: str) -> Call:
+        """The call with its result in a memory block. place: "onchip" (where the options allow it) or "runtime"."""
+        call.prefix = "onchip" if place == "onchip" and self.options.onchip else "runtime"
+        return call
+
+    def linear(
+        self, node: str, x: Node, weights: Sequence[str], sizes: tuple[int, int], *, bias: bool = False, residual: Node | None = None,
+        multiply: bool = False, argmax: bool = False, place: str = "onchip",
+    ) -> Call:  # fmt: skip
+        """x @ w (+ bias) (+ or * residual), by the shortest operator that does it. weights: one name, or several side by side.
+
+        argmax: two results, [0] the product and [1] the index of its largest channel.
+        """
+        name = weights[0] if len(weights) == 1 else "+".join([weights[0], *(w.rsplit(".", 1)[-1] for w in weights[1:])])
+        matrix = self._matrix(name, weights, *sizes)
+        if residual is None and not bias and not argmax:
+            return self.place(products.mvm(x, matrix, name=node), place)
+        words = self._words(name, weights, sizes[1], bias=bias)
+        if residual is None:
+            return self.place(products.mvm_bn(x, matrix, words, arg_max=int(argmax), name=node), place)
+        return self.place(
+            products.mvm_bn_res(x, matrix, words, residual, res_mul=int(multiply), arg_max=int(argmax), name=node), place
+        )
+
+    def norm(self, node: str, x: Node, weight: str, *, place: str = "onchip") -> Call:
+        """RMS or layer norm with the weight's gamma (and beta)."""
+        c = self.config
+        layer = c.norm == "layer"
+
+        def make(read: Read) -> np.ndarray:
+            gamma = read(f"{weight}.gamma")
+            return np.stack([gamma, read(f"{weight}.beta") if layer else np.zeros(c.channels)])
+
+        words = self._constant(weight, (2, c.channels), make)
+        operator = pointwise.layer_norm if layer else pointwise.rms_norm
+        return self.place(operator(x, words, eps=c.norm_eps, name=node), place)
+
+    def activate(self, node: str, x: Node) -> Call:
+        """The feed-forward part's function; the compiler brings the device's table for it."""
+        function = "gelu_tanh" if self.config.activation == "gelu" else "silu"
+        table = self._constants.setdefault(f"table.{function}", products.const_ddr(f"table.{function}", None, (3, 16)))
+        return self.place(pointwise.activate(x, table, function=function, name=node), "onchip")
+
+    def rope(self, node: str, x: Node) -> Call:
+        """Rotates adjacent pairs of every head by its token's position."""
+        config, positions = self.config, self.options.positions
+        shape = (2, positions, config.head_channels // 2)
+        if "rotary" not in self._constants:
+            self._constants["rotary"] = products.const_ddr("rotary", lambda: rotary_table(config, positions), shape)
+        return attention.pos_emb(x, self._constants["rotary"], name=node)
+
+    def heads(self, x: Node, heads: int) -> Call:
+        """(1, token, heads * D) as (heads, token, D); a view."""
+        return views.reshape(x, (heads, self.token, self.config.head_channels))
+
+    def split(self, x: Node, axis: int, sizes: Sequence[int]) -> tuple[Node, ...]:
+        """Parts of a tensor; views."""
+        whole = views.split(x, axis, tuple(sizes))
+        return tuple(whole[i] for i in range(len(sizes)))
+
+    # ---- parts of a block
+
+    def queries_keys_values(self, block: str, x: Node) -> tuple[Node, Node, Node]:
+        """q, k and v as (heads, token, D), q and k rotated where the model rotates."""
+        c, o = self.config, self.options
+        attention = f"{block}.attention"
+        h, kv, rotated = c.heads, c.kv_heads, c.rotary > 0
+        if o.fuse_qkv:
+            names = [f"{attention}.{n}" for n in "qkv"]
+            sizes = (c.channels, c.query_channels + 2 * c.kv_channels)
+            whole = self.linear(f"{block}.qkv", x, names, sizes, bias=c.qkv_bias, place="runtime")
+            heads = self.heads(whole, h + 2 * kv)
+            if rotated and o.join_rope:
+                qk, v = self.split(heads, 0, [h + kv, kv])
+                q, k = self.split(self.rope(f"{block}.rope", qk), 0, [h, kv])
+                return q, k, v
+            q, k, v = self.split(heads, 0, [h, kv, kv])
+        else:
+            q, k, v = (
+                self.heads(
+                    self.linear(
+                        f"{block}.w{n}", x, [f"{attention}.{n}"], (c.channels, heads * c.head_channels), bias=c.qkv_bias, place="runtime"
+                    ),
+                    heads,
+                )
+                for n, heads in (("q", h), ("k", kv), ("v", kv))
+            )
+        if rotated:
+            q, k = self.rope(f"{block}.rope_q", q), self.rope(f"{block}.rope_k", k)
+        return q, k, v
+
+    def attention(self, block: str, x: Node) -> Node:
+        """(1, token, heads * D): what the heads found in the cache."""
+        c = self.config
+        q, k, v = self.queries_keys_values(block, x)
+        keys = attention.dat_hbm(k, 1, name=f"{block}.cache_k")
+        scores = self.place(attention.trp_mvm(q, keys, name=f"{block}.scores"), "onchip")
+        probabilities = self.place(attention.softmax(scores, name=f"{block}.softmax"), "onchip")
+        values = attention.dat_hbm(v, 0, name=f"{block}.cache_v")
+        mixed = self.place(attention.f2w_mvm(probabilities, values, name=f"{block}.mix"), "onchip")
+        return views.reshape(mixed, (1, self.token, c.query_channels))
+
+    def feed_forward(self, block: str, x: Node, residual: Node, *, place: str) -> Node:
+        """Gated or plain, the residual added."""
+        c = self.config
+        ffn, bias = f"{block}.ffn", self.config.linear_bias
+        inner = (c.channels, c.ffn)
+        if c.gated:
+            gate = self.activate(f"{block}.{c.activation}", self.linear(f"{block}.gate", x, [f"{ffn}.gate"], inner, bias=bias))
+            hidden = self.linear(f"{block}.up", x, [f"{ffn}.up"], inner, bias=bias, residual=gate, multiply=True)
+        else:
+            up = self.linear(f"{block}.up", x, [f"{ffn}.up"], inner, bias=bias)
+            hidden = self.activate(f"{block}.{c.activation}", up)
+        return self.linear(
+            f"{block}.down", hidden, [f"{ffn}.down"], (c.ffn, c.channels), bias=bias, residual=residual, place=place
+        )
+
+    def block(self, index: int, x: Node, *, place: str) -> Node:
+        """One transformer block. place: of its result."""
+        c, name = self.config, f"blocks.{index}"
+        mixed = self.attention(name, self.norm(f"{name}.norm1", x, f"{name}.norm1"))
+        middle = self.linear(
+            f"{name}.wo", mixed, [f"{name}.attention.o"], (c.query_channels, c.channels), bias=c.linear_bias, residual=x
+        )
+        return self.feed_forward(name, self.norm(f"{name}.norm2", middle, f"{name}.norm2"), middle, place=place)
+
+    def input(self) -> Var:
+        """The embedded tokens."""
+        return products.var_ddr("x", (1, self.token, self.config.channels))
+
+    def head(self, x: Node) -> Node:
+        """Two results: logits (1, 1, vocabulary) of the last token, and the index of the largest."""
+        c = self.config
+        last = self.norm("norm", views.gather(x), "norm")
+        logits = self.linear("logits", last, ["head"], (c.channels, c.vocabulary), argmax=True, place="runtime")
+        return Tuple([logits[0], logits[1]])

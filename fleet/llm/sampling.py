@@ -1,0 +1,86 @@
+"""Choosing the next token out of logits: greedy, or drawn by a seeded generator at a temperature, from the likeliest tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fleet.errors import FleetError
+
+__all__ = ["Sampler", "Sampling", "probabilities"]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are chosen.
+
+    Attributes:
+        temperature: divides the logits; 0 takes the largest logit (of equals the lowest token, as `numpy.argmax`).
+        top_k: only so many of the likeliest tokens; 0 for all.
+        top_p: only the likeliest tokens that together have at least this probability; 1 for all.
+        seed: of the draws.
+    """
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises FleetError for a number out of range."""
+        if not 0 <= self.temperature < 1e6:
+            raise FleetError(f"temperature {self.temperature:g}, expected 0 (greedy) or more", where="sampling")
+        if self.top_k < 0:
+            raise FleetError(f"top-k {self.top_k}, expected 0 (all tokens) or more", where="sampling")
+        if not 0 < self.top_p <= 1:
+            raise FleetError(f"top-p {self.top_p:g}, expected more than 0 and at most 1", where="sampling")
+
+    @property
+    def greedy(self) -> bool:
+        """No draw is made."""
+        return self.temperature == 0
+
+
+def probabilities(logits: npt.NDArray[np.floating], sampling: Sampling) -> npt.NDArray[np.float64]:
+    """Probability of every token, [vocabulary]; sums to 1.
+
+    Tokens of equal logits are ranked by number, so that the same logits always give the same candidates.
+
+    Args:
+        logits: [vocabulary], at least one finite.
+        sampling: its temperature must not be 0.
+
+    Raises:
+        FleetError: no logit is finite.
+    """
+    scaled = logits.astype(np.float64) / sampling.temperature
+    scaled[np.isnan(scaled)] = -np.inf
+    if not np.isfinite(scaled.max()):
+        raise FleetError("no finite logit to choose from", where="sampling", hint="the model's weights overflow on this engine")
+    order = np.argsort(-scaled, kind="stable")
+    if sampling.top_k:
+        order = order[: sampling.top_k]
+    chosen = np.exp(scaled[order] - scaled[order[0]])
+    chosen /= chosen.sum()
+    # A token stays when what is likelier than it does not have the probability yet: the likeliest always stays.
+    kept = np.concatenate([[True], np.cumsum(chosen)[:-1] < sampling.top_p])
+    result = np.zeros(scaled.shape)
+    result[order[kept]] = chosen[kept] / chosen[kept].sum()
+    return result
+
+
+class Sampler:
+    """Draws token after token: the same logits and the same seed give the same tokens."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        self.sampling = sampling
+        self._random = np.random.default_rng(sampling.seed)
+
+    def __call__(self, logits: npt.NDArray[np.floating]) -> int:
+        """The next token. logits: [vocabulary]. Raises FleetError where none is finite."""
+        if self.sampling.greedy:
+            return int(np.argmax(logits))
+        chances = np.cumsum(probabilities(logits, self.sampling))
+        return int(np.searchsorted(chances, self._random.random() * chances[-1], side="right"))

@@ -1,0 +1,244 @@
+"""Text of expressions: for people, as Python, as C++.
+
+Python's and C++'s texts have the value that `Expr.evaluate` gives, for every binding within the variables' bounds. C++ computes in
+int64_t: an expression of which a part may leave 64 bits is refused, and where an operand may be negative the division that rounds
+down is spelled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from fleet.symbols.expr import Expr, ExprError, If, Numb, Var, post_order
+from fleet.symbols.expr_bounds import bounds, infinite
+
+__all__ = ["MAX_DEPTH", "MAX_TEXT", "compile_python", "cpp_function", "python_function", "show", "to_cpp", "to_python"]
+
+MAX_TEXT = 1 << 16
+MAX_DEPTH = 180
+"""Characters of an expression's text, about, and how deeply its operators nest (Python reads 200 brackets). Parts that are used
+often or nest deeply go into a function's variables instead."""
+
+_DEPTH = 40
+"""Operators that may nest in a line of a function; Python's and C++'s parsers have limits of their own."""
+
+_RANK = {"if": 0, "|": 2, "<": 1, "<=": 1, "==": 1, "!=": 1, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "//": 6, "%": 6,
+         "neg": 7}  # fmt: skip
+"""How tightly Python's operators bind; what is not here binds tightest."""
+
+_INT64 = (-(1 << 63), (1 << 63) - 1)
+
+Text = tuple[str, int]
+"""Text and how tightly its outermost operator binds."""
+
+
+def show(e: Expr) -> str:
+    """For people: as Python, or how large it is where the text would not be read anyway."""
+    try:
+        return _render(e, _people)
+    except ExprError:
+        parts = sum(1 for _ in post_order((e,)))
+        return f"<{parts} operations on {', '.join(v.name for v in e.variables) or 'numbers'}>"
+
+
+def to_python(e: Expr) -> str:
+    """See `Expr.to_python`. Raises ExprError beyond `MAX_TEXT` or `MAX_DEPTH`: `python_function` has no such limits."""
+    return _render(e, _python)
+
+
+def to_cpp(e: Expr, wide: Iterable[str] = ()) -> str:
+    """See `Expr.to_cpp`. Raises ExprError where a part may leave 64 bits, or beyond `MAX_TEXT` or `MAX_DEPTH`."""
+    for part in post_order((e,)):
+        _check_width(part)
+    return _render(e, _Cpp(frozenset(wide)))
+
+
+def _render(e: Expr, write: Callable[[Expr, Sequence[Text]], Text]) -> str:
+    depth: dict[Expr, int] = {}
+    length: dict[Expr, int] = {}
+    for part in post_order((e,)):
+        depth[part] = 1 + max((depth[a] for a in part.args), default=0)
+        length[part] = 2 + sum(length[a] for a in part.args)
+        if length[part] > MAX_TEXT or depth[part] > MAX_DEPTH:
+            raise ExprError(f"the text of an expression would exceed {MAX_TEXT} characters or nest {MAX_DEPTH} operators deep",
+                            hint="export it as a function")  # fmt: skip
+    made: dict[Expr, Text] = {}
+    for part in post_order((e,)):
+        made[part] = write(part, [made[a] for a in part.args])
+    return made[e][0]
+
+
+def _at(text: Text, rank: int) -> str:
+    return text[0] if text[1] >= rank else f"({text[0]})"
+
+
+def _python(e: Expr, args: Sequence[Text]) -> Text:
+    if isinstance(e, Var):
+        return e.name, 9
+    if isinstance(e, Numb):
+        return str(e.data), 9 if e.data >= 0 else 7
+    if isinstance(e, If):
+        return f"{_at(args[1], 1)} if {_at(args[0], 1)} else {_at(args[2], 1)}", 0
+    if e.op == "neg":
+        return f"-{_at(args[0], 8)}", 7
+    if e.op == "log2":
+        return f"(({args[0][0]}).bit_length() - 1)", 9
+    rank = _RANK[e.op]
+    if rank == 1:  # comparisons do not chain
+        return f"int({_at(args[0], 2)} {e.op} {_at(args[1], 2)})", 9
+    return f"{_at(args[0], rank)} {e.op} {_at(args[1], rank + 1)}", rank
+
+
+def _people(e: Expr, args: Sequence[Text]) -> Text:
+    if _RANK.get(e.op) == 1:
+        return f"{_at(args[0], 2)} {e.op} {_at(args[1], 2)}", 1
+    return (f"log2({args[0][0]})", 9) if e.op == "log2" else _python(e, args)
+
+
+class _Cpp:
+    """Writes C++; every text is of a 64-bit type."""
+
+    def __init__(self, wide: Collection[str]) -> None:
+        self.wide = wide
+
+    def __call__(self, e: Expr, args: Sequence[Text]) -> Text:
+        if isinstance(e, Var):
+            return (e.name if e.name in self.wide else f"int64_t({e.name})"), 9
+        if isinstance(e, Numb):
+            return _cpp_number(e.data), 9
+        if isinstance(e, If):
+            return f"({_at(args[0], 1)} ? {_at(args[1], 1)} : {_at(args[2], 1)})", 9
+        if e.op == "neg":
+            return f"(-{_at(args[0], 9)})", 9
+        if e.op == "log2":
+            return f"int64_t(63 - __builtin_clzll({args[0][0]}))", 9
+        return self._binary(e, args)
+
+    def _binary(self, e: Expr, args: Sequence[Text]) -> Text:
+        (a, b), (x, y) = args, e.args
+        (low, _), (b_low, b_high) = bounds(x), bounds(y)
+        if isinstance(y, Numb) and not isinstance(x, Numb) and abs(y.data) < 1 << 31:
+            b = (str(y.data) if y.data >= 0 else f"({y.data})"), 9  # a plain literal beside 64 bits
+        elif isinstance(x, Numb) and not isinstance(y, Numb) and abs(x.data) < 1 << 31:
+            a = (str(x.data) if x.data >= 0 else f"({x.data})"), 9
+        match e.op:
+            case "//" | "%" if low < 0 or b_low < 0:
+                return _cpp_floor(e.op, a[0], b[0]), 9
+            case "//" | "%":
+                return f"{_at(a, 6)} {'/' if e.op == '//' else '%'} {_at(b, 7)}", 6
+            case "<<":
+                # C++ before 20 shifts no negative numbers to the left.
+                shift = f"(int64_t(1) << {_at(b, 5)})"
+                return (f"{_at(a, 5)} << {_at(b, 5)}", 4) if low >= 0 and b_high < 63 else (f"{_at(a, 6)} * {shift}", 6)
+            case ">>":
+                return f"{_at(a, 5)} >> {_at(b, 5) if b_high < 64 else _cpp_least(b[0])}", 4
+            case "<" | "<=" | "==" | "!=":
+                return f"int64_t({_at(a, 5)} {e.op} {_at(b, 5)})", 9
+            case "&" | "|":
+                return f"({_at(a, 5)} {e.op} {_at(b, 5)})", 9  # C++ binds comparisons tighter
+            case _:
+                rank = _RANK[e.op]
+                return f"{_at(a, rank)} {e.op} {_at(b, rank + 1)}", rank
+
+
+def _cpp_number(value: int) -> str:
+    if value == _INT64[0]:
+        return "(-9223372036854775807 - 1)"  # C++ has no negative literals
+    if abs(value) < 1 << 31:
+        return f"int64_t({value})"
+    return str(value) if value >= 0 else f"({value})"
+
+
+def _cpp_floor(op: str, a: str, b: str) -> str:
+    """C++ rounds a quotient to 0."""
+    if op == "//":
+        return f"([](int64_t a, int64_t b) {{ return a / b - (a % b != 0 && (a < 0) != (b < 0)); }}({a}, {b}))"
+    return f"([](int64_t a, int64_t b) {{ return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0); }}({a}, {b}))"
+
+
+def _cpp_least(b: str) -> str:
+    return f"([](int64_t n) {{ return n < 63 ? n : 63; }}({b}))"
+
+
+def _check_width(e: Expr) -> None:
+    low, high = bounds(e)
+    for end in (low, high):
+        if not infinite(end) and not _INT64[0] <= end <= _INT64[1]:
+            raise ExprError(f"({e}) may reach {int(end)}, which does not fit 64 bits")
+
+
+# Functions: one line for every part that is used more than once, or that would nest too deeply.
+
+
+def python_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | None = None) -> str:
+    """Source of a Python function of the variables (`parameters`, by default as met) that returns the values as a list."""
+    arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
+    lines, last = _lines(values, _python, lambda t, text: f"    {t} = {text}")
+    return "\n".join([f"def {name}({', '.join(arguments)}):", *lines, f"    return [{', '.join(last)}]", ""])
+
+
+def cpp_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | None = None) -> str:
+    """Source of a C++ function of int64_t variables that writes the values to `int64_t* out`."""
+    for part in post_order(values):
+        _check_width(part)
+    arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
+    lines, last = _lines(values, _Cpp(frozenset(arguments)), lambda t, text: f"  const int64_t {t} = {text};")
+    declared = ", ".join([*(f"int64_t {a}" for a in arguments), "int64_t* out"])
+    stores = [f"  out[{i}] = {text};" for i, text in enumerate(last)]
+    return "\n".join([f"static void {name}({declared}) {{", *lines, *stores, "}", ""])
+
+
+def compile_python(values: Sequence[Expr]) -> Callable[[Mapping[str, int]], list[int]]:
+    """A fast evaluator of many expressions at once: bindings -> their values, in order.
+
+    Bounds of the variables are not checked; the caller binds what `Expr.evaluate` would take.
+    """
+    names = list(dict.fromkeys(v.name for e in values for v in e.variables))
+    space: dict[str, Callable[..., list[int]]] = {}
+    exec(compile(python_function("values", values, names), "<expressions>", "exec"), space)
+    function = space["values"]
+    return lambda bindings: function(*(bindings[n] for n in names))
+
+
+def _lines(
+    values: Sequence[Expr], write: Callable[[Expr, Sequence[Text]], Text], assign: Callable[[str, str], str]
+) -> tuple[list[str], list[str]]:
+    """Assignments of parts, and the text of every value."""
+    always = set(post_order(values, lambda e: e.args[:1] if isinstance(e, If) else e.args))
+    uses: dict[Expr, int] = {}
+    order = list(post_order(values))
+    for e in order:
+        for a in e.args:
+            uses[a] = uses.get(a, 0) + 1
+    taken = {v.name for e in values for v in e.variables}
+    lines: list[str] = []
+    made: dict[Expr, Text] = {}
+    depth: dict[Expr, int] = {}
+    total: set[Expr] = set()
+    for e in order:
+        if all(a in total for a in e.args) and _has_value(e):
+            total.add(e)
+        text = write(e, [made[a] for a in e.args])
+        depth[e] = 1 + max((depth[a] for a in e.args), default=0)
+        # What may have no value must stay inside the branch that guards it.
+        if e.args and (e in total or e in always) and (uses.get(e, 0) > 1 or depth[e] > _DEPTH):
+            name = f"t{len(lines)}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            lines.append(assign(name, text[0]))
+            text, depth[e] = (name, 9), 0
+        if len(text[0]) > MAX_TEXT:
+            raise ExprError(f"the text of an expression exceeds {MAX_TEXT} characters", hint="simplify it first")
+        made[e] = text
+    return lines, [made[e][0] for e in values]
+
+
+def _has_value(e: Expr) -> bool:
+    """Whether the operator has a value for every value of its operands."""
+    if e.op in {"//", "%"}:
+        low, high = bounds(e.args[1])
+        return low > 0 or high < 0
+    if e.op in {"<<", ">>"}:
+        return bounds(e.args[1])[0] >= 0
+    return e.op != "log2" or bounds(e.args[0])[0] > 0

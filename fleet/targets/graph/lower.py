@@ -1,0 +1,367 @@
+"""A graph to instructions: nodes in order, a place for every result, the instruction set's task for every call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import DeviceError, FleetError, ModelError
+from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
+from fleet.ir.graph.walk import post_order
+from fleet.isa.contract import Device
+from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
+from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
+from fleet.symbols.expr import Var as Dim
+from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
+from fleet.targets.graph.names import Names
+from fleet.targets.graph.settings import BuildConfig
+from fleet.targets.graph.storage import Planner
+
+__all__ = ["lower"]
+
+GLOBAL = "global::"
+"""Constants whose name begins so are the same wherever the name is the same, and stand in block "global"."""
+
+
+def lower(
+    graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
+) -> Emission:
+    """Emits the instructions of a graph and takes room for all that it has.
+
+    Args:
+        graph: after `infer_type`.
+        tasks: of the instruction set.
+        device: what it runs on.
+        planner: gives the storages; their addresses are not known yet.
+        config, options: of the build.
+
+    Raises:
+        ModelError: a node without a type, a dimension without a bound, a constant that is used in two ways.
+        DeviceError: naming a node and what the device cannot do.
+    """
+    return _Lowering(graph, tasks, device, planner, config, options).run()
+
+
+def short(op: str) -> str:
+    """ "mvm" of "accel.hbm.mvm"."""
+    return op.rsplit(".", 1)[-1]
+
+
+@dataclass
+class _Context:
+    """What a task may ask (`fleet.isa.tasks.TaskContext`)."""
+
+    device: Device
+    lite: bool
+    items: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
+    requirements: dict[Requirement, None] = field(default_factory=dict[Requirement, None])
+    parameters: dict[str, int] = field(default_factory=dict[str, int])
+    node: int = 0
+    tokens: tuple[Number, Number] | None = None
+    _body: list[Instr] | None = None
+    _loops: int = 0
+
+    def emit(self, instruction: str, fields: Mapping[str, Number], tokens: tuple[Number, Number] | None = None) -> None:
+        made = Instr(instruction, {n: dim(v) for n, v in fields.items()}, self.node, tokens or self.tokens)
+        (self.items if self._body is None else self._body).append(made)
+
+    @contextmanager
+    def loop(self, name: str, count: Number) -> Iterator[Expr]:
+        if self._body is not None:
+            raise DeviceError("a loop in a loop", where=name)
+        rounds = dim(count)
+        if not isinstance(rounds, Expr) and rounds == 1:
+            yield Numb(0)
+        elif self.lite:
+            self.require(rounds, 1, "rounds of a loop over tokens, of which setting 'lite' allows none")
+            yield Numb(0)
+        else:
+            most = upper(rounds)
+            self._loops += 1
+            index = Dim(f"{name}_{self._loops}", most - 1)
+            self._body = []
+            try:
+                yield index
+                self.items.append(Loop(index, as_expr(rounds), most, tuple(self._body)))
+            finally:
+                self._body = None
+
+    def parameter(self, register: str, value: int) -> None:
+        if self.parameters.setdefault(register, value) != value:
+            what = f"register '{register}' is needed with {self.parameters[register]:#x} and with {value:#x}"
+            raise DeviceError(what, hint="the device has one for the whole model")
+
+    def require(self, value: Number, most: int, what: str) -> None:
+        number = as_expr(value).simplify()
+        if number.upper() > most:
+            self.requirements.setdefault(Requirement(number, most, what))
+
+
+class _Lowering:
+    def __init__(
+        self, graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
+    ) -> None:
+        self.graph, self.tasks, self.device, self.planner = graph, tasks, device, planner
+        self.config, self.options = config, options
+        self.order = list(post_order(graph))
+        self.context = _Context(device, config.lite)
+        self.places: dict[Node, tuple[Operand, ...]] = {}
+        self.constants: dict[object, ConstantPlace] = {}
+        self.names, self.constant_names, self.input_names = Names(), Names(), Names()
+        self.nodes: list[NodeInfo] = []
+        self.views: list[NodeInfo] = []
+        self.inputs: dict[str, Operand] = {}
+        self.dims: dict[str, Dim] = {}
+        self.log: list[str] = []
+        self.roots: dict[Node, frozenset[Node]] = {}
+        self.last_use: dict[Node, int] = {}
+        self.keys: dict[Node, list[str]] = {}
+
+    def run(self) -> Emission:
+        self._uses()
+        steps = 0
+        for node in self.order:
+            if isinstance(node, Var):
+                self._input(node)
+        for node in self.order:
+            if isinstance(node, Call):
+                steps += self._call(node, steps)
+            elif isinstance(node, TupleItem):
+                self._item(node)
+            elif isinstance(node, Tuple) and node is not self.graph:
+                self.places[node] = tuple(self.places[f][0] for f in node.fields)
+        return Emission(
+            tuple(self.context.items), tuple(self.nodes), tuple(self.views), self.inputs, self._outputs(),
+            tuple(self.constants.values()), self.dims, tuple(self.context.requirements), self.context.parameters, tuple(self.log),
+        )  # fmt: skip
+
+    @property
+    def steps(self) -> int:
+        """Calls with instructions."""
+        return len(self.nodes)
+
+    # ---- lifetimes
+
+    def _uses(self) -> None:
+        """Of every node that has a storage the last step that uses it, through views too; outputs are used to the end."""
+        step = 0
+        for node in self.order:
+            match node:
+                case Call() if node.op in self.tasks.views:
+                    self.roots[node] = frozenset[Node]().union(*(self.roots[a] for a in node.args))
+                case Call():
+                    for a in node.args:
+                        for root in self.roots[a]:
+                            self.last_use[root] = step
+                    self.roots[node] = frozenset((node,))
+                    step += 1
+                case Tuple():
+                    self.roots[node] = frozenset[Node]().union(*(self.roots[f] for f in node.fields))
+                case TupleItem():
+                    self.roots[node] = self.roots[node.source]
+                case _:
+                    self.roots[node] = frozenset((node,))
+        self.kept = self.roots[self.graph]
+
+    def _free(self, step: int, made: Sequence[Node]) -> None:
+        for root in {*self._ending.get(step, ()), *(n for n in made if n not in self.last_use)} - self.kept:
+            for key in self.keys.pop(root, ()):
+                self.planner.free(key, step)
+
+    @property
+    def _ending(self) -> Mapping[int, list[Node]]:
+        """Step -> what it is the last one to use."""
+        if not hasattr(self, "_ends"):
+            self._ends: dict[int, list[Node]] = {}
+            for root, step in self.last_use.items():
+                self._ends.setdefault(step, []).append(root)
+        return self._ends
+
+    # ---- nodes
+
+    def _types(self, node: Node) -> tuple[Tensor, ...]:
+        found = node.checked_type
+        if found is None:
+            raise ModelError("it has no type", where=f"node '{node.name or type(node).__name__}'", hint="run infer_type first")
+        types = (found,) if isinstance(found, Tensor) else tuple(found)
+        for t in types:
+            for size in t.shape:
+                self._dimension(node, size)
+        return types
+
+    def _dimension(self, node: Node, size: Number) -> None:
+        if not isinstance(size, Expr):
+            return
+        for variable in size.variables:
+            if variable.max_data is None:
+                raise ModelError(
+                    f"dimension '{variable.name}' has no bound", where=f"node '{node.name or type(node).__name__}'",
+                    hint=f'give it one: ne.Var("{variable.name}", max_data=...)',
+                )  # fmt: skip
+            if self.dims.setdefault(variable.name, variable) is not variable:
+                bounds = sorted({self.dims[variable.name].max_data or 0, variable.max_data})
+                what = f"two dimensions are called '{variable.name}', with the largest values {bounds[0]} and {bounds[-1]}"
+                raise ModelError(what, where=f"node '{node.name or type(node).__name__}'", hint="use one object")
+
+    def _space(self, node: Node, tensor: Tensor) -> str:
+        return "onchip" if node.prefix == "onchip" and tensor.dtype.dtype == "float16" else tensor.dtype.mapped
+
+    def _operand(self, tensor: Tensor, space: str) -> Operand:
+        return Operand(tensor.shape, tensor.dtype.dtype, space, 0)
+
+    def _placed(self, node: Node, key: str, operand: Operand, room: Room, step: int, avoid: Sequence[int] = ()) -> Operand:
+        """The operand with its address, strides and storage."""
+        # Indices of an argmax are never on chip: they stand beside what is.
+        block, space = "runtime" if node.prefix == "onchip" and operand.space != "onchip" else node.prefix, operand.space
+        try:
+            storage = self.planner.take(key, block, space, room.size, step, avoid=avoid)
+        except DeviceError:
+            if space != "onchip" or not self.config.spill:
+                raise
+            space = "ddr"
+            storage = self.planner.take(key, "runtime", space, room.size, step)
+        self.keys.setdefault(node, []).append(key)
+        return replace(operand, space=space, address=address_of(storage), surface=room.surface, line=room.line, storage=storage)
+
+    def _input(self, node: Var) -> None:
+        (tensor,) = self._types(node)
+        name = self.input_names.unique(node.name or "input")
+        if name != node.name:
+            raise ModelError(f"two inputs are called '{node.name}'", where="graph", hint="give each its own name")
+        operand = self._operand(tensor, self._space(node, tensor))
+        try:
+            room = self.tasks.room(self.device, operand, {})
+        except FleetError as error:
+            raise DeviceError(error.what, where=f"input '{name}'", hint=error.hint) from error
+        self.places[node] = (self._placed(node, name, operand, room, -1),)
+        self.inputs[name] = self.places[node][0]
+
+    def _item(self, node: TupleItem) -> None:
+        source = self.places[node.source]
+        if not 0 <= node.index < len(source):
+            raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.name or 'tuple'}'")
+        self.places[node] = (source[node.index],)
+
+    def _call(self, node: Call, step: int) -> int:
+        """1 where it has instructions, 0 where it is a view."""
+        view = self.tasks.views.get(node.op)
+        name = self.names.unique(node.name or f"{short(node.op)}_{step if view is None else f'view_{len(self.views)}'}")
+        types = self._types(node)
+        attrs = dict(node.attrs)
+        call = TaskCall(node.op, name, tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args)), (), attrs)
+        try:
+            if view is not None:
+                made = view(call, [t.shape for t in types])
+                self.places[node] = made
+                at = len(self.context.items)
+                self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
+                return 0
+            self._task(node, call, types, step)
+        except ExprError as error:
+            raise ModelError(error.what, where=f"{name} ({node.op})", hint=error.hint) from error
+        except FleetError as error:
+            if error.where is not None and name in error.where:
+                raise
+            raise type(error)(f"{error}", where=f"{name} ({node.op})") from error
+        return 1
+
+    def _task(self, node: Call, call: TaskCall, types: Sequence[Tensor], step: int) -> None:
+        task = self.tasks.tasks.get(node.op)
+        if task is None:
+            known = ", ".join(short(op) for op in self.tasks.tasks)
+            raise DeviceError("the device has no instruction for it", where=f"{call.node} ({node.op})", hint=f"it has {known}")
+        call = replace(call, args=tuple(self._constant(call, i, a) for i, a in zip(range(len(call.args)), node.args, strict=True)))
+        avoid = {self.planner.part(key) for a in node.args for root in self.roots[a] for key in self.keys.get(root, ())
+                 if any(o.space == "onchip" for o in self.places[a])}  # fmt: skip
+        wanted = [self._operand(t, self._space(node, t)) for t in types]
+        made: list[Operand] = []
+        for n, operand in enumerate(wanted):
+            room = self.tasks.room(self.device, operand, call.attrs)
+            key = call.node if n == 0 else f"{call.node}.{n}"
+            made.append(self._placed(node, key, operand, room, step, sorted(avoid)))
+        done = replace(call, results=tuple(made))
+        self.places[node] = done.results
+        shape = made[0].shape
+        context = self.context
+        context.node, context.tokens = len(self.nodes), (0, shape[1]) if len(shape) == 3 else None
+        first = len(context.items)
+        task(context, done)
+        self.nodes.append(NodeInfo(call.node, node.op, step, first, len(context.items), done.args, done.results))
+        if self.config.debug:
+            self.log.append(_line(done))
+        self._free(step, [node])
+
+    # ---- constants
+
+    def _argument(self, node: Call, name: str, index: int, argument: Node) -> Operand:
+        if not isinstance(argument, Constant):
+            found = self.places[argument]
+            if len(found) != 1 and isinstance(argument.checked_type, tuple):
+                raise ModelError(
+                    f"operand {index + 1} has {len(found)} results", where=f"{name} ({node.op})", hint="take one by its index"
+                )
+            return found[0]
+        if node.op in self.tasks.views:
+            what = f"operand {index + 1} is the constant '{argument.name}', views are of computed tensors"
+            raise DeviceError(what, where=f"{name} ({node.op})")
+        (tensor,) = self._types(argument)
+        return replace(self._operand(tensor, tensor.dtype.mapped), name=argument.name or "constant")
+
+    def _constant(self, call: TaskCall, index: int, argument: Node) -> Operand:
+        """The operand of an argument; a constant gets its place at its first use."""
+        operand = call.args[index]
+        if not isinstance(argument, Constant):
+            return operand
+        packing = self.tasks.packing(self.device, call, index, self.options)
+        shared = argument.prefix == "global" or operand.name.startswith(GLOBAL)
+        key: object = operand.name if shared else argument
+        place = self.constants.get(key)
+        if place is None:
+            name = self.constant_names.unique(operand.name)
+            block = "global" if shared else argument.prefix
+            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1)
+            place = self.constants[key] = ConstantPlace(name, argument.data, storage, operand.space, packing)
+        _check_use(place, packing, argument, call)
+        room = place.packing.room
+        return replace(
+            operand, shape=packing.shape, address=address_of(place.storage), surface=room.surface, line=room.line,
+            group=packing.group, name=place.name, storage=place.storage,
+        )  # fmt: skip
+
+    # ---- results
+
+    def _outputs(self) -> Mapping[str, Operand]:
+        fields = self.graph.fields if isinstance(self.graph, Tuple) else (self.graph,)
+        single = not isinstance(self.graph, Tuple)
+        outputs: dict[str, Operand] = {}
+        for n, node in enumerate(fields):
+            if isinstance(node, (Constant, Var)):
+                raise ModelError(f"'{node.name}' is no result of a computation", where="graph", hint="return what a call gives")
+            for i, operand in enumerate(self.places[node]):
+                base = "output" if single else f"output{n}"
+                outputs[base if i == 0 else f"{base}_argmax"] = operand
+        return outputs
+
+
+def _check_use(place: ConstantPlace, packing: Packing, argument: Constant, call: TaskCall) -> None:
+    known = place.packing
+    if (known.kind, known.room, known.shape) != (packing.kind, packing.room, packing.shape):
+        what = f"constant '{place.name}' is used as {packing.kind} of {list(packing.shape)}, elsewhere as {known.kind} of {list(known.shape)}"
+        raise ModelError(what, where=f"{call.node} ({call.op})", hint="make two constants of it")
+    if place.data is not argument.data and isinstance(place.data, np.ndarray):
+        same = isinstance(argument.data, np.ndarray) and np.array_equal(
+            place.data, argument.data, equal_nan=place.data.dtype.kind == "f"
+        )
+        if not same:
+            raise ModelError(f"two constants are called '{place.name}' and differ", where=f"{call.node} ({call.op})")
+
+
+def _line(call: TaskCall) -> str:
+    def show(o: Operand) -> str:
+        return f"{o.name}={o.space}:{o.address}" if o.name else f"{o.space}:{o.address}"
+
+    return f"{call.node}: {short(call.op)}({', '.join(map(show, call.args))}) -> {', '.join(map(show, call.results))}"

@@ -1,0 +1,46 @@
+"""Names that are unique, and names that C++ takes."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Names", "identifier"]
+
+_KEYWORDS = frozenset(
+    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class compl concept const
+    const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete do double dynamic_cast else
+    enum explicit export extern false float for friend goto if inline int long main mutable namespace new noexcept not not_eq nullptr
+    operator or or_eq private protected public register reinterpret_cast requires return short signed sizeof static static_assert
+    static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
+    volatile wchar_t while xor xor_eq NULL std uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t size_t""".split()
+)
+
+
+def identifier(name: str) -> str:
+    """The name as C++ takes it: other characters become _, keywords and names of the language get one behind them.
+
+    Names with two underscores or a capital behind a first one belong to the compiler, so runs of underscores become one.
+    """
+    clean = re.sub(r"__+", "_", re.sub(r"[^0-9A-Za-z_]", "_", name)) or "_"
+    if clean[0].isdigit() or (clean[0] == "_"):
+        clean = f"n{clean}"
+    return f"{clean}_" if clean in _KEYWORDS else clean
+
+
+class Names:
+    """Names in use."""
+
+    def __init__(self, taken: tuple[str, ...] = ()) -> None:
+        self._taken = set(taken)
+
+    def unique(self, name: str) -> str:
+        """The name, with a number behind it where it is taken."""
+        made, n = name, 1
+        while made in self._taken:
+            made, n = f"{name}_{n}", n + 1
+        self._taken.add(made)
+        return made
+
+    def unique_identifier(self, name: str) -> str:
+        """The same of a name that C++ takes."""
+        return self.unique(identifier(name))

@@ -1,0 +1,83 @@
+"""What a build is told: where memory blocks begin, and the settings of seed 004."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from fleet.errors import ModelError
+
+__all__ = ["DEFAULT_BLOCKS", "NEEDED_BLOCKS", "PING_PONG", "Blocks", "BuildConfig"]
+
+Blocks = Mapping[str, int | str]
+"""Block -> its base: an address, or the name of the block that it follows."""
+
+NEEDED_BLOCKS: tuple[str, ...] = ("global", "weight", "runtime", "insts", "hbm", "hbm_cache")
+PING_PONG: tuple[str, ...] = ("runtime", "onchip", "hbm_rt")
+"""Blocks whose storages are used again when what they hold is dead."""
+
+DEFAULT_BLOCKS: Blocks = {
+    "global": 0,
+    "weight": "global",
+    "cache": "weight",
+    "runtime": "cache",
+    "insts": "runtime",
+    "hbm": 0,
+    "hbm_cache": "hbm",
+    "hbm_rt": "hbm_cache",
+    "onchip": 0,
+}
+
+_LARGEST_ALIGN = 1 << 28
+
+
+@dataclass(frozen=True)
+class BuildConfig:
+    """Settings of a build.
+
+    Attributes:
+        wt2hbm: weights reach HBM through DDR and the device's own copies, else straight from the host.
+        debug: keep a log of where every operator reads and writes (`Module.log`), also as comments of the header.
+        ddr_base, hbm_base: absolute addresses at which the host sees the memories.
+        align: bytes; every storage begins and ends at a multiple of it.
+        lite: no loops over tokens: a step then has only as many as one instruction takes.
+        namespace: the header stands in a namespace of the model's name, so that one program can have several models.
+        spill: what is meant to be on chip and cannot be there stands in block "runtime" instead of being refused.
+        pingpong: names of further blocks with the ping-pong property.
+    """
+
+    wt2hbm: bool = False
+    debug: bool = True
+    ddr_base: int = 0x2_0000_0000
+    hbm_base: int = 0
+    align: int = 0x10
+    lite: bool = False
+    namespace: bool = False
+    spill: bool = False
+    pingpong: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> BuildConfig:
+        """Out of a dict as seed 004 writes it. Raises ModelError for a setting that there is not, or a wrong value."""
+        known = {f.name for f in fields(cls)}
+        values = dict(given)
+        for name in values:
+            if name not in known:
+                raise ModelError(f"no build setting '{name}'", where="build", hint=f"settings are {', '.join(sorted(known))}")
+        for name in ("wt2hbm", "debug", "lite", "namespace", "spill"):
+            if name in values and not isinstance(values[name], (bool, int)):
+                raise ModelError(f"setting '{name}' is {values[name]!r}, expected True or False", where="build")
+        for name in ("ddr_base", "hbm_base", "align"):
+            if name in values and (isinstance(values[name], bool) or not isinstance(values[name], int) or values[name] < 0):
+                raise ModelError(f"setting '{name}' is {values[name]!r}, expected an address", where="build")
+        values["pingpong"] = tuple(values.get("pingpong", ()))
+        made = cls(**values)
+        if made.align == 0 or made.align & made.align - 1 or made.align > _LARGEST_ALIGN:
+            what = f"setting 'align' is {made.align:#x}, expected a power of two up to {_LARGEST_ALIGN:#x}"
+            raise ModelError(what, where="build")
+        return made
+
+    def ping_pong(self, block: str) -> bool:
+        """Whether a block's storages are used again."""
+        return block in PING_PONG or block in self.pingpong

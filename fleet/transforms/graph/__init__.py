@@ -1,0 +1,1 @@
+"""Passes over graphs: types, fusion, and the way to an IR program."""

@@ -1,0 +1,158 @@
+"""`infer_type`: checks a graph and finds the type of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.graph.errors import GraphError
+from fleet.ir.graph.nodes import Accelerator, Call, Constant, DataType, Dim, Node, Tensor, Tuple, TupleItem, Var
+from fleet.ir.graph.printing import describe
+from fleet.ir.graph.registry import Inference, check_arity, find_operator, show_shape
+from fleet.ir.graph.walk import arguments, labels, post_order, with_arguments
+from fleet.isa.contract import Device
+from fleet.isa.registry import find_device
+from fleet.symbols.expr import Expr, ExprError, as_expr, dim
+from fleet.symbols.expr import Var as Variable
+
+__all__ = ["infer_type"]
+
+_DTYPES = frozenset({"float16", "int4", "int8", "int32"})
+_SPACES = frozenset({"ddr", "hbm", "onchip"})
+
+
+def infer_type(graph: Node, device: Device | str, attrs: Mapping[str, Any] | None = None) -> Node:
+    """A new graph in which every node has its `checked_type`; the one given is not touched.
+
+    Args:
+        graph: what `fleet.ir.graph` builds.
+        device: what it is for, or its name.
+        attrs: added to every call, where the call has none of the name (or None): {"last_token": last_token}.
+
+    Returns:
+        The graph, of the same nodes in the same order; constants of one name and one content become one node.
+
+    Raises:
+        GraphError: naming the node and what is wrong with it: types or sizes that do not fit, a variable without a bound, two
+            things of one name.
+        DeviceError: there is no such device.
+    """
+    found = find_device(device)[1] if isinstance(device, str) else device
+    return _Inferring(graph, found, dict(attrs or {})).run()
+
+
+class _Inferring:
+    def __init__(self, graph: Node, device: Device, attrs: dict[str, Any]) -> None:
+        self.graph, self.device, self.attrs = graph, device, attrs
+        self.labels = labels(graph)
+        self.new: dict[Node, Node] = {}
+        self.variables: dict[str, Variable] = {}
+        self.leaves: dict[str, Var | Constant] = {}
+
+    def run(self) -> Node:
+        for node in post_order(self.graph):
+            try:
+                self.new[node] = self._node(node)
+            except ExprError as error:
+                raise GraphError(error.what, where=describe(node, self.labels), hint=error.hint) from None
+            except GraphError as error:
+                raise GraphError(error.what, where=error.where or describe(node, self.labels), hint=error.hint) from None
+        return self.new[self.graph]
+
+    def _node(self, node: Node) -> Node:
+        new = with_arguments(node, [self.new[a] for a in arguments(node)])
+        match new:
+            case Var() | Constant():
+                return self._leaf(node, new)
+            case Call():
+                self._call(new)
+            case TupleItem():
+                types = new.source.checked_type
+                if not isinstance(types, tuple):
+                    raise GraphError(f"[{new.index}] of a node with one result")
+                if not 0 <= new.index < len(types):
+                    raise GraphError(f"result {new.index} of {len(types)}")
+                new.checked_type = types[new.index]
+            case Tuple():
+                new.checked_type = tuple(self._single(f) for f in new.fields)
+            case _:
+                raise GraphError(f"{type(node).__name__} is no kind of node")
+        return new
+
+    def _leaf(self, old: Node, new: Var | Constant) -> Node:
+        name = new.name or ""
+        if not name:
+            raise GraphError("an input or a constant without a name")
+        known = self.leaves.get(name)
+        if known is not None:
+            if isinstance(known, Constant) and isinstance(new, Constant) and _same_constant(known, new):
+                return known
+            raise GraphError(f"two different nodes are called {name}", hint="give every input and constant a name of its own")
+        self.leaves[name] = new
+        if new.dtype.dtype not in _DTYPES or new.dtype.mapped not in _SPACES:
+            raise GraphError(f"type {new.dtype}, expected one of {', '.join(sorted(_DTYPES))} in {', '.join(sorted(_SPACES))}")
+        if new.device.kind not in self.device.memory:
+            raise GraphError(f"built for an accelerator with {new.device.kind}, device {self.device.name} has none")
+        shape = _constant_shape(new) if isinstance(new, Constant) else new.shape
+        new.shape = tuple(self._size(d) for d in shape)
+        new.checked_type = Tensor(new.shape, new.dtype, Accelerator(new.device.kind, self.device.name))
+        return new
+
+    def _size(self, size: Dim) -> Dim:
+        self._bounded([size])
+        simple = dim(size)
+        low = simple if isinstance(simple, int) else simple.upper()  # of a dynamic dimension only the most is known to count
+        if low < 1:
+            raise GraphError(f"a size is {simple}, expected at least 1")
+        return simple
+
+    def _bounded(self, values: Iterable[Any]) -> None:
+        """Every variable has a bound, and one bound only."""
+        for value in values:
+            for v in value.variables if isinstance(value, Expr) else ():
+                if v.max_data is None:
+                    raise GraphError(f"variable {v.name} has no bound", hint=f'write ne.Var("{v.name}", max_data=...)')
+                known = self.variables.setdefault(v.name, v)
+                if known is not v:
+                    raise GraphError(f"variable {v.name} has two bounds: {known.min_data} to {known.max_data} and "
+                                     f"{v.min_data} to {v.max_data}")  # fmt: skip
+
+    def _single(self, node: Node) -> Tensor:
+        found = node.checked_type
+        if isinstance(found, Tensor):
+            return found
+        count = len(found or ())
+        raise GraphError(f"a node with {count} results is used as one", hint="take one of them: [0], [1], ...")
+
+    def _call(self, call: Call) -> None:
+        operator = find_operator(call.op)
+        check_arity(operator, len(call.args))
+        call.attrs = {**self.attrs, **{k: v for k, v in call.attrs.items() if v is not None or k not in self.attrs}}
+        for value in call.attrs.values():
+            self._bounded(value if isinstance(value, tuple | list) else [value])
+        types = tuple(self._single(a) for a in call.args)
+        call.checked_type = operator.infer(Inference(operator, types, call.args, call.attrs, self.device.parameters))
+
+
+def _same_constant(a: Constant, b: Constant) -> bool:
+    same_data = a.data is b.data or (isinstance(a.data, str) and a.data == b.data)
+    same_shape = a.shape is None or b.shape is None or [*map(as_expr, a.shape)] == [*map(as_expr, b.shape)]
+    return same_data and same_shape and a.dtype == b.dtype and a.prefix == b.prefix
+
+
+def _constant_shape(node: Constant) -> tuple[Dim, ...]:
+    array = node.data if isinstance(node.data, np.ndarray) else None
+    if array is not None and array.dtype.kind not in "fiu":
+        raise GraphError(f"data of dtype {array.dtype}, expected numbers")
+    if node.shape is None:
+        if array is None:
+            raise GraphError("a constant without a shape", hint="give shape=..., which only an array brings along")
+        return array.shape
+    if array is not None:
+        sizes = [d for d in map(dim, node.shape) if isinstance(d, int)]
+        fits = array.shape == tuple(sizes) if node.dtype == DataType("int4", "hbm") else array.size == int(np.prod(sizes))
+        if len(sizes) == len(node.shape) and not fits:
+            raise GraphError(f"data of shape {show_shape(array.shape)}, declared {show_shape(node.shape)}")
+    return node.shape

@@ -1,0 +1,281 @@
+"""What each operator of a graph computes, in float32: operator name -> how it is emitted (`to_program`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir.graph.nodes import Call, Node
+from fleet.ir.types import shape_of
+from fleet.transforms.graph.to_program import Emitter, Lowering
+
+__all__ = ["LOWERINGS"]
+
+_Values = Sequence[SSAValue]
+_ACTIVATIONS = {"silu": ("silu", {}), "gelu": ("gelu", {"approximate": "erf"}), "gelu_tanh": ("gelu", {"approximate": "tanh"})}
+
+
+# ---- products
+
+
+def _rows(e: Emitter, x: SSAValue) -> SSAValue:
+    """Heads side by side: a product takes [tokens, channels]."""
+    shape = shape_of(x.type)
+    if len(shape) == 2:
+        return x
+    heads, tokens, channels = shape
+    return e.emit("reshape", e.emit("transpose", x, permutation=[1, 0, 2]), shape=[tokens, heads * channels])
+
+
+def _mvm(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    return e.emit("matmul", _rows(e, values[0]), e.matrix(call.args[1]))
+
+
+def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue | tuple[SSAValue, ...]:
+    """x @ w, times the BN weight, plus the bias; plus or times the residual; ReLU; argmax beside it."""
+    weight, bias = _pairs(e, call.args[2])
+    residual = values[3] if len(values) > 3 else None
+    multiplied = residual is not None and bool(call.attrs.get("res_mul", 0))
+    relu = bool(call.attrs.get("relu", 0))
+    name = call.args[2].name or ""
+    operands = [_rows(e, values[0]), e.matrix(call.args[1])]
+    plain = bool(np.all(weight == 1))
+    has_bias = bool(np.any(bias)) and plain
+    added = residual is not None and plain and not multiplied
+    if has_bias:
+        operands.append(e.weight(f"{name}.bias", bias))
+    if added and residual is not None:
+        operands.append(_rows(e, residual))
+    y = e.emit("linear", *operands, bias=has_bias, residual=added)
+    if not plain:
+        y = e.emit("mul", y, e.weight(f"{name}.weight", weight))
+        if np.any(bias):
+            y = e.emit("add", y, e.weight(f"{name}.bias", bias))
+    if residual is not None and not added:
+        y = e.emit("mul" if multiplied else "add", y, _rows(e, residual))
+    if relu:
+        y = e.emit("maximum", y, e.number(0.0))
+    return (y, e.emit("argmax", y, axis=1)) if call.attrs.get("arg_max", 0) else y
+
+
+def _pairs(e: Emitter, node: Node) -> np.ndarray:
+    """Two numbers a channel: [2, channels], weights and biases."""
+    array = e.array(node)
+    if array.size % 2:
+        raise e.failed(f"constant {node.name} of shape {list(array.shape)}, expected two numbers a channel")
+    return array.reshape(2, -1)
+
+
+# ---- attention
+
+
+def _heads(e: Emitter, x: SSAValue) -> SSAValue:
+    shape = shape_of(x.type)
+    return e.emit("reshape", x, shape=[1, *shape]) if len(shape) == 2 else x
+
+
+def _cache(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    return e.cached(_heads(e, values[0]))
+
+
+def _own(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    """Keys or values of this step alone."""
+    return _heads(e, values[0])
+
+
+def _grouped(e: Emitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int]:
+    """[heads, n, c] as [kv_heads, heads / kv_heads * n, c]: the rows that meet one head of the cache."""
+    heads, tokens, channels = shape_of(x.type)
+    if heads % kv_heads:
+        raise e.failed(f"{heads} heads on a cache of {kv_heads}")
+    if heads == kv_heads:
+        return x, heads, tokens
+    return e.emit("reshape", x, shape=[kv_heads, heads // kv_heads * tokens, channels]), heads, tokens
+
+
+def _scores(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    q, k = _heads(e, values[0]), _heads(e, values[1])
+    kv_heads, positions, channels = shape_of(k.type)
+    rows, heads, tokens = _grouped(e, q, kv_heads)
+    scale = call.attrs.get("scale")
+    s = e.emit("matmul", rows, e.emit("transpose", k, permutation=[0, 2, 1]))
+    s = e.emit("mul", s, e.number(float(1 / math.sqrt(channels) if scale is None else scale)))
+    return s if heads == kv_heads else e.emit("reshape", s, shape=[heads, tokens, positions])
+
+
+def _softmax(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    x = values[0]
+    if e.masked and call.attrs.get("mask", 1):
+        x = e.emit("add", x, e.mask())
+    return e.emit("softmax", x, axis=len(shape_of(x.type)) - 1)
+
+
+def _mix(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    p, v = _heads(e, values[0]), _heads(e, values[1])
+    kv_heads, _, channels = shape_of(v.type)
+    heads, tokens, _ = shape_of(p.type)
+    rows, _, _ = _grouped(e, p, kv_heads)
+    y = e.emit("matmul", rows, v)
+    return y if heads == kv_heads else e.emit("reshape", y, shape=[heads, tokens, channels])
+
+
+def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """Pairs rotated by the table's rows from position `past` on: an input, as past is the run's.
+
+    Adjacent pairs; of `rope` in the mode "glm" of the first channels only, in the mode "qwen" channels i and i + D / 2.
+    """
+    x, table = values[0], e.array(call.args[1])
+    pairs = table.shape[-1]
+    cos, sin = e.angles(call.args[1].name or "table", table.reshape(2, -1, pairs))
+    shape = shape_of(x.type)
+    halves = call.attrs.get("mode") == "qwen"
+    if 2 * pairs == shape[-1]:
+        return e.emit("rope", x, cos, sin, interleaved=not halves)
+    if 2 * pairs > shape[-1] or halves:
+        raise e.failed(f"a table of {pairs} pairs for {shape[-1]} channels")
+    start, turned, rest = [0] * len(shape), [*shape[:-1], 2 * pairs], [*shape[:-1], shape[-1] - 2 * pairs]
+    front = e.emit("rope", e.emit("slice", x, start=start, size=turned), cos, sin, interleaved=True)
+    return e.emit("concat", front, e.emit("slice", x, start=[*start[:-1], 2 * pairs], size=rest), axis=len(shape) - 1)
+
+
+# ---- elementwise and norms
+
+
+def _binary(name: str) -> Lowering:
+    def lower(e: Emitter, call: Call, values: _Values) -> SSAValue:
+        other = values[1] if values[1] is not None else e.weight(call.args[1].name or "", e.array(call.args[1]))
+        return e.emit(name, values[0], other)
+
+    return lower
+
+
+def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    x = values[0]
+    gamma, beta = _pairs(e, call.args[1])
+    if len(gamma) != shape_of(x.type)[-1]:
+        raise e.failed(f"constant {call.args[1].name} is of {len(gamma)} channels, expected {shape_of(x.type)[-1]}")
+    name, eps = call.args[1].name or "", call.attrs.get("eps")
+    eps = 1e-5 if eps is None else float(eps)
+    scale = e.weight(f"{name}.gamma", gamma)
+    if call.attrs.get("rms", 0):
+        y = e.emit("rms_norm", x, scale, eps=eps)
+        return e.emit("add", y, e.weight(f"{name}.beta", beta)) if np.any(beta) else y
+    return e.emit("layer_norm", x, scale, e.weight(f"{name}.beta", beta), axis=len(shape_of(x.type)) - 1, eps=eps)
+
+
+def _activate(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """The function itself where the node says which, else its table of segments."""
+    function = call.attrs.get("function")
+    if function in _ACTIVATIONS:
+        name, attributes = _ACTIVATIONS[function]
+        return e.emit(name, values[0], **attributes)
+    if function == "relu":
+        return e.emit("maximum", values[0], e.number(0.0))
+    if function is not None:
+        raise e.failed(f"no activation {function}; known are {', '.join(_ACTIVATIONS)} and relu")
+    x, name = values[0], call.args[1].name or ""
+    knots, slopes, offsets = e.array(call.args[1]).reshape(3, -1)
+    above = e.emit(
+        "greater_equal", e.emit("reshape", x, shape=[*shape_of(x.type), 1]), e.weight(f"{name}.x", knots.astype(np.float32))
+    )
+    found = e.emit("reduce_sum", e.emit("cast", above, dtype=np.int64), axes=[len(shape_of(x.type))], keepdims=False)
+    segment = e.emit("maximum", e.emit("sub", found, e.number(1, np.int64)), e.number(0, np.int64))
+    slope, offset = e.weight(f"{name}.k", slopes), e.weight(f"{name}.b", offsets)
+    return e.emit("add", e.emit("mul", e.emit("gather", slope, segment), x), e.emit("gather", offset, segment))
+
+
+# ---- views
+
+
+def _reshape(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """(1, token, h * D) to (h, token, D) and back: heads are groups of channels."""
+    x = values[0]
+    target = tuple(call.attrs["new_shape"])
+    shape = shape_of(x.type)
+    heads, channels = int(str(target[0])), int(str(target[-1]))
+    have = 1 if len(shape) == 2 else shape[0]
+    if have * shape[-1] != heads * channels:
+        raise e.failed(f"{have} heads of {shape[-1]} channels into {heads} of {channels}")
+    if heads == have:
+        return x
+    x = _rows(e, x)
+    if heads == 1:
+        return x
+    split = e.emit("reshape", x, shape=[shape_of(x.type)[0], heads, channels])
+    return e.emit("transpose", split, permutation=[1, 0, 2])
+
+
+def _split(e: Emitter, call: Call, values: _Values) -> tuple[SSAValue, ...]:
+    x = values[0]
+    shape = list(shape_of(x.type))
+    axis = int(call.attrs["axis"])
+    if len(shape) == 2:
+        axis = {0: -1, 1: 0, 2: 1, -1: 1, -2: 0}[axis]
+    if axis < 0 or axis >= len(shape):
+        raise e.failed(f"it splits axis {call.attrs['axis']} of shape {shape}")
+    parts: list[SSAValue] = []
+    for first, size in _parts(e, call, shape[axis]):
+        start, sizes = [0] * len(shape), list(shape)
+        start[axis], sizes[axis] = first, size
+        parts.append(e.emit("slice", x, start=start, size=sizes))
+    return tuple(parts)
+
+
+def _parts(e: Emitter, call: Call, whole: int) -> list[tuple[int, int]]:
+    sizes = [int(str(size)) for size in call.attrs["new_chs"]]
+    found: list[tuple[int, int]] = []
+    at = 0
+    for size in sizes:
+        found.append((at, size))
+        at += size
+    if at != whole or any(size < 1 for size in sizes):
+        raise e.failed(f"parts of {sizes} out of {whole}")
+    return found
+
+
+def _gather(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    """One token, by default the last."""
+    x, index = values[0], call.attrs.get("index")
+    shape = shape_of(x.type)
+    start, size = [0] * len(shape), list(shape)
+    start[-2], size[-2] = shape[-2] - 1 if index is None else int(str(index)), 1
+    return e.emit("slice", x, start=start, size=size)
+
+
+def _same(_e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    return values[0]
+
+
+def _concat(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    rank = len(shape_of(values[0].type))
+    axis = int(call.attrs["dim"])
+    return e.emit("concat", *values, axis=axis if rank == 3 else axis - 1 if axis > 0 else axis)
+
+
+LOWERINGS: dict[str, Lowering] = {
+    "accel.hbm.mvm": _mvm,
+    "accel.hbm.mvm_bn": _mvm_bn,
+    "accel.hbm.mvm_bn_res": _mvm_bn,
+    "accel.hbm.trp_mvm": _scores,
+    "accel.hbm.f2w_mvm": _mix,
+    "accel.hbm.dat_hbm": _cache,
+    "accel.hbm.transpose": _own,
+    "accel.hbm.feature2weight": _own,
+    "accel.hbm.softmax": _softmax,
+    "accel.hbm.pos_emb": _rope,
+    "accel.hbm.rope": _rope,
+    "accel.hbm.layer_norm": _norm,
+    "accel.hbm.activate": _activate,
+    "accel.hbm.add": _binary("add"),
+    "accel.hbm.sub": _binary("sub"),
+    "accel.hbm.mul": _binary("mul"),
+    "accel.reshape": _reshape,
+    "accel.split": _split,
+    "accel.gather": _gather,
+    "accel.realloc": _same,
+    "accel.concat": _concat,
+}
+"""What a user's operator needs to be lowered: an entry here."""

@@ -1,0 +1,86 @@
+"""Arrays of a graph's constants for programs: made when they are needed, once, and shared by all programs of a graph."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from fleet.errors import ModelError
+from fleet.ir.graph.nodes import Constant
+from fleet.ir.weights import Recipe
+
+__all__ = ["GraphWeights", "Matrix"]
+
+Change = Callable[[Constant, np.ndarray], np.ndarray]
+"""(constant, its float array) -> another array of the same shape: what a device would compute with."""
+
+
+class Matrix(Recipe):
+    """A constant (CHin, CHout) as [CHout, CHin] float32."""
+
+    def __init__(self, constant: Constant, shape: tuple[int, int], label: str, make: Callable[[], np.ndarray]) -> None:
+        self.constant, self.shape, self.dtype = constant, shape, np.dtype(np.float32)
+        self._label, self._make = label, make
+
+    @cached_property
+    def digest(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Of the label where the weights have one, else of the data."""
+        if self._label:
+            return hashlib.sha256(f"{self._label}:{self.constant.name}:transposed".encode()).hexdigest()
+        return hashlib.sha256(self.array.tobytes()).hexdigest()
+
+    def compute(self) -> np.ndarray:
+        """See `Recipe.compute`."""
+        return np.ascontiguousarray(self._make().T, np.float32)
+
+
+class GraphWeights:
+    """Constant -> array, float32.
+
+    Args:
+        change: None for the constants' own values; else what becomes of each ("as the device stores them").
+        label: names the content (a digest of the model's weights and of `change`), so that programs can be hashed without reading
+            half a gigabyte; "" hashes the arrays.
+    """
+
+    def __init__(self, change: Change | None = None, label: str = "") -> None:
+        self._change, self._label = change, label
+        self._matrices: dict[int, Matrix] = {}
+        self._arrays: dict[int, np.ndarray] = {}
+        self._held: list[Constant] = []  # as ids are keys
+
+    def matrix(self, constant: Constant) -> Matrix:
+        """A weight matrix, transposed; made on first use. Raises ModelError where its shape is not known."""
+        if id(constant) not in self._matrices:
+            shape = constant.shape if constant.shape is not None else self._data(constant).shape
+            if len(shape) != 2 or not all(isinstance(d, int) for d in shape):
+                raise ModelError(f"shape {list(shape)}, expected (CHin, CHout)", where=f"constant {constant.name}")
+            inputs, outputs = (int(str(d)) for d in shape)
+            made = Matrix(constant, (outputs, inputs), self._label, lambda: self._data(constant))
+            self._matrices[id(constant)] = made
+            self._held.append(constant)
+        return self._matrices[id(constant)]
+
+    def array(self, constant: Constant) -> np.ndarray:
+        """Any other constant, in its own shape."""
+        if id(constant) not in self._arrays:
+            self._arrays[id(constant)] = self._data(constant)
+            self._held.append(constant)
+        return self._arrays[id(constant)]
+
+    def _data(self, constant: Constant) -> np.ndarray:
+        data = constant.data() if callable(constant.data) else constant.data
+        where = f"constant {constant.name}"
+        if data is None:
+            raise ModelError("it has no data, only a shape", where=where, hint="give the model its weights")
+        if isinstance(data, str):
+            raise ModelError(f"its data is a file of packed bytes ({data}), which only a device reads", where=where)
+        array = np.asarray(data, np.float32)
+        if constant.shape is not None and array.shape != tuple(constant.shape):
+            raise ModelError(f"its data has shape {list(array.shape)}, expected {list(constant.shape)}", where=where)
+        if self._change is not None:
+            array = np.asarray(self._change(constant, array), np.float32)
+        return array

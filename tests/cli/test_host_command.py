@@ -57,9 +57,32 @@ def test_exit_codes(fleet: Fleet, refused: Refused, program: Path) -> None:
     assert bad.out == "77 0\n"
 
 
-def test_images_are_kept(fleet: Fleet, program: Path, tmp_path: Path) -> None:
-    assert fleet("host", "run", "--device", "hbm_small", "--folder", "kept", "program").code == 0
-    assert (tmp_path / "kept" / "memory" / "ddr.bin").stat().st_size == 64 << 20
+def test_images_are_kept_and_begin_empty(fleet: Fleet, tmp_path: Path) -> None:
+    source = """#include "fleet_host.h"
+int main() {
+  HANDLE h2cx = open_h2cx();
+  uint32_t word = 0;
+  DDR_Read(h2cx, &word, 0x200000000, sizeof word);
+  DDR_Update(h2cx, 0x200000000, 7);
+  return static_cast<int>(word);
+}
+"""
+    (tmp_path / "main.cpp").write_text(source)
+    assert fleet("host", "build", "main.cpp", "-o", "program").code == 0
+    for _ in range(2):
+        assert fleet("host", "run", "--device", "hbm_small", "--folder", "kept", "program").code == 0
+    image = (tmp_path / "kept" / "memory" / "ddr.bin").read_bytes()
+    assert (len(image), image[0]) == (64 << 20, 7)
+
+
+def test_options_of_the_program_are_its_own(fleet: Fleet, refused: Refused, tmp_path: Path) -> None:
+    source = "#include <cstdio>\nint main(int argc, char** argv) { for (int i = 1; i < argc; ++i) std::puts(argv[i]); }\n"
+    (tmp_path / "main.cpp").write_text(source)
+    assert fleet("host", "build", "main.cpp", "-o", "program").code == 0
+    ran = fleet("host", "run", "--device", "hbm_small", "program", "--engine", "x", "-I", "--", "--check")
+    assert ran.out.split() == ["--engine", "x", "-I", "--", "--check"]
+    assert "the program never used the device" in ran.err
+    refused("host", "run", "--devise", "hbm_small", "program", words=("No such option",))
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ class Beside:
         folder: for the second copy.
         """
         self._set, self._device, self._theirs = instruction_set, device, memory
+        for image in folder.glob("*.bin"):  # of a run before in the same folder
+            image.unlink()
         self._ours = MappedMemory(device, folder)
         self._ours.set_registers(parameter_values(load(instruction_set.description)))
         self._calls: deque[Call] = deque()

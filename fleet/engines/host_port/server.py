@@ -63,12 +63,13 @@ class HostServer:
         self.connected = False
         """Whether a program has ever connected."""
 
-    def run(self, command: Sequence[str], *, timeout: float | None = None) -> int:
+    def run(self, command: Sequence[str], *, timeout: float | None = None, output: int | None = None) -> int:
         """Runs the program to its end, its standard streams those of this process.
 
         Args:
             command: program and arguments.
             timeout: seconds after which it is ended.
+            output: file descriptor that its standard output goes to instead.
 
         Returns:
             The program's exit code; minus the signal's number for one that crashed.
@@ -85,7 +86,7 @@ class HostServer:
                 listening.bind(str(path))
                 listening.listen(1)
                 self._listening = listening
-                process = _started(command, path)
+                process = _started(command, path, output)
                 try:
                     self._serve(process, deadline)
                 finally:
@@ -181,11 +182,11 @@ def _short_folder() -> str | None:
     return None if len(os.fsencode(tempfile.gettempdir())) < _SOCKET_BYTES - 40 else "/tmp"
 
 
-def _started(command: Sequence[str], path: Path) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], path: Path, output: int | None) -> subprocess.Popen[bytes]:
     # At a terminal the program stays in its foreground group: it may read what is typed, and Ctrl-C reaches it.
     group = None if sys.stdin is not None and sys.stdin.isatty() else 0
     try:
-        return subprocess.Popen(list(command), env={**os.environ, VARIABLE: str(path)}, process_group=group)
+        return subprocess.Popen(list(command), env={**os.environ, VARIABLE: str(path)}, process_group=group, stdout=output)
     except OSError as error:
         hint = "is it a program for this computer? `fleet host build` makes one"
         raise HostError(f"cannot be started ({error.strerror})", where=command[0], hint=hint) from error

@@ -59,18 +59,25 @@ struct Image {
     std::string path;
     uint64_t size = 0;
     uint8_t* data = nullptr;
+    int fd = -1;
 
     uint8_t* bytes() {
         if (data != nullptr) return data;
-        const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+        fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
         struct stat info {};
         if (fd < 0 || fstat(fd, &info) != 0) fail(kFailed, path + ": cannot open the memory: " + std::strerror(errno));
         if (static_cast<uint64_t>(info.st_size) != size) fail(kFailed, path + ": the memory has another size than announced");
         void* const p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (p == MAP_FAILED) fail(kFailed, path + ": cannot map the memory: " + std::strerror(errno));
-        ::close(fd);
         data = static_cast<uint8_t*>(p);
         return data;
+    }
+
+    /// Room on the disk for what is about to be written: a full disk is an error here and no crash at the first store.
+    void reserve(uint64_t offset, uint64_t count) const {
+        if (posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(count)) == ENOSPC) {
+            fail(kFailed, path + ": the disk is full; make room for the memory's image");
+        }
     }
 };
 
@@ -101,8 +108,9 @@ class Connection {
         return static_cast<uint32_t>(ask(kRead, reg));
     }
 
-    /// The place of a transfer in mapped memory; it comes after all register writes before it.
-    uint8_t* transfer(const char* function, Space space, uint64_t address, uint64_t size, uint32_t& bank, uint64_t& offset) {
+    /// The place of a transfer in mapped memory, for writing with room behind it; it comes after all register writes before it.
+    uint8_t* transfer(const char* function, Space space, uint64_t address, uint64_t size, uint32_t& bank, uint64_t& offset,
+                      bool writes) {
         const bool ddr = space == Space::kDdr;
         const uint64_t base = ddr ? ddr_base_ : hbm_base_;
         const std::string what = std::string(function) + ": " + std::to_string(size) + " bytes at " + hex(address);
@@ -124,7 +132,9 @@ class Connection {
             ask(kSync, 0);
             written_ = false;
         }
-        return image.bytes() + offset;
+        uint8_t* const place = image.bytes() + offset;
+        if (writes) image.reserve(offset, size);
+        return place;
     }
 
     /// Tells that a transfer wrote device memory.
@@ -272,7 +282,7 @@ inline void put(const char* function, HANDLE& handle, Space space, const void* d
     uint32_t bank = 0;
     uint64_t offset = 0;
     Connection& connection = Connection::instance();
-    uint8_t* const to = connection.transfer(function, space, address, size, bank, offset);
+    uint8_t* const to = connection.transfer(function, space, address, size, bank, offset, true);
     std::memcpy(to, data, size);
     connection.wrote(space, bank, offset, size);
 }
@@ -282,7 +292,7 @@ inline void get(const char* function, HANDLE& handle, Space space, void* data, u
     if (size == 0) return;
     uint32_t bank = 0;
     uint64_t offset = 0;
-    std::memcpy(data, Connection::instance().transfer(function, space, address, size, bank, offset), size);
+    std::memcpy(data, Connection::instance().transfer(function, space, address, size, bank, offset, false), size);
 }
 
 inline void put_file(const char* function, HANDLE& handle, Space space, const char* file, uint64_t address, uint64_t size) {
@@ -304,7 +314,7 @@ inline void put_file(const char* function, HANDLE& handle, Space space, const ch
     uint32_t bank = 0;
     uint64_t offset = 0;
     Connection& connection = Connection::instance();
-    uint8_t* const to = connection.transfer(function, space, address, size, bank, offset);
+    uint8_t* const to = connection.transfer(function, space, address, size, bank, offset, true);
     for (uint64_t done = 0; done < size;) {
         const ssize_t n = ::read(fd, to + done, size - done);
         if (n < 0 && errno == EINTR) continue;

@@ -1,291 +1,169 @@
-"""A transformer block as a stream of HBM0923 instructions, written by hand: seventeen instructions and their memory images.
+"""Transformer blocks as a stream of HBM0923 instructions, written by hand: their order, and where every tensor stands.
 
-Weights are random and seeded, drawn as the device stores them (INT4 codes, FP16 scales): the block is there to be
-simulated, and its meaning is checked against `reference.py` in float64.
+Weights are random and seeded, drawn as the device stores them (INT4 codes, FP16 scales): the blocks are there to be
+simulated, and their meaning is checked against `reference.py` in float64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
+from emitter import Block, Emitter, Tensor
 from shapes import Shape
 
-from fleet.isa.contract import Call, Device, Memory
-from fleet.isa.hbm0923.act_tables import act_table
-from fleet.isa.hbm0923.float32 import fp20_word
+from fleet.isa.contract import Device
 from fleet.isa.hbm0923.layout import FeatureLayout
-from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
-from fleet.isa.hbm0923.tables import pack_act, pack_norm
-from fleet.isa.hbm0923.weights import pack_bn, pack_weights
 
-_STD_CODE = float(np.sqrt(np.mean(np.arange(-7, 8) ** 2)))
+__all__ = ["PLAIN", "SHORTEST", "Block", "Order", "build"]
 
 
-@dataclass
-class Block:
-    """What runs: calls, what memory holds before, where the result stands.
+@dataclass(frozen=True)
+class Order:
+    """Which instructions a block is made of, and where short-lived activations stand.
 
     Attributes:
-        calls: in program order; `ops` of each is the name of the step ("wq").
-        ddr, hbm: (offset, bytes) and (port, offset, bytes) to be placed.
-        weights: name -> (codes int8 [in, out], scales float16 [groups, out]).
-        arrays: everything else that the reference needs, by name.
-        output: DDR offset of the result, [tokens, channels].
+        fuse_qkv: queries, keys and values are one product, of whose result the others are parts.
+        join_rope: query and key heads are rotated by one instruction (they stand side by side in that result).
+        fuse_gate: gate and up are one product, multiplied by an instruction of its own.
+        onchip: short-lived activations stand in the on-chip memory where they fit. An instruction reads one half and writes
+            the other; what dat2hbm reads stands in DDR.
     """
 
-    shape: Shape
-    tokens: int
-    last: int
-    calls: list[Call] = field(default_factory=list)
-    ddr: list[tuple[int, np.ndarray]] = field(default_factory=list)
-    hbm: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
-    weights: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    output: int = 0
-    ddr_end: int = 0
+    fuse_qkv: bool = False
+    join_rope: bool = False
+    fuse_gate: bool = False
+    onchip: bool = False
 
-    def place(self, memory: Memory) -> None:
-        """Writes the images."""
-        for offset, data in self.ddr:
-            memory.view("ddr", offset, data.size)[:] = data
-        for port, offset, data in self.hbm:
-            memory.view("hbm", offset, data.size, port)[:] = data
-
-    def result(self, memory: Memory) -> np.ndarray:
-        """[tokens, channels] float16 after the run."""
-        shape, dtype = (self.tokens, self.shape.channels), np.dtype(np.float16)
-        size = FeatureLayout().size(shape, dtype)
-        return FeatureLayout().unpack(np.asarray(memory.view("ddr", self.output, size)), shape, dtype)
+    @property
+    def commits(self) -> int:
+        """Instructions of a block."""
+        return 17 - 2 * self.fuse_qkv - self.join_rope
 
 
-def build(shape: Shape, device: Device, *, tokens: int, last: int = 0, seed: int = 0, onchip: bool = False) -> Block:
+PLAIN = Order()
+"""Seventeen instructions, as the public compiler has them."""
+SHORTEST = Order(fuse_qkv=True, join_rope=True, onchip=True)
+
+
+def build(
+    shape: Shape, device: Device, *, tokens: int, last: int = 0, seed: int = 0, order: Order = PLAIN, layers: int = 1,
+    vocabulary: int = 0,
+) -> Block:  # fmt: skip
     """The stream for `tokens` new tokens behind `last` cached ones.
 
     Args:
-        shape: of the block.
+        shape: of the blocks.
         device: of the HBM0923 family, with the memory that the weights need.
         tokens, last: tokens of this step, tokens already in the KV cache (random there).
         seed: of weights, activations and cache.
-        onchip: short-lived activations stand in the on-chip memory, input and output in different halves.
+        order: of the instructions.
+        layers: blocks, one after the other.
+        vocabulary: a last norm and a product with so many outputs and argmax follow; 0: none.
     """
-    return _Builder(shape, device, tokens, last, seed, onchip).run()
+    if order.join_rope and not order.fuse_qkv:
+        raise ValueError("query and key heads stand side by side only where q, k and v are one product")
+    return _Builder(shape, device, Block(shape, tokens, last, layers, vocabulary=vocabulary), seed, order).run()
 
 
 class _Builder:
-    def __init__(self, shape: Shape, device: Device, tokens: int, last: int, seed: int, onchip: bool) -> None:
-        self.shape, self.device, self.tokens, self.last = shape, device, tokens, last
-        self.rng = np.random.default_rng(seed)
-        self.block = Block(shape, tokens, last)
-        self.ddr_at = self.hbm_at = 0
-        self.onchip = onchip
-        self.row = tokens * PIXEL_BYTES
-        self.half = device.parameters.get("OnchipDepth", 0) * PIXEL_BYTES
-
-    # ---- memory
-
-    def ddr(self, size: int) -> int:
-        """Room in DDR, on a page."""
-        at = self.ddr_at
-        self.ddr_at += ceil_div(size, 4096) * 4096
-        return at
-
-    def put(self, data: np.ndarray) -> int:
-        """Constant bytes in DDR."""
-        at = self.ddr(data.size)
-        self.block.ddr.append((at, data))
-        return at
-
-    def feature(self, channels: int, heads: int = 1) -> int:
-        """Room for `heads` lines of `channels`."""
-        return self.ddr(heads * ceil_div(channels, PIXEL_LANES) * self.row)
-
-    def short(self, channels: int, half: int) -> tuple[int, bool]:
-        """Room for a short-lived activation: on chip where wanted and where it fits."""
-        if self.onchip and ceil_div(channels, PIXEL_LANES) * self.row <= self.half:
-            return half * self.half, True
-        return self.feature(channels), False
-
-    def matrix(self, name: str, inputs: int, outputs: int) -> int:
-        """A weight matrix in HBM; products of unit inputs have unit variance."""
-        group = self.shape.tblk
-        codes = self.rng.integers(-7, 8, (inputs, outputs)).astype(np.int8)
-        scale = 1 / (_STD_CODE * np.sqrt(inputs))
-        scales = (scale * self.rng.uniform(0.7, 1.3, (ceil_div(inputs, group), outputs))).astype(np.float16)
-        self.block.weights[name] = codes, scales
-        ports = pack_weights(self.device, codes, scales, group)
-        at = self.hbm_room(ports[0].size)
-        self.block.hbm += [(port, at, data) for port, data in enumerate(ports)]
-        return at
-
-    def hbm_room(self, size: int) -> int:
-        """Room at the same offset of every port."""
-        at = self.hbm_at
-        self.hbm_at += ceil_div(size, 4096) * 4096
-        return at
-
-    # ---- instructions
-
-    def emit(self, instruction: str, name: str, fields: Mapping[str, int]) -> None:
-        self.block.calls.append(Call(instruction, dict(fields), ops=(name,)))
-
-    def sfu(self, instruction: str, name: str, start: int, fields: Mapping[str, int]) -> None:
-        self.emit(instruction, name, {f"{instruction}_{key}": value for key, value in fields.items()} | {"sfu_start": start})
-
-    def mvm(
-        self, name: str, source: tuple[int, bool], inputs: int, outputs: int, to: tuple[int, bool], *,
-        residual: tuple[int, bool] | None = None, mul: bool = False,
-    ) -> None:  # fmt: skip
-        """A linear layer with batch norm words: weight 1 and a small bias, so that every path of the epilogue counts."""
-        bias = (0.1 * self.rng.normal(size=outputs)).astype(np.float16)
-        self.block.arrays[f"{name}.bias"] = bias
-        operands = Operands(
-            chin=inputs, chout=outputs, tokens=self.tokens, tblk=self.shape.tblk, input=source[0],
-            weights=self.matrix(name, inputs, outputs), output=to[0], in_surface=self.row, in_line=self.row,
-            out_surface=self.row, out_line=self.row, bn=self.put(pack_bn(np.ones(outputs, np.float16), bias)),
-            residual=None if residual is None else residual[0], mul=mul,
-        )  # fmt: skip
-        fields = operands.encode(self.device)
-        fields["mvm_onchip"] = source[1] + 2 * to[1] + 4 * (residual is not None and residual[1])
-        self.emit("mvm_bn" if residual is None else "mvm_bn_res", name, fields)
-
-    def norm(self, name: str, source: int, to: tuple[int, bool]) -> None:
-        """RMS norm over all channels."""
-        channels = self.shape.channels
-        gamma = self.rng.uniform(0.5, 1.5, channels).astype(np.float16)
-        self.block.arrays[f"{name}.gamma"] = gamma
-        surfaces = channels // PIXEL_LANES
-        self.sfu("norm", name, 0x20, {
-            "wt_addr": self.put(pack_norm(gamma)),
-            "in_addr": source, "in_surface": self.row, "in_line": self.row,
-            "out_addr": to[0], "out_surface": self.row, "out_line": self.row,
-            "surfaces": surfaces, "hin": 1, "win": self.tokens, "pixels": self.tokens,
-            "recip_channels": fp20_word(Fraction(1, channels)), "burst_m1": surfaces - 1, "layer": 0, "onchip": 2 * to[1],
-        })  # fmt: skip
-
-    def rotate(self, name: str, source: int, to: int, heads: int, table: int, table_surface: int) -> None:
-        groups = self.shape.head // PIXEL_LANES
-        self.sfu("pos_emb", name, 0x04, {
-            "table_addr": table + self.last * PIXEL_BYTES,
-            "in_addr": source, "in_head": groups * self.row, "in_surface": self.row,
-            "out_addr": to, "out_surface": self.row, "out_head": groups * self.row,
-            "surfaces": groups, "tokens": self.tokens, "last": self.last, "heads": heads,
-            "table_head": 0, "table_surface": table_surface, "zero207": 0, "onchip": 0,
-        })  # fmt: skip
-
-    def cache(self, name: str, source: int, at: int, head: int, line: int, *, key: bool) -> None:
-        groups = self.shape.head // PIXEL_LANES
-        self.sfu("dat2hbm", name, 0x40, {
-            "zero194": 0, "in_addr": source, "in_surface": self.row, "in_line": groups * self.row,
-            "out_addr": at, "wt_head": head, "wt_line": line, "bank_step": self.device.parameters["Log2BankStep"],
-            "last": self.last, "tokens": self.tokens, "heads": self.shape.kv_heads, "surfaces": groups, "trp": int(key),
-            "zero207": 0, "zero208": 0,
-        })  # fmt: skip
-
-    def attend(self, instruction: str, name: str, start: int, fields: Mapping[str, int], scale: float) -> None:
-        s, step = self.shape, self.device.parameters["Log2BankStep"]
-        word = (step << 20) + fp20_word(Fraction(scale)) if self.device.parameters.get("ScaleFp20") else (step << 16) + _bits(scale)
-        self.sfu(instruction, name, start, {
-            **fields, "total": self.last + self.tokens, "tokens": self.tokens, "scale": word,
-            "heads": ((s.heads // s.kv_heads - 1) << 16) + (s.heads << 8) + s.kv_heads, "onchip": 0,
-        })  # fmt: skip
-
-    # ---- the block
+    def __init__(self, shape: Shape, device: Device, block: Block, seed: int, order: Order) -> None:
+        self._e = Emitter(shape, device, block, seed)
+        self._shape, self._block, self._order = shape, block, order
+        self._used = [0, 0]
 
     def run(self) -> Block:
-        s, b, row = self.shape, self.block, self.row
-        groups, total = s.head // PIXEL_LANES, self.last + self.tokens
-        positions = ceil_div(total, PIXEL_LANES)
-        x = self.rng.normal(size=(self.tokens, s.channels)).astype(np.float16)
+        s, b, e = self._shape, self._block, self._e
+        x = e.rng.normal(size=(b.tokens, s.channels)).astype(np.float16)
         b.arrays["x"] = x
-        residual = self.put(FeatureLayout().pack(x))
-        table, table_surface = self.table()
-        k_at, k_head, k_line, v_at, v_head, v_line = self.kv_cache()
-
-        normed = self.short(s.channels, 0)
-        self.norm("norm1", residual, normed)
-        q, k, v = self.feature(s.query), self.feature(s.key), self.feature(s.key)
-        q_rotated, k_rotated = self.feature(s.query), self.feature(s.key)
-        self.mvm("wq", normed, s.channels, s.query, (q, False))
-        self.rotate("rope_q", q, q_rotated, s.heads, table, table_surface)
-        self.mvm("wk", normed, s.channels, s.key, (k, False))
-        self.rotate("rope_k", k, k_rotated, s.kv_heads, table, table_surface)
-        self.cache("cache_k", k_rotated, k_at, k_head, k_line, key=True)
-        self.mvm("wv", normed, s.channels, s.key, (v, False))
-        self.cache("cache_v", v, v_at, v_head, v_line, key=False)
-
-        scores, probabilities = self.feature(total, s.heads), self.feature(total, s.heads)
-        line = positions * row
-        self.attend("trp_mvm", "scores", 0x02, {
-            "wt_addr": k_at, "in_addr": q_rotated, "in_surface": row, "in_line": groups * row,
-            "out_addr": scores, "out_surface": row, "out_line": line, "wt_head": k_head, "wt_line": k_line, "chin": s.head,
-        }, 1 / np.sqrt(s.head))  # fmt: skip
-        self.sfu("softmax", "softmax", 0x08, {
-            "mask": int(self.tokens > 1), "in_addr": scores, "in_surface": row, "in_line": line,
-            "out_addr": probabilities, "out_surface": row, "out_line": line, "surfaces": positions, "heads": s.heads,
-            "chin": total, "tokens": self.tokens, "win": self.tokens, "last": self.last, "zero207": 0, "onchip": 0,
-        })  # fmt: skip
-        mixed = self.feature(s.query)
-        self.attend("f2w_mvm", "mix", 0x01, {
-            "wt_addr": v_at, "in_addr": probabilities, "in_surface": row, "in_line": line,
-            "out_addr": mixed, "out_surface": row, "out_line": groups * row, "wt_head": v_head, "wt_line": v_line, "chout": s.head,
-        }, 1.0)  # fmt: skip
-        middle = self.feature(s.channels)
-        self.mvm("wo", (mixed, False), s.query, s.channels, (middle, False), residual=(residual, False))
-
-        normed = self.short(s.channels, 0)
-        self.norm("norm2", middle, normed)
-        gate = self.feature(s.ffn)
-        self.mvm("gate", normed, s.channels, s.ffn, (gate, False))
-        activated = self.short(s.ffn, 1)
-        self.activate("silu", gate, activated)
-        # The second half is free again when the gate has been multiplied in: the product goes to DDR.
-        product = self.feature(s.ffn)
-        self.mvm("up", normed, s.channels, s.ffn, (product, False), residual=activated, mul=True)
-        b.output = self.feature(s.channels)
-        self.mvm("down", (product, False), s.ffn, s.channels, (b.output, False), residual=(middle, False))
-        b.ddr_end = self.ddr_at
+        at = Tensor(e.put(FeatureLayout().pack(x)))
+        table = e.table()
+        for layer in range(b.layers):
+            e.layer = layer
+            last = layer == b.layers - 1
+            # The residual stream begins each half: what comes in or goes out half 0, what is between half 1.
+            room = e.bytes(s.channels)
+            self._used = [room, room]
+            b.output = e.ddr(room) if last else 0
+            to = Tensor(b.output) if last or not self._fits(room) else Tensor(0, onchip=True)
+            to = to if last or to.onchip else e.feature(s.channels)
+            mixed = self._attention(at, table)
+            middle = Tensor(e.half, onchip=True) if self._fits(room) else e.feature(s.channels)
+            e.mvm("wo", mixed, s.query, s.channels, middle, residual=at)
+            self._feed_forward(middle, to)
+            at = to
+        if b.vocabulary:
+            e.layer = b.layers
+            normed = self._short(s.channels, 1)
+            e.norm("norm", at, normed)
+            e.mvm("head", normed, s.channels, b.vocabulary, e.feature(b.vocabulary), argmax=e.ddr(4 * b.tokens))
         return b
 
-    def activate(self, name: str, source: int, to: tuple[int, bool]) -> None:
-        """SiLU by the fitted table of 16 segments."""
-        surfaces = ceil_div(self.shape.ffn, PIXEL_LANES)
-        self.sfu("act", name, 0x10, {
-            "table_addr": self.put(pack_act(act_table("silu"))),
-            "in_addr": source, "in_surface": self.row, "in_line": self.row,
-            "out_addr": to[0], "out_surface": self.row, "out_line": self.row,
-            "surfaces": surfaces, "hin": 1, "win": self.tokens, "pixels": self.tokens, "surfaces_dup": surfaces,
-            "chout": self.shape.ffn, "zero207": 0, "onchip": 2 * to[1],
-        })  # fmt: skip
+    def _fits(self, size: int) -> bool:
+        return self._order.onchip and size <= self._e.half // 4
 
-    def table(self) -> tuple[int, int]:
-        """Cosines and sines of every position, (1, 0) where a channel is not rotated: [head / 32, positions, 32]."""
-        s, positions = self.shape, self.last + self.tokens
-        pairs = np.arange(s.head // 2)
-        frequency = np.where(2 * pairs < s.rotary, 10000.0 ** (-2 * pairs / s.rotary), 0.0)
-        angle = np.arange(positions)[:, None] * frequency
-        rows = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(positions, s.head).astype(np.float16)
-        self.block.arrays["table"] = rows
-        return self.put(FeatureLayout().pack(rows)), positions * PIXEL_BYTES
+    def _short(self, channels: int, half: int, heads: int = 1) -> Tensor:
+        """Room for a short-lived activation: on chip where wanted and where it fits."""
+        size = self._e.bytes(channels, heads)
+        at = self._used[half]
+        if self._order.onchip and at + size <= self._e.half:
+            self._used[half] += size
+            return Tensor(half * self._e.half + at, onchip=True)
+        return self._e.feature(channels, heads)
 
-    def kv_cache(self) -> tuple[int, int, int, int, int, int]:
-        """Room for MaxToken positions; the first `last` are random, what follows is garbage that must not count."""
-        s, ports, most = self.shape, self.device.parameters["HbmPorts"], self.device.parameters["MaxToken"]
-        k_line, v_line = 2 * s.head, 2 * most
-        k_head, v_head = ceil_div(most, ports) * k_line, ceil_div(s.head, ports) * v_line
-        k_at, v_at = self.hbm_room(s.kv_heads * k_head), self.hbm_room(s.kv_heads * v_head)
-        k, v = self.rng.normal(size=(2, s.kv_heads, most, s.head)).astype(np.float16)
-        k[:, self.last :], v[:, self.last :] = np.nan, np.nan
-        self.block.arrays |= {"k": k, "v": v}
-        for port in range(ports):
-            mine = np.ascontiguousarray(k[:, port::ports])  # token t is number t / ports of port t % ports
-            self.block.hbm.append((port, k_at, mine.reshape(-1).view(np.uint8)))
-            mine = np.ascontiguousarray(v[:, :, port::ports].transpose(0, 2, 1))
-            self.block.hbm.append((port, v_at, mine.reshape(-1).view(np.uint8)))
-        return k_at, k_head, k_line, v_at, v_head, v_line
+    def _attention(self, x: Tensor, table: tuple[int, int]) -> Tensor:
+        s, b, e, order = self._shape, self._block, self._e, self._order
+        cache = e.cache()
+        normed = self._short(s.channels, 1)
+        e.norm("norm1", x, normed)
+        if order.fuse_qkv:
+            qkv = e.feature(s.query + 2 * s.key)
+            q, k, v = qkv, e.part(qkv, s.query), e.part(qkv, s.query + s.key)
+            e.mvm("qkv", normed, s.channels, s.query + 2 * s.key, qkv)
+        else:
+            q, k, v = e.feature(s.query), e.feature(s.key), e.feature(s.key)
+            e.mvm("wq", normed, s.channels, s.query, q)
+        if order.join_rope:
+            rotated = e.feature(s.query + s.key)
+            q_rotated, k_rotated = rotated, e.part(rotated, s.query)
+            e.rotate("rope", q, rotated, s.heads + s.kv_heads, table)
+        else:
+            q_rotated, k_rotated = e.feature(s.query), e.feature(s.key)
+            e.rotate("rope_q", q, q_rotated, s.heads, table)
+            if not order.fuse_qkv:
+                e.mvm("wk", normed, s.channels, s.key, k)
+            e.rotate("rope_k", k, k_rotated, s.kv_heads, table)
+        if order.fuse_qkv:  # at hand before the keys are rotated
+            e.store("cache_v", v, cache.v, cache.v_head, cache.v_line, key=False)
+        e.store("cache_k", k_rotated, cache.k, cache.k_head, cache.k_line, key=True)
+        if not order.fuse_qkv:
+            e.mvm("wv", normed, s.channels, s.key, v)
+            e.store("cache_v", v, cache.v, cache.v_head, cache.v_line, key=False)
+        total = b.last + b.tokens
+        scores, probabilities = self._short(total, 0, s.heads), self._short(total, 1, s.heads)
+        e.scores(q_rotated, scores, cache)
+        e.softmax(scores, probabilities)
+        mixed = self._short(s.query, 0)
+        e.mix(probabilities, mixed, cache)
+        return mixed
 
-
-def _bits(value: float) -> int:
-    return int(np.float16(value).view(np.uint16))
+    def _feed_forward(self, middle: Tensor, to: Tensor) -> None:
+        s, e = self._shape, self._e
+        normed = self._short(s.channels, 0)
+        e.norm("norm2", middle, normed)
+        if self._order.fuse_gate:
+            both = self._short(2 * s.ffn, 1)
+            e.mvm("gate_up", normed, s.channels, 2 * s.ffn, both)
+            activated = self._short(s.ffn, 0)
+            e.activate("silu", both, activated)
+            # Its inputs stand in both halves.
+            product = e.feature(s.ffn)
+            e.multiply("product", activated, e.part(both, s.ffn), s.ffn, product)
+        else:
+            gate = self._short(s.ffn, 1)
+            e.mvm("gate", normed, s.channels, s.ffn, gate)
+            activated = self._short(s.ffn, 0)
+            e.activate("silu", gate, activated)
+            product = self._short(s.ffn, 1)
+            e.mvm("up", normed, s.channels, s.ffn, product, residual=activated, mul=True)
+        e.mvm("down", product, s.ffn, s.channels, to, residual=middle)

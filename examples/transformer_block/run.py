@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 import numpy as np
-from block import Block, build
+from block import PLAIN, Block, Order, build
 from reference import reference
 from shapes import SHAPES, Shape
 
@@ -33,26 +33,29 @@ LEAST_SQNR_DB = 40.0
 """FP16 activations through seventeen instructions; a mask, a head or a position that is wrong leaves less than 20 dB."""
 
 CLASSES: Mapping[str, tuple[str, ...]] = {
-    "matrix products": ("wq", "wk", "wv", "wo", "gate", "up", "down"),
+    "matrix products": ("wq", "wk", "wv", "qkv", "wo", "gate", "up", "gate_up", "down"),
     "attention": ("scores", "mix"),
-    "functions": ("norm1", "rope_q", "rope_k", "softmax", "norm2", "silu"),
+    "functions": ("norm1", "rope_q", "rope_k", "rope", "softmax", "norm2", "silu", "product"),
     "KV cache": ("cache_k", "cache_v"),
 }
 
 
-def limits(device: Device, shape: Shape, tokens: int, last: int) -> dict[str, float]:
-    """Operation -> least cycles: HBM ports at a beat a cycle and the arrays at full rate; functions: DDR at a beat a cycle.
+def limits(device: Device, shape: Shape, tokens: int, last: int, order: Order = PLAIN) -> dict[str, float]:
+    """Operation -> least cycles of a block: HBM ports at a beat a cycle, the arrays at full rate; functions: DDR at a beat a cycle.
 
     A matrix product takes its weights and scales once (32 bytes a port and cycle), and the array Tin x Tout MACs every
     ceil(Tin * 4 / 256) cycles. Attention reads keys (values) once a query head and token, in beats of 16 FP16 of every port.
     """
     ports, group = device.parameters["HbmPorts"], shape.tblk
     peak = device.limits["macs_per_cycle"]
-    sizes = {
-        "wq": (shape.channels, shape.query), "wk": (shape.channels, shape.key), "wv": (shape.channels, shape.key),
-        "wo": (shape.query, shape.channels), "gate": (shape.channels, shape.ffn), "up": (shape.channels, shape.ffn),
-        "down": (shape.ffn, shape.channels),
-    }  # fmt: skip
+    sizes = {"wo": (shape.query, shape.channels), "down": (shape.ffn, shape.channels)}
+    sizes |= (
+        {"qkv": (shape.channels, shape.query + 2 * shape.key)}
+        if order.fuse_qkv
+        else {"wq": (shape.channels, shape.query), "wk": (shape.channels, shape.key), "wv": (shape.channels, shape.key)}
+    )
+    both = {"gate_up": (shape.channels, 2 * shape.ffn)}
+    sizes |= both if order.fuse_gate else {"gate": (shape.channels, shape.ffn), "up": (shape.channels, shape.ffn)}
     found: dict[str, float] = {}
     for name, (inputs, outputs) in sizes.items():
         beats = sum(
@@ -64,9 +67,12 @@ def limits(device: Device, shape: Shape, tokens: int, last: int) -> dict[str, fl
     found["scores"] = shape.heads * tokens * ceil_div(total, ports) * shape.head / 16
     found["mix"] = shape.heads * tokens * ceil_div(shape.head, ports) * ceil_div(total, 16)
     lanes = {
-        "norm1": 2 * shape.channels, "norm2": 2 * shape.channels, "rope_q": 2 * shape.query, "rope_k": 2 * shape.key,
-        "softmax": 2 * shape.heads * total, "silu": 2 * shape.ffn, "cache_k": shape.key, "cache_v": shape.key,
+        "norm1": 2 * shape.channels, "norm2": 2 * shape.channels, "softmax": 2 * shape.heads * total, "silu": 2 * shape.ffn,
+        "cache_k": shape.key, "cache_v": shape.key,
     }  # fmt: skip
+    lanes |= {"rope": 2 * (shape.query + shape.key)} if order.join_rope else {"rope_q": 2 * shape.query, "rope_k": 2 * shape.key}
+    if order.fuse_gate:
+        lanes["product"] = 3 * shape.ffn
     return found | {name: tokens * count * 2 / device.limits["ddr_bytes_per_cycle"] for name, count in lanes.items()}
 
 
@@ -129,17 +135,17 @@ def simulate(
     last: int,
     memories: Sequence[str],
     issues: Sequence[Issue],
-    onchip: bool,
+    order: Order = PLAIN,
     command: str,
 ) -> tuple[StreamReport, float]:
     """The report and the SQNR of the block. Raises FleetError where nothing can be run."""
     with StreamRunner(device) as runner:
-        block = build(shape, runner.device, tokens=tokens, last=last, onchip=onchip)
+        block = build(shape, runner.device, tokens=tokens, last=last, order=order)
         case = stream_case(block, device)
         outcomes = runner.run(case, [Setting(memory, issue) for issue in issues for memory in memories])
         runner.model(case)
         sqnr = accuracy(block, block.result(runner.expected.memory))
-        bounds = limits(runner.device, shape, tokens, last)
+        bounds = limits(runner.device, shape, tokens, last, order)
         report = StreamReport(
             title=f"One transformer block of {shape.name}'s shape, {tokens} token{'s' if tokens > 1 else ''}",
             text=f"{shape.channels:,} channels, {shape.heads} heads of {shape.head} with {shape.kv_heads} key/value heads, "
@@ -169,15 +175,17 @@ def _note(shape: Shape, tokens: int, bounds: Mapping[str, float]) -> str:
 @click.option("--memory", "memories", multiple=True, help=f"Memory model, again and again; default {', '.join(MEMORIES)}.")
 @click.option("--issue", "issues", multiple=True, type=click.Choice(["regs", "aux"]), help="Way in; default both.")
 @click.option("--onchip", is_flag=True, help="Short-lived activations on chip.")
+@click.option("--fused", is_flag=True, help="Queries, keys and values as one product, their heads rotated together.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("reports/transformer_block"), show_default=True)
 def main(
-    shape: str, device: str, tokens: int, last: int, memories: tuple[str, ...], issues: tuple[Issue, ...], onchip: bool, out: Path
-) -> None:
+    shape: str, device: str, tokens: int, last: int, memories: tuple[str, ...], issues: tuple[Issue, ...], onchip: bool,
+    fused: bool, out: Path,
+) -> None:  # fmt: skip
     command = "python examples/transformer_block/run.py " + " ".join(sys.argv[1:])
     try:
         report, sqnr = simulate(
             SHAPES[shape], device, tokens=tokens, last=last, memories=memories or MEMORIES, issues=issues or ("regs", "aux"),
-            onchip=onchip, command=command,
+            order=Order(fuse_qkv=fused, join_rope=fused, onchip=onchip), command=command,
         )  # fmt: skip
         page = write_stream_report(report, out)
     except FleetError as error:

@@ -15,6 +15,7 @@ class Shape:
         ffn: width of the feed-forward network.
         rotary: channels of a head that are rotated, the first ones, in adjacent pairs (ChatGLM2 rotates half of them).
         tblk: inputs that share one scale.
+        bias: the linear layers have biases (all of them, so that every path counts; ChatGLM2 has those of q, k and v).
     """
 
     name: str
@@ -25,6 +26,7 @@ class Shape:
     ffn: int
     rotary: int
     tblk: int = 128
+    bias: bool = True
 
     @property
     def query(self) -> int:
@@ -43,4 +45,7 @@ CHATGLM2 = Shape("chatglm2", channels=4096, heads=32, kv_heads=2, head=128, ffn=
 SMALL = Shape("small", channels=256, heads=4, kv_heads=2, head=64, ffn=320, rotary=32)
 """The same kind for quick runs; the FFN is no multiple of the quantisation group."""
 
-SHAPES = {shape.name: shape for shape in (CHATGLM2, SMALL)}
+SMOLLM2 = Shape("smollm2", channels=576, heads=9, kv_heads=3, head=64, ffn=1536, rotary=64, bias=False)
+"""SmolLM2-135M (Hugging Face): 576 channels, 9 heads of 64 with 3 key/value heads, gated FFN of 1,536; a model has thirty."""
+
+SHAPES = {shape.name: shape for shape in (CHATGLM2, SMALL, SMOLLM2)}

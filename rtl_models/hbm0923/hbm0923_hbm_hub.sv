@@ -9,7 +9,8 @@ module hbm0923_hbm_hub #(
   input  logic                    clk_i,
   input  logic                    rst_ni,
 
-  // MVM: reads
+  // MVM: reads, ahead of time where mvm_ahead_i
+  input  logic                    mvm_ahead_i,
   input  logic [Ports-1:0]        mvm_arvalid_i,
   output logic [Ports-1:0]        mvm_arready_o,
   input  logic [Ports-1:0][32:0]  mvm_araddr_i,
@@ -68,6 +69,7 @@ module hbm0923_hbm_hub #(
     hbm0923_hbm_hub_port #(.MaxReads(MaxReads)) u_port (
       .clk_i,
       .rst_ni,
+      .second_first_i(mvm_ahead_i),
       .arvalid_i    ({att_arvalid_i[p], mvm_arvalid_i[p]}),
       .arready_o    ({att_arready_o[p], mvm_arready_o[p]}),
       .araddr_i     ({att_araddr_i[p], mvm_araddr_i[p]}),

@@ -1,6 +1,7 @@
 // One HBM port for two readers and two writers.
 //
-// The port answers in order, so a queue holds whose bursts are under way. Writers take turns between whole transactions:
+// Readers take turns, unless what the first one asks for is for later: then the second one goes first, whose bursts may be
+// short. The port answers in order, so a queue holds whose bursts are under way. Writers take turns between whole transactions:
 // the other one goes on when everything of the first is answered (only the oldest instruction writes, so none waits).
 module hbm0923_hbm_hub_port #(
   parameter int unsigned MaxReads = 64  // bursts under way, a power of two
@@ -9,6 +10,7 @@ module hbm0923_hbm_hub_port #(
   input  logic        rst_ni,
 
   // Reader and writer 0, 1: bit or element 0, 1.
+  input  logic              second_first_i,
   input  logic [1:0]        arvalid_i,
   output logic [1:0]        arready_o,
   input  logic [1:0][32:0]  araddr_i,
@@ -60,7 +62,7 @@ module hbm0923_hbm_hub_port #(
     take          = 1'b0;
     arready_o     = 2'b00;
     if (arvalid_i != 2'b00) begin
-      reader        = held_q ? last_q : (arvalid_i == 2'b11) ? !last_q : arvalid_i[1];
+      reader        = held_q ? last_q : (arvalid_i == 2'b11) ? second_first_i || !last_q : arvalid_i[1];
       hbm_arvalid_o = arvalid_i[reader] && room;
       hbm_araddr_o  = reader ? araddr_i[1] : araddr_i[0];
       hbm_arlen_o   = reader ? arlen_i[1] : arlen_i[0];

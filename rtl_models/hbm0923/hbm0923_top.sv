@@ -297,6 +297,7 @@ module hbm0923_top
   hbm0923_hbm_hub #(.Ports(HbmPorts)) u_hbm_hub (
     .clk_i,
     .rst_ni,
+    .mvm_ahead_i  (!oldest[IxMvm] && !oldest[IxMvmNext]),
     .mvm_arvalid_i(mvm_hbm_arvalid),
     .mvm_arready_o(mvm_hbm_arready),
     .mvm_araddr_i (mvm_hbm_araddr),

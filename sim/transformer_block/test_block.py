@@ -1,4 +1,4 @@
-"""A transformer block of seventeen instructions: rtl = iss at every commit and in all of memory, and it means what it should.
+"""A transformer block of up to seventeen instructions: rtl = iss at every commit and in all of memory, and it means what it should.
 
 The quick part runs a small block on every memory and both ways in; `--nightly` one of ChatGLM2's shape on the big devices.
 """
@@ -15,9 +15,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "transformer_block"))
 
-from block import Block, build
+from block import PLAIN, SHORTEST, Block, Order, build
 from run import LEAST_SQNR_DB, MEMORIES, accuracy, simulate
-from shapes import CHATGLM2, SMALL, Shape
+from shapes import CHATGLM2, SMALL, SMOLLM2, Shape
 
 from fleet.engines.iss import execute_calls
 from fleet.isa.description import load, parameter_values
@@ -25,36 +25,53 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.report.streams import write_stream_report
 
-COMMITS = 17
+ON_CHIP = Order(onchip=True)
+ALL_FUSED = Order(fuse_qkv=True, join_rope=True, fuse_gate=True)
+NAMES = {PLAIN: "plain", ON_CHIP: "on chip", SHORTEST: "shortest", ALL_FUSED: "all fused"}
+
+
+def _id(value: object) -> str:
+    return value.name if isinstance(value, Shape) else NAMES[value] if isinstance(value, Order) else str(value)
 
 
 @pytest.mark.parametrize(
-    ("device", "shape", "tokens", "last", "onchip"),
+    ("device", "shape", "tokens", "last", "order"),
     [
-        ("hbm_small", SMALL, 1, 40, False),
-        ("hbm_small", SMALL, 17, 0, True),
-        pytest.param("hbm0923", CHATGLM2, 1, 127, False, marks=pytest.mark.nightly),
-        pytest.param("hbm0923", CHATGLM2, 17, 0, True, marks=pytest.mark.nightly),
-        pytest.param("hbm1128", CHATGLM2, 1, 127, True, marks=pytest.mark.nightly),
+        ("hbm_small", SMALL, 1, 40, PLAIN),
+        ("hbm_small", SMALL, 17, 0, ON_CHIP),
+        ("hbm_small", SMALL, 1, 40, SHORTEST),
+        ("hbm_small", SMALL, 5, 30, ALL_FUSED),
+        pytest.param("hbm0923", CHATGLM2, 1, 127, PLAIN, marks=pytest.mark.nightly),
+        pytest.param("hbm0923", CHATGLM2, 17, 0, ON_CHIP, marks=pytest.mark.nightly),
+        pytest.param("hbm1128", CHATGLM2, 1, 127, ON_CHIP, marks=pytest.mark.nightly),
+        pytest.param("hbm0923", SMOLLM2, 1, 200, SHORTEST, marks=pytest.mark.nightly),
+        pytest.param("hbm0923", SMOLLM2, 17, 3, SHORTEST, marks=pytest.mark.nightly),
     ],
-    ids=lambda value: value.name if isinstance(value, Shape) else str(value),
+    ids=_id,
 )
 def test_every_memory_and_both_ways_in(
-    device: str, shape: Shape, tokens: int, last: int, onchip: bool, request: pytest.FixtureRequest
+    device: str, shape: Shape, tokens: int, last: int, order: Order, request: pytest.FixtureRequest
 ) -> None:
     report, sqnr = simulate(
-        shape, device, tokens=tokens, last=last, memories=MEMORIES, issues=("regs", "aux"), onchip=onchip,
+        shape, device, tokens=tokens, last=last, memories=MEMORIES, issues=("regs", "aux"), order=order,
         command=f"pytest sim/transformer_block -k '{request.node.callspec.id}' --nightly",
     )  # fmt: skip
     folder = Path(str(request.config.getoption("--fleet-report", "reports/sim"))).parent / "transformer_block"
-    write_stream_report(report, folder / f"{device}_{shape.name}_{tokens}")
+    write_stream_report(report, folder / f"{device}_{shape.name}_{tokens}_{NAMES[order].replace(' ', '_')}")
     assert len(report.runs) == 2 * len(MEMORIES)
     assert [run.reasons for run in report.runs if run.verdict != "pass"] == []
-    assert {len(run.rows) for run in report.runs} == {COMMITS}
+    assert {len(run.rows) for run in report.runs} == {order.commits}
     assert sqnr >= LEAST_SQNR_DB
     # A binary overlaps instructions; register writes wait for each.
     cycles = {run.name: run.cycles for run in report.runs}
     assert cycles["aux, ideal"] < cycles["regs, ideal"]
+
+
+def test_blocks_follow_each_other(modelled: Callable[[Block], float]) -> None:
+    device = find_device("hbm_small")[1]
+    block = build(SMALL, device, tokens=3, last=4, order=SHORTEST, layers=3, vocabulary=100)
+    assert len(block.calls) == 3 * SHORTEST.commits + 2
+    assert modelled(block) >= LEAST_SQNR_DB
 
 
 @pytest.fixture

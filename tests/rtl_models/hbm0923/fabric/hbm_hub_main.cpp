@@ -1,4 +1,5 @@
-// A port of the HBM hub: two readers and two writers at random, before a slave that stalls and answers in order.
+// A port of the HBM hub: two readers and two writers at random, before a slave that stalls and answers in order. For a while the
+// second reader goes first.
 #include <deque>
 
 #include "Vhbm0923_hbm_hub_port.h"
@@ -32,12 +33,15 @@ int main(int argc, char** argv) {
     Master masters[2];
     std::deque<Burst> reads, writes, answers;
     uint32_t sent = 0, calm = 50, served[2] = {}, tag = 0;
-    bool rvalid = false, bvalid = false;
+    bool rvalid = false, bvalid = false, second_first = false, offered = false;
+    uint32_t ahead = 0;
     // Tags of the beats of each master, in the order of its bursts.
     std::deque<uint32_t> tags[2];
 
     for (uint64_t cycle = 0; cycle < cycles; ++cycle) {
         if (cycle % 400 == 0) calm = static_cast<uint32_t>(random.below(3)) * 45 + 5;
+        if (cycle % 50 == 0) second_first = random.often(20);
+        top.second_first_i = second_first;
         for (uint32_t m = 0; m < 2; ++m) {
             Master& n = masters[m];
             const auto burst = [&] {
@@ -106,6 +110,13 @@ int main(int argc, char** argv) {
                 writes.pop_front();
             }
         }
+        // A burst that was offered is not exchanged for another one.
+        const bool choice = masters[0].ar && masters[1].ar && !offered && top.hbm_arvalid_o && second_first;
+        if (choice) {
+            account.expect(top.hbm_araddr_o == masters[1].read.address, cycle, "the second reader does not go first");
+            ++ahead;
+        }
+        offered = top.hbm_arvalid_o && !top.hbm_arready_i;
         for (uint32_t m = 0; m < 2; ++m) {
             Master& n = masters[m];
             if (n.ar && (top.arready_o >> m & 1)) {
@@ -135,5 +146,6 @@ int main(int argc, char** argv) {
         edge(top);
     }
     account.expect(served[0] > served[1] / 2 && served[1] > served[0] / 2, cycles, "one reader gets most of the port");
+    account.expect(ahead > cycles / 100, cycles, "the second reader had no choice to win");
     return account.close(cycles);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fleet.symbols.expr import Expr, ExprError, If, Numb, Number, Operation, Var, as_expr
+from fleet.symbols.expr import Expr, ExprError, If, Numb, Number, Operation, Var, as_expr, maximum, minimum
 
 VARIABLES = (Var("a", 2048), Var("b", 50, -50), Var("c", 9, 1), Var("d", 1))
 BINARY = ("+", "-", "*", "//", "%", "<<", ">>", "&", "|", "<", "<=", "==", "!=")
@@ -18,7 +18,9 @@ def expression(rng: random.Random, size: int) -> Expr:
     kind = rng.random()
     if kind < 0.1:
         return If(*(expression(rng, size // 3) for _ in range(3)))
-    if kind < 0.18:
+    if kind < 0.17:
+        return rng.choice((minimum, maximum))(expression(rng, size // 2), expression(rng, size // 2))
+    if kind < 0.25:
         return Operation(rng.choice(("neg", "neg", "log2")), expression(rng, size - 1))
     op = rng.choice(BINARY)
     left = rng.randint(0, size - 1)

@@ -23,7 +23,8 @@ ALLOWED = {
     "cosim": {"engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "report": {"cosim"},
     "compiler": {"cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},  # the API that the commands use
-    "cli": {"compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
+    "dlavm": {"llm", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},  # only other names for these
+    "cli": {"dlavm", "compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
 }
 
 

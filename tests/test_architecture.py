@@ -24,7 +24,8 @@ ALLOWED = {
     "report": {"cosim"},
     "llm": {"cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
     "compiler": {"cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},  # the API that the commands use
-    "cli": {"llm", "compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
+    "dlavm": {"llm", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},  # only other names for these
+    "cli": {"dlavm", "llm", "compiler", "report", "cosim", "engines", "targets", "transforms", "frontend", "ir", "symbols", "isa"},
 }
 
 

@@ -48,8 +48,7 @@ def to_python(e: Expr) -> str:
 
 def to_cpp(e: Expr, wide: Iterable[str] = ()) -> str:
     """See `Expr.to_cpp`. Raises ExprError where a part may leave 64 bits, or beyond `MAX_TEXT` or `MAX_DEPTH`."""
-    for part in post_order((e,)):
-        _check_width(part)
+    _check_width((e,))
     return _render(e, _Cpp(frozenset(wide)))
 
 
@@ -160,11 +159,16 @@ def _cpp_least(b: str) -> str:
     return f"([](int64_t n) {{ return n < 63 ? n : 63; }}({b}))"
 
 
-def _check_width(e: Expr) -> None:
-    low, high = bounds(e)
-    for end in (low, high):
-        if not infinite(end) and not _INT64[0] <= end <= _INT64[1]:
-            raise ExprError(f"({e}) may reach {int(end)}, which does not fit 64 bits")
+def _check_width(roots: Sequence[Expr]) -> None:
+    """Raises ExprError where a part may leave 64 bits. What a variable without a bound decides is its user's to keep there."""
+    open_: set[Expr] = set()
+    for e in post_order(roots):
+        if (isinstance(e, Var) and e.max_data is None) or any(a in open_ for a in e.args):
+            open_.add(e)
+        for end in bounds(e):
+            if e not in open_ if infinite(end) else not _INT64[0] <= end <= _INT64[1]:
+                most = "more" if infinite(end) else str(int(end))
+                raise ExprError(f"({e}) may reach {most}, which does not fit 64 bits")
 
 
 # Functions: one line for every part that is used more than once, or that would nest too deeply.
@@ -179,8 +183,7 @@ def python_function(name: str, values: Sequence[Expr], parameters: Sequence[str]
 
 def cpp_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | None = None) -> str:
     """Source of a C++ function of int64_t variables that writes the values to `int64_t* out`."""
-    for part in post_order(values):
-        _check_width(part)
+    _check_width(values)
     arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
     lines, last = _lines(values, _Cpp(frozenset(arguments)), lambda t, text: f"  const int64_t {t} = {text};")
     declared = ", ".join([*(f"int64_t {a}" for a in arguments), "int64_t* out"])

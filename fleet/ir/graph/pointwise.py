@@ -1,8 +1,8 @@
 """Operators that work on every token or every element: add, sub, mul, norms, activations.
 
-A norm's constant is as a bn's: shape (2 * C,), an array holds the C weights, then the C biases. An activation's table has at least
-48 elements; an array for it holds x[16], k[16], b[16] of a piecewise linear function. Without data, attribute `function` names
-the function ("silu", "gelu", ...), and whoever compiles the graph brings the device's own table.
+A norm's constant is as a bn's: shape (2 * C,), an array holds the C weights, then the C biases; or (C,), without biases. An
+activation's table has at least 48 elements; an array for it holds x[16], k[16], b[16] of a piecewise linear function. Without
+data, attribute `function` names the function ("silu", "gelu", ...), and whoever compiles the graph brings the device's own table.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _infer_two(c: Inference) -> Tensor:
 
 def _infer_norm(c: Inference) -> Tensor:
     data = c.feature(0)
-    coefficients(c, 1, data.shape[2])
+    coefficients(c, 1, data.shape[2], alone=True)
     return c.result(data.shape)
 
 
@@ -125,7 +125,7 @@ FUNCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _mean_norm(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
     x = args[0]
-    weight, bias = pair(args[1], x.dtype)
+    weight, bias = pair(args[1], x.shape[-1], x.dtype)
     centred = x if attrs.get("rms") else x - x.mean(axis=-1, keepdims=True)
     eps = attrs.get("eps")
     scale = 1 / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + (1e-5 if eps is None else eps))

@@ -14,6 +14,7 @@ import numpy as np
 from fleet.ir.graph.errors import GraphError
 from fleet.ir.graph.nodes import HBM, Accelerator, Call, Constant, Data, DataType, Dim, Node, Tensor, Type, Var
 from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.symbols.expr import dim
 
 __all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
 
@@ -79,14 +80,14 @@ def _one_weight(skip: int, more: Sequence[Node]) -> None:
 # Types.
 
 
-def coefficients(c: Inference, index: int, channels: Dim) -> None:
-    """Argument `index` has two numbers for each of the channels."""
+def coefficients(c: Inference, index: int, channels: Dim, alone: bool = False) -> None:
+    """Argument `index` has two numbers for each of the channels; alone: or only the weight."""
     found = c.typed(index, ("float16",), ("ddr",))
     count: Dim = 1
     for d in found.shape:
         count = count * d
-    if not same_dim(count, channels * 2):
-        c.fail(f"{c.role(index)} has shape {show_shape(found.shape)}, expected ({channels * 2},): "
+    if not same_dim(count, channels * 2) and not (alone and same_dim(count, channels)):
+        c.fail(f"{c.role(index)} has shape {show_shape(found.shape)}, expected ({dim(channels * 2)},): "
                f"a weight and a bias for each of {channels} channels")  # fmt: skip
 
 
@@ -145,10 +146,10 @@ def _infer_conv(c: Inference) -> Tensor:
 # Meanings.
 
 
-def pair(array: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The two rows of coefficients."""
-    weight, bias = array.reshape(2, -1).astype(dtype)
-    return weight, bias
+def pair(array: np.ndarray, channels: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and biases; biases that are not there are 0."""
+    rows = array.reshape(-1, channels).astype(dtype)
+    return rows[0], rows[1] if len(rows) > 1 else np.zeros_like(rows[0])
 
 
 def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
@@ -158,12 +159,12 @@ def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.nd
 
 
 def _mean_bn(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
-    weight, bias = pair(args[2], args[0].dtype)
+    weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
     return _finish(args[0] @ args[1] * weight + bias, attrs)
 
 
 def _mean_res(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
-    weight, bias = pair(args[2], args[0].dtype)
+    weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
     y = args[0] @ args[1] * weight + bias
     return _finish(y * args[3] if attrs.get("res_mul") else y + args[3], attrs)
 

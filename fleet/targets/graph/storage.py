@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.tasks import Space
@@ -174,6 +175,23 @@ class Planner:
         self._live[key] = found, room, size, step
         return room.name
 
+    def stage(self, block: str, space: str, size: int) -> str:
+        """Room that is used only before the first step, when nothing else of a ping-pong block is: a storage that there is, where
+        one is large enough; else the largest one grows.
+        """
+        found = self._block(block, space, "staging")
+        size = round_up(size, self._unit(space))
+        if not self.config.ping_pong(block) or not found.rooms:
+            return self._new(found, "staging", size, ()).name
+        enough = [r for r in found.rooms if r.size >= size]
+        room = min(enough, key=lambda r: r.size) if enough else max(found.rooms, key=lambda r: r.size)
+        room.size = max(room.size, size)
+        return room.name
+
+    def names(self) -> list[str]:
+        """The storages so far."""
+        return [room.name for block in self._blocks.values() for room in block.rooms]
+
     def part(self, key: str) -> int:
         """The part in which a living tensor stands."""
         return self._live[key][1].part
@@ -289,6 +307,9 @@ class Planner:
             what = f"block '{name}' follows '{base}', which stands in {before}, and stands in {block.space}"
             raise ModelError(what, where=WHERE, hint="give it an address of its own")
         space = self.spaces[block.space]
+        if space.parts > 1 and (first != 0 or any(b.space == block.space for b in self._blocks.values() if b is not block)):
+            what = f"block '{name}' does not have all of {block.space} from address 0 on, which stands in {space.parts} parts"
+            raise ModelError(what, where=WHERE, hint="use one block for it, and give it the address 0")
         first = round_up(first, self._unit(block.space))
         end = first
         part_bytes = space.size // space.parts
@@ -316,7 +337,7 @@ class Planner:
 
     def _check_apart(self, bases: Mapping[str, tuple[str, int, int]]) -> None:
         ranges = sorted(((space, first, end, name) for name, (space, first, end) in bases.items() if end > first))
-        for (space, first, end, name), (other, begin, _, behind) in zip(ranges, ranges[1:], strict=False):
+        for (space, first, end, name), (other, begin, _, behind) in pairwise(ranges):
             if space == other and begin < end:
                 raise ModelError(
                     f"blocks '{name}' and '{behind}' meet in {space}: [{first:#x}, {end:#x}) and from {begin:#x} on",
@@ -338,13 +359,15 @@ def _check_chains(bases: Mapping[str, int | str]) -> None:
     for name, base in bases.items():
         if isinstance(base, bool) or (isinstance(base, int) and base < 0):
             raise ModelError(f"the base of block '{name}' is {base!r}, expected an address or the name of a block", where=WHERE)
-        seen = [name]
-        while isinstance(base, str):
-            if base not in bases:
-                what = f"block '{seen[-1]}' follows '{base}', which is no block"
+        if not name.isidentifier() or not name.isascii():
+            raise ModelError(f"block '{name}': expected a name of letters, digits and _", where=WHERE)
+        seen, follows = [name], base
+        while isinstance(follows, str):
+            if follows not in bases:
+                what = f"block '{seen[-1]}' follows '{follows}', which is no block"
                 raise ModelError(what, where=WHERE, hint=f"blocks are {', '.join(bases)}")
-            if base in seen:
-                circle = " follows ".join(f"'{b}'" for b in [*seen[seen.index(base) :], base])
+            if follows in seen:
+                circle = " follows ".join(f"'{b}'" for b in [*seen[seen.index(follows) :], follows])
                 raise ModelError(f"the blocks go in a circle: {circle}", where=WHERE, hint="give one of them an address")
-            seen.append(base)
-            base = bases[base]
+            seen.append(follows)
+            follows = bases[follows]

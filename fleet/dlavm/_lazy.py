@@ -1,0 +1,22 @@
+"""Names that a module hands on from elsewhere, imported when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["handing_on"]
+
+
+def handing_on(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """A module's `__getattr__`. names: name -> module that has it; a name with ":" behind the module has another one there."""
+
+    def get(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module} has no attribute {name}; it has {', '.join(sorted(names))}")
+        place, _, other = names[name].partition(":")
+        found = import_module(place)
+        return found if other == "*" else getattr(found, other or name)
+
+    return get

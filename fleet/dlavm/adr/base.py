@@ -1,0 +1,46 @@
+"""Nodes of graphs and the registration of operators; see `fleet.ir.graph`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fleet.ir.graph.errors import GraphError
+from fleet.ir.graph.nodes import HBM, Accelerator, Call, Constant, DataType, Node, Tensor, Tuple, TupleItem, Type, Var
+from fleet.ir.graph.registry import GraphOperator, Inference, find_operator, register
+
+__all__ = [
+    "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "GraphOperator", "Node", "Op", "Tensor",
+    "Tuple", "TupleItem", "Var",
+]  # fmt: skip
+
+
+class DataEnum:
+    """Names of dtypes and of memories."""
+
+    hbm, ddr = "hbm", "ddr"
+    fp16, int8, int4 = "float16", "int8", "int4"
+
+
+class Op:
+    """Registration in dlavm's form."""
+
+    @staticmethod
+    def Register(name: str, relation: Callable[[Sequence[Tensor], dict[str, Any]], tuple[bool, Any]]) -> GraphOperator:
+        """Adds an operator. relation: (types of the arguments, attributes) -> (True, result's type) or (False, reason).
+
+        `fleet.ir.graph.registry.register` says more of an operator: what its arguments are, and what it computes.
+        """
+
+        def infer(call: Inference) -> Type:
+            fits, found = relation(call.types, dict(call.attrs))
+            if not fits:
+                call.fail(str(found or "its arguments do not fit"))
+            return found
+
+        return register(GraphOperator(name, ("data",), infer, many=True, doc="registered by its relation"))
+
+    @staticmethod
+    def Get(name: str) -> str:
+        """The name, where there is such an operator: what a `Call` takes. Raises GraphError."""
+        return find_operator(name).name

@@ -1,0 +1,5 @@
+"""The graph compiler; see `fleet.targets.graph`."""
+
+from fleet.dlavm._lazy import handing_on
+
+__getattr__ = handing_on(__name__, {"build": "fleet.targets.graph.build", "Module": "fleet.targets.graph.build"})

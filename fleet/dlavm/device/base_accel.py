@@ -1,0 +1,45 @@
+"""A device under dlavm's names of its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fleet.isa.contract import Device
+
+__all__ = ["ATTRIBUTES", "Accel"]
+
+ATTRIBUTES: Mapping[str, Callable[[Mapping[str, int]], int]] = {
+    "Tin": lambda p: p["Tin"],
+    "base_Tin": lambda p: p["Tin"],
+    "Tout": lambda p: p["Tout"],
+    "log2_Tout": lambda p: p["Tout"].bit_length() - 1,
+    "HBM_Port": lambda p: p["HbmPorts"],
+    "T_quant_block": lambda p: p["Tblk"],
+    "log2_T_quant_block": lambda p: p["Tblk"].bit_length() - 1,
+    "WT_CH_Tgroup": lambda p: p["TgroupCh"],
+    "log2_WT_CH_Tgroup": lambda p: p["TgroupCh"].bit_length() - 1,
+    "DAT_BRAM_DEPTH": lambda p: p["DatDepth"],
+    "WT_BRAM_DEPTH": lambda p: p["WtDepth"],
+    "MAX_TOKEN": lambda p: p["MaxToken"],
+    "log2_Bank_Step": lambda p: p["Log2BankStep"],
+    "AXI_DAT_WIDTH": lambda p: 16 * p["Tout"],
+    "Pixel_Data_Bytes": lambda p: 2 * p["Tout"],
+}
+"""dlavm's name -> from the device's parameters."""
+
+
+@dataclass(frozen=True)
+class Accel:
+    """A device. device: the one of the instruction-set registry; name: the kind of accelerator, as graphs print it."""
+
+    device: Device
+    name: str = "hbm"
+
+    def __getattr__(self, attribute: str) -> int:
+        """A size under dlavm's name. Raises AttributeError naming what there is."""
+        try:
+            return ATTRIBUTES[attribute](self.device.parameters)
+        except KeyError:
+            known = ", ".join(ATTRIBUTES)
+            raise AttributeError(f"device {self.__dict__['device'].name} has no {attribute}; it has {known}") from None

@@ -1,0 +1,23 @@
+"""Every installed device with HBM, by its name in capitals."""
+
+from __future__ import annotations
+
+from fleet.dlavm.device.base_accel import Accel
+from fleet.errors import DeviceError
+from fleet.isa.registry import find_device, instruction_sets
+
+
+def __getattr__(name: str) -> Accel:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    try:
+        found = find_device(name.lower())[1]
+    except DeviceError as error:
+        raise AttributeError(str(error)) from error
+    if "hbm" not in found.memory:
+        raise AttributeError(f"device {found.name} has no HBM")
+    return Accel(found)
+
+
+def __dir__() -> list[str]:
+    return sorted(d.name.upper() for s in instruction_sets().values() for d in s.devices.values() if "hbm" in d.memory)

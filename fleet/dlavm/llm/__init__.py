@@ -1,0 +1,5 @@
+"""Language models as graphs; see `fleet.llm`."""
+
+from fleet.dlavm._lazy import handing_on
+
+__getattr__ = handing_on(__name__, {"models": "fleet.llm.models:*"})

@@ -1,0 +1,5 @@
+"""Runs compiled models; see `fleet.llm.session`."""
+
+from fleet.dlavm._lazy import handing_on
+
+__getattr__ = handing_on(__name__, {"session": "fleet.llm.session:*"})

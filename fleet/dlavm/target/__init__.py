@@ -1,0 +1,5 @@
+"""What code is generated for; see `fleet.targets.graph`."""
+
+from fleet.dlavm._lazy import handing_on
+
+__getattr__ = handing_on(__name__, {"targets": "fleet.targets.graph.cpp"})

@@ -1,0 +1,110 @@
+"""`build`: a typed graph to a `Module`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet.errors import DeviceError, ModelError
+from fleet.ir.graph.nodes import Node, Tensor
+from fleet.ir.graph.walk import post_order
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.description import load
+from fleet.isa.registry import description_hash, find_device, instruction_sets
+from fleet.targets.graph.binary import AuxBinary
+from fleet.targets.graph.constants import Constants
+from fleet.targets.graph.cpp import HPP, Target
+from fleet.targets.graph.legality import check
+from fleet.targets.graph.lower import lower
+from fleet.targets.graph.module import Module
+from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig
+from fleet.targets.graph.steps import Steps
+from fleet.targets.graph.storage import Planner
+from fleet.transforms.quantise import QuantiseOptions
+
+__all__ = ["build"]
+
+
+def build(
+    graph: Node,
+    init_addr: Blocks | None = None,
+    name: str = "model",
+    aux: bool = False,
+    target: Target = HPP,
+    build_config: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    device: Device | None = None,
+) -> Module:
+    """Compiles a graph: memory plan, instructions, and, with `aux`, their binary.
+
+    Args:
+        graph: after `infer_type`; a Tuple has several results.
+        init_addr: block -> its base, an address or the block that it follows; default `DEFAULT_BLOCKS`.
+        name: of the model, and of the driver's functions.
+        aux: the device fetches its instructions from DDR, else a host writes registers.
+        target: the driver's language.
+        build_config: see `BuildConfig`.
+        options: "group", "clip", "rounding" of quantised weights.
+        device: default the one that the graph's types name.
+
+    Raises:
+        ModelError: a graph without types, a wrong setting, blocks in a circle, a constant used in two ways.
+        DeviceError: what the device has no instruction for, or no memory.
+    """
+    config, chosen = BuildConfig.of(build_config or {}), dict(options or {})
+    instruction_set, found = _device(graph, device)
+    tasks = instruction_set.tasks
+    if tasks is None:
+        raise DeviceError("it has no tasks for graphs", where=instruction_set.name)
+    description = load(instruction_set.description)
+    if aux and description.fetch is None:
+        raise DeviceError("its hardware cannot fetch a binary", where=instruction_set.name, hint="build with aux=False")
+    if config.wt2hbm and instruction_set.loader is None:
+        raise DeviceError("its instructions cannot fill the HBM", where=instruction_set.name, hint="build without wt2hbm")
+    quantise = QuantiseOptions.of(chosen)
+    planner = Planner(DEFAULT_BLOCKS if init_addr is None else init_addr, config, tasks.spaces(found), found.name)
+    emission = lower(graph, tasks, found, planner, config, chosen)
+    staging = ""
+    if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):
+        staging = planner.stage("runtime", "ddr", max(sizes))
+    insts = ""
+    if aux:
+        # Its size depends on no address.
+        zero = dict.fromkeys(planner.names(), 0)
+        size = AuxBinary(Steps(emission, zero), description).size
+        insts = planner.take("insts", "insts", "ddr", max(size, 1), -1)
+    plan = planner.finish(len(emission.nodes))
+    steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
+    module = Module(
+        name=name,
+        aux=aux,
+        instruction_set=instruction_set,
+        tasks=tasks,
+        device=found,
+        description=description,
+        description_hash=description_hash(instruction_set, found),
+        config=config,
+        options=chosen,
+        target=target,
+        emission=emission,
+        steps=steps,
+        storage=plan,
+        constants=Constants(emission.constants, quantise, found.parameters.get("HbmPorts", 1)),
+        binary=AuxBinary(steps, description) if aux else None,
+        insts=insts,
+        staging=staging,
+    )
+    check(steps, emission.dims, instruction_set, found, description)
+    return module
+
+
+def _device(graph: Node, given: Device | None) -> tuple[InstructionSet, Device]:
+    """The device, and its set. Raises ModelError where the graph names none."""
+    if given is not None:
+        return instruction_sets()[given.instruction_set], given
+    for node in post_order(graph):
+        types = node.checked_type
+        for t in (types,) if isinstance(types, Tensor) else types or ():
+            if t.device.name:
+                return find_device(t.device.name)
+    raise ModelError("its types name no device", where="graph", hint="run infer_type first")

@@ -1,0 +1,90 @@
+"""Constants as bytes: loaded when they are asked for, packed as the instruction set wants them, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from fleet.errors import FleetError, ModelError
+from fleet.targets.graph.emission import ConstantPlace
+from fleet.targets.graph.names import Names, identifier
+from fleet.targets.graph.quantised import quantiser
+from fleet.transforms.quantise import QuantiseOptions
+
+__all__ = ["Constants"]
+
+_LARGEST = 1 << 34
+"""Bytes of a file of packed constants, at most."""
+
+
+class Constants:
+    """The constants of a compiled graph."""
+
+    def __init__(self, places: tuple[ConstantPlace, ...], options: QuantiseOptions, ports: int) -> None:
+        """ports: banks of space "hbm"."""
+        self.places, self._options, self._ports = places, options, ports
+        self._stems: dict[str, str] = {}
+        names = Names(("inst.bin",))
+        for place in places:
+            data = Path(place.data).name if isinstance(place.data, str) else f"{identifier(place.name)}.bin"
+            self._stems[place.name] = names.unique(data)
+
+    def has_data(self, place: ConstantPlace) -> bool:
+        """Whether it has bytes at all."""
+        return place.data is not None or place.packing.default is not None
+
+    def banks(self, place: ConstantPlace) -> int:
+        """How many banks it stands in."""
+        return self._ports if place.space == "hbm" else 1
+
+    def files(self, place: ConstantPlace) -> list[str]:
+        """Names of its files, one a bank: that of its path, with the bank's two digits behind the stem for HBM."""
+        path = Path(self._stems[place.name])
+        if place.space != "hbm":
+            return [path.name]
+        return [f"{path.stem}_{bank:02d}{path.suffix}" for bank in range(self._ports)]
+
+    def load(self, place: ConstantPlace) -> tuple[np.ndarray, ...]:
+        """Its bytes, one flat uint8 array a bank.
+
+        Raises:
+            ModelError: no data, a file that is missing or has another size, an array that does not fit or is not finite.
+        """
+        where = f"constant '{place.name}'"
+        if isinstance(place.data, str):
+            return tuple(self._packed(place, Path(place.data)))
+        array = place.data() if callable(place.data) else place.data
+        if array is None and place.packing.default is not None:
+            array = place.packing.default()
+        if array is None:
+            raise ModelError("no data, only a shape", where=where, hint="give the constant an array or a file")
+        try:
+            made = tuple(place.packing.pack(np.asarray(array), quantiser(self._options, place.name)))
+        except FleetError as error:
+            if error.where is not None and place.name in error.where:
+                raise
+            raise ModelError(error.what, where=where, hint=error.hint) from error
+        size = place.packing.room.size
+        if len(made) != self.banks(place) or any(m.size != size for m in made):
+            what = f"{len(made)} banks of {sorted({m.size for m in made})} bytes, expected {self.banks(place)} of {size}"
+            raise ModelError(what, where=where)
+        return made
+
+    def _packed(self, place: ConstantPlace, path: Path) -> Iterator[np.ndarray]:
+        """Bytes of files that are packed already: one a bank beside the path, or one with all banks in order."""
+        size, banks = place.packing.room.size, self.banks(place)
+        folder, names = path.parent, self.files(place)
+        single = path.is_file() and (banks == 1 or not (folder / names[0]).is_file())
+        for bank in range(banks):
+            one = path if single else folder / names[bank]
+            try:
+                found = one.stat().st_size
+                wanted = size * banks if single else size
+                if found != wanted or found > _LARGEST:
+                    raise ModelError(f"{found} bytes, expected {wanted}", where=f"constant '{place.name}', {one}")
+                data = np.fromfile(one, np.uint8, size, offset=bank * size if single else 0)
+            except OSError as error:
+                raise ModelError(f"cannot be read ({error.strerror or error})", where=f"constant '{place.name}', {one}") from error
+            yield data

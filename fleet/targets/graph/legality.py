@@ -1,0 +1,137 @@
+"""Whether every instruction is legal in every step: looked at where something changes, since steps are many.
+
+Bindings are the smallest and the largest step, those at the borders of loops, and some at random.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping
+
+from fleet.errors import DeviceError, ModelError
+from fleet.isa.codec import CodecError, words_of
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.description import Description
+from fleet.symbols.expr import Expr, Var
+from fleet.targets.graph.steps import BoundLoop, Steps
+
+__all__ = ["bindings", "check"]
+
+RANDOM = 4
+_TRIES = 64
+_MOST = 24
+"""Bindings that are looked at, at most."""
+
+Dims = dict[str, int]
+
+
+def bindings(steps: Steps, dims: Mapping[str, Var]) -> list[Dims]:
+    """Steps to be looked at, the smallest first. Raises ModelError where there is none."""
+
+    def possible(d: Dims) -> bool:
+        try:
+            steps.bind(d)
+        except ModelError:
+            return False
+        return True
+
+    least = smallest(steps, dims)
+    found: dict[tuple[int, ...], Dims] = {}
+
+    def add(d: Dims) -> None:
+        if possible(d):
+            found.setdefault(tuple(d.values()), d)
+
+    add(least)
+    corners = {n: _corners(steps, n, v, least, possible) for n, v in dims.items()}
+    # The largest of one with the others small, then with the others as large as they get beside it.
+    for name, values in corners.items():
+        add({**least, name: values[-1]})
+    for order in itertools.permutations(dims) if len(dims) <= 3 else (tuple(dims),):
+        d = dict(least)
+        for name in order:
+            d[name] = _most(d, name, dims[name], possible)
+        add(d)
+    for name, values in corners.items():
+        for value in values:
+            add({**least, name: value})
+    draw = random.Random(0)
+    wanted = min(_MOST, len(found) + RANDOM)
+    for _ in range(_TRIES):
+        if len(found) >= wanted or not dims:
+            break
+        add({n: draw.randint(least[n], corners[n][-1]) for n in dims})
+    return list(found.values())[:_MOST]
+
+
+def smallest(steps: Steps, dims: Mapping[str, Var]) -> Dims:
+    """The smallest step: 1 where 0 makes an input empty. Raises ModelError where that is not possible either."""
+    least = {n: v.min_data for n, v in dims.items()}
+    for name in dims:
+        for raised in (least, {**least, name: least[name] + 1}):
+            try:
+                steps.bind(raised)
+            except ModelError:
+                continue
+            return raised
+    ones = {n: max(v.min_data, 1) for n, v in dims.items()}
+    return steps.bind(ones)
+
+
+def _most(base: Dims, name: str, variable: Var, possible: Callable[[Dims], bool]) -> int:
+    """The largest value of one dimension beside the others, by bisection."""
+    low, high = base[name], variable.max_data or 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if possible({**base, name: middle}) else (low, middle - 1)
+    return low
+
+
+def _corners(steps: Steps, name: str, variable: Var, least: Dims, possible: Callable[[Dims], bool]) -> list[int]:
+    """Values of one dimension: the ends, around a group of 32, and where loops get another round."""
+    most = _most(least, name, variable, possible)
+    found = {least[name], least[name] + 1, 31, 32, 33, most - 1, most}
+    for item in steps.items:
+        if isinstance(item, BoundLoop) and name in {v.name for v in item.count.variables}:
+            border = _border(item.count, name, least, most)
+            found |= {border - 1, border}
+    return sorted(v for v in found if least[name] <= v <= most)
+
+
+def _border(count: Expr, name: str, least: Dims, most: int) -> int:
+    """The smallest value with which a loop has a second round."""
+    low, high = least[name], most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if count.evaluate({**least, name: middle}) > 1 else (middle + 1, high)
+    return low
+
+
+def check(steps: Steps, dims: Mapping[str, Var], instruction_set: InstructionSet, device: Device, description: Description) -> None:
+    """Raises DeviceError naming the graph's node, the instruction, the step and what is wrong."""
+    seen: set[tuple[object, ...]] = set()
+    for bound in bindings(steps, dims):
+        for where, line in _wrong(steps, bound, instruction_set, device, description, seen):
+            raise DeviceError(f"the compiler made an illegal instruction: {line}", where=f"{device.name}, {where}")
+
+
+def _wrong(
+    steps: Steps, bound: Dims, instruction_set: InstructionSet, device: Device, description: Description,
+    seen: set[tuple[object, ...]],
+) -> Iterator[tuple[str, str]]:  # fmt: skip
+    step = ", ".join(f"{n}={v}" for n, v in bound.items()) or "any step"
+    for r in steps.rounds(bound, some=True):
+        call = r.call
+        key = (call.instruction, *call.fields.values())
+        if key in seen:
+            continue
+        seen.add(key)
+        where = f"{call.ops[-1]} ({call.instruction}) with {step}"
+        try:
+            words_of(description, call)
+        except CodecError as error:
+            yield where, error.what
+            continue
+        if lines := instruction_set.instructions[call.instruction].legal(device, call.fields):
+            yield where, "; ".join(lines)

@@ -1,0 +1,193 @@
+"""The numbers of one step: instructions with their dynamic dimensions bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fleet.errors import ModelError
+from fleet.isa.contract import Call
+from fleet.isa.tasks import Operand
+from fleet.symbols.expr import Expr, Number, Var, dim
+from fleet.symbols.expr_export import compile_python
+from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
+
+__all__ = ["BoundInstr", "BoundLoop", "Round", "Steps"]
+
+Dims = Mapping[str, int]
+USUAL: tuple[str, ...] = ("token", "last_token")
+"""Dimensions that a step may name though the graph has them not."""
+
+
+@dataclass(frozen=True)
+class BoundInstr:
+    """An instruction with the addresses in it. fixed: what every step has; dynamic: register -> expression of the dimensions."""
+
+    instruction: str
+    fixed: Mapping[str, int]
+    dynamic: Mapping[str, Expr]
+    ops: tuple[str, ...]
+    tokens: tuple[Number, Number] | None
+
+
+@dataclass(frozen=True)
+class BoundLoop:
+    """The same of a loop; `index` stands in the body's expressions."""
+
+    index: Var
+    count: Expr
+    most: int
+    body: tuple[BoundInstr, ...]
+
+
+@dataclass(frozen=True)
+class Round:
+    """An instruction as a step runs it. item: index in `Steps.items`; slot: of an unrolled loop (round * body + place), else 0."""
+
+    item: int
+    slot: int
+    call: Call
+
+
+class Steps:
+    """Binds dimensions. Everything that does not depend on the step is worked out once."""
+
+    def __init__(self, emission: Emission, addresses: Mapping[str, int]) -> None:
+        """addresses: storage -> its offset."""
+        self._emission, self._addresses = emission, addresses
+        self._known: dict[Expr, Number] = {}
+        self.items: tuple[BoundInstr | BoundLoop, ...] = tuple(self._item(i) for i in emission.items)
+        self.requirements: tuple[Requirement, ...] = emission.requirements
+        self._roots: dict[Expr, int] = {}
+        for item in self.items:
+            if isinstance(item, BoundLoop):
+                self._root(item.count)
+            else:
+                self._roots_of(item)
+        self._values: Callable[[Dims], list[int]] = compile_python(list(self._roots)) if self._roots else lambda _: []
+        self._bodies: dict[int, tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]] = {}
+
+    # ---- addresses
+
+    def number(self, value: Number) -> Number:
+        """With the addresses put in."""
+        if not isinstance(value, Expr):
+            return value
+        found = self._known.get(value)
+        if found is None:
+            found = self._known[value] = dim(value.substitute(self._addresses))
+        return found
+
+    def operand(self, operand: Operand) -> Operand:
+        """An operand with the addresses put in."""
+        return replace(
+            operand, address=self.number(operand.address), surface=self.number(operand.surface), line=self.number(operand.line)
+        )
+
+    def _item(self, item: Instr | Loop) -> BoundInstr | BoundLoop:
+        if isinstance(item, Loop):
+            return BoundLoop(item.index, item.count, item.most, tuple(self._instr(i) for i in item.body))
+        return self._instr(item)
+
+    def _instr(self, made: Instr) -> BoundInstr:
+        fixed: dict[str, int] = {}
+        dynamic: dict[str, Expr] = {}
+        for name, value in made.fields.items():
+            number = self.number(value)
+            if isinstance(number, Expr):
+                dynamic[name] = number
+                number = 0  # keeps the registers' order
+            fixed[name] = number
+        return BoundInstr(made.instruction, fixed, dynamic, (self._emission.nodes[made.node].name,), made.tokens)
+
+    # ---- one step
+
+    def _root(self, value: Number) -> None:
+        if isinstance(value, Expr):
+            self._roots.setdefault(value, len(self._roots))
+
+    def _roots_of(self, item: BoundInstr) -> None:
+        for value in (*item.dynamic.values(), *(item.tokens or ())):
+            self._root(value)
+
+    def bind(self, given: Dims) -> dict[str, int]:
+        """All dimensions of a step. Raises ModelError for a step that was not planned."""
+        dims = self._emission.dims
+        for name in given:
+            if name not in dims and name not in USUAL:
+                raise ModelError(f"no dimension '{name}'", where="step", hint=f"dimensions are {', '.join(dims) or 'none'}")
+        bound: dict[str, int] = {}
+        for name, variable in dims.items():
+            if name not in given:
+                raise ModelError(f"no value for dimension '{name}'", where="step")
+            value = int(given[name])
+            most = variable.max_data or 0
+            if not variable.min_data <= value <= most:
+                hint = f"build with a larger max_data of {name}" if value > most else None
+                raise ModelError(f"{name} is {value}, the plan has {variable.min_data} to {most}", where="step", hint=hint)
+            bound[name] = value
+        for name, operand in self._emission.inputs.items():
+            if any(self.value(d, bound) < 1 for d in operand.shape):
+                shape = ", ".join(str(d) for d in operand.shape)
+                raise ModelError(f"input '{name}' ({shape}) would be empty", where="step")
+        for r in self.requirements:
+            if (value := self.value(r.value, bound)) > r.most:
+                raise ModelError(
+                    f"{value} {r.what}, at most {r.most} are possible", where=f"step {_show(bound)}", hint="make the step smaller"
+                )
+        return bound
+
+    def value(self, value: Number, bound: Dims) -> int:
+        """A number of a step; addresses are put in."""
+        number = self.number(value)
+        return number.evaluate(dict(bound)) if isinstance(number, Expr) else number
+
+    def bound_operand(self, operand: Operand, bound: Dims) -> Operand:
+        """An operand with numbers in it."""
+        return replace(
+            operand,
+            shape=tuple(self.value(d, bound) for d in operand.shape),
+            address=self.value(operand.address, bound),
+            surface=self.value(operand.surface, bound),
+            line=self.value(operand.line, bound),
+        )
+
+    def rounds(self, bound: Dims, *, some: bool = False) -> Iterator[Round]:
+        """The instructions of a step. some: of every loop only the first two rounds and the last."""
+        values = self._values(bound)
+        for n, item in enumerate(self.items):
+            if isinstance(item, BoundInstr):
+                yield Round(n, 0, _call(item, self._roots, values))
+                continue
+            count = values[self._roots[item.count]]
+            evaluate, roots = self._body(n, item)
+            for i in range(count):
+                if some and 1 < i < count - 1:
+                    continue
+                inside = evaluate({**bound, item.index.name: i})
+                for place, body in enumerate(item.body):
+                    yield Round(n, i * len(item.body) + place, _call(body, roots, inside))
+
+    def _body(self, n: int, loop: BoundLoop) -> tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]:
+        if n not in self._bodies:
+            roots: dict[Expr, int] = {}
+            for body in loop.body:
+                for value in (*body.dynamic.values(), *(body.tokens or ())):
+                    if isinstance(value, Expr):
+                        roots.setdefault(value, len(roots))
+            self._bodies[n] = compile_python(list(roots)), roots
+        return self._bodies[n]
+
+
+def _call(made: BoundInstr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:
+    fields = dict(made.fixed)
+    for name, value in made.dynamic.items():
+        fields[name] = values[roots[value]]
+    if made.tokens is None:
+        return Call(made.instruction, fields, made.ops)
+    first, end = (values[roots[t]] if isinstance(t, Expr) else t for t in made.tokens)
+    return Call(made.instruction, fields, made.ops, (first, end))
+
+
+def _show(bound: Dims) -> str:
+    return ", ".join(f"{name}={value}" for name, value in bound.items())

@@ -15,18 +15,18 @@ import numpy as np
 
 from fleet.ir.graph.errors import GraphError
 from fleet.ir.graph.nodes import Call, Constant, Node, Tensor
-from fleet.ir.graph.products import coefficients, const_ddr, pair
+from fleet.ir.graph.products import INDEX, coefficients, const_ddr, pair
 from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
 from fleet.ir.graph.views import gather
 from fleet.symbols.expr import as_expr
 
-__all__ = ["FUNCTIONS", "activate", "add", "gelu", "layer_norm", "mul", "rms_norm", "silu", "sub"]
+__all__ = ["FUNCTIONS", "activate", "add", "argmax", "gelu", "layer_norm", "mul", "rms_norm", "silu", "sub"]
 
 SEGMENTS = 16
 
 
 def add(data0: Node, data1: Node, **attrs: Any) -> Call:
-    """data0 + data1, of one shape."""
+    """data0 + data1, of one shape. data1 may be a constant (1, 1, C), as of `sub` and `mul`: `fuse` puts it into a product's bn."""
     return call("accel.hbm.add", (data0, data1), attrs)
 
 
@@ -76,12 +76,24 @@ def _table(function: str) -> Constant:
     return table
 
 
+def argmax(data: Node, **attrs: Any) -> Call:
+    """Index of the largest channel of every token: (1, T, C) to (1, T) int32. `fuse` puts it into the product before it."""
+    return call("accel.hbm.argmax", (data,), attrs)
+
+
 # Types.
+
+
+def _infer_argmax(c: Inference) -> Tensor:
+    data = c.feature(0)
+    c.agree("lines of an argmax and 1", data.shape[0], 1)
+    return c.result(data.shape[:2], INDEX)
 
 
 def _infer_two(c: Inference) -> Tensor:
     a, b = c.feature(0), c.feature(1)
-    if not all(map(same_dim, a.shape, b.shape)):
+    channels = isinstance(c.nodes[1], Constant) and b.shape[:2] == (1, 1)
+    if not all(map(same_dim, a.shape[2 * channels :], b.shape[2 * channels :])):
         c.fail(f"{c.role(0)} has shape {show_shape(a.shape)}, {c.role(1)} {show_shape(b.shape)}: expected the same")
     return c.result(a.shape)
 
@@ -151,7 +163,7 @@ _TWO = ("data", "data")
 for _name, _function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply)):
     register(GraphOperator(
         f"accel.hbm.{_name}", _TWO, _infer_two, lambda a, _, f=_function: f(a[0], a[1]),
-        doc=f"elementwise {_name} of two features of one shape",
+        doc=f"elementwise {_name} of two features of one shape; the second may be a constant (1, 1, C), for `fuse`",
     ))  # fmt: skip
 register(GraphOperator("accel.hbm.layer_norm", ("data", "norm"), _infer_norm, _mean_norm,
                        attrs={"rms": "1: RMS norm, 0: layer norm", "eps": "default 1e-5"},
@@ -159,3 +171,5 @@ register(GraphOperator("accel.hbm.layer_norm", ("data", "norm"), _infer_norm, _m
 register(GraphOperator("accel.hbm.activate", ("data", "act"), _infer_activate, _mean_activate,
                        attrs={"function": "what a table without data stands for"},
                        doc="a function of every element, piecewise linear in 16 segments"))  # fmt: skip
+register(GraphOperator("accel.hbm.argmax", ("data",), _infer_argmax, lambda a, _: np.argmax(a[0], axis=-1).astype(np.int32),
+                       doc="index of the largest channel; only `fuse` finds an instruction for it"))  # fmt: skip

@@ -180,7 +180,8 @@ _COMMON = {"skip": "weights of a product; 1", "log2_step": "log2 of the bytes be
 _EPILOGUE = {"relu": "1: the positive part of the result", "arg_max": "1: a second result, the index of the largest channel"}
 
 register(GraphOperator(
-    "accel.hbm.mvm", ("data", "weight"), _infer_mvm, lambda a, _: a[0] @ a[1], attrs=_COMMON,
+    "accel.hbm.mvm", ("data", "weight"), _infer_mvm, lambda a, attrs: _finish(a[0] @ a[1], attrs),
+    attrs={**_COMMON, "relu": _EPILOGUE["relu"]},
     doc="data (1, T, CHin) times weight (CHin, CHout)",
 ))  # fmt: skip
 register(GraphOperator(

@@ -140,6 +140,7 @@ class _Driver:
     def _load(self, place: ConstantPlace) -> st.Block:
         m, block = self.m, st.Block()
         size, storage = place.packing.room.size, address_of(place.storage)
+        written: dict[int, int] = {}
         for bank, file in enumerate(m.constants.files(place)):
             if place.space != "hbm":
                 block.add(st.CopyFile("ddr", file, dim(storage + m.config.ddr_base), size))
@@ -148,8 +149,11 @@ class _Driver:
             else:
                 block.add(st.CopyFile("ddr", file, dim(address_of(m.staging) + m.config.ddr_base), size))
                 for call in m.copies(place, bank):
-                    for address, value in register_writes(m.description, call):
-                        block.add(st.CsbWrite(address // 4, value))
+                    *operands, start = register_writes(m.description, call)
+                    # Registers keep what was written: banks differ in few of them.
+                    block.add(*(st.CsbWrite(a // 4, v) for a, v in operands if written.get(a) != v))
+                    block.add(st.CsbWrite(start[0] // 4, start[1]))
+                    written |= dict(operands)
                     block.add(self._wait(call.instruction))
         return block
 

@@ -218,7 +218,7 @@ class _Lowering:
         # Indices of an argmax are never on chip: they stand beside what is.
         block, space = "runtime" if node.prefix == "onchip" and operand.space != "onchip" else node.prefix, operand.space
         try:
-            storage = self.planner.take(key, block, space, room.size, step, avoid=avoid)
+            storage = self.planner.take(key, block, space, room.size, step, avoid=avoid if space == "onchip" else ())
         except DeviceError:
             if space != "onchip" or not self.config.spill:
                 raise

@@ -18,12 +18,13 @@ from fleet.ir.graph.attention import (
     trp_mvm,
     vcache2hbm,
 )
-from fleet.ir.graph.pointwise import activate, add, gelu, layer_norm, mul, rms_norm, silu, sub
+from fleet.ir.graph.pointwise import activate, add, argmax, gelu, layer_norm, mul, rms_norm, silu, sub
 from fleet.ir.graph.products import const_ddr, const_hbm, conv2d, mvm, mvm_bn, mvm_bn_res, var_ddr
 from fleet.ir.graph.views import gather
 
 __all__ = [
-    "activate", "add", "attention", "cache", "const_ddr", "const_hbm", "conv2d", "dat2hbm", "dat_hbm", "f2w_mvm", "feature2weight",
+    "activate", "add", "argmax", "attention", "cache", "const_ddr", "const_hbm", "conv2d", "dat2hbm", "dat_hbm", "f2w_mvm",
+    "feature2weight",
     "gather", "gelu", "kcache2hbm", "layer_norm", "mul", "mvm", "mvm_afterF2W", "mvm_afterTRP", "mvm_bn", "mvm_bn_res", "pos_emb",
     "rms_norm", "rope_glm", "rope_qwen", "silu", "softmax", "sub", "transpose", "trp_mvm", "var_ddr", "vcache2hbm",
 ]  # fmt: skip

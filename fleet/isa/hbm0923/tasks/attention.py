@@ -103,11 +103,11 @@ def _operands(
 def softmax(context: TaskContext, call: TaskCall) -> None:
     """Over the positions of every head and token; with more than one token each sees those up to itself."""
     x, y = feature(call, argument(call, 0, "scores"), "the input"), feature(call, call.results[0], "the result")
-    last, most = last_token(call) if call.op.endswith("dat_hbm") else 0, context.device.parameters["MaxToken"]
-    if not same(as_expr(last) + x.tokens, x.channels):
-        what = f"scores over {x.channels} positions of {x.tokens} tokens behind {last}: the device counts {last} + {x.tokens}"
-        raise refused(call, what, "give it last_token as the cache has it")
-    context.require(x.channels, most, POSITIONS)
+    # The device counts this step's tokens among the positions.
+    last = dim(as_expr(x.channels) - x.tokens)
+    if as_expr(last).lower() < 0:
+        raise refused(call, f"{x.channels} positions of {x.tokens} tokens: the device counts the tokens among the positions")
+    context.require(x.channels, context.device.parameters["MaxToken"], POSITIONS)
     causal = bool(call.attrs.get("mask", 1))
     # 1 where there is more than one token: a single one sees everything anyhow.
     mask = cast("bool", dim(as_expr(x.tokens) > 1) if causal else 0)

@@ -138,13 +138,8 @@ def _act(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...
         return (pack_act(table),)
 
     function = call.attrs.get("function")
-    default = partial(_table_of, str(function)) if function is not None else None
+    default = partial(act_table, str(function)) if function is not None else None
     return Packing("act", Room(TABLE_BYTES), (3, SEGMENTS), pack, default=default)
-
-
-def _table_of(function: str) -> np.ndarray:
-    """The set's own table of a function; the graph's "gelu" is the form with tanh. Raises DeviceError for one that it has not."""
-    return act_table({"gelu": "gelu_tanh", "gelu_erf": "gelu"}.get(function, function))
 
 
 _PACKERS: Mapping[str, Mapping[int, Packer]] = {

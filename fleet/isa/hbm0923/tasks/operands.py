@@ -62,11 +62,12 @@ def feature(call: TaskCall, operand: Operand, what: str) -> Feature:
         raise refused(
             call, f"{what} is ({shape}) of {operand.dtype} in {operand.space}, expected a feature (heads, tokens, channels)"
         )
-    lines, tokens, channels = operand.shape
-    return Feature(
-        known(lines, call, f"the number of heads of {what}"), tokens, channels, as_int(operand.address), as_int(operand.surface),
-        as_int(operand.line), operand.space == ONCHIP,
-    )  # fmt: skip
+    tokens, channels = operand.shape[1:]
+    lines = known(operand.shape[0], call, f"the number of heads of {what}")
+    # One line needs no stride: the public compiler writes that of the surfaces.
+    line = operand.surface if lines == 1 else operand.line
+    onchip = operand.space == ONCHIP
+    return Feature(lines, tokens, channels, as_int(operand.address), as_int(operand.surface), as_int(line), onchip)
 
 
 def argument(call: TaskCall, index: int, what: str) -> Operand:

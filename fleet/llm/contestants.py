@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.device_session import DeviceSession, Image, load_images
 from fleet.llm.generate import Contest, Outcome, Watch
+from fleet.llm.load import LoadedModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.program_session import RiscvSession, VmSession
 from fleet.llm.sampling import Sampling
@@ -30,28 +31,20 @@ from fleet.llm.session import Embedding, Session
 from fleet.llm.weights import ModelWeights
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
+from fleet.targets.graph.quantised import quantiser
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.quantise import Quantised, QuantiseOptions
 
-__all__ = ["DEVICE_ENGINES", "ENGINES", "Compiled", "Request", "Text", "compile_model", "generate"]
+__all__ = ["DEVICE_ENGINES", "ENGINES", "Compiled", "Request", "compile_model", "generate"]
 
 ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
 """In the order in which one becomes the reference, and in which they run."""
 
 DEVICE_ENGINES = frozenset({"iss", "rtl"})
 _PAGE = 0x1000
-
-
-class Text(Protocol):
-    """What is needed of a tokenizer."""
-
-    def chat(self, prompt: str, system: str | None = None) -> list[int]:
-        """The prompt as tokens, in the model's template where it has one."""
-        ...
-
-    def decode(self, tokens: Any) -> str:
-        """Tokens as text."""
-        ...
+_LEVELS = 7
+"""Largest magnitude of sign-magnitude INT4."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +121,9 @@ def _stored(module: Module, constant: Constant, array: np.ndarray) -> np.ndarray
     """A constant as the device computes with it: matrices quantised, everything else in FP16."""
     if constant.dtype.dtype != "int4":
         return array.astype(np.float16).astype(np.float32)
-    from fleet.transforms.quantise import QuantiseOptions, quantise
-
     group = group_of(module.device, dict(module.options))
-    options = QuantiseOptions.of(module.options)
-    return quantise(array, group=group, levels=7, options=options, name=constant.name or "").values(np.float32)
+    codes, scales = quantiser(QuantiseOptions.of(module.options), constant.name or "")(array, group, _LEVELS)
+    return Quantised(codes, scales, group).values(np.float32)
 
 
 def group_of(device: Device, quantisation: dict[str, Any]) -> int:
@@ -144,17 +135,18 @@ Announce = Callable[[str], None]
 
 
 def generate(
-    weights: ModelWeights, text: Text, request: Request, watch: Watch | None = None, announce: Announce = lambda _line: None
+    loaded: LoadedModel, request: Request, watch: Watch | None = None, announce: Announce = lambda _line: None
 ) -> GenerationResult:
     """Answers the request's prompt on its engines.
 
     Args:
-        weights: the model. text: its tokenizer.
+        loaded: the model.
         watch: what is told while it runs. announce: called with a line before each slow part of the preparation.
 
     Raises:
         FleetError: bad input, a missing tool, an error of the reference engine.
     """
+    weights, text = loaded.weights, loaded.tokenizer
     prompt = text.chat(request.prompt)
     room = request.plan.positions
     if len(prompt) >= room:
@@ -163,10 +155,10 @@ def generate(
             hint="a shorter prompt, or more with --positions",
         )  # fmt: skip
     with ExitStack() as stack:
-        folder = request.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)))
+        temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
+        folder = request.folder or Path(stack.enter_context(temporary))
         opened = _Opened(weights, request, folder, stack, announce)
-        required = request.engines
-        contest = Contest(opened.sessions, required, weights.config.eos, text.decode, request.sampling, watch)
+        contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch)
         names = [call.name for call in opened.model.calls() if call.name] if request.on_device else []
         outcome = contest.run(prompt, request.tokens, names)
         return _result(weights, text, request, prompt, opened, outcome)
@@ -224,12 +216,12 @@ class _Opened:
 
             backend = IssBackend()
         return DeviceSession(
-            self.model, embedding, self.compiled.module, backend, folder / name, options, self.compiled.images
+            self.model, embedding, self.compiled.module, backend, folder / name, options, self.compiled.images, inside=name == "iss"
         )
 
 
 def _result(
-    weights: ModelWeights, text: Text, request: Request, prompt: Sequence[int], opened: _Opened, outcome: Outcome
+    weights: ModelWeights, text: TextModel, request: Request, prompt: Sequence[int], opened: _Opened, outcome: Outcome
 ) -> GenerationResult:
     device, compiled = opened.device, opened.compiled
     group = None if device is None else group_of(device, request.quantisation)

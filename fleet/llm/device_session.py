@@ -110,9 +110,7 @@ class DeviceSession(Session):
         cycles = counters.get("cycles")
         return Ran(logits, int(result), None if cycles is None else int(cycles), tuple(commits), kept, counters)
 
-    def _watched(
-        self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]
-    ) -> tuple[list[Commit], dict[str, np.ndarray]]:
+    def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
         """Node by node, so that a result can be read before its memory is used again."""
         commits: list[Commit] = []
         kept: dict[str, np.ndarray] = {}

@@ -117,9 +117,7 @@ def timeline(instruction_set: InstructionSet, commits: Sequence[Commit]) -> tupl
         cls = instruction_set.instructions[commit.instruction]
         unit = cls.executes_in or description.instructions[commit.instruction].unit
         node = commit.ops[-1] if commit.ops else commit.instruction
-        made.append(
-            CommitTime(node, commit.instruction, unit, (commit.start or 0) - zero, (commit.end or 0) - zero, own)
-        )
+        made.append(CommitTime(node, commit.instruction, unit, (commit.start or 0) - zero, (commit.end or 0) - zero, own))
     return tuple(made)
 
 

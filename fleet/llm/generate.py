@@ -244,7 +244,8 @@ class Contest:
             elif lane.name == "rtl":
                 lane.note = "not left alone: it equals iss at every commit, so it says what iss says" if self._bits.equal else ""
             else:
-                self._guarded(lane, lambda lane=lane, differs=differs: self._continue(lane, differs, choices[differs], count))
+                token = choices[differs]
+                self._guarded(lane, lambda lane=lane, at=differs, token=token: self._continue(lane, at, token, count))
 
     def _continue(self, lane: _Lane, index: int, token: int, count: int) -> None:
         session = lane.session
@@ -267,8 +268,8 @@ class Contest:
         engines = tuple(lane.figures(self._text.decode([t for t in lane.own if t not in self._eos])) for lane in self._lanes)
         alive = [lane for lane in self._lanes if lane.prefill]
         return Outcome(
-            self._lanes[0].name, tuple(self._rows), self._text.decode(said), stop, engines, tuple(comparisons), self._bits.divergence,
-            verdict, reasons, {lane.name: np.stack(lane.logits) for lane in alive if lane.logits},
+            self._lanes[0].name, tuple(self._rows), self._text.decode(said), stop, engines, tuple(comparisons),
+            self._bits.divergence, verdict, reasons, {lane.name: np.stack(lane.logits) for lane in alive if lane.logits},
             {lane.name: (lane.decode or lane.prefill)[0] if lane.decode else lane.prefill[-1] for lane in alive},
             {lane.name: lane.last for lane in alive},
         )  # fmt: skip
@@ -295,7 +296,7 @@ class Contest:
             f"step {r.index}: SQNR of the logits is {r.sqnr_db:.1f} dB, expected at least {least:.0f} dB"
             for r in rows if least is not None and not r.sqnr_db >= least
         ]  # fmt: skip
-        if len(rows) < len(self._rows) - (self._rows[-1].token in self._eos) * 0:
+        if len(rows) < len(self._rows):
             reasons.append(f"{len(rows)} of {len(self._rows)} steps compared")
         verdict: Verdict = "nothing compared" if not rows else "fail" if reasons and kind != "info" else "pass"
         first = next((r.index for r in rows if not r.same_token), None)

@@ -14,6 +14,8 @@ def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], x_axis: str, y_axis: str, name: str, description: str, *, zero: bool = True
 ) -> str:
     """One line with marks a series of (x, y). zero: the value axis begins at 0."""
+    from matplotlib.ticker import MaxNLocator
+
     with canvas(8.2, 2.9) as (figure, axes):
         for k, (text, points) in enumerate(series.items()):
             axes.plot(
@@ -25,7 +27,7 @@ def lines(
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
         axes.yaxis.set_major_formatter(thousands_formatter())
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid()
         figure.legend(loc="outside upper left", ncols=3, fontsize=8.5)
         return to_svg(figure, name, description)
@@ -93,5 +95,3 @@ def address_map(areas: Sequence[Mapping[str, Any]], space: str, name: str) -> st
         axes.set_ylabel(f"byte address in {space}")
         axes.yaxis.set_major_formatter(thousands_formatter())
         return to_svg(figure, name, f"Addresses of {len(areas)} storages in {space} over the instructions of a step.")
-
-

@@ -21,6 +21,7 @@ from fleet.errors import FleetError
 _COMMANDS: dict[str, tuple[str, str]] = {
     # name -> module, one line for the overview (the command's own help is in its module)
     "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
+    "generate": ("fleet.cli.generate", "Let a language model answer on several engines, compare every step, report."),
     "compile": ("fleet.cli.compile", "Compile a model: print a stage, run it, check it against CPython."),
     "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
     "bisect-pass": ("fleet.cli.bisect_pass", "Name the first pass of a pipeline after which a result differs."),

@@ -51,7 +51,8 @@ class ModelFigures:
 
     Attributes:
         name: as the user gave it; architecture: "llama".
-        parameters: of all weights, a tied head counted once. weight_bytes: as the device stores them; host_bytes: of what stays on the host.
+        parameters: of all weights, a tied head counted once. weight_bytes: as the device stores them; host_bytes: of what stays on
+            the host.
         shape: "blocks", "channels", ... -> size. sequence: "fuse_qkv", ... -> what was chosen.
         instructions: kind -> how many a decode step has.
         tokens, positions: most new tokens of a step, and most in the cache.
@@ -233,8 +234,11 @@ class CommitTime:
 
 @dataclass(frozen=True)
 class TrafficRow:
-    """Bytes of one decode step. moved: measured, None without RTL; least: every operand once; unpadded: weights, cache and features as
-    they are, without what fills groups and beats."""
+    """Bytes of one decode step.
+
+    moved: measured, None without RTL; least: every operand once; unpadded: weights and cache without what fills groups and beats,
+    0 where it was not counted.
+    """
 
     memory: str
     moved: int | None
@@ -244,7 +248,7 @@ class TrafficRow:
 
 @dataclass(frozen=True)
 class QuantisationRow:
-    """What one choice costs: perplexity on a text, of the golden with rounded weights; on iss of a part of it, None where not run."""
+    """What one choice costs: perplexity on a text, of the golden with rounded weights; on iss of a part, None where not run."""
 
     choice: str
     chosen: bool

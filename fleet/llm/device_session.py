@@ -46,13 +46,14 @@ class DeviceSession(Session):
 
     def __init__(
         self, model: ModelGraph, embedding: Embedding, module: Module, backend: Backend, folder: Path, options: RunOptions,
-        images: Iterable[Image] | None = None,
+        images: Iterable[Image] | None = None, *, inside: bool = True,
     ) -> None:  # fmt: skip
         """Args:
         model, embedding: see `Session`.
         module: `model` compiled. backend: opened here, closed by `close`.
         folder: for the memory's files and the simulation's; made.
         options: "memory", "seed" count. images: `load_images`, where another session has them too.
+        inside: values of nodes can be had: the step then runs node by node, which a clock would notice. Else none are given.
 
         Raises:
             FleetError: no room on the disk; whatever opening the backend raises.
@@ -61,7 +62,7 @@ class DeviceSession(Session):
         self.name = backend.name
         self.module, self.backend = module, backend
         self.seq = 0
-        self._open = False
+        self._open, self._inside = False, inside
         loaded = load_images(module) if images is None else images
         self.memory = _memory(module, folder / "memory", loaded)
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
@@ -71,7 +72,6 @@ class DeviceSession(Session):
             self.memory.close()
             raise
         self._open = True
-        self._prepared: dict[tuple[int, int], tuple[Sequence[Call], tuple[Binary, ...]]] = {}
 
     def _tell(self, fraction: float, words: str) -> None:
         if self.progress is not None:
@@ -93,7 +93,7 @@ class DeviceSession(Session):
             binaries = module.binaries(**dims)
         before = dict(self.backend.counters())
         start = time.perf_counter()
-        if tensors:
+        if tensors and self._inside:
             commits, kept = self._watched(calls, dims, set(tensors))
         else:
             commits, kept = list(self.backend.execute(calls, self.seq, *((binaries,) if binaries else ()))), {}
@@ -110,9 +110,7 @@ class DeviceSession(Session):
         cycles = counters.get("cycles")
         return Ran(logits, int(result), None if cycles is None else int(cycles), tuple(commits), kept, counters)
 
-    def _watched(
-        self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]
-    ) -> tuple[list[Commit], dict[str, np.ndarray]]:
+    def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
         """Node by node, so that a result can be read before its memory is used again."""
         commits: list[Commit] = []
         kept: dict[str, np.ndarray] = {}

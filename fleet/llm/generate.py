@@ -30,6 +30,7 @@ from fleet.cosim.generation import (
 from fleet.cosim.result import Divergence, Kind, Verdict
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError, ModelError
+from fleet.llm.load import TextModel
 from fleet.llm.sampling import Sampler, Sampling
 from fleet.llm.session import F32, Session, Step
 
@@ -128,15 +129,15 @@ class Contest:
     Args:
         sessions: the engines, the reference first; all at position 0, with the same plan.
         required: names that the user asked for: one that fails is a failure of the whole.
-        eos: tokens that end an answer. decode: tokens -> text.
+        eos: tokens that end an answer. text: the tokenizer.
     """
 
     def __init__(
-        self, sessions: Sequence[Session], required: Sequence[str], eos: Sequence[int], decode: Callable[[Sequence[int]], str],
+        self, sessions: Sequence[Session], required: Sequence[str], eos: Sequence[int], text: TextModel,
         sampling: Sampling, watch: Watch | None = None,
     ) -> None:  # fmt: skip
         self._lanes = [_Lane(s, s.name in required) for s in sessions]
-        self._eos, self._decode, self._sampling = frozenset(eos), decode, sampling
+        self._eos, self._text, self._sampling = frozenset(eos), text, sampling
         self._watch = watch or Watch()
         self._rows: list[TokenRow] = []
         self._bits = _Bits()
@@ -211,8 +212,8 @@ class Contest:
         alive = [lane for lane in self._lanes if lane.error is None]
         own = {lane.name: lane.last.argmax for lane in alive}
         row = TokenRow(
-            len(self._rows), alive[0].session.position, token, self._decode([token]), own,
-            {name: self._decode([t]) for name, t in own.items()}, {lane.name: _margin(lane.last.logits) for lane in alive},
+            len(self._rows), alive[0].session.position, token, self._text.token_text(token), own,
+            {name: self._text.token_text(t) for name, t in own.items()}, {lane.name: _margin(lane.last.logits) for lane in alive},
         )  # fmt: skip
         self._rows.append(row)
         self._watch.token(row, {lane.name: lane.decode[-1] for lane in alive if lane.decode})
@@ -243,7 +244,8 @@ class Contest:
             elif lane.name == "rtl":
                 lane.note = "not left alone: it equals iss at every commit, so it says what iss says" if self._bits.equal else ""
             else:
-                self._guarded(lane, lambda lane=lane, differs=differs: self._continue(lane, differs, choices[differs], count))
+                token = choices[differs]
+                self._guarded(lane, lambda lane=lane, at=differs, token=token: self._continue(lane, at, token, count))
 
     def _continue(self, lane: _Lane, index: int, token: int, count: int) -> None:
         session = lane.session
@@ -263,11 +265,11 @@ class Contest:
         tokens = [row.token for row in self._rows]
         said = tokens[:-1] if tokens and tokens[-1] in self._eos else tokens
         verdict, reasons = self._verdict(comparisons)
-        engines = tuple(lane.figures(self._decode([t for t in lane.own if t not in self._eos])) for lane in self._lanes)
+        engines = tuple(lane.figures(self._text.decode([t for t in lane.own if t not in self._eos])) for lane in self._lanes)
         alive = [lane for lane in self._lanes if lane.prefill]
         return Outcome(
-            self._lanes[0].name, tuple(self._rows), self._decode(said), stop, engines, tuple(comparisons), self._bits.divergence,
-            verdict, reasons, {lane.name: np.stack(lane.logits) for lane in alive if lane.logits},
+            self._lanes[0].name, tuple(self._rows), self._text.decode(said), stop, engines, tuple(comparisons),
+            self._bits.divergence, verdict, reasons, {lane.name: np.stack(lane.logits) for lane in alive if lane.logits},
             {lane.name: (lane.decode or lane.prefill)[0] if lane.decode else lane.prefill[-1] for lane in alive},
             {lane.name: lane.last for lane in alive},
         )  # fmt: skip
@@ -294,7 +296,7 @@ class Contest:
             f"step {r.index}: SQNR of the logits is {r.sqnr_db:.1f} dB, expected at least {least:.0f} dB"
             for r in rows if least is not None and not r.sqnr_db >= least
         ]  # fmt: skip
-        if len(rows) < len(self._rows) - (self._rows[-1].token in self._eos) * 0:
+        if len(rows) < len(self._rows):
             reasons.append(f"{len(rows)} of {len(self._rows)} steps compared")
         verdict: Verdict = "nothing compared" if not rows else "fail" if reasons and kind != "info" else "pass"
         first = next((r.index for r in rows if not r.same_token), None)

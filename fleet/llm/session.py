@@ -74,7 +74,7 @@ class Embedding:
     def __init__(self, weights: Mapping[str, np.ndarray]) -> None:
         """weights: by the names of `fleet.llm.weights`; kept in memory once."""
         self._rows = weights["embedding"]
-        self._positions = weights["position_embedding"] if "position_embedding" in weights else None
+        self._positions = weights.get("position_embedding")
 
     @property
     def bytes_a_token(self) -> int:

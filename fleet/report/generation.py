@@ -206,9 +206,10 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
             found["roofline"] = Markup(roofline(points, device.limits["macs_per_cycle"], limits))
     if result.timeline:
         found["path"] = Markup(_path(result))
-    for space, areas in (result.memory_plan.get("areas") or {}).items():
+    for block in ("runtime", "onchip"):
+        areas = [t for t in result.memory_plan.get("tenants", ()) if t["block"] == block]
         if areas:
-            found.setdefault("maps", []).append((space, Markup(pictures.address_map(areas, space, f"map-{space}"))))
+            found.setdefault("maps", []).append((block, Markup(pictures.address_map(areas, block, f"map-{block}"))))
     return found
 
 

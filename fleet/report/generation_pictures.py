@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet.report._style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands, thousands_formatter, to_svg
+from fleet.report._style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands_formatter, to_svg
 
 __all__ = ["address_map", "critical_path", "lines", "sqnr_lines"]
 
@@ -14,6 +14,8 @@ def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], x_axis: str, y_axis: str, name: str, description: str, *, zero: bool = True
 ) -> str:
     """One line with marks a series of (x, y). zero: the value axis begins at 0."""
+    from matplotlib.ticker import MaxNLocator
+
     with canvas(8.2, 2.9) as (figure, axes):
         for k, (text, points) in enumerate(series.items()):
             axes.plot(
@@ -25,7 +27,7 @@ def lines(
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
         axes.yaxis.set_major_formatter(thousands_formatter())
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid()
         figure.legend(loc="outside upper left", ncols=3, fontsize=8.5)
         return to_svg(figure, name, description)
@@ -73,28 +75,23 @@ def critical_path(rows: Sequence[tuple[str, str, int, int, int]], name: str, des
 
 
 def address_map(areas: Sequence[Mapping[str, Any]], space: str, name: str) -> str:
-    """What stands at which address during which instructions: areas of {"name", "block", "address", "size", "first", "last"}."""
-    blocks = list(dict.fromkeys(str(a["block"]) for a in areas))
+    """What stands at which address during which calls: areas of {"storage", "address", "size", "first", "last"}."""
+    blocks = list(dict.fromkeys(str(a["storage"]) for a in areas))
     with canvas(8.2, 3.4) as (figure, axes):
         from matplotlib.patches import Rectangle
 
         for a in areas:
-            k = blocks.index(str(a["block"]))
+            k = blocks.index(str(a["storage"]))
             axes.add_patch(
                 Rectangle(
                     (float(a["first"]), float(a["address"])), float(a["last"]) - float(a["first"]) + 1, float(a["size"]),
                     facecolor=PALETTE[k % len(PALETTE)], edgecolor=INK, linewidth=0.3, hatch=HATCHES[k % len(HATCHES)],
                 )
             )  # fmt: skip
-        for k, block in enumerate(blocks):
-            axes.plot([], [], marker="s", linestyle="", color=PALETTE[k % len(PALETTE)], label=label(block))
         axes.set_xlim(0, max(float(a["last"]) for a in areas) + 1)
         low, high = min(float(a["address"]) for a in areas), max(float(a["address"]) + float(a["size"]) for a in areas)
         axes.set_ylim(low, high)
-        axes.set_xlabel("instruction")
-        axes.set_ylabel(f"{space}: bytes from {thousands(low) if low else '0'}")
+        axes.set_xlabel("call of the graph")
+        axes.set_ylabel(f"byte address in {space}")
         axes.yaxis.set_major_formatter(thousands_formatter())
-        figure.legend(loc="outside upper left", ncols=5, fontsize=8.5)
         return to_svg(figure, name, f"Addresses of {len(areas)} storages in {space} over the instructions of a step.")
-
-

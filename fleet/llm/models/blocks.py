@@ -80,8 +80,8 @@ class Blocks:
         return call
 
     def linear(
-        self, node: str, x: Node, weights: Sequence[str], sizes: tuple[int, int], *, bias: bool = False, residual: Node | None = None,
-        multiply: bool = False, argmax: bool = False, place: str = "onchip",
+        self, node: str, x: Node, weights: Sequence[str], sizes: tuple[int, int], *, bias: bool = False,
+        residual: Node | None = None, multiply: bool = False, argmax: bool = False, place: str = "onchip",
     ) -> Call:  # fmt: skip
         """x @ w (+ bias) (+ or * residual), by the shortest operator that does it. weights: one name, or several side by side.
 
@@ -155,7 +155,12 @@ class Blocks:
             q, k, v = (
                 self.heads(
                     self.linear(
-                        f"{block}.w{n}", x, [f"{attention}.{n}"], (c.channels, heads * c.head_channels), bias=c.qkv_bias, place="runtime"
+                        f"{block}.w{n}",
+                        x,
+                        [f"{attention}.{n}"],
+                        (c.channels, heads * c.head_channels),
+                        bias=c.qkv_bias,
+                        place="runtime",
                     ),
                     heads,
                 )
@@ -187,9 +192,7 @@ class Blocks:
         else:
             up = self.linear(f"{block}.up", x, [f"{ffn}.up"], inner, bias=bias)
             hidden = self.activate(f"{block}.{c.activation}", up)
-        return self.linear(
-            f"{block}.down", hidden, [f"{ffn}.down"], (c.ffn, c.channels), bias=bias, residual=residual, place=place
-        )
+        return self.linear(f"{block}.down", hidden, [f"{ffn}.down"], (c.ffn, c.channels), bias=bias, residual=residual, place=place)
 
     def block(self, index: int, x: Node, *, place: str) -> Node:
         """One transformer block. place: of its result."""

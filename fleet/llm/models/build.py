@@ -18,13 +18,14 @@ from fleet.symbols import expr as ne
 
 __all__ = ["ModelGraph", "build_model"]
 
+
 @dataclass(frozen=True)
 class ModelGraph:
     """A model's graph.
 
     Attributes:
-        root: two results, the logits of the last token and the index of the largest; there is one variable, "x" (1, token, channels),
-            the embedded tokens.
+        root: two results, the logits of the last token and the index of the largest; there is one variable, "x"
+            (1, token, channels), the embedded tokens.
         config, options: what it was made of.
         blocks: the results of the transformer blocks, in order.
         token, last_token: its dynamic dimensions.
@@ -48,9 +49,7 @@ class ModelGraph:
         return Counter(call.op.rsplit(".", 1)[-1] for call in self.calls())
 
 
-def build_model(
-    config: ModelConfig, weights: Mapping[str, np.ndarray] | None = None, options: ModelOptions = SHORT
-) -> ModelGraph:
+def build_model(config: ModelConfig, weights: Mapping[str, np.ndarray] | None = None, options: ModelOptions = SHORT) -> ModelGraph:
     """The graph of a model.
 
     Args:

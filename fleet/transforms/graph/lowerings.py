@@ -77,7 +77,7 @@ def _heads(e: Emitter, x: SSAValue) -> SSAValue:
     return e.emit("reshape", x, shape=[1, *shape]) if len(shape) == 2 else x
 
 
-def _cache(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _cache(e: Emitter, _call: Call, values: _Values) -> SSAValue:
     return e.cached(_heads(e, values[0]))
 
 
@@ -145,9 +145,8 @@ def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
 
 
 def _binary(name: str) -> Lowering:
-    def lower(e: Emitter, call: Call, values: _Values) -> SSAValue:
-        other = values[1] if values[1] is not None else e.weight(call.args[1].name or "", e.array(call.args[1]))
-        return e.emit(name, values[0], other)
+    def lower(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+        return e.emit(name, values[0], values[1])
 
     return lower
 

@@ -9,9 +9,9 @@ Arguments of the program, besides one weight a constant:
     the graph's variables under their own names, float32
     "<cache node>.past"   [kv_heads, past, D]: what the cache holds; past may be unknown until the run
     "<table>.cos", "<table>.sin"    [tokens, pairs]: the rows of a rotary table from the step's first position on
-    "mask"                [tokens, past + tokens], added to scores: 0, or `MASKED` where a query must not see; only where `masked`
-Results: those of the graph, "output" or "output0", "output1" ... of a tuple, and "<cache node>" [kv_heads, tokens, D]: the rows that this step
-adds to the cache. An argmax is int64, one a token.
+    "mask"                [tokens, past + tokens], added to scores: 0, or `MASKED` where a query must not see; where `masked`
+Results: those of the graph, "output" or "output0", "output1" ... of a tuple, and "<cache node>" [kv_heads, tokens, D]: the rows
+that this step adds to the cache. An argmax is int64, one a token.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def to_program(
         graph: its calls and constants; types are not needed.
         tokens: new tokens of the step.
         past: slots of the caches; None: any number, known in the run.
-        masked: scores get the mask of the run; without it every query sees every slot and every new token, which is right for one new
-            token behind a cache that is full.
+        masked: scores get the mask of the run; without it every query sees every slot and every new token, which is right for one
+            new token behind a cache that is full.
         weights: gives the constants' arrays; shared by programs, so that none is made twice. None: the constants' own data.
         name: of the model, for messages.
 
@@ -185,8 +185,9 @@ class Emitter:
         if not isinstance(node, Constant):
             raise self.failed("the second argument of a product must be a constant")
         recipe = self.weights.matrix(node)
-        stored = self._argument(node.name, recipe.shape, _F32, "weight")
-        self._entries[node.name] = recipe
+        name = node.name or "weight"
+        stored = self._argument(name, recipe.shape, _F32, "weight")
+        self._entries[name] = recipe
         return self.emit("transpose", stored, permutation=[1, 0])
 
     def weight(self, name: str, array: np.ndarray) -> SSAValue:
@@ -296,6 +297,5 @@ class Emitter:
         module = ModuleOp([FuncOp("main", types, Region(self.block))])
         program = Program(module, tuple(self._arguments), Weights(self._entries), tuple(outputs), source_name=self.name)
         caches = tuple(cache for cache, _ in self._caches)
-        return StepProgram(
-            program, self.tokens, past, MASK in self._values, caches, tuple(self._tables.values()), tuple(results), tuple(self._named)
-        )  # fmt: skip
+        tables = tuple(self._tables.values())
+        return StepProgram(program, self.tokens, past, MASK in self._values, caches, tables, tuple(results), tuple(self._named))

@@ -1,0 +1,271 @@
+"""A model compiled and opened on the engines that a user names, run against a prompt, and the result put together."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fleet import __version__
+from fleet.cosim.generation import GenerationIdentity, GenerationResult
+from fleet.cosim.result import DeviceFigures
+from fleet.engines.base import RunOptions
+from fleet.errors import FleetError
+from fleet.ir.graph.nodes import Constant
+from fleet.isa.contract import Device
+from fleet.isa.registry import find_device
+from fleet.llm import figures
+from fleet.llm.device_session import DeviceSession, Image, load_images
+from fleet.llm.generate import Contest, Outcome, Watch
+from fleet.llm.load import LoadedModel, TextModel
+from fleet.llm.models import ModelGraph, ModelOptions, build_model
+from fleet.llm.program_session import RiscvSession, VmSession
+from fleet.llm.sampling import Sampling
+from fleet.llm.session import Embedding, Session
+from fleet.llm.weights import ModelWeights
+from fleet.targets.graph.build import build
+from fleet.targets.graph.module import Module
+from fleet.targets.graph.quantised import quantiser
+from fleet.transforms.graph.infer import infer_type
+from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.quantise import Quantised, QuantiseOptions
+
+__all__ = ["DEVICE_ENGINES", "ENGINES", "Compiled", "Request", "compile_model", "generate"]
+
+ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
+"""In the order in which one becomes the reference, and in which they run."""
+
+DEVICE_ENGINES = frozenset({"iss", "rtl"})
+_PAGE = 0x1000
+_LEVELS = 7
+"""Largest magnitude of sign-magnitude INT4."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for.
+
+    Attributes:
+        name: of the model, as given. prompt: as given; tokens: most to generate.
+        engines: names out of `ENGINES`. device: needed by iss and rtl.
+        memory, seed: of rtl. issue: "regs" or "aux". sampling: how the reference chooses.
+        plan: the sequence and the limits of a step. quantisation: "group", "clip", "rounding" as the compiler takes them.
+        riscv: as `RunOptions.riscv`. date, command: for the result. folder: for memory images; None: a temporary one.
+    """
+
+    name: str
+    prompt: str
+    tokens: int
+    engines: tuple[str, ...]
+    device: str | None = None
+    memory: str = "ideal"
+    seed: int = 0
+    issue: str = "aux"
+    sampling: Sampling = field(default_factory=Sampling)
+    plan: ModelOptions = field(default_factory=ModelOptions)
+    quantisation: dict[str, Any] = field(default_factory=dict[str, Any])
+    riscv: dict[str, str] = field(default_factory=dict[str, str])
+    date: str = ""
+    command: str = ""
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Raises FleetError for engines that are not known, twice there, or without a device."""
+        if not self.engines:
+            raise FleetError("no engine was named", where="engines", hint=f"name some of {', '.join(ENGINES)}")
+        for name in self.engines:
+            if name not in ENGINES:
+                raise FleetError(f"no engine '{name}' for language models", where="engines", hint=f"there are {', '.join(ENGINES)}")
+        if len(set(self.engines)) < len(self.engines):
+            raise FleetError("an engine is named twice", where="engines")
+        if self.on_device and self.device is None:
+            raise FleetError("no device given", where=f"engine {self.on_device[0]}", hint="name one with --device")
+
+    @property
+    def on_device(self) -> tuple[str, ...]:
+        """Engines that run instructions."""
+        return tuple(e for e in self.engines if e in DEVICE_ENGINES)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A model for a device: its graph, typed and compiled, its images, and the golden's weights as the device stores them."""
+
+    model: ModelGraph
+    module: Module
+    images: tuple[Image, ...]
+    rounded: GraphWeights
+
+
+def compile_model(
+    weights: ModelWeights, plan: ModelOptions, device: Device, quantisation: dict[str, Any], *, aux: bool, name: str = "model"
+) -> Compiled:
+    """Compiles, quantises, packs. Raises DeviceError or ModelError."""
+    model = build_model(weights.config, weights, plan)
+    typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
+    module = build(typed, name=name, aux=aux, build_config={"align": _PAGE, "spill": True}, options=quantisation, device=device)
+    images = tuple(load_images(module))
+    label = f"{weights.digest} {sorted(quantisation.items())} {module.description_hash}"
+    return Compiled(model, module, images, GraphWeights(lambda c, array: _stored(module, c, array), label))
+
+
+def _stored(module: Module, constant: Constant, array: np.ndarray) -> np.ndarray:
+    """A constant as the device computes with it: matrices quantised, everything else in FP16."""
+    if constant.dtype.dtype != "int4":
+        return array.astype(np.float16).astype(np.float32)
+    group = group_of(module.device, dict(module.options))
+    codes, scales = quantiser(QuantiseOptions.of(module.options), constant.name or "")(array, group, _LEVELS)
+    return Quantised(codes, scales, group).values(np.float32)
+
+
+def group_of(device: Device, quantisation: dict[str, Any]) -> int:
+    """Inputs that share a scale."""
+    return int(quantisation.get("group", device.parameters.get("Tblk", 128)))
+
+
+Announce = Callable[[str], None]
+
+
+def generate(
+    loaded: LoadedModel, request: Request, watch: Watch | None = None, announce: Announce = lambda _line: None
+) -> GenerationResult:
+    """Answers the request's prompt on its engines.
+
+    Args:
+        loaded: the model.
+        watch: what is told while it runs. announce: called with a line before each slow part of the preparation.
+
+    Raises:
+        FleetError: bad input, a missing tool, an error of the reference engine.
+    """
+    weights, text = loaded.weights, loaded.tokenizer
+    prompt = text.chat(request.prompt)
+    room = request.plan.positions
+    if len(prompt) >= room:
+        raise FleetError(
+            f"the prompt has {len(prompt)} tokens, the plan has {room} positions", where="prompt",
+            hint="a shorter prompt, or more with --positions",
+        )  # fmt: skip
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
+        folder = request.folder or Path(stack.enter_context(temporary))
+        opened = _Opened(weights, request, folder, stack, announce)
+        contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch)
+        # What a cache holds was compared where it was made.
+        calls = opened.model.calls() if request.on_device else ()
+        names = [call.name for call in calls if call.name and not call.op.endswith("dat_hbm")]
+        outcome = contest.run(prompt, request.tokens, names)
+        return _result(weights, text, request, prompt, opened, outcome)
+
+
+class _Opened:
+    """The sessions of a request."""
+
+    def __init__(self, weights: ModelWeights, request: Request, folder: Path, stack: ExitStack, announce: Announce) -> None:
+        self.compiled: Compiled | None = None
+        self.device: Device | None = None
+        embedding = Embedding(weights)
+        self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
+        if request.on_device:
+            assert request.device is not None
+            _, self.device = find_device(request.device)
+            announce(f"compiling for {self.device.name}")
+            self.compiled = compile_model(
+                weights, request.plan, self.device, request.quantisation, aux=request.issue == "aux", name="model"
+            )
+        self.model = self.compiled.model if self.compiled else build_model(weights.config, weights, request.plan)
+        golden = GraphWeights(label=weights.digest)
+        self.sessions: list[Session] = []
+
+        def add(session: Session) -> None:
+            self.sessions.append(stack.enter_context(session))
+
+        for name in sorted(request.engines, key=ENGINES.index):
+            if name == "vm":
+                add(VmSession(self.model, embedding, golden))
+            elif name == "riscv":
+                add(RiscvSession(self.model, embedding, golden, RunOptions(riscv=request.riscv)))
+            else:
+                assert self.compiled is not None
+                if name == "rtl" and "iss" not in request.engines:
+                    add(self._device("iss", request, embedding, folder))
+                if name == "iss" or "iss" not in request.engines:
+                    add(VmSession(self.model, embedding, self.compiled.rounded, "vm-rounded"))
+                if name == "rtl":
+                    announce("starting the simulation (the first time on a device builds it: minutes)")
+                add(self._device(name, request, embedding, folder))
+        if "vm" not in request.engines and request.on_device:
+            # The user's first engine stays the reference, its golden runs for the comparisons' sake.
+            add(VmSession(self.model, embedding, golden))
+
+    def _device(self, name: str, request: Request, embedding: Embedding, folder: Path) -> DeviceSession:
+        assert self.compiled is not None
+        options = RunOptions(memory=request.memory, seed=request.seed)
+        if name == "rtl":
+            from fleet.engines.rtl import RtlBackend
+
+            backend = RtlBackend()
+        else:
+            from fleet.engines.iss import IssBackend
+
+            backend = IssBackend()
+        return DeviceSession(
+            self.model, embedding, self.compiled.module, backend, folder / name, options, self.compiled.images, inside=name == "iss"
+        )
+
+
+def _result(
+    weights: ModelWeights, text: TextModel, request: Request, prompt: Sequence[int], opened: _Opened, outcome: Outcome
+) -> GenerationResult:
+    device, compiled = opened.device, opened.compiled
+    group = None if device is None else group_of(device, request.quantisation)
+    identity = GenerationIdentity(
+        prompt=request.prompt, prompt_text=text.decode(prompt), prompt_tokens=tuple(prompt), weights_hash=weights.digest,
+        description_hash=None if compiled is None else compiled.module.description_hash,
+        device=None if device is None else DeviceFigures(
+            device.name, device.instruction_set, device.clock_mhz, dict(device.parameters), dict(device.limits)
+        ),
+        sampling={"temperature": request.sampling.temperature, "top_k": request.sampling.top_k, "top_p": request.sampling.top_p,
+                  "seed": request.sampling.seed},
+        quantisation={"group": group, **{k: v for k, v in request.quantisation.items() if k != "group"}} if group else {},
+        tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        memory=request.memory, seed=request.seed, date=request.date, command=request.command,
+    )  # fmt: skip
+    clocked = next((name for name in ("rtl", "iss") if name in outcome.last), None)
+    costs, path, moved, position, plan = (), (), (), 0, {}
+    engines = outcome.engines
+    if compiled is not None and device is not None and clocked is not None and group is not None:
+        step, isa = outcome.last[clocked], compiled.module.instruction_set
+        calls = compiled.module.calls(token=len(step.tokens), last_token=step.position)
+        position = step.position
+        costs = figures.kind_costs(isa, device, calls, step.ran.commits)
+        path = figures.timeline(isa, step.ran.commits)
+        moved = figures.traffic(isa, device, calls, step, weights.config, group)
+        plan = compiled.module.storage.picture()
+        engines = tuple(_estimated(e, compiled.module, request.memory) if e.name == clocked else e for e in engines)
+    tensors = {name: step.ran.tensors for name, step in outcome.first.items()}
+    layers = figures.layer_errors(tensors.get("iss", {}), tensors.get("vm-rounded", {}), tensors.get("vm", {}))
+    return GenerationResult(
+        identity=identity, model=figures.model_figures(request.name, opened.model, group, opened.embedding_bytes),
+        reference=outcome.reference, text=outcome.text, stop=outcome.stop, tokens=outcome.tokens, engines=engines,
+        comparisons=outcome.comparisons, layers=layers, costs=costs, costs_position=position, timeline=path, traffic=moved,
+        memory_plan=plan, quantisation=(), divergence=outcome.divergence, verdict=outcome.verdict, reasons=outcome.reasons,
+        arrays={f"logits/{name}": array for name, array in outcome.logits.items()},
+    )  # fmt: skip
+
+
+def _estimated(engine: Any, module: Module, memory: str) -> Any:
+    """An engine's decode steps with what the cost model expects."""
+    steps = tuple(
+        replace(s, estimate=figures.estimate(
+            module.instruction_set, module.device, module.calls(token=s.tokens, last_token=s.position), memory
+        ))
+        for s in engine.decode
+    )  # fmt: skip
+    return replace(engine, decode=steps)

@@ -1,4 +1,4 @@
-"""`python -m fleet.ir.graph.tables [--check]`: the tables of docs/dlavm.md, out of the registry and the functions that build calls."""
+"""`python -m fleet.ir.graph.tables [--check]`: the tables of docs/dlavm.md, out of the registry and of what builds calls."""
 
 from __future__ import annotations
 

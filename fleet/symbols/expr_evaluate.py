@@ -105,6 +105,7 @@ def _apply(e: Expr, values: Sequence[int]) -> int:
 
 
 def substitute(root: Expr, bindings: Mapping[str, Number]) -> Expr:
+    """See `Expr.substitute`."""
     new: dict[Expr, Expr] = {}
     for e in post_order((root,)):
         if isinstance(e, Var) and e.name in bindings:

@@ -122,8 +122,8 @@ def test_leaves_take_a_device_as_dlavms_do() -> None:
 
 def test_a_block_of_the_users_own_stays_with_the_node() -> None:
     x = adr.hbm.var_ddr("x", (1, TOKEN, 32))
-    y = adr.hbm.add(x, x)
-    y.prefix = "scratch"
+    y = adr.hbm.add(x, x, prefix="scratch")
+    assert "prefix" not in y.attrs
     x.prefix = "io"
     graph = infer(adr.hbm.add(y, x))
     assert [n.prefix for n in post_order(graph)] == ["io", "scratch", "runtime"]

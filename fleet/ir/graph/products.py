@@ -69,7 +69,15 @@ def mvm_bn_res(
 
 def conv2d(data: Node, weight: Node, strides: Sequence[int] = (1, 1), padding: Sequence[int] = (0, 0), **attrs: Any) -> Call:
     """data (H, W, C) with weights (KH, KW, C, CHout). strides, padding: (of H, of W)."""
-    return call("accel.hbm.conv2d", (data, weight), {"strides": tuple(strides), "padding": tuple(padding), **attrs})
+    given = {"strides": _of_two("strides", strides, 1), "padding": _of_two("padding", padding, 0)}
+    return call("accel.hbm.conv2d", (data, weight), {**given, **attrs})
+
+
+def _of_two(name: str, values: Any, least: int) -> tuple[int, int]:
+    found = tuple(values) if isinstance(values, tuple | list) else ()
+    if len(found) != 2 or not all(isinstance(v, int) and v >= least for v in found):
+        raise GraphError(f"{name} of conv2d is {values!r}, expected (of H, of W), ints of at least {least}")
+    return found
 
 
 def _one_weight(skip: int, more: Sequence[Node]) -> None:

@@ -220,7 +220,9 @@ def test_sections_in_order_and_a_hash_instead_of_a_time() -> None:
 
 
 def test_the_source_is_the_same_in_every_process() -> None:
-    code = "from small import decoder; from fleet.targets.graph.build import build; print(build(decoder(data=False), aux=True).get_source())"
+    code = """from small import decoder
+from fleet.targets.graph.build import build
+print(build(decoder(data=False), aux=True).get_source())"""
     environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     made = [
         subprocess.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from fleet.ir.graph.views import LANES
 from fleet.isa.contract import Device
 
 __all__ = ["ATTRIBUTES", "Accel"]
@@ -23,8 +24,8 @@ ATTRIBUTES: Mapping[str, Callable[[Mapping[str, int]], int]] = {
     "WT_BRAM_DEPTH": lambda p: p["WtDepth"],
     "MAX_TOKEN": lambda p: p["MaxToken"],
     "log2_Bank_Step": lambda p: p["Log2BankStep"],
-    "AXI_DAT_WIDTH": lambda p: 16 * p["Tout"],
-    "Pixel_Data_Bytes": lambda p: 2 * p["Tout"],
+    "AXI_DAT_WIDTH": lambda _: 8 * 2 * LANES,
+    "Pixel_Data_Bytes": lambda _: 2 * LANES,
 }
 """dlavm's name -> from the device's parameters."""
 

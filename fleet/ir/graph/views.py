@@ -18,6 +18,9 @@ from fleet.symbols.expr import as_expr, dim
 
 __all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]
 
+LANES = 32
+"""Channels that stand together in memory, of one token."""
+
 _AXES = {0: 0, 1: 1, 2: 2, -1: 2, -2: 1, -3: 0}
 
 
@@ -58,9 +61,8 @@ def tuple(exprs: Sequence[Node]) -> Tuple:
 
 
 def _whole_groups(c: Inference, shape: Sequence[Dim]) -> None:
-    lanes = c.limits.get("Tout", 32)
-    if not same_dim(shape[0], 1) and not same_dim(shape[2] % lanes, 0):
-        c.fail(f"{show_shape(shape)}: channels of a head must be a multiple of {lanes}, or they do not stand apart in memory")
+    if not same_dim(shape[0], 1) and not same_dim(shape[2] % LANES, 0):
+        c.fail(f"{show_shape(shape)}: channels of a head must be a multiple of {LANES}, or they do not stand apart in memory")
 
 
 def _infer_reshape(c: Inference) -> Tensor:
@@ -103,10 +105,9 @@ def _infer_split(c: Inference) -> builtins.tuple[Tensor, ...]:
     parts = c.attrs["new_chs"]
     if not parts or not same_dim(sum(parts, start=as_expr(0)), shape[axis]):
         c.fail(f"parts {show_shape(parts)} of {show_shape(shape)}: their sum must be {shape[axis]}")
-    lanes = c.limits.get("Tout", 32)
     for part in parts[:-1] if axis == 2 else ():
-        if not same_dim(as_expr(part) % lanes, 0):
-            c.fail(f"parts {show_shape(parts)}: all but the last must be multiples of {lanes} channels")
+        if not same_dim(as_expr(part) % LANES, 0):
+            c.fail(f"parts {show_shape(parts)}: all but the last must be multiples of {LANES} channels")
     return builtins.tuple(c.result((*shape[:axis], p, *shape[axis + 1 :]), c.types[0].dtype) for p in parts)
 
 

@@ -79,7 +79,7 @@ def test_printed_graphs_name_results_by_their_place() -> None:
     assert lines[1] == "  x = var() /* ret=(1, token, 128), dtype=(float16, ddr), device=hbm */"
     assert "  %4 = accel.hbm.mvm(%0, wk) /* ret=(1, token, 64), dtype=(float16, ddr), device=hbm */" in lines
     assert any("ret=(2, token + last_token, 32), dtype=(float16, hbm), device=hbm */" in s for s in lines)
-    assert lines[-2:] == ["  return (%22, %23)", "}"]
+    assert lines[-2:] == ["  return (%25, %26)", "}"]
     x = adr.hbm.var_ddr("x", [1, TOKEN, 64])
     parts = adr.split(x, 2, [32, 32])
     assert str(adr.hbm.add(parts[1], parts[0])) == (

@@ -1,0 +1,51 @@
+"""A graph as plain rows: what a stored result keeps of it, and a picture is drawn from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
+from fleet.ir.graph.registry import find_operator, show_shape
+from fleet.ir.graph.walk import labels, post_order
+
+__all__ = ["graph_rows"]
+
+
+def graph_rows(graph: Node) -> list[dict[str, Any]]:
+    """Inputs and calls in program order, then one row of kind "result" for each result; all values are text or lists of text.
+
+    Keys: id ("%3"), kind ("input", "call", "view", "result"), op, name (of the builder, or ""), shape ("(1, token, 64)", ""
+    before `infer_type`), block (memory), weights (its constants: "wq (64, 64) int4"), args (ids of rows).
+    """
+    named = labels(graph)
+    rows: list[dict[str, Any]] = []
+    for node in post_order(graph):
+        if isinstance(node, Var):
+            rows.append(_row(named[node], "input", "input", node, [], []))
+        elif isinstance(node, Call):
+            weights = [_constant(a) for a in node.args if isinstance(a, Constant)]
+            args = [_source(a, named) for a in node.args if not isinstance(a, Constant)]
+            kind = "view" if find_operator(node.op).view else "call"
+            rows.append(_row(named[node], kind, node.op.removeprefix("accel.").removeprefix("hbm."), node, args, weights))
+    for n, result in enumerate(graph.fields if isinstance(graph, Tuple) else (graph,)):
+        if not isinstance(result, Constant):
+            rows.append(_row(f"result{n}", "result", "result", result, [_source(result, named)], []))
+    return rows
+
+
+def _source(node: Node, named: dict[Node, str]) -> str:
+    return named[node.source if isinstance(node, TupleItem) else node]
+
+
+def _constant(node: Constant) -> str:
+    shape = f" {show_shape(node.shape)}" if node.shape is not None else ""
+    return f"{node.name}{shape} {node.dtype.dtype}"
+
+
+def _row(name: str, kind: str, op: str, node: Node, args: list[str], weights: list[str]) -> dict[str, Any]:
+    types = node.checked_type if isinstance(node.checked_type, tuple) else (node.checked_type,)
+    shapes = [show_shape(t.shape) for t in types if isinstance(t, Tensor)]
+    return {
+        "id": name, "kind": kind, "op": op, "name": node.name or "", "shape": " ".join(shapes), "block": node.prefix,
+        "weights": weights, "args": list(dict.fromkeys(args)),
+    }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -82,7 +83,10 @@ class _Printer:
             case st.Function():
                 given = ", ".join(f"{_PARAMETERS[p.kind]}{p.name}" for p in s.parameters)
                 yield f"{_GIVES[s.gives]} {s.name}({given}) {{"
-                yield from self.block(s.body, "  ")
+                body = list(self.block(s.body, "  "))
+                used = set(re.findall(r"\w+", "\n".join(body)))
+                yield from (f"  (void){p.name};" for p in s.parameters if p.name not in used)
+                yield from body
                 yield "}"
                 yield ""
             case st.Block():

@@ -229,6 +229,8 @@ class _Lowering:
 
     def _input(self, node: Var) -> None:
         (tensor,) = self._types(node)
+        if node.prefix == "onchip":
+            raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.name}'")
         name = self.input_names.unique(node.name or "input")
         if name != node.name:
             raise ModelError(f"two inputs are called '{node.name}'", where="graph", hint="give each its own name")
@@ -252,6 +254,9 @@ class _Lowering:
         name = self.names.unique(node.name or f"{short(node.op)}_{step if view is None else f'view_{len(self.views)}'}")
         types = self._types(node)
         attrs = dict(node.attrs)
+        for value in attrs.values():
+            if isinstance(value, Expr):
+                self._dimension(node, value)
         call = TaskCall(node.op, name, tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args)), (), attrs)
         try:
             if view is not None:
@@ -342,6 +347,8 @@ class _Lowering:
             if isinstance(node, (Constant, Var)):
                 raise ModelError(f"'{node.name}' is no result of a computation", where="graph", hint="return what a call gives")
             for i, operand in enumerate(self.places[node]):
+                if operand.space == "onchip":
+                    raise ModelError("a result stands on chip, where no host can read it", where="graph", hint="leave its block 'runtime'")
                 base = "output" if single else f"output{n}"
                 outputs[base if i == 0 else f"{base}_argmax"] = operand
         return outputs

@@ -172,7 +172,8 @@ class Planner:
         size = round_up(max(size, 1), self._unit(space))
         room = self._reused(found, size, avoid) if self.config.ping_pong(block) else None
         room = room or self._new(found, key, size, avoid)
-        self._live[key] = found, room, size, step
+        # What is not used again is kept through all runs: constants, caches.
+        self._live[key] = found, room, size, step if self.config.ping_pong(block) else -1
         return room.name
 
     def stage(self, block: str, space: str, size: int) -> str:
@@ -197,10 +198,11 @@ class Planner:
         return self._live[key][1].part
 
     def free(self, key: str, step: int) -> None:
-        """The tensor is dead behind `step`. In a block without the ping-pong property it keeps its room."""
-        block, room, size, first = self._live.pop(key)
-        self._tenants.append((key, room, size, first, step))
+        """The tensor is dead behind `step`. In a block without the ping-pong property it keeps its room to the end."""
+        block, room, size, first = self._live[key]
         if self.config.ping_pong(block.name):
+            del self._live[key]
+            self._tenants.append((key, room, size, first, step))
             block.free.append(room)
 
     def finish(self, steps: int) -> Plan:

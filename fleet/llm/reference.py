@@ -79,13 +79,14 @@ def block_forward(
     k = linear("attention.k", y).reshape(tokens, c.kv_heads, c.head_channels)
     v = linear("attention.v", y).reshape(tokens, c.kv_heads, c.head_channels)
     q, k = _rotate(c, q), _rotate(c, k)
-    # Query head h attends with key and value head h // (heads / kv_heads).
-    q = q.reshape(tokens, c.kv_heads, c.heads // c.kv_heads, c.head_channels)
-    scores = np.einsum("tghd,sgd->ghts", q, k, optimize=True) / np.float32(np.sqrt(c.head_channels))
-    scores = np.where(np.tri(tokens, dtype=bool), scores, np.float32(-np.inf))
+    # Query head h attends with key and value head h // (heads / kv_heads): [kv_heads, heads of each * tokens, head_channels].
+    q = q.reshape(tokens, c.kv_heads, -1, c.head_channels).transpose(1, 2, 0, 3).reshape(c.kv_heads, -1, c.head_channels)
+    scores = (q @ k.transpose(1, 2, 0)).reshape(c.heads, tokens, tokens) / np.float32(np.sqrt(c.head_channels))
+    scores[:, ~np.tri(tokens, dtype=bool)] = -np.inf
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     scores /= scores.sum(axis=-1, keepdims=True)
-    mixed = np.einsum("ghts,sgd->tghd", scores, v, optimize=True).reshape(tokens, c.query_channels)
+    mixed = scores.reshape(c.kv_heads, -1, tokens) @ v.transpose(1, 0, 2)
+    mixed = mixed.reshape(c.heads, tokens, c.head_channels).transpose(1, 0, 2).reshape(tokens, c.query_channels)
     x = x + linear("attention.o", mixed)
 
     y = _norm(c, weights, f"blocks.{block}.norm2", x)

@@ -2,7 +2,8 @@
 
 Per output column and group of `group` inputs: scale = FP16(factor * absmax / levels), codes = w / scale rounded half to
 even and clipped to -levels ... levels. Of the factors the one with the least squared error is taken (the error of the
-scale as FP16 holds it counts); clipping a few large weights often costs less than it gains for the others.
+scale as FP16 holds it counts); clipping a few large weights often costs less than it gains for the others. Weights that are on
+such a grid already are found again without any error by clip "exact". `quantise_compensated` rounds better, knowing the inputs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ __all__ = ["QuantiseOptions", "Quantised", "quantise"]
 _FACTORS: Mapping[str, tuple[float, ...]] = {
     "absmax": (1.0,),
     "mse": (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6),
+    "exact": tuple(7 / code for code in range(7, 0, -1)),
 }
+"""Of absmax. The largest code of a group on a grid is 7 to 1: one of the factors of "exact" finds its scale again."""
 
 _COLUMNS = 64
 """Columns at a time: bounds the memory, and blocks stay in the caches."""
@@ -32,7 +35,8 @@ class QuantiseOptions:
     """How weights are quantised.
 
     Attributes:
-        clip: "mse" (search, the default) or "absmax" (no weight is clipped but by the scale's rounding).
+        clip: "mse" (search, the default), "absmax" (no weight is clipped but by the scale's rounding) or "exact" (the weights are
+            codes times scales of a group of this size or a multiple; anything else is an error).
         rounding: of the scale to FP16: "nearest" or "up" (then absmax / scale never exceeds the levels).
     """
 
@@ -44,7 +48,7 @@ class QuantiseOptions:
         """Out of a compile's options ("clip", "rounding"). Raises ModelError for a value that is not known."""
         made = cls(str(options.get("clip", "mse")), str(options.get("rounding", "nearest")))
         if made.clip not in _FACTORS:
-            raise ModelError(f"clip is '{made.clip}', expected {' or '.join(_FACTORS)}", where="quantisation")
+            raise ModelError(f"clip is '{made.clip}', expected {', '.join(_FACTORS)}", where="quantisation")
         if made.rounding not in {"nearest", "up"}:
             raise ModelError(f"rounding is '{made.rounding}', expected nearest or up", where="quantisation")
         return made
@@ -65,7 +69,15 @@ class Quantised:
         return (self.codes * scales + 0.0).astype(dtype)
 
 
-def quantise(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOptions, name: str = "weight") -> Quantised:
+def quantise(
+    weight: np.ndarray,
+    *,
+    group: int,
+    levels: int,
+    options: QuantiseOptions,
+    importance: np.ndarray | None = None,
+    name: str = "weight",
+) -> Quantised:
     """Quantises a matrix.
 
     Args:
@@ -73,10 +85,11 @@ def quantise(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOp
         group: inputs that share a scale; the last group may be smaller.
         levels: largest magnitude of a code (7 for sign-magnitude INT4).
         options: see `QuantiseOptions`.
+        importance: [inputs], what a squared error of each input's weights counts (the inputs' second moments); None: all alike.
         name: for messages.
 
     Raises:
-        ModelError: NaN, infinity, or a group whose scale is beyond FP16.
+        ModelError: NaN, infinity, a group whose scale is beyond FP16, or clip "exact" for weights that are not on a grid.
     """
     if not np.isfinite(weight).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(weight))[0])
@@ -93,17 +106,26 @@ def quantise(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOp
     scales = np.zeros((-(-inputs // group), outputs), np.float16)
     for first in range(0, outputs, _COLUMNS):
         block = slice(first, min(first + _COLUMNS, outputs))
-        codes[:, block], scales[:, block] = _quantise_columns(weight[:, block], group, levels, options)
-    return Quantised(codes, scales, group)
+        codes[:, block], scales[:, block] = _quantise_columns(weight[:, block], group, levels, options, importance)
+    made = Quantised(codes, scales, group)
+    if options.clip == "exact" and not np.array_equal(made.values(np.float64), weight):
+        raise ModelError(
+            f"its numbers are not codes up to {levels} times one FP16 scale per {group} inputs", where=f"weight '{name}'"
+        )
+    return made
 
 
 def _quantise_columns(
-    weight: np.ndarray, group: int, levels: int, options: QuantiseOptions
+    weight: np.ndarray, group: int, levels: int, options: QuantiseOptions, importance: np.ndarray | None
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
     inputs, outputs = weight.shape
     groups = -(-inputs // group)
     w = np.zeros((groups, group, outputs), np.float64)
     w.reshape(groups * group, outputs)[:inputs] = weight
+    counts = np.ones(groups * group)
+    if importance is not None:
+        counts[:inputs] = importance
+    counts = counts.reshape(groups, group, 1)
     absmax = np.abs(w).max(axis=1, keepdims=True)
     best_error = np.full((groups, 1, outputs), np.inf)
     best_scale = np.zeros((groups, 1, outputs), np.float16)
@@ -113,7 +135,7 @@ def _quantise_columns(
         wide = scale.astype(np.float64)
         codes = np.clip(np.rint(w / np.where(wide == 0, 1, wide)), -levels, levels)
         codes *= wide != 0
-        error = np.square(codes * wide - w).sum(axis=1, keepdims=True)
+        error = (np.square(codes * wide - w) * counts).sum(axis=1, keepdims=True)
         better = error < best_error
         best_error = np.where(better, error, best_error)
         best_scale = np.where(better, scale, best_scale)

@@ -1,0 +1,85 @@
+"""Rounding that makes up for itself: the error of one input's weights is taken out of the weights not rounded yet.
+
+Known as GPTQ (Frantar et al., 2022). What counts is the error of a layer's outputs, || X (W - Q) ||^2, for inputs X as they occur:
+with H = X'X, rounding the weights of input i to Q[i] changes the best choice for every later input j by
+(W[i] - Q[i]) U[i, j] / U[i, i], where U is the upper Cholesky factor of the inverse of H. H is damped, since few inputs are seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fleet.errors import ModelError
+from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
+
+__all__ = ["quantise_compensated"]
+
+_BLOCK = 64
+"""Inputs whose errors are applied to all later ones together, as one matrix product; at least a group where groups are longer."""
+
+
+def quantise_compensated(
+    weight: np.ndarray,
+    second_moments: np.ndarray,
+    *,
+    group: int,
+    levels: int,
+    options: QuantiseOptions,
+    damping: float = 0.01,
+    name: str = "weight",
+) -> Quantised:
+    """Quantises a matrix for the inputs that it meets.
+
+    Args:
+        weight: [inputs, outputs], floating point.
+        second_moments: [inputs, inputs], X'X (or its mean) over inputs X; symmetric.
+        group: inputs that share a scale; the last group may be smaller.
+        levels: largest magnitude of a code.
+        options: how a group's scale is found; the error that a search looks at is weighted by the inputs' second moments.
+        damping: of the mean of the diagonal, added to it.
+        name: for messages.
+
+    Raises:
+        ModelError: NaN, infinity, or a group whose scale is beyond FP16.
+    """
+    inputs, outputs = weight.shape
+    importance = np.diag(second_moments).astype(np.float64)
+    factor = _inverse_factor(second_moments, damping, name)
+    left = weight.astype(np.float32)
+    codes = np.empty((inputs, outputs), np.int8)
+    scales = np.empty((-(-inputs // group), outputs), np.float16)
+    for first in range(0, inputs, group):
+        rows = slice(first, min(first + group, inputs))
+        scale = quantise(
+            left[rows], group=group, levels=levels, options=options, importance=importance[rows], name=name
+        ).scales[0]
+        scales[first // group] = scale
+        wide = scale.astype(np.float32)
+        inverse = np.divide(1, wide, out=np.zeros_like(wide), where=wide != 0)
+        for start in range(rows.start, rows.stop, _BLOCK):
+            stop = min(start + _BLOCK, rows.stop)
+            errors = np.empty((stop - start, outputs), np.float32)
+            for i in range(start, stop):
+                row = np.clip(np.rint(left[i] * inverse), -levels, levels)
+                codes[i] = row
+                error = errors[i - start] = (left[i] - row * wide) / factor[i, i]
+                if i + 1 < stop:
+                    left[i + 1 : stop] -= np.multiply.outer(factor[i, i + 1 : stop], error)
+            if stop < inputs:
+                left[stop:] -= factor[start:stop, stop:].T @ errors
+    return Quantised(codes, scales, group)
+
+
+def _inverse_factor(moments: np.ndarray, damping: float, name: str) -> npt.NDArray[np.float32]:
+    """Upper U with U'U = inverse of the damped matrix."""
+    h = moments.astype(np.float64)
+    diagonal = np.diag(h)
+    mean = float(diagonal.mean()) or 1.0
+    h[np.diag_indices_from(h)] = np.where(diagonal == 0, mean, diagonal) + damping * mean
+    try:
+        # With J the reversal: J h J = L L' gives inverse(h) = U'U for U = inverse(J L J), which is upper... of one triangular solve.
+        lower = np.linalg.cholesky(h[::-1, ::-1])[::-1, ::-1]
+        return np.linalg.inv(lower).astype(np.float32)
+    except np.linalg.LinAlgError:
+        raise ModelError("the second moments of its inputs are not positive", where=f"weight '{name}'") from None

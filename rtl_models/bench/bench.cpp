@@ -50,11 +50,8 @@ std::string Bench::load(const std::string& job_file) {
     if (!error.empty()) return error;
     error = Memory::instance().load(job_.ddr, job_.hbm, job_.memory, job_.timing);
     if (!error.empty()) return error;
-    error = script_.open(job_.script, false);
+    error = script_.open(job_.script);
     if (!error.empty()) return error;
-    if (script_.size() == 0 || script_.size() % sizeof(Record) != 0) {
-        return job_.script + ": a register script is a positive multiple of 16 bytes, this one " + std::to_string(script_.size());
-    }
     results_ = ::open(job_.results.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (results_ < 0) return job_.results + ": cannot create the file: " + std::strerror(errno);
     return trace_.create(job_.trace, kTraceChunk);
@@ -63,7 +60,7 @@ std::string Bench::load(const std::string& job_file) {
 void Bench::start(const std::string& job_file) {
     job_ = Job();
     position_ = commits_ = cycle_ = 0;
-    current_ = Record{};
+    current_ = ScriptRecord{};
     starts_.clear();
     message_.clear();
     state_ = State::Running;
@@ -86,6 +83,7 @@ void Bench::finish(double seconds) {
         }
     }
     trace_.close();
+    seconds -= script_.waited();
     script_.close();
     if (results_ >= 0) ::close(results_);
     results_ = -1;
@@ -140,11 +138,11 @@ uint32_t Bench::next(uint64_t cycle, uint16_t& address, uint32_t& data) {
         fail(Memory::instance().problem());
         return kEnd;
     }
-    if ((position_ + 1) * sizeof(Record) > script_.size()) {
-        fail(job_.script + ": the script ends without an END record");
+    const std::string error = script_.next(current_);
+    if (!error.empty()) {
+        fail(error);
         return kEnd;
     }
-    std::memcpy(&current_, script_.data() + position_ * sizeof(Record), sizeof(Record));
     ++position_;
     address = static_cast<uint16_t>(current_.address);
     data = current_.data;

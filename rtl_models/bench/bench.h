@@ -8,6 +8,7 @@
 
 #include "job.h"
 #include "mapped_file.h"
+#include "script.h"
 
 namespace fleet {
 
@@ -41,9 +42,6 @@ class Bench {
   private:
     enum class State { Idle, Running, Done, Hang, Error };
     enum Op : uint32_t { kEnd = 0, kWrite = 1, kWaitIrq = 2, kRead = 3, kPoll = 4 };
-    struct Record {
-        uint32_t op, address, data, mask;
-    };
 
     void end(State state, const std::string& message);
     std::string load(const std::string& job_file);
@@ -51,10 +49,11 @@ class Bench {
 
     State state_ = State::Idle;
     Job job_;
-    MappedFile script_, trace_;
+    Script script_;
+    MappedFile trace_;
     int results_ = -1;
     uint64_t position_ = 0;  // records of the script that were fetched
-    Record current_{};
+    ScriptRecord current_{};
     std::deque<uint64_t> starts_;  // cycles after which instructions were started and have not committed
     uint64_t commits_ = 0, cycle_ = 0;
     std::string message_;

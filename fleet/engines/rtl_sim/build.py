@@ -32,7 +32,7 @@ Progress = Callable[[float, str], None]
 _BENCH_SV = ("memory/fleet_memory.sv", "bench/fleet_host.sv", "bench/fleet_bench.sv", "bench/fleet_tb.sv")
 _BENCH_CPP = (
     "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "bench/job",
-    "bench/bench",
+    "bench/script", "bench/bench",
 )  # fmt: skip
 _HEADERS = ("memory/digest.h", "bench/loop.h")
 _MAINS: dict[Flavour, str] = {

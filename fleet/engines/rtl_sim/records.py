@@ -51,13 +51,17 @@ class CommitRecord:
     result: int | None
 
 
-def read_records(path: Path) -> list[CommitRecord]:
-    """Every whole record of a trace file; also of one that a crash left longer than its records (zeros at the end).
+def read_records(path: Path, first: int = 0) -> list[CommitRecord]:
+    """Every whole record of a trace file from number `first` on.
+
+    The file may be longer than its records (zeros at the end): a crash leaves it so, and a simulation that still writes it.
 
     Raises ModelError for a file that is missing, is cut inside a record, or whose records are not numbered from 0.
     """
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as f:
+            f.seek(first * RECORD.itemsize)
+            raw = f.read()
     except OSError as error:
         raise ModelError(f"no trace of commits ({error.strerror})", where=str(path)) from error
     if len(raw) % RECORD.itemsize:
@@ -66,8 +70,8 @@ def read_records(path: Path) -> list[CommitRecord]:
     for row in np.frombuffer(raw, dtype=RECORD):
         if row["end"] == 0:  # a record always ends after cycle 0: this room was reserved and not used
             break
-        if row["seq"] != len(records):
-            raise ModelError(f"commit record {len(records)} carries number {row['seq']}", where=str(path))
+        if row["seq"] != first + len(records):
+            raise ModelError(f"commit record {first + len(records)} carries number {row['seq']}", where=str(path))
         records.append(
             CommitRecord(
                 seq=int(row["seq"]),

@@ -1,0 +1,105 @@
+"""What a host program's register accesses mean, by the description alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fleet.engines.host_port.protocol import HostError
+from fleet.errors import FleetError
+from fleet.isa.codec import decode_binary, decode_writes
+from fleet.isa.codec_binary import BEAT
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.description import Fetch, Register, Unit, load
+from fleet.isa.memory import MappedMemory
+
+__all__ = ["RegisterFile", "Start"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the write of a start register began.
+
+    calls: the instruction, or every task of the binary that is fetched; fetched: it is a binary.
+    where: for messages, "CSB_Write(33, 0x11f) (mvm_start)".
+    """
+
+    unit: Unit
+    calls: tuple[Call, ...]
+    fetched: bool
+    where: str
+
+
+class RegisterFile:
+    """The registers that software writes, and what a start makes of them.
+
+    `values` holds what each register (by byte address) was last written, its value after reset before that.
+    """
+
+    def __init__(self, instruction_set: InstructionSet, device: Device) -> None:
+        self._set, self._device = instruction_set, device
+        self._description = d = load(instruction_set.description)
+        self._by_number = {r.number: r for r in d.registers}
+        self._starts = {u.start.address: u for u in d.units.values()}
+        self.values: dict[int, int] = {r.address: r.reset for r in d.registers if _writable(r)}
+
+    def find(self, number: int) -> Register:
+        """The register of that number. Raises HostError where there is none."""
+        register = self._by_number.get(number)
+        if register is None:
+            numbers = sorted(self._by_number)
+            near = min(numbers, key=lambda n: abs(n - number))
+            hint = f"the nearest is {near} ({self._by_number[near].name})"
+            raise HostError(f"{self._device.name} has no such register", where=f"register {number}", hint=hint)
+        return register
+
+    def write(self, number: int, value: int) -> tuple[Register, Unit | None]:
+        """Keeps the value; the register, and the unit that the write starts. Raises HostError where it cannot be written."""
+        register = self.find(number)
+        if not _writable(register):
+            raise HostError(f"{register.name} ({register.role}) can only be read", where=f"register {number}")
+        self.values[register.address] = value
+        return register, self._starts.get(register.address)
+
+    def start(self, unit: Unit, memory: MappedMemory) -> Start:
+        """What the unit does with the registers as they are: operands keep what they were last written.
+
+        memory: holds the binary, where one is fetched.
+        Raises HostError for what is no instruction, or one that the device refuses.
+        """
+        value = self.values[unit.start.address]
+        where = f"CSB_Write({unit.start.number}, {value:#x}) ({unit.start.name})"
+        try:
+            call = decode_writes(self._description, [(r.address, self.values[r.address]) for r in unit.words])
+        except FleetError as error:
+            raise HostError(str(error), where=where) from error
+        fetch = self._description.fetch
+        if fetch is None or call.instruction != fetch.word.name:
+            self._check([call], where)
+            return Start(unit, (call,), False, where)
+        calls = self._fetched(fetch, memory, where)
+        self._check(calls, where)
+        return Start(unit, tuple(calls), True, where)
+
+    def _fetched(self, fetch: Fetch, memory: MappedMemory, where: str) -> Sequence[Call]:
+        address, beats, tasks = (self.values[r.address] for r in (fetch.address, fetch.beats, fetch.tasks))
+        space = fetch.address.fields[0].space or ""
+        try:
+            calls = decode_binary(self._description, memory.view(space, address, beats * BEAT).tobytes())
+        except FleetError as error:
+            raise HostError(f"the binary at {space} {address:#x}: {error}", where=where) from error
+        if not calls or len(calls) != tasks:
+            what = f"the binary at {space} {address:#x} has {len(calls)} tasks, {fetch.tasks.name} says {tasks}"
+            raise HostError(what, where=where)
+        return calls
+
+    def _check(self, calls: Sequence[Call], where: str) -> None:
+        for n, call in enumerate(calls):
+            refusal = self._set.instructions[call.instruction].refusal(self._device, call.fields)
+            if refusal is not None:
+                task = f"task {n}, " if len(calls) > 1 else ""
+                raise HostError(f"{task}{call.instruction}: the device refuses it (cause {refusal[0]}): {refusal[1]}", where=where)
+
+
+def _writable(register: Register) -> bool:
+    return any("w" in f.software for f in register.fields)

@@ -156,6 +156,10 @@ def generate(
             f"the prompt has {len(prompt)} tokens, the plan has {room} positions", where="prompt",
             hint="a shorter prompt, or more with --positions",
         )  # fmt: skip
+    if request.on_device:
+        from fleet.engines.rtl import memory_model
+
+        memory_model(request.memory, request.seed)
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
         folder = request.folder or Path(stack.enter_context(temporary))

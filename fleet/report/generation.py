@@ -153,13 +153,16 @@ def _blocks(result: GenerationResult) -> dict[str, Any] | None:
     return {"after": last, "kinds": sorted(table, key=lambda row: row[2].rounded_db), "nodes": result.layers}
 
 
+_PICTURES = ("cycles", "logits", "layers", "kinds", "classes", "roofline", "path", "maps")
+
+
 def _pictures(result: GenerationResult) -> dict[str, Any]:
     from markupsafe import Markup
 
     from fleet.report import generation_pictures as pictures
     from fleet.report.performance_pictures import RooflinePoint, bars, roofline, stacked_bars
 
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict.fromkeys(_PICTURES)
     measured: dict[str, list[tuple[float, float]]] = {}
     rtl = result.engine("rtl")
     for text, engine, key in (("rtl, measured", rtl, "cycles"), ("cost model", rtl or result.engine("iss"), "estimate")):
@@ -213,7 +216,8 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
     for block in ("runtime", "onchip"):
         areas = [t for t in result.memory_plan.get("tenants", ()) if t["block"] == block]
         if areas:
-            found.setdefault("maps", []).append((block, Markup(pictures.address_map(areas, block, f"map-{block}"))))
+            found["maps"] = found["maps"] or []
+            found["maps"].append((block, Markup(pictures.address_map(areas, block, f"map-{block}"))))
     return found
 
 

@@ -39,6 +39,9 @@ class ExprError(FleetError):
     """An expression cannot be built, bounded, evaluated or exported."""
 
 
+_ARITY = {**dict.fromkeys(("+", "-", "*", "//", "%", "<<", ">>", "&", "|", "<", "<=", "==", "!="), 2), "neg": 1, "log2": 1}
+"""Operators and how many operands they take."""
+
 _INTERNED: WeakValueDictionary[tuple[Any, ...], Expr] = WeakValueDictionary()
 _LOCK = threading.RLock()
 
@@ -167,7 +170,9 @@ class Expr:
 
     def substitute(self, bindings: Mapping[str, Number] | None = None, **named: Number) -> Expr:
         """The same with variables replaced, by name. Raises ExprError for a number out of a variable's bounds."""
-        return _substitute(self, {**(bindings or {}), **named})
+        from fleet.symbols.expr_evaluate import substitute
+
+        return substitute(self, {**(bindings or {}), **named})
 
     def simplify(self) -> Expr:
         """A shorter expression of the same value, for every binding within the variables' bounds that gives this one a value."""
@@ -265,14 +270,14 @@ class If(Expr):
 
 
 class Operation(Expr):
-    """An operator on one or two operands; see `OPERATORS`."""
+    """An operator on one or two operands; see `fleet.symbols.expr_evaluate.OPERATORS`."""
 
     __slots__ = ()
 
     def __new__(cls, op: str, *args: Number) -> Operation:
         """Raises ExprError for an operator that there is not."""
-        if op not in OPERATORS or len(args) != (1 if op in {"neg", "log2"} else 2):
-            raise ExprError(f"no operator '{op}' of {len(args)} operands", hint=f"there are {' '.join(OPERATORS)}")
+        if _ARITY.get(op) != len(args):
+            raise ExprError(f"no operator '{op}' of {len(args)} operands", hint=f"there are {' '.join(_ARITY)}")
         return _intern(cls, op, tuple(as_expr(a) for a in args))
 
 
@@ -347,46 +352,11 @@ def cast_int(a: Number) -> Expr:
     return as_expr(a)
 
 
-def _divide(a: int, b: int) -> int:
-    if b == 0:
-        raise ExprError("division by zero")
-    return a // b
+def evaluate(roots: Sequence[Expr], bindings: Mapping[str, int]) -> list[int]:
+    """Values of several expressions that share parts; raises as `Expr.evaluate`."""
+    from fleet.symbols.expr_evaluate import evaluate as evaluate_all
 
-
-def _remainder(a: int, b: int) -> int:
-    if b == 0:
-        raise ExprError("remainder of a division by zero")
-    return a % b
-
-
-def _left(a: int, b: int) -> int:
-    if not 0 <= b <= MAX_SHIFT:
-        raise ExprError(f"shift by {b}, expected 0 to {MAX_SHIFT}")
-    return a << b
-
-
-def _right(a: int, b: int) -> int:
-    if b < 0:
-        raise ExprError(f"shift by {b}, expected at least 0")
-    return a >> b
-
-
-def _log2(a: int) -> int:
-    if a < 1:
-        raise ExprError(f"log2 of {a}, expected a number above 0")
-    return a.bit_length() - 1
-
-
-def _negative(a: int) -> int:
-    return -a
-
-
-OPERATORS: Mapping[str, Callable[..., int]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": _divide, "%": _remainder, "<<": _left, ">>": _right,
-    "&": operator.and_, "|": operator.or_, "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b),
-    "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b), "neg": _negative, "log2": _log2,
-}  # fmt: skip
-"""What every operator computes. Raises ExprError where it has no value."""
+    return evaluate_all(roots, bindings)
 
 
 def post_order(roots: Iterable[Expr], enter: Callable[[Expr], Sequence[Expr]] | None = None) -> Iterator[Expr]:
@@ -401,78 +371,6 @@ def post_order(roots: Iterable[Expr], enter: Callable[[Expr], Sequence[Expr]] | 
             seen.add(e)
             stack.append((e, True))
             stack += [(a, False) for a in reversed(enter(e) if enter else e.args) if a not in seen]
-
-
-def check_bound(variable: Var, value: int) -> int:
-    """The value. Raises ExprError when it is outside the variable's bounds."""
-    most = variable.max_data
-    if most is not None and value > most:
-        raise ExprError(f"{variable.name} is {value}, expected {variable.min_data} to {most}",
-                        hint=f"build with a larger max_data of {variable.name}")  # fmt: skip
-    if value < variable.min_data:
-        raise ExprError(f"{variable.name} is {value}, expected at least {variable.min_data}")
-    return value
-
-
-def evaluate(roots: Sequence[Expr], bindings: Mapping[str, int]) -> list[int]:
-    """Values of several expressions that share parts; raises as `Expr.evaluate`."""
-    known: dict[Expr, int] = {}
-    stack = list(reversed(roots))
-    while stack:
-        e = stack[-1]
-        if e in known:
-            stack.pop()
-            continue
-        if isinstance(e, Numb):
-            known[e] = e.data
-        elif isinstance(e, Var):
-            if e.name not in bindings:
-                given = ", ".join(sorted(bindings)) or "none"
-                raise ExprError(f"no value for {e.name}", hint=f"given are {given}")
-            known[e] = check_bound(e, operator.index(bindings[e.name]))
-        else:
-            # Only the branch of an If that is taken has to have a value.
-            condition = known.get(e.args[0]) if isinstance(e, If) else None
-            wanted = e.args if not isinstance(e, If) else e.args[:1] if condition is None else e.args[1 if condition else 2 :][:1]
-            missing = [a for a in wanted if a not in known]
-            if missing:
-                stack += reversed(missing)
-                continue
-            if not isinstance(e, If):
-                known[e] = _apply(e, [known[a] for a in wanted])
-            elif condition is None:
-                continue
-            else:
-                known[e] = known[wanted[0]]
-        stack.pop()
-    return [known[r] for r in roots]
-
-
-def _apply(e: Expr, values: Sequence[int]) -> int:
-    try:
-        return OPERATORS[e.op](*values)
-    except ExprError as error:
-        raise ExprError(f"{error.what} in ({e})") from None
-
-
-def _substitute(root: Expr, bindings: Mapping[str, Number]) -> Expr:
-    new: dict[Expr, Expr] = {}
-    for e in post_order((root,)):
-        if isinstance(e, Var) and e.name in bindings:
-            value = as_expr(bindings[e.name])
-            if isinstance(value, Numb):
-                check_bound(e, value.data)
-            new[e] = value
-        else:
-            new[e] = rebuild(e, [new[a] for a in e.args])
-    return new[root]
-
-
-def rebuild(e: Expr, args: Sequence[Expr]) -> Expr:
-    """The same operator on other operands."""
-    if all(a is b for a, b in zip(e.args, args, strict=True)):
-        return e
-    return If(*args) if isinstance(e, If) else Operation(e.op, *args)
 
 
 def _flatten(root: Expr) -> list[tuple[Any, ...]]:

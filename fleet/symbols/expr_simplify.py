@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fleet.symbols.expr import OPERATORS, Expr, ExprError, If, Numb, Operation, post_order, rebuild
+from fleet.symbols.expr import Expr, ExprError, If, Numb, Operation, post_order
 from fleet.symbols.expr_bounds import bounds
+from fleet.symbols.expr_evaluate import OPERATORS, rebuild
 
 __all__ = ["simplify"]
 

@@ -46,7 +46,8 @@ def test_rows_are_plain_data_with_all_that_a_box_shows() -> None:
     rows = graph_rows(transform.infer_type(block(w), "hbm_small", {"last_token": ne.Var("last_token", max_data=64)}))
     assert json.loads(json.dumps(rows)) == rows
     assert rows[0] == {
-        "id": "x", "kind": "input", "op": "input", "name": "x", "shape": "(1, token, 128)", "block": "runtime", "weights": [], "args": [],
+        "id": "x", "kind": "input", "op": "input", "name": "x", "shape": "(1, token, 128)", "block": "runtime", "weights": [],
+        "args": [],
     }  # fmt: skip
     cache = next(r for r in rows if r["op"] == "dat_hbm")
     assert (cache["block"], cache["shape"], cache["args"]) == ("hbm_cache", "(2, token + last_token, 32)", ["%6"])

@@ -133,7 +133,11 @@ class _Inferring:
         for value in call.attrs.values():
             self._bounded(value if isinstance(value, tuple | list) else [value])
         types = tuple(self._single(a) for a in call.args)
-        call.checked_type = operator.infer(Inference(operator, types, call.args, call.attrs, self.device.parameters))
+        found = operator.infer(Inference(operator, types, call.args, call.attrs, self.device.parameters))
+        for result in found if isinstance(found, tuple) else (found,):
+            for size in result.shape:
+                self._size(size)
+        call.checked_type = found
 
 
 def _same_constant(a: Constant, b: Constant) -> bool:

@@ -119,6 +119,9 @@ def test_what_is_used_twice_or_placed_stays() -> None:
     product = hbm.mvm(v, w())
     check(hbm.add(hbm.add(product, v), product), ["mvm", "add", "add"], [], ["used 2 times", "used 2 times"])
     product = hbm.mvm(v, w())
+    product.prefix = "onchip"
+    check(hbm.add(product, v), ["mvm_bn_res"], ["residual"])
+    product = hbm.mvm(v, w())
     product.prefix = "io"
     check(hbm.add(product, v), ["mvm", "add"], [], ["placed in io"])
     check(hbm.silu(hbm.mvm(v, w())), ["mvm", "activate"], [], ["no activation but ReLU"])

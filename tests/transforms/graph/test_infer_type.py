@@ -136,6 +136,11 @@ BAD: dict[str, tuple[Callable[[], Node], str]] = {
     ),
     "words": (lambda: hbm.mvm(x(), hbm.const_hbm("w", np.array([["a"]]))), "w: data of dtype <U1, expected numbers"),
     "size 0": (lambda: x(0), "x: a size is 0, expected at least 1"),
+    "no room for a kernel": (
+        lambda: hbm.conv2d(hbm.var_ddr("x", (2, 2, 32)), w(3, 3, 32, 8)),
+        r"%0 = accel.hbm.conv2d\(x, w\): a size is 0, expected at least 1",
+    ),
+    "negative part": (lambda: adr.split(x(), 2, [96, -32])[0], "a size is -32, expected at least 1"),
     "dtype": (lambda: hbm.var_ddr("x", (1, T, 64), "float64"), r"x: type \(float64, ddr\), expected one of float16"),
     "accelerator": (
         lambda: hbm.var_ddr("x", (1, T, 64), device=adr.Accelerator("tape")),
@@ -160,6 +165,8 @@ def test_what_does_not_fit_is_said_of_its_node(name: str) -> None:
 def test_builders_refuse_what_is_no_node() -> None:
     with pytest.raises(GraphError, match=r"argument 1 of accel.hbm.add is 3, expected a node"):
         hbm.add(x(), 3)  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match=r"strides of conv2d is \(0, 1\), expected .* at least 1"):
+        hbm.conv2d(x(), w(1, 1, 64, 8), (0, 1))
     with pytest.raises(GraphError, match=r"skip = 2 and 1 arguments too many"):
         hbm.mvm(x(), w(64, 32), w(64, 32), skip=2)
     with pytest.raises(GraphError, match="x: 'C' is no integer"):

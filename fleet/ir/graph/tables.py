@@ -1,0 +1,72 @@
+"""`python -m fleet.ir.graph.tables [--check]`: the tables of docs/dlavm.md, out of the registry and of what builds calls."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+from fleet.ir.graph import attention, pointwise, products, views
+from fleet.ir.graph.registry import GraphOperator, operators
+from fleet.ir.tables import write_page
+
+__all__ = ["functions_table", "main", "operators_table"]
+
+_FUNCTIONS: Sequence[tuple[str, ModuleType]] = (
+    ("Leaves and products (`adr.hbm`)", products),
+    ("Attention (`adr.hbm`)", attention),
+    ("Every token or element (`adr.hbm`)", pointwise),
+    ("Views (`adr`)", views),
+)
+
+
+def operators_table() -> str:
+    """Every operator that fleet registers."""
+    rows = ["| operator | arguments | attributes | computes |", "|---|---|---|---|"]
+    ordered = sorted(operators().values(), key=lambda o: (o.view, o.name))  # registered in the order of imports
+    return "\n".join([*rows, *map(_row, ordered)]) + "\n"
+
+
+def _row(operator: GraphOperator) -> str:
+    attrs = "; ".join(f"`{name}` {text}" for name, text in operator.attrs.items())
+    arguments = ", ".join(operator.roles) + (", ..." if operator.many else "")
+    doc = operator.doc + (" (view)" if operator.view else "")
+    return f"| `{operator.name}` | {arguments} | {attrs} | {doc} |"
+
+
+def functions_table() -> str:
+    """Every function that builds a node."""
+    rows = ["| function | builds |", "|---|---|"]
+    for title, module in _FUNCTIONS:
+        rows.append(f"| **{title}** | |")
+        for name in module.__all__:
+            function = getattr(module, name)
+            if inspect.isfunction(function):
+                first = (function.__doc__ or "").strip().splitlines()[0]
+                rows.append(f"| `{name}({', '.join(_parameters(function))})` | {first} |")
+    return "\n".join(rows) + "\n"
+
+
+def _parameters(function: Callable[..., object]) -> list[str]:
+    found: list[str] = []
+    keyword_only = False
+    for p in inspect.signature(function).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            found += [] if any(f.startswith("*") for f in found) else ["*"]
+        default = "" if p.default is p.empty else f"={getattr(p.default, 'kind', p.default)!r}"
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        found.append(f"{stars}{p.name}{default}")
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """In the repository's root."""
+    tables = {"functions": functions_table(), "operators": operators_table()}
+    return write_page(Path("docs/dlavm.md"), tables, "--check" in arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 """How an operator of a graph becomes instructions: what an instruction set offers to the graph compiler.
 
-A set lists its tasks in `InstructionSet.tasks`, operator name -> `Task`. Sizes and addresses are expressions over dynamic dimensions
-(`token`, `last_token`), over names of storage ("runtime0") and over loop variables, so that one compile serves every step.
+A set offers `GraphTasks` as `InstructionSet.tasks`. Sizes and addresses are expressions over dynamic dimensions (`token`,
+`last_token`), over names of storage ("runtime0") and over loop variables, so that one compile serves every step.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from fleet.isa.contract import Device, Memory, Write
 from fleet.symbols.expr import Expr, Number
 
-__all__ = ["GraphTasks", "Operand", "Packing", "Quantiser", "Room", "Space", "Task", "TaskCall", "TaskContext", "View"]
+__all__ = ["GraphTasks", "Join", "Operand", "Packing", "Quantiser", "Room", "Space", "Task", "TaskCall", "TaskContext", "View"]
 
 
 @dataclass(frozen=True)
@@ -145,23 +145,34 @@ class View(Protocol):
         ...
 
 
+class Join(Protocol):
+    """An operator whose operands can be written into its result, so that nothing is copied."""
+
+    def __call__(self, call: TaskCall, whole: Operand) -> tuple[Operand, ...]:
+        """Where each operand stands in the result: address and strides, the rest as the call has it. Raises DeviceError."""
+        ...
+
+
 @dataclass(frozen=True)
 class GraphTasks:
     """All that a set offers.
 
     Attributes:
         tasks: operator -> what emits it. views: operator -> what it makes of operands.
+        joins: those views whose operands may be written where the result stands.
         spaces: the memories of a device.
         room: (device, operand without an address, attributes of the call that makes it) -> what it takes. Raises DeviceError
             for a tensor that the device has no layout for.
-        packing: (device, call without results, index of an argument that is a constant, options of the compile) -> how it stands.
-            The argument's operand has the graph's shape and no address. Raises DeviceError where the operator takes no constant there.
+        packing: (device, call without results, index of an argument that is a constant, options of the compile) -> how it
+            stands. The argument's operand has the graph's shape and no address. Raises DeviceError where the operator takes
+            no constant there.
         load: (device, operand with numbers, memory) -> the tensor that stands there, in its own shape.
         store: (device, operand with numbers, array) -> what a host writes so that the tensor stands there.
     """
 
     tasks: Mapping[str, Task]
     views: Mapping[str, View]
+    joins: Mapping[str, Join]
     spaces: Callable[[Device], Mapping[str, Space]]
     room: Callable[[Device, Operand, Mapping[str, Any]], Room]
     packing: Callable[[Device, TaskCall, int, Mapping[str, Any]], Packing]

@@ -1,5 +1,7 @@
-"""A decoder with a KV cache, compiled from a graph, over several steps: hardware by register writes and by its own fetching, and the
-functional model, leave the same commits and the same bytes; weights get into HBM through the device, too.
+"""A decoder with a KV cache, compiled from a graph, over several steps.
+
+The hardware by register writes, by its own fetching, and the functional model leave the same commits and the same bytes; weights
+get into HBM through the device, too.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleet.isa.codec import register_writes
-
 from test_seed_script import run
+
+from fleet.isa.codec import register_writes
 
 # Register number -> value, one token: addresses are offsets of the storages.
 PRODUCT = {
@@ -40,7 +40,12 @@ def test_storages(script: dict[str, Any]) -> None:
     mod = script["mod"]
     found = {n: (s.address, s.size) for n, s in mod.storage.storages.items()}
     # 2048 tokens of 4096 and of 256 channels; 4,160 B and, in every port, 16,896 B, each rounded up to 0x4000.
-    assert found == {"runtime0": (0, 0x1000000), "runtime1": (0x1000000, 0x100000), "insts0": (0x1100000, 0x4000), "hbm0": (0, 32768)}
+    assert found == {
+        "runtime0": (0, 0x1000000),
+        "runtime1": (0x1000000, 0x100000),
+        "insts0": (0x1100000, 0x4000),
+        "hbm0": (0, 32768),
+    }
     assert (mod.inputs["a"].storage, mod.outputs["output"].storage) == ("runtime0", "runtime1")
     assert mod.constants.places[0].packing.room.size == 16896
 

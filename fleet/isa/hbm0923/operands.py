@@ -121,7 +121,7 @@ class Operands:
         )
 
     def encode(self, device: Device) -> dict[str, int]:
-        """Register name -> value, one slice of output channels. Tokens, addresses and strides may be expressions (`fleet.isa.tasks`)."""
+        """Register name -> value, one slice of output channels. Tokens, addresses and strides may be expressions."""
         tgroup = device.parameters["TgroupCh"]
         fields = dict.fromkeys(FIELDS, 0)
         fields |= {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +17,7 @@ from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
 from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
+from fleet.targets.graph.lifetimes import Lifetimes
 from fleet.targets.graph.names import Names
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
@@ -70,7 +71,7 @@ class _Context:
         (self.items if self._body is None else self._body).append(made)
 
     @contextmanager
-    def loop(self, name: str, count: Number) -> Iterator[Expr]:
+    def loop(self, name: str, count: Number) -> Generator[Expr]:
         if self._body is not None:
             raise DeviceError("a loop in a loop", where=name)
         rounds = dim(count)
@@ -117,12 +118,11 @@ class _Lowering:
         self.inputs: dict[str, Operand] = {}
         self.dims: dict[str, Dim] = {}
         self.log: list[str] = []
-        self.roots: dict[Node, frozenset[Node]] = {}
-        self.last_use: dict[Node, int] = {}
+        self.life = Lifetimes(graph, self.order, tasks)
         self.keys: dict[Node, list[str]] = {}
+        self.join_parts: dict[Node, tuple[Operand, ...]] = {}
 
     def run(self) -> Emission:
-        self._uses()
         steps = 0
         for node in self.order:
             if isinstance(node, Var):
@@ -144,44 +144,19 @@ class _Lowering:
         """Calls with instructions."""
         return len(self.nodes)
 
-    # ---- lifetimes
-
-    def _uses(self) -> None:
-        """Of every node that has a storage the last step that uses it, through views too; outputs are used to the end."""
-        step = 0
-        for node in self.order:
-            match node:
-                case Call() if node.op in self.tasks.views:
-                    self.roots[node] = frozenset[Node]().union(*(self.roots[a] for a in node.args))
-                case Call():
-                    for a in node.args:
-                        for root in self.roots[a]:
-                            self.last_use[root] = step
-                    self.roots[node] = frozenset((node,))
-                    step += 1
-                case Tuple():
-                    self.roots[node] = frozenset[Node]().union(*(self.roots[f] for f in node.fields))
-                case TupleItem():
-                    self.roots[node] = self.roots[node.source]
-                case _:
-                    self.roots[node] = frozenset((node,))
-        self.kept = self.roots[self.graph]
-
-    def _free(self, step: int, made: Sequence[Node]) -> None:
-        for root in {*self._ending.get(step, ()), *(n for n in made if n not in self.last_use)} - self.kept:
-            for key in self.keys.pop(root, ()):
-                self.planner.free(key, step)
-
-    @property
-    def _ending(self) -> Mapping[int, list[Node]]:
-        """Step -> what it is the last one to use."""
-        if not hasattr(self, "_ends"):
-            self._ends: dict[int, list[Node]] = {}
-            for root, step in self.last_use.items():
-                self._ends.setdefault(step, []).append(root)
-        return self._ends
-
     # ---- nodes
+
+    def _join_place(self, node: Call, step: int, avoid: Sequence[int]) -> Operand:
+        """Where a result that a join wants stands; the join gets its room with the first of them."""
+        join, index = self.life.joined[node]
+        if join not in self.join_parts:
+            (tensor,) = self._types(join)
+            operand = self._operand(tensor, self._space(join, tensor))
+            name = self.names.unique(join.name or f"{short(join.op)}_{len(self.join_parts)}")
+            whole = self._placed(join, name, operand, self.tasks.room(self.device, operand, {}), step, avoid)
+            args = tuple(self._operand(t, whole.space) for a in join.args for t in self._types(a))
+            self.join_parts[join] = self.tasks.joins[join.op](TaskCall(join.op, name, args, (), join.attrs), whole)
+        return self.join_parts[join][index]
 
     def _types(self, node: Node) -> tuple[Tensor, ...]:
         found = node.checked_type
@@ -280,10 +255,12 @@ class _Lowering:
             known = ", ".join(short(op) for op in self.tasks.tasks)
             raise DeviceError("the device has no instruction for it", where=f"{call.node} ({node.op})", hint=f"it has {known}")
         call = replace(call, args=tuple(self._constant(call, i, a) for i, a in zip(range(len(call.args)), node.args, strict=True)))
-        avoid = {self.planner.part(key) for a in node.args for root in self.roots[a] for key in self.keys.get(root, ())
+        avoid = {self.planner.part(key) for a in node.args for root in self.life.roots[a] for key in self.keys.get(root, ())
                  if any(o.space == "onchip" for o in self.places[a])}  # fmt: skip
         wanted = [self._operand(t, self._space(node, t)) for t in types]
         made: list[Operand] = []
+        if node in self.life.joined:
+            made, wanted = [self._join_place(node, step, sorted(avoid))], []
         for n, operand in enumerate(wanted):
             room = self.tasks.room(self.device, operand, call.attrs)
             key = call.node if n == 0 else f"{call.node}.{n}"
@@ -298,7 +275,9 @@ class _Lowering:
         self.nodes.append(NodeInfo(call.node, node.op, step, first, len(context.items), done.args, done.results))
         if self.config.debug:
             self.log.append(_line(done))
-        self._free(step, [node])
+        for root in self.life.ending(step, node):
+            for done_key in self.keys.pop(root, ()):
+                self.planner.free(done_key, step)
 
     # ---- constants
 
@@ -348,23 +327,25 @@ class _Lowering:
                 raise ModelError(f"'{node.name}' is no result of a computation", where="graph", hint="return what a call gives")
             for i, operand in enumerate(self.places[node]):
                 if operand.space == "onchip":
-                    raise ModelError("a result stands on chip, where no host can read it", where="graph", hint="leave its block 'runtime'")
+                    raise ModelError(
+                        "a result stands on chip, where no host can read it", where="graph", hint="leave its block 'runtime'"
+                    )
                 base = "output" if single else f"output{n}"
                 outputs[base if i == 0 else f"{base}_argmax"] = operand
         return outputs
 
 
 def _check_use(place: ConstantPlace, packing: Packing, argument: Constant, call: TaskCall) -> None:
-    known = place.packing
+    """Raises ModelError where a constant is used in two ways, or two of one name differ."""
+    known, where = place.packing, f"{call.node} ({call.op})"
     if (known.kind, known.room, known.shape) != (packing.kind, packing.room, packing.shape):
-        what = f"constant '{place.name}' is used as {packing.kind} of {list(packing.shape)}, elsewhere as {known.kind} of {list(known.shape)}"
-        raise ModelError(what, where=f"{call.node} ({call.op})", hint="make two constants of it")
-    if place.data is not argument.data and isinstance(place.data, np.ndarray):
-        same = isinstance(argument.data, np.ndarray) and np.array_equal(
-            place.data, argument.data, equal_nan=place.data.dtype.kind == "f"
-        )
-        if not same:
-            raise ModelError(f"two constants are called '{place.name}' and differ", where=f"{call.node} ({call.op})")
+        ways = f"as {packing.kind} of {list(packing.shape)}, elsewhere as {known.kind} of {list(known.shape)}"
+        raise ModelError(f"constant '{place.name}' is used {ways}", where=where, hint="make two constants of it")
+    if place.data is argument.data or not isinstance(place.data, np.ndarray):
+        return
+    other = argument.data
+    if not isinstance(other, np.ndarray) or not np.array_equal(place.data, other, equal_nan=other.dtype.kind == "f"):
+        raise ModelError(f"two constants are called '{place.name}' and differ", where=where)
 
 
 def _line(call: TaskCall) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fleet.symbols.expr import Number
 
 __all__ = [
-    "Annotation", "Assign", "Block", "CallFunction", "CopyFile", "CsbRead", "CsbWrite", "Define", "For", "Function", "IfThen", "Node",
-    "Parameter", "Program", "Return", "WaitFor", "WriteWord",
+    "Annotation", "Assign", "Block", "CallFunction", "CopyFile", "CsbRead", "CsbWrite", "Define", "For", "Function", "IfThen",
+    "Node", "Parameter", "Program", "Return", "WaitFor", "WriteWord",
 ]  # fmt: skip
 
 

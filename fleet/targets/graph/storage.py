@@ -330,12 +330,9 @@ class Planner:
 
     def _too_large(self, block: _Block, room: _Room, end: int, first: int) -> str:
         bank = " a bank" if block.space == "hbm" else ""
-        wanted = first + sum(r.size for r in block.rooms)
-        size = self.spaces[block.space].size
-        return (
-            f"storage '{room.name}' of {room.size:,} bytes{bank} ends at {end:#x}, {self.device} has {size:#x} of {block.space}{bank}; "
-            f"the block begins at {first:#x} and takes {wanted - first:,} bytes{bank}"
-        )
+        has = f"{self.device} has {self.spaces[block.space].size:#x} of {block.space}{bank}"
+        whole = f"the block begins at {first:#x} and takes {sum(r.size for r in block.rooms):,} bytes{bank}"
+        return f"storage '{room.name}' of {room.size:,} bytes{bank} ends at {end:#x}, {has}; {whole}"
 
     def _check_apart(self, bases: Mapping[str, tuple[str, int, int]]) -> None:
         ranges = sorted(((space, first, end, name) for name, (space, first, end) in bases.items() if end > first))

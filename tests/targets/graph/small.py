@@ -1,4 +1,4 @@
-"""A small decoder as a graph, for hbm_small: grouped heads, rotary embedding, a KV cache, gated activation, argmax of the last token."""
+"""A small decoder as a graph: grouped heads, rotary embedding, a KV cache, gated activation, argmax of the last token."""
 
 from __future__ import annotations
 

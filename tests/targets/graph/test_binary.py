@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small import CHANNELS, Machine, Weights, decoder, dims, steps
+
 from fleet.dlavm import adr, transform
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
@@ -15,8 +17,6 @@ from fleet.isa.codec import decode_binary
 from fleet.isa.contract import Call
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
-
-from small import CHANNELS, Machine, Weights, decoder, dims, steps
 
 
 def plain(calls: tuple[Call, ...] | list[Call]) -> list[tuple[str, dict[str, int]]]:

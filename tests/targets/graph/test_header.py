@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from small import CHANNELS, Weights, decoder, dims
+from test_binary import wide
+
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.graph.nodes import Node
 from fleet.isa.codec import register_writes
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
-
-from small import CHANNELS, Weights, decoder, dims
-from test_binary import wide
 
 HOST = r"""
 #include <cstdint>
@@ -42,9 +44,8 @@ def run(folder: Path, headers: Mapping[str, str], main: str) -> list[list[str]]:
     for name, text in headers.items():
         (folder / name).write_text(text)
     includes = "\n".join(f'#include "{n}"' for n in ("host.h", *headers))
-    (folder / "main.cpp").write_text(
-        f"{includes}\nint main() {{\n  [[maybe_unused]] HANDLE device{{1}}, h2cx{{2}};\n  [[maybe_unused]] char prefix[] = \"folder\";\n{main}\n}}\n"
-    )
+    handles = '  [[maybe_unused]] HANDLE device{1}, h2cx{2};\n  [[maybe_unused]] char prefix[] = "folder";'
+    (folder / "main.cpp").write_text(f"{includes}\nint main() {{\n{handles}\n{main}\n}}\n")
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror"]
     made = subprocess.run(["g++", *flags, "main.cpp", "-o", "main"], cwd=folder, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr[:3000]
@@ -102,10 +103,8 @@ def test_aux(tmp_path: Path, graph: str) -> None:
     made = decoder(data=False) if graph == "decoder" else wide(100)
     module = build(made, name="model", aux=True)
     steps = STEPS if graph == "decoder" else [(33, 0), (33, 0), (1, 0), (100, 0), (2, 0)]
-    main = "\n".join(
-        f'  std::printf("s\\n"); model_update(h2cx, {t}, {last}); model(device);' for t, last in steps
-    )
-    lines = run(tmp_path, {"model.inc.h": module.get_source()}, '  model_load_params(device, h2cx, prefix);\n' + main)
+    main = "\n".join(f'  std::printf("s\\n"); model_update(h2cx, {t}, {last}); model(device);' for t, last in steps)
+    lines = run(tmp_path, {"model.inc.h": module.get_source()}, "  model_load_params(device, h2cx, prefix);\n" + main)
     starts = [i for i, line in enumerate(lines) if line == ["s"]]
     memory = np.frombuffer(module.get_insts_bin(), "<u4").copy()
     insts = module.storage.storages[module.insts].address
@@ -127,8 +126,8 @@ def test_aux(tmp_path: Path, graph: str) -> None:
 
 def test_outputs(tmp_path: Path) -> None:
     module = build(decoder(data=False), name="model")
-    lines = run(tmp_path, {"m.h": module.get_source()},
-                '  std::printf("o %llu %llu %u\\n", (unsigned long long)x, (unsigned long long)output, output_argmax(device));')  # fmt: skip
+    shown = "(unsigned long long)x, (unsigned long long)output, output_argmax(device)"
+    lines = run(tmp_path, {"m.h": module.get_source()}, f'  std::printf("o %llu %llu %u\\n", {shown});')
     o = module.outputs["output"]
     assert lines[-1] == ["o", str(BASE + int(module.inputs["x"].address)), str(BASE + int(o.address)), "77"]
     assert lines[-2] == ["r", "40", "1"]
@@ -140,7 +139,11 @@ def test_output_whose_address_depends_on_the_step(tmp_path: Path) -> None:
     x = adr.hbm.mvm(adr.hbm.var_ddr("x", (1, token, CHANNELS)), w.matrix("w", CHANNELS, 64))
     module = build(transform.infer_type(adr.gather(x), "hbm_small", attrs={"last_token": last}), name="m")
     lines = run(tmp_path, {"m.h": module.get_source()}, '  std::printf("o %llu\\n", (unsigned long long)output(9));')
-    assert int(lines[0][1]) == BASE + module.bound_port("output", token=9).address == BASE + int(module.outputs["output"].address.evaluate(token=9))
+    assert (
+        int(lines[0][1])
+        == BASE + module.bound_port("output", token=9).address
+        == BASE + int(module.outputs["output"].address.evaluate(token=9))
+    )
 
 
 def strange() -> Node:
@@ -211,7 +214,23 @@ def test_sections_in_order_and_a_hash_instead_of_a_time() -> None:
     places = [source.index(m) for m in marks]
     assert places == sorted(places)
     assert source == build(decoder(1, data=False), name="model", aux=True).get_source()
-    assert source.splitlines()[0] != build(decoder(1, data=False, positions=65), name="model", aux=True).get_source().splitlines()[0]
+    assert (
+        source.splitlines()[0] != build(decoder(1, data=False, positions=65), name="model", aux=True).get_source().splitlines()[0]
+    )
+
+
+def test_the_source_is_the_same_in_every_process() -> None:
+    code = """from small import decoder
+from fleet.targets.graph.build import build
+print(build(decoder(data=False), aux=True).get_source())"""
+    environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={**environment, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert made[0] == made[1] != b""
 
 
 def test_debug_logs_where_operators_read_and_write() -> None:

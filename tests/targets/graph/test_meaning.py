@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small import Machine, decoder, steps
+
 from fleet.ir.graph.evaluate import evaluate
 from fleet.ir.graph.nodes import Constant, Node
 from fleet.ir.graph.walk import constants, rewrite, with_arguments
 from fleet.targets.graph.build import build
 from fleet.transforms.quantise import QuantiseOptions, quantise
-
-from small import Machine, decoder, steps
 
 
 def as_stored(graph: Node, group: int) -> dict[str, np.ndarray]:

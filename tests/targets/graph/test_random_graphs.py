@@ -6,13 +6,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as s
+from small import Machine
+
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.graph.nodes import Node
 from fleet.targets.graph.build import build
-from hypothesis import given, settings
-from hypothesis import strategies as s
-
-from small import Machine
 
 HEADS, CHANNELS = 4, 128
 
@@ -46,11 +46,10 @@ class Drawn:
             parts = [adr.split(v[0], 2, (cut, CHANNELS - cut)) for v in (a, b)]
             halves = [self.both("add", (parts[0][i], a[1][..., c]), (parts[1][i], b[1][..., c]))
                       for i, c in enumerate((slice(0, cut), slice(cut, None)))]  # fmt: skip
-            # Of two sums that stand apart only the first lives on, beside a whole one.
-            whole = self.both("mul", a, b)
-            first = adr.split(whole[0], 2, (cut, CHANNELS - cut))[0]
-            self.both("add", (first, whole[1][..., :cut]), halves[0])
-            self.whole.append(whole)
+            if halves[0][0].prefix == halves[1][0].prefix:  # else they do not stand in one memory
+                joined = adr.concat([h[0] for h in halves], dim=2)
+                joined.prefix = halves[0][0].prefix
+                self.whole.append((joined, np.concatenate([h[1] for h in halves], axis=2)))
         else:
             self.whole.append((adr.reshape(adr.reshape(a[0], (HEADS, -1, 32)), (1, -1, CHANNELS)), a[1]))
 

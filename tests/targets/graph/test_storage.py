@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as s
+
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.tasks import Space
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Plan, Planner
-from hypothesis import given, settings
-from hypothesis import strategies as s
 
 SPACES = {"ddr": Space(1 << 20, 64), "hbm": Space(1 << 16, 32), "onchip": Space(1 << 13, 64, parts=2)}
 BLOCKS: dict[str, int | str] = {
@@ -168,7 +169,9 @@ def test_an_unknown_block() -> None:
 def test_memory_that_does_not_fit() -> None:
     p = planner()
     p.take("x", "runtime", "ddr", 1 << 21, 0)
-    with pytest.raises(DeviceError, match=r"block 'runtime': storage 'runtime0' of 2,097,152 bytes ends at 0x200000, a device has 0x100000"):
+    with pytest.raises(
+        DeviceError, match=r"block 'runtime': storage 'runtime0' of 2,097,152 bytes ends at 0x200000, a device has 0x100000"
+    ):
         p.finish(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -24,7 +25,22 @@ from fleet.isa.hbm0923.weights import pack_bn, pack_weights
 from fleet.isa.tasks import Operand, Packing, Quantiser, Room, TaskCall
 
 Banks = Sequence[np.ndarray]
-Packer = Callable[[Device, TaskCall, Operand, tuple[int, ...], Mapping[str, Any]], Packing]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A constant as an argument of a call. shape: as the graph has it; options: of the compile."""
+
+    device: Device
+    call: TaskCall
+    operand: Operand
+    shape: tuple[int, ...]
+    options: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+        return f"constant '{self.operand.name}'"
 
 
 def group_of(device: Device, options: Mapping[str, Any]) -> int:
@@ -35,43 +51,43 @@ def group_of(device: Device, options: Mapping[str, Any]) -> int:
     return int(group)
 
 
-def finite_half(array: np.ndarray, name: str) -> np.ndarray:
+def finite_half(array: np.ndarray, where: str) -> np.ndarray:
     """As FP16. Raises ModelError for what FP16 cannot hold."""
     if not np.isfinite(array).all():
-        raise ModelError("NaN or infinity, expected finite numbers", where=f"constant '{name}'")
+        raise ModelError("NaN or infinity, expected finite numbers", where=where)
     with np.errstate(over="ignore"):
         half = np.asarray(array).astype(np.float16)
     if not np.isfinite(half).all():
-        raise ModelError(f"a number of magnitude {np.abs(array).max():g} is beyond FP16 (65504)", where=f"constant '{name}'")
+        raise ModelError(f"a number of magnitude {np.abs(array).max():g} is beyond FP16 (65504)", where=where)
     return half
 
 
-def _weights(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    if operand.space != "hbm" or len(shape) != 2:
-        raise refused(call, f"weights {list(shape)} in {operand.space}, expected (CHin, CHout) in hbm")
-    chin, chout = shape
-    group = group_of(device, options)
+def _weights(use: Use) -> Packing:
+    if use.operand.space != "hbm" or len(use.shape) != 2:
+        raise refused(use.call, f"weights {list(use.shape)} in {use.operand.space}, expected (CHin, CHout) in hbm")
+    (chin, chout), device = use.shape, use.device
+    group = group_of(device, use.options)
     size = channel_bytes(device, chin, group) * ceil_div(chout, device.parameters["Tout"])
 
     def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
         if array.shape != (chin, chout):
-            raise ModelError(f"shape {list(array.shape)}, expected {[chin, chout]}", where=f"constant '{operand.name}'")
+            raise ModelError(f"shape {list(array.shape)}, expected {[chin, chout]}", where=use.where)
         codes, scales = quantised(array, group, LEVELS)
         return pack_weights(device, codes, scales, group)
 
     return Packing(f"int4 in groups of {group}", Room(size), (chin, chout), pack, group)
 
 
-def _pairs(kind: str, call: TaskCall, operand: Operand, shape: tuple[int, ...], *, alone: bool) -> Packing:
+def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:
     """Weights of all channels, then biases: [2 * C] in any shape. alone: the weights may be alone."""
-    channels = _channels(call)
-    if prod(shape) != 2 * channels and not (alone and prod(shape) == channels):
-        raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [{2 * channels}]: weights, then biases")
+    channels = _channels(use.call)
+    if prod(use.shape) != 2 * channels and not (alone and prod(use.shape) == channels):
+        raise refused(use.call, f"{use.where} of {list(use.shape)}, expected [{2 * channels}]: weights, then biases")
 
-    def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
-        half = finite_half(array, operand.name).reshape(-1)
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        half = finite_half(array, use.where).reshape(-1)
         if half.size not in {channels, 2 * channels}:
-            raise ModelError(f"{half.size} numbers, expected {2 * channels}", where=f"constant '{operand.name}'")
+            raise ModelError(f"{half.size} numbers, expected {2 * channels}", where=use.where)
         return (pack_norm(half) if half.size == channels else pack_bn(half[:channels].copy(), half[channels:].copy()),)
 
     size = 4 * PIXEL_LANES * ceil_div(channels, PIXEL_LANES)
@@ -85,28 +101,28 @@ def _channels(call: TaskCall) -> int:
     return known(call.args[1].shape[-1], call, "the number of output channels")
 
 
-def _bn(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    return _pairs("bn", call, operand, shape, alone=False)
+def _bn(use: Use) -> Packing:
+    return _pairs(use, "bn", alone=False)
 
 
-def _norm(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    return _pairs("norm", call, operand, shape, alone=not is_layer_norm(call))
+def _norm(use: Use) -> Packing:
+    return _pairs(use, "norm", alone=not is_layer_norm(use.call))
 
 
-def _rotary(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
+def _rotary(use: Use) -> Packing:
     """Cosines of all positions, then sines: [..., 2 * positions, pairs]. Channels beyond the pairs are turned by nothing."""
-    channels = known(call.args[0].shape[2], call, "the number of channels of a head")
+    shape = use.shape
+    channels = known(use.call.args[0].shape[2], use.call, "the number of channels of a head")
     pairs, positions = shape[-1], prod(shape[:-1]) // 2
     if prod(shape[:-1]) % 2 or 2 * pairs > channels:
-        raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [2 * positions, at most {channels // 2}]")
+        raise refused(use.call, f"{use.where} of {list(shape)}, expected [2 * positions, at most {channels // 2}]")
 
-    def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
         if array.size != prod(shape):
-            raise ModelError(f"{array.size} numbers, expected {list(shape)}", where=f"constant '{operand.name}'")
-        given = finite_half(array, operand.name).reshape(2, positions, pairs)
+            raise ModelError(f"{array.size} numbers, expected {list(shape)}", where=use.where)
         rows = np.zeros((2, positions, channels // 2), np.float16)
         rows[0] = 1
-        rows[:, :, :pairs] = given
+        rows[:, :, :pairs] = finite_half(array, use.where).reshape(2, positions, pairs)
         return (pack_rotary(rows[0], rows[1]),)
 
     groups, surface = ceil_div(channels, PIXEL_LANES), positions * PIXEL_BYTES
@@ -114,35 +130,40 @@ def _rotary(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, 
     return Packing(f"rotary of {channels}", room, (1, positions, channels), pack)
 
 
-def _feature(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    """[heads, tokens, channels] or [tokens, channels] as a feature."""
-    if len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] != 1):
-        raise refused(call, f"constant '{operand.name}' of {list(shape)}, expected [tokens, channels]")
-    tokens, channels = shape[-2:]
+def _feature(use: Use) -> Packing:
+    """[1, tokens, channels] or [tokens, channels]."""
+    if len(use.shape) not in {2, 3} or (len(use.shape) == 3 and use.shape[0] != 1):
+        raise refused(use.call, f"{use.where} of {list(use.shape)}, expected [tokens, channels]")
+    tokens, channels = use.shape[-2:]
 
-    def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
-        half = finite_half(array, operand.name).reshape(tokens, channels)
-        return (FeatureLayout().pack(half),)
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        if array.size != tokens * channels:
+            raise ModelError(f"shape {list(array.shape)}, expected {[tokens, channels]}", where=use.where)
+        return (FeatureLayout().pack(finite_half(array, use.where).reshape(tokens, channels)),)
 
-    groups = ceil_div(channels, PIXEL_LANES)
-    surface = tokens * PIXEL_BYTES
+    groups, surface = ceil_div(channels, PIXEL_LANES), tokens * PIXEL_BYTES
     return Packing("feature", Room(groups * surface, surface, groups * surface), (1, tokens, channels), pack)
 
 
-def _act(device: Device, call: TaskCall, operand: Operand, shape: tuple[int, ...], options: Mapping[str, Any]) -> Packing:
-    def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
-        if array.size < 3 * SEGMENTS:
-            raise ModelError(f"{array.size} numbers, expected [3, {SEGMENTS}]", where=f"constant '{operand.name}'")
-        # The table is FP16 already; its first x may be -infinity.
-        table = np.asarray(array).reshape(-1)[: 3 * SEGMENTS].astype(np.float16).reshape(3, SEGMENTS)
-        return (pack_act(table),)
+def _act(use: Use) -> Packing:
+    """x[16], k[16], b[16], as numbers or as the bytes of FP16 numbers."""
 
-    function = call.attrs.get("function")
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        flat = np.ascontiguousarray(array).reshape(-1)
+        flat = flat.view("<f2") if flat.dtype.itemsize == 1 and flat.size % 2 == 0 else flat
+        if flat.size < 3 * SEGMENTS:
+            raise ModelError(f"{flat.size} numbers, expected [3, {SEGMENTS}]", where=use.where)
+        # The first x may be -infinity.
+        return (pack_act(flat[: 3 * SEGMENTS].astype(np.float16).reshape(3, SEGMENTS)),)
+
+    function = use.call.attrs.get("function")
     default = partial(act_table, str(function)) if function is not None else None
     return Packing("act", Room(TABLE_BYTES), (3, SEGMENTS), pack, default=default)
 
 
-_PACKERS: Mapping[str, Mapping[int, Packer]] = {
+_Packer = Callable[[Use], Packing]
+
+_PACKERS: Mapping[str, Mapping[int, _Packer]] = {
     "mvm": {1: _weights},
     "mvm_bn": {1: _weights, 2: _bn},
     "mvm_bn_res": {1: _weights, 2: _bn, 3: _feature},
@@ -164,7 +185,7 @@ def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Ma
     if packer is None:
         raise refused(call, f"operand {index + 1} is the constant '{operand.name}', expected a computed tensor there")
     shape = tuple(known(d, call, f"a size of constant '{operand.name}'") for d in operand.shape)
-    return packer(device, call, operand, shape, options)
+    return packer(Use(device, call, operand, shape, options))
 
 
 def packing_of(prefix: str) -> Callable[[Device, TaskCall, int, Mapping[str, Any]], Packing]:

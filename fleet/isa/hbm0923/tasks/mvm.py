@@ -1,4 +1,4 @@
-"""Products by weights: mvm, mvm_bn, mvm_bn_res. Where a step has more tokens than one instruction takes, a loop over tiles of them."""
+"""Products by weights: mvm, mvm_bn, mvm_bn_res. A step with more tokens than one instruction takes is a loop over tiles."""
 
 from __future__ import annotations
 

@@ -78,11 +78,8 @@ def numbers(operand: Operand) -> tuple[int, ...]:
     return tuple(int(v) for v in (*operand.shape, operand.address, operand.surface, operand.line))
 
 
-def load(device: Device, operand: Operand, memory: Memory) -> np.ndarray:
-    """The tensor of an operand: float16 (heads, tokens, channels), uint32 indices of an argmax, or a cache of keys (heads, positions, channels).
-
-    A cache of values cannot be told from one of keys by its operand: `load_cache` takes both.
-    """
+def load(_device: Device, operand: Operand, memory: Memory) -> np.ndarray:
+    """The tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax. For caches see `load_cache`."""
     if operand.dtype in INDEX_DTYPES:
         shape = tuple(int(d) for d in operand.shape)
         return np.asarray(memory.view("ddr", int(operand.address), 4 * prod(shape))).view("<u4").reshape(shape).copy()
@@ -101,7 +98,7 @@ def load_cache(device: Device, operand: Operand, memory: Memory, *, keys: bool) 
     return found if keys else found.transpose(0, 2, 1)
 
 
-def store(device: Device, operand: Operand, array: np.ndarray) -> Sequence[Write]:
+def store(_device: Device, operand: Operand, array: np.ndarray) -> Sequence[Write]:
     """Rounds to FP16 and pads with +0. Raises DeviceError for an array of another shape."""
     lines, tokens, channels, address, surface, line = numbers(operand)
     if array.shape != (lines, tokens, channels):

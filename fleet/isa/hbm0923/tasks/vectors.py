@@ -70,7 +70,7 @@ def pos_emb(context: TaskContext, call: TaskCall) -> None:
 
 
 def rope(context: TaskContext, call: TaskCall) -> None:
-    """The newer family: adjacent pairs of the first channels, which is a table with (1, 0) for the others. Raises DeviceError for halves."""
+    """The newer family: adjacent pairs of the first channels; the table has (1, 0) for the others."""
     if call.attrs.get("mode") != "glm":
         what = "it pairs channels half a head apart, the device pairs neighbours"
         raise refused(call, what, "permute the rows of the weights before it and use pos_emb")
@@ -95,14 +95,15 @@ def elementwise(operation: int) -> Task:
         a, y = _pair(call)
         b = feature(call, argument(call, 1, "a second tensor"), "the second operand")
         if a.lines != b.lines or not same(a.tokens, b.tokens) or not same(a.channels, b.channels):
-            what = f"({a.lines}, {a.tokens}, {a.channels}) and ({b.lines}, {b.tokens}, {b.channels}): expected one shape"
-            raise refused(call, what)
+            shapes = f"({a.lines}, {a.tokens}, {a.channels}) and ({b.lines}, {b.tokens}, {b.channels})"
+            raise refused(call, f"{shapes}: expected one shape")
         channels = known(a.channels, call, "the number of channels")
         if (a.surfaces > 1 and not same(a.surface, b.surface)) or (a.lines > 1 and not same(a.line, b.line)):
             raise refused(call, "its operands have different strides, the device knows one", "one of them is a view of some tokens")
         operands = ElementwiseOperands(
-            operation=operation, channels=channels, lines=a.lines, tokens=as_int(a.tokens), a=a.address, b=b.address, in_surface=a.surface, in_line=a.line, output=y.address, out_surface=y.surface,
-            out_line=y.line, a_onchip=a.onchip, b_onchip=b.onchip, out_onchip=y.onchip,
+            operation=operation, channels=channels, lines=a.lines, tokens=as_int(a.tokens), a=a.address, b=b.address,
+            in_surface=a.surface, in_line=a.line, output=y.address, out_surface=y.surface, out_line=y.line, a_onchip=a.onchip,
+            b_onchip=b.onchip, out_onchip=y.onchip,
         )  # fmt: skip
         context.emit("elementwise", operands.encode(context.device))
 

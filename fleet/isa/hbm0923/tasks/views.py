@@ -85,6 +85,22 @@ def concat(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     return (replace(first, shape=shape, name=""),)
 
 
+def concat_parts(call: TaskCall, whole: Operand) -> tuple[Operand, ...]:
+    """Where the operands stand when they are written into the result."""
+    axis = _axis(call, [whole.shape], [a.shape for a in call.args])
+    made: list[Operand] = []
+    at: Number = 0
+    for n, part in enumerate(call.args):
+        address = dim(as_expr(whole.address) + _bytes(call, whole, axis, at))
+        made.append(
+            replace(part, space=whole.space, address=address, surface=whole.surface, line=whole.line, storage=whole.storage)
+        )
+        at = dim(as_expr(at) + part.shape[axis])
+        if axis == 2 and n < len(call.args) - 1:
+            _groups(call, at)
+    return tuple(made)
+
+
 def gather(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     """One token of all, by default the last."""
     x, shape = _source(call), _three(call, shapes[0])

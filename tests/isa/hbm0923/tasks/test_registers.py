@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.graph.nodes import Node
 from fleet.isa.codec import register_writes
@@ -113,7 +114,7 @@ def test_elementwise(operation: Callable[..., Node], mode: int) -> None:
 
 
 def mvm(start: int, **changed: int) -> dict[int, int]:
-    """(160, 96) by 3 tokens: 4 + 80 bytes of scales (2 of 2 bytes) and codes, in beats of 32: 32 + 128 (Tin 128 twice) bytes a channel."""
+    """(160, 96) by 3 tokens. A channel has a beat of scales and two words of 128 codes, 32 + 128 bytes."""
     wt_bits = 8 * (32 + 128)
     base = {2: 160, 3: 3, 4: 1, 5: 3, 6: 1, 7: 96, 8: 96, 9: 3, 10: 0x20000, 11: 0, 12: wt_bits, 13: 0x21000, 14: 0, 15: 28, 16: 0,
             17: 0, 18: 0, 19: 0, 20: 0, 21: 0, 22: 5769216, 23: 3670144, 24: 160, 25: 0, 26: 0, 27: 0, 28: 0,

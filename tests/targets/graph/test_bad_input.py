@@ -1,0 +1,183 @@
+"""Bad input: one line that names the node, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small import CHANNELS, Weights, decoder, dims
+
+from fleet.dlavm import adr, ne, transform
+from fleet.errors import DeviceError, FleetError, ModelError
+from fleet.ir.graph.nodes import Node
+from fleet.isa.registry import find_device
+from fleet.targets.graph.build import build
+
+hbm = adr.hbm
+
+
+def given(channels: int = 64, heads: int = 1, tokens: int = 8, name: str = "x") -> Node:
+    return hbm.var_ddr(name, (heads, ne.Var("token", tokens), channels))
+
+
+def typed(node: Node, device: str = "hbm_small", **attrs: Any) -> Node:
+    return transform.infer_type(node, device, attrs=attrs)
+
+
+def weights(chin: int = 64, chout: int = 32, data: Any = None) -> Node:
+    return hbm.const_hbm("w", data, (chin, chout))
+
+
+def test_a_graph_without_types() -> None:
+    with pytest.raises(ModelError, match="run infer_type first"):
+        build(hbm.mvm(given(), weights()))
+
+
+@pytest.mark.parametrize(
+    ("node", "error"),
+    [
+        (lambda: hbm.conv2d(hbm.var_ddr("x", (8, 8, 64)), hbm.const_hbm("k", None, (3, 3, 64, 64))),
+         r"conv2d_0 \(accel.hbm.conv2d\): the device has no instruction for it; it has mvm, "),
+        (lambda: hbm.rope_qwen(given(64, 2), hbm.const_ddr("t", None, (1, 20, 32))), "pairs channels half a head apart"),
+        (lambda: hbm.trp_mvm(given(96, 2, name="q"), hbm.dat_hbm(given(96, 2), 1)),
+         r"dat_hbm_0 .*expected a cache \(heads, positions, 64 or 128\)"),
+        (lambda: hbm.layer_norm(given(72), hbm.const_ddr("n", None, (144,))), "72 channels, a layer norm .* whole groups of 32"),
+        (lambda: hbm.rms_norm(given(8192), hbm.const_ddr("n", None, (16384,))),
+         "8192 channels, the device's row buffer holds 4096"),
+        (lambda: hbm.mvm(given(64 * 257), weights(64 * 257)), "mvm_chin: 16448 channels take 257 words, expected at most 256"),
+        (lambda: hbm.add(hbm.rms_norm(given(), hbm.const_ddr("n", None, (128,)), eps=1e-5),
+                         hbm.rms_norm(given(name="y"), hbm.const_ddr("m", None, (128,)), eps=1e-6)),
+         "register 'eps' is needed with"),
+        (lambda: hbm.mvm(given(64, 2), weights()), "its input has 2 heads, expected .1, tokens, 64.; reshape it first"),
+    ],
+)  # fmt: skip
+def test_what_the_device_cannot_do(node: Callable[[], Node], error: str) -> None:
+    made = typed(node(), last_token=0)
+    with pytest.raises(DeviceError, match=error):
+        build(made)
+
+
+def test_memory_that_does_not_fit_names_the_block() -> None:
+    graph = typed(hbm.mvm(given(4096, tokens=512), weights(4096, 32)))
+    with pytest.raises(DeviceError, match=r"memory plan, block 'hbm': storage 'hbm0' .* hbm_small has 0x800 of hbm a bank"):
+        build(graph, device=replace(find_device("hbm_small")[1], memory={"ddr": 1 << 26, "hbm": 2048}))
+    with pytest.raises(
+        DeviceError, match=r"memory plan, block 'runtime': storage 'runtime0' .*; give the dimensions smaller bounds"
+    ):
+        build(graph, device=replace(find_device("hbm_small")[1], memory={"ddr": 1 << 20, "hbm": 1 << 22}))
+
+
+def test_too_much_on_chip_is_refused_or_spilled(tmp_path: Path) -> None:
+    big = hbm.rms_norm(given(4096, tokens=64), hbm.const_ddr("n", None, (8192,)))
+    big.prefix = "onchip"
+    graph = typed(hbm.mvm(big, weights(4096, 32)))
+    with pytest.raises(DeviceError, match=r"block 'onchip', 'layer_norm_0': 524,288 bytes of onchip do not fit: a part has 65,536"):
+        build(graph)
+    module = build(graph, build_config={"spill": True})
+    assert {o.space for node in module.nodes(token=3) for o in node.results} == {"ddr"}
+
+
+@pytest.mark.parametrize(("field", "error"), [("input", "no host can write it"), ("output", "no host can read it")])
+def test_inputs_and_outputs_do_not_stand_on_chip(field: str, error: str) -> None:
+    x = given()
+    y = hbm.add(x, x)
+    (x if field == "input" else y).prefix = "onchip"
+    with pytest.raises(FleetError, match=error):
+        build(typed(y))
+
+
+def test_the_cache_is_written_from_ddr() -> None:
+    x = given(64, 2)
+    k = hbm.add(x, x)
+    k.prefix = "onchip"
+    q = hbm.trp_mvm(x, hbm.dat_hbm(k, 1))
+    with pytest.raises(DeviceError, match="its input is on chip, the device writes the cache from DDR"):
+        build(typed(q, last_token=0))
+
+
+def test_a_prompt_longer_than_the_plan() -> None:
+    module = build(decoder(1, data=False))
+    module.check(token=24, last_token=40)
+    with pytest.raises(ModelError, match="token is 25, the plan has 0 to 24; build with a larger max_data of token"):
+        module.check(token=25)
+    with pytest.raises(
+        ModelError, match=r"step token=24, last_token=41: 65 positions of the table 'table', at most 64 are possible"
+    ):
+        module.check(token=24, last_token=41)
+    with pytest.raises(ModelError, match=r"input 'x' \(1, token, 128\) would be empty"):
+        module.check(token=0)
+    with pytest.raises(ModelError, match="no dimension 'tokens'; dimensions are token, last_token"):
+        module.calls(tokens=1)
+
+
+def test_a_cache_filled_to_its_last_slot() -> None:
+    module = build(decoder(1, data=False, positions=64))
+    assert module.calls(token=1, last_token=63)
+    with pytest.raises(ModelError, match="65 positions of the table 'table', at most 64 are possible"):
+        module.calls(token=1, last_token=64)
+
+
+def test_inputs_of_another_shape(tmp_path: Path) -> None:
+    from small import Machine
+
+    module = build(decoder(1, data=False))
+    machine = Machine(module, tmp_path)
+    with pytest.raises(DeviceError, match=r"an array of shape \[1, 2, 128\], expected \[1, 3, 128\]"):
+        module.write_input(machine.memory, "x", np.zeros((1, 2, CHANNELS), np.float16), token=3)
+    with pytest.raises(ModelError, match="no input or output 'y'; there are x, output, output_argmax"):
+        module.write_input(machine.memory, "y", np.zeros((1, 3, CHANNELS), np.float16), token=3)
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        ("nowhere.bin", r"constant 'w', nowhere.*: cannot be read"),
+        (np.zeros((64, 31), np.float32), r"constant 'w': shape \[64, 31\], expected \[64, 32\]"),
+        (np.full((64, 32), np.nan, np.float32), "weight 'w': nan at"),
+        (None, "constant 'w': no data, only a shape"),
+    ],
+)
+def test_data_of_constants(data: Any, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    token, _ = dims()
+    w = hbm.const_hbm("w", data, (64, 32))
+    node = transform.infer_type(hbm.mvm(hbm.var_ddr("x", (1, token, 64)), hbm.const_hbm("w", None, (64, 32))), "hbm_small")
+    node.args[1].data = w.data  # type: ignore[attr-defined]
+    module = build(node)
+    if data is None:
+        assert list(module.images()) == []
+    with pytest.raises(FleetError, match=error):
+        module.constants.load(module.constants.places[0])
+
+
+def test_packed_files_are_taken_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    array = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+    made = build(typed(hbm.mvm(given(), weights(data=array))))
+    written = made.write_params(tmp_path / "params")
+    assert [p.name for p in written] == [f"w_{port:02d}.bin" for port in range(8)]
+    again = build(typed(hbm.mvm(given(), weights(data="params/w.bin"))))
+    single = tmp_path / "all.bin"
+    single.write_bytes(b"".join(p.read_bytes() for p in written))
+    third = build(typed(hbm.mvm(given(), weights(data="all.bin"))))
+    for other in (again, third):
+        for a, b in zip(made.images(), other.images(), strict=True):
+            assert a[:3] == b[:3]
+            np.testing.assert_array_equal(a[3], b[3])
+    (tmp_path / "params" / "w_03.bin").write_bytes(b"short")
+    with pytest.raises(ModelError, match=r"w_03\.bin: 5 bytes, expected"):
+        list(again.images())
+
+
+def test_weights_are_quantised_by_the_options(tmp_path: Path) -> None:
+    graph = typed(hbm.mvm(given(256), Weights().matrix("w", 256, 32)))
+    images = {group: next(iter(build(graph, options={"group": group}).images()))[3].size for group in (32, 128)}
+    assert images[32] >= images[128]
+    with pytest.raises(ModelError, match="group is 48, expected 32, 64 or 128"):
+        build(graph, options={"group": 48})
+    with pytest.raises(ModelError, match="clip is 'none'"):
+        build(graph, options={"clip": "none"})

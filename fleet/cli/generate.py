@@ -58,12 +58,15 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--chunk", type=click.IntRange(min=1), default=32, show_default=True, help="Most tokens of a step of the prompt.")
 @click.option("--positions", type=click.IntRange(min=2), default=512, show_default=True, help="Slots of the KV cache.")
 @riscv_options
+@click.option("--emit-host", "host", type=click.Path(path_type=Path, file_okay=False),
+              help="Write a C++ host program that answers the same prompt into this folder.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
     top_p: float, seed: int, group: str | None, clip: str | None, rounding: str | None, issue: str, sequence: str, chunk: int,
-    positions: int, riscv_isa: str, riscv_emulator: str | None, folder: Path | None, machine: bool,
+    positions: int, riscv_isa: str, riscv_emulator: str | None, host: Path | None, folder: Path | None,
+    machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
     from dataclasses import replace
@@ -84,6 +87,7 @@ def command(
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
         quantisation=quantisation, riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
+        host=host,
     )  # fmt: skip
     loaded = load_model(spec)
     if folder is not None:
@@ -96,6 +100,9 @@ def command(
         from fleet.report.generation import store_generation
 
         _, page = store_generation(result, folder)
+    if host is not None and not machine:
+        click.echo(f"host program: fleet host build {host}/answer.cpp -I {host} -o {host}/answer; "
+                   f"fleet host run --device {device} --engine iss {host}/answer {host} {tokens}")  # fmt: skip
     if machine:
         click.echo(json.dumps(result.to_json(), indent=1))
     else:

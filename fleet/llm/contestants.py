@@ -57,6 +57,7 @@ class Request:
         memory, seed: of rtl. issue: "regs" or "aux". sampling: how the reference chooses.
         plan: the sequence and the limits of a step. quantisation: "group", "clip", "rounding" as the compiler takes them.
         riscv: as `RunOptions.riscv`. date, command: for the result. folder: for memory images; None: a temporary one.
+        host: folder for a C++ host program that answers the same prompt; needs "aux".
     """
 
     name: str
@@ -74,6 +75,7 @@ class Request:
     date: str = ""
     command: str = ""
     folder: Path | None = None
+    host: Path | None = None
 
     def __post_init__(self) -> None:
         """Raises FleetError for engines that are not known, twice there, or without a device."""
@@ -86,6 +88,8 @@ class Request:
             raise FleetError("an engine is named twice", where="engines")
         if self.on_device and self.device is None:
             raise FleetError("no device given", where=f"engine {self.on_device[0]}", hint="name one with --device")
+        if self.host is not None and (self.device is None or self.issue != "aux"):
+            raise FleetError("a host program needs a device and the binary form", where="--emit-host", hint="--device, --issue aux")
 
     @property
     def on_device(self) -> tuple[str, ...]:
@@ -152,10 +156,20 @@ def generate(
             f"the prompt has {len(prompt)} tokens, the plan has {room} positions", where="prompt",
             hint="a shorter prompt, or more with --positions",
         )  # fmt: skip
+    if request.on_device:
+        from fleet.engines.rtl import memory_model
+
+        memory_model(request.memory, request.seed)
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
         folder = request.folder or Path(stack.enter_context(temporary))
         opened = _Opened(weights, request, folder, stack, announce)
+        if request.host is not None:
+            assert opened.compiled is not None
+            from fleet.llm.host_program import emit_host
+
+            announce(f"writing the host program into {request.host}")
+            emit_host(loaded, opened.compiled, prompt, request.host)
         contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch)
         # What a cache holds was compared where it was made.
         calls = opened.model.calls() if request.on_device else ()
@@ -172,7 +186,7 @@ class _Opened:
         self.device: Device | None = None
         embedding = Embedding(weights)
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
-        if request.on_device:
+        if request.on_device or request.host is not None:
             assert request.device is not None
             _, self.device = find_device(request.device)
             announce(f"compiling for {self.device.name}")

@@ -119,12 +119,14 @@ def context(result: GenerationResult) -> dict[str, Any]:
 
 
 def _answers(result: GenerationResult) -> list[tuple[str, str, str]]:
-    """(engine, what it says, a note): engines that say the same stand together."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """(engines, what they say, a note): engines that say the same stand together."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
     for e in result.engines:
-        if e.status == "ran" and (e.own_text or e.own_note):
-            found.setdefault((e.own_text, e.own_note), []).append(e.name)
-    return [(", ".join(names), text, note) for (text, note), names in found.items()]
+        if e.status == "ran" and (e.own_tokens or e.own_note):
+            names, notes = found.setdefault(e.own_text, ([], []))
+            names.append(e.name)
+            notes += [e.own_note] if e.own_note else []
+    return [(", ".join(names), text, "; ".join(notes)) for text, (names, notes) in found.items()]
 
 
 def _costs(result: GenerationResult) -> dict[str, Any] | None:
@@ -151,13 +153,16 @@ def _blocks(result: GenerationResult) -> dict[str, Any] | None:
     return {"after": last, "kinds": sorted(table, key=lambda row: row[2].rounded_db), "nodes": result.layers}
 
 
+_PICTURES = ("cycles", "logits", "layers", "kinds", "classes", "roofline", "path", "maps")
+
+
 def _pictures(result: GenerationResult) -> dict[str, Any]:
     from markupsafe import Markup
 
     from fleet.report import generation_pictures as pictures
     from fleet.report.performance_pictures import RooflinePoint, bars, roofline, stacked_bars
 
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict.fromkeys(_PICTURES)
     measured: dict[str, list[tuple[float, float]]] = {}
     rtl = result.engine("rtl")
     for text, engine, key in (("rtl, measured", rtl, "cycles"), ("cost model", rtl or result.engine("iss"), "estimate")):
@@ -168,11 +173,13 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
         found["cycles"] = Markup(
             pictures.lines(measured, "position of the token", "cycles", "cycles", "Cycles a token against its position.")
         )
-    errors = {c.name: [(s.index, s.sqnr_db) for s in c.steps if abs(s.sqnr_db) < 1e9] for c in result.comparisons if c.steps}
+    errors = {c.name: [(s.index + 1, s.sqnr_db) for s in c.steps if abs(s.sqnr_db) < 1e9] for c in result.comparisons if c.steps}
     errors = {name: values for name, values in errors.items() if values}
     if errors:
         found["logits"] = Markup(
-            pictures.lines(errors, "generated token", "SQNR of the logits (dB)", "logits", "SQNR of the logits, token by token.")
+            pictures.lines(
+                errors, "generated token", "SQNR of the logits (dB)", "logits", "SQNR of the logits, token by token.", zero=False
+            )
         )
     after = [layer for layer in result.layers if layer.kind == "down"]
     if after:
@@ -209,7 +216,8 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
     for block in ("runtime", "onchip"):
         areas = [t for t in result.memory_plan.get("tenants", ()) if t["block"] == block]
         if areas:
-            found.setdefault("maps", []).append((block, Markup(pictures.address_map(areas, block, f"map-{block}"))))
+            found["maps"] = found["maps"] or []
+            found["maps"].append((block, Markup(pictures.address_map(areas, block, f"map-{block}"))))
     return found
 
 
@@ -228,5 +236,6 @@ def _path(result: GenerationResult) -> str:
     last = max((int(c.node.split(".")[1]) for c in result.timeline if c.node.startswith("blocks.")), default=0)
     shown = [c for c in result.timeline if not c.node.startswith("blocks.") or int(c.node.split(".")[1]) == last]
     shown = [c for c in shown if c.node.startswith("blocks.")] or shown
-    rows = [(c.node, c.unit or c.instruction, c.start, c.end, c.own) for c in shown]
+    first = min(c.end - c.own for c in shown)
+    rows = [(c.node, c.unit or c.instruction, c.start - first, c.end - first, c.own) for c in shown]
     return critical_path(rows, "path", f"Instructions of block {last} on the clock, a line a unit.")

@@ -23,7 +23,7 @@ def lines(
                 color=PALETTE[k % len(PALETTE)], linestyle=("-", "--", ":", "-.")[k % 4], linewidth=1.4, label=label(text, 40),
             )  # fmt: skip
         if zero:
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, 1.08 * max((y for points in series.values() for _, y in points), default=1.0))
         axes.set_xlabel(x_axis)
         axes.set_ylabel(y_axis)
         axes.yaxis.set_major_formatter(thousands_formatter())
@@ -68,7 +68,7 @@ def critical_path(rows: Sequence[tuple[str, str, int, int, int]], name: str, des
             )  # fmt: skip
         axes.set_yticks(range(len(units)), [label(u) for u in units])
         axes.set_ylim(len(units) - 0.4, -0.6)
-        axes.set_xlabel("cycles from the step's first")
+        axes.set_xlabel("cycles from the block's first commit on")
         axes.xaxis.set_major_formatter(thousands_formatter())
         axes.grid(axis="x")
         return to_svg(figure, name, description)

@@ -27,6 +27,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
     "case": ("fleet.cli.case", "Add or run a case of the regression."),
     "stream": ("fleet.cli.stream", "Run instruction streams without a model on iss and rtl."),
+    "models": ("fleet.cli.models", "Language models: list, fetch weights, measure quantisation."),
     "why": ("fleet.cli.why", "Explain the last failed comparison on one page."),
     "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
     "report": ("fleet.cli.report", "Make the pages again from a stored result."),

@@ -8,10 +8,10 @@ pairs, tensor descriptions, padding, tensor data; little endian, version 2 or 3.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import math
 import struct
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -53,6 +53,7 @@ class GgufFile:
         place: the path, for messages.
         fields: values by key.
         tensors: what is where, by name.
+        shapes: of the tensors, rows first.
     """
 
     def __init__(self, path: Path) -> None:
@@ -156,6 +157,7 @@ class GgufFile:
                     f"expected within the file's {self.size:,} and aligned to {alignment}"
                 )
             self.tensors[name] = TensorInfo(shape, kind, start + offset, nbytes)
+        self.shapes: Mapping[str, tuple[int, ...]] = {name: info.shape for name, info in self.tensors.items()}
 
     def _nbytes(self, name: str, shape: tuple[int, ...], kind: int) -> int:
         block, size = self._format(name, kind)
@@ -173,11 +175,6 @@ class GgufFile:
         if kind not in sizes:
             raise self._bad(f"tensor {name} is in format {kind}, which is not known")
         return sizes[kind]
-
-    @cached_property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Shapes by name, rows first."""
-        return {name: info.shape for name, info in self.tensors.items()}
 
     def format_of(self, name: str) -> str:
         """The format's name: "F32", "Q4_1"."""
@@ -222,8 +219,6 @@ class GgufFile:
 def _gguf(place: str) -> Any:
     """The package, loaded when a file needs it. Raises SetupError where it is not installed."""
     try:
-        import gguf
-        import gguf.quants
+        return importlib.import_module("gguf")
     except ImportError:
         raise SetupError("package gguf is missing", where=place, hint="pip install 'fleet-cosim[llm]'") from None
-    return gguf

@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -97,6 +96,7 @@ class TensorFolder:
 
     Attributes:
         place: the folder, for messages.
+        shapes: by name.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -106,6 +106,7 @@ class TensorFolder:
         self.files = self._files(folder)
         for path in self.files:
             self._tensors.update(_header(path))
+        self.shapes: Mapping[str, tuple[int, ...]] = {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def _files(self, folder: Path) -> list[Path]:
         if (folder / _SINGLE).is_file():
@@ -129,12 +130,8 @@ class TensorFolder:
     def renamed(self, name: Callable[[str], str]) -> TensorFolder:
         """Uses other names: some checkpoints have a prefix, others have not."""
         self._tensors = {name(stored): tensor for stored, tensor in self._tensors.items()}
+        self.shapes = {stored: tensor.shape for stored, tensor in self._tensors.items()}
         return self
-
-    @cached_property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Shapes by name."""
-        return {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
@@ -214,7 +211,9 @@ def hugging_face_config(path: Path, tensors: TensorFolder) -> ModelConfig:
     def refuse(key: str, *fine: object) -> None:
         value = content.get(key)
         if value is not None and value not in fine:
-            raise ModelError(f"{key} is {value!r:.40}, expected {fine[0]!r}", where=str(path), hint="fleet would compute something else")
+            raise ModelError(
+                f"{key} is {value!r:.40}, expected {fine[0]!r}", where=str(path), hint="fleet would compute something else"
+            )
 
     kind = get("model_type", str)
     tokens = {"bos": content.get("bos_token_id"), "eos": content.get("eos_token_id")}

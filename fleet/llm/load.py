@@ -1,0 +1,122 @@
+"""A language model by name or place: weights and tokenizer."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from fleet.errors import ModelError
+from fleet.llm.cache import model_file
+from fleet.llm.config import ARCHITECTURES
+from fleet.llm.fetch import PUBLISHED
+from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
+from fleet.llm.weights import ModelWeights
+
+__all__ = ["LoadedModel", "TextModel", "TinyTokenizer", "load_model", "model_file"]
+
+
+class TextModel(Protocol):
+    """What generation and perplexity need of a tokenizer."""
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text; what looks like a control token in it is text."""
+        ...
+
+    def chat(self, prompt: str, system: str | None = None) -> list[int]:
+        """Tokens of a question, up to where the answer begins."""
+        ...
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """The text of tokens."""
+        ...
+
+    def token_text(self, token: int) -> str:
+        """One token for people, control tokens by name."""
+        ...
+
+    def token_bytes(self, token: int) -> bytes:
+        """One token's bytes, none of a control token."""
+        ...
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """name: as given. weights: read when they are needed. tokenizer: its text."""
+
+    name: str
+    weights: ModelWeights
+    tokenizer: TextModel
+
+
+class TinyTokenizer:
+    """One token a byte: the tiny model's, where package `tokenizers` is not needed."""
+
+    vocabulary = VOCABULARY
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text."""
+        return [FIRST_BYTE + byte for byte in text.encode("utf-8", "replace")]
+
+    def chat(self, prompt: str, system: str | None = None) -> list[int]:
+        """The prompt itself: the model only continues what repeats."""
+        return self.encode(prompt)
+
+    def token_bytes(self, token: int) -> bytes:
+        """See `TextModel`. Raises ModelError for an id outside the vocabulary."""
+        if not 0 <= token < self.vocabulary:
+            raise ModelError(f"token {token}, expected 0 to {self.vocabulary - 1}", where="tiny")
+        return bytes([token - FIRST_BYTE]) if token >= FIRST_BYTE else b""
+
+    def token_text(self, token: int) -> str:
+        """See `TextModel`."""
+        return codecs.decode(self.token_bytes(token), "utf-8", "replace") if token >= FIRST_BYTE else f"<{token}>"
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """See `TextModel`."""
+        return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
+
+
+def load_model(spec: str) -> LoadedModel:
+    """A model.
+
+    Args:
+        spec: "smollm2" (fetched before), "tiny" or "tiny-qwen2" (made here), a GGUF file, or a folder with config.json, weights as
+            safetensors and tokenizer.json.
+
+    Raises:
+        ModelError: there is no such model, or it is damaged; names the command that fetches one.
+    """
+    if spec == "tiny" or spec.startswith("tiny-"):
+        architecture = spec.partition("-")[2] or "llama"
+        if architecture not in ARCHITECTURES:
+            raise ModelError("no such tiny model", where=spec, hint=f"known: {', '.join(f'tiny-{a}' for a in ARCHITECTURES)}")
+        return LoadedModel(spec, tiny_model(architecture), TinyTokenizer())
+    path = model_file(spec) if spec in PUBLISHED else Path(spec)
+    if spec in PUBLISHED and not path.exists():
+        raise ModelError("its weights are not here", where=f"model {spec}", hint=f"fetch them: fleet models fetch {spec}")
+    if path.is_dir():
+        return _folder(spec, path)
+    if not path.is_file():
+        raise ModelError("no such model", where=spec, hint=f"known are {', '.join(PUBLISHED)}, tiny, a .gguf file, or a folder")
+    return _gguf(spec, path)
+
+
+def _gguf(spec: str, path: Path) -> LoadedModel:
+    from fleet.llm.gguf import open_gguf
+    from fleet.llm.tokenizer import tokenizer_from_gguf
+
+    weights, fields = open_gguf(path)
+    c = weights.config
+    return LoadedModel(spec, weights, tokenizer_from_gguf(fields, place=str(path), chat=c.chat, system=c.system))
+
+
+def _folder(spec: str, path: Path) -> LoadedModel:
+    from fleet.llm.safetensors import open_hugging_face
+    from fleet.llm.tokenizer import tokenizer_from_json
+
+    weights = open_hugging_face(path)
+    c = weights.config
+    return LoadedModel(spec, weights, tokenizer_from_json(path / "tokenizer.json", chat=c.chat, system=c.system))

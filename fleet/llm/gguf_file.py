@@ -28,9 +28,9 @@ Value = str | int | float | bool | list[str] | npt.NDArray[Any]
 _SCALARS: Mapping[int, str] = {
     0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8",
 }  # fmt: skip
-_STRING, _ARRAY = 8, 9
+_FLOAT32, _STRING, _ARRAY = 6, 8, 9
 _PLAIN: Mapping[int, str] = {0: "<f4", 1: "<f2", 28: "<f8"}
-_F32, _BF16 = 0, 30
+_BF16 = 30
 _MAX_PAIRS, _MAX_TENSORS, _MAX_ELEMENTS, _MAX_STRING, _MAX_ALIGNMENT = 1 << 16, 1 << 16, 1 << 22, 1 << 22, 1 << 16
 _MAX_NAME, _MAX_DIMENSIONS = 256, 4
 _LEAST_PAIR, _LEAST_TENSOR = 8 + 4 + 1, 8 + 4 + 8 + 4 + 8
@@ -130,8 +130,8 @@ class GgufFile:
             return np.frombuffer(self._take(count * dtype.itemsize, what), dtype)
         if kind not in _SCALARS:
             raise self._bad(f"{what} is of type {kind}, expected 0 to 12")
-        dtype = np.dtype(_SCALARS[kind])
-        return np.frombuffer(self._take(dtype.itemsize, what), dtype)[0].item()
+        number = np.frombuffer(self._take(np.dtype(_SCALARS[kind]).itemsize, what), _SCALARS[kind])[0]
+        return float(str(number)) if kind == _FLOAT32 else number.item()  # 1e-05, which it was made of, not 9.99999974e-06
 
     def _read_tensors(self, count: int) -> None:
         described: dict[str, tuple[tuple[int, ...], int, int]] = {}

@@ -114,7 +114,7 @@ def _gguf(spec: str, path: Path) -> LoadedModel:
 
 
 def _folder(spec: str, path: Path) -> LoadedModel:
-    from fleet.llm.safetensors import open_hugging_face
+    from fleet.llm.hugging_face import open_hugging_face
     from fleet.llm.tokenizer import tokenizer_from_json
 
     weights = open_hugging_face(path)

@@ -126,6 +126,6 @@ def _rotate(config: ModelConfig, x: Array) -> Array:
 def _activation(config: ModelConfig, x: Array) -> Array:
     with np.errstate(over="ignore"):  # exp(-x) of a very negative x is infinite, and the quotient 0
         if config.activation == "silu":
-            return x / (1 + np.exp(-x))
+            return x / (np.float32(1) + np.exp(-x))
         inner = np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * (x * x * x))
         return np.float32(0.5) * x * (1 + np.tanh(inner))

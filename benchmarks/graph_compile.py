@@ -9,6 +9,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,15 @@ def graph(s: Shape, data: Callable[[int, int], Any]) -> Node:
     return hbm.mvm_bn(x, matrix("head", s.channels, s.vocabulary), pairs("head_bn", s.vocabulary), arg_max=1)
 
 
+def nothing(_chin: int, _chout: int) -> None:
+    """No data: shapes only."""
+
+
+def random(chin: int, chout: int) -> Callable[[], np.ndarray]:
+    """Weights that are drawn when they are packed."""
+    return lambda: np.random.default_rng(chin + chout).normal(size=(chin, chout)).astype(np.float32)
+
+
 def seconds(run: Callable[[], Any]) -> tuple[float, Any]:
     begun = time.perf_counter()
     result = run()
@@ -87,15 +97,11 @@ def main() -> None:
     parser.add_argument("--images", action="store_true", help="of the first shape, from random weights; nothing is cached")
     images = parser.parse_args().images
     device = replace(find_device(DEVICE)[1], memory=CARD)
-    print(
-        f"{'':32} {'calls':>6} {'graph s':>8} {'types s':>8} {'build s':>8} {'header s':>9} {'calls ms':>9} {'patches ms':>11} {'binary':>10}"
-    )
+    titles = {"calls": 6, "graph s": 8, "types s": 8, "build s": 8, "header s": 9, "calls ms": 9, "patches ms": 11, "binary": 10}
+    print(" " * 32, *(f"{title:>{width}}" for title, width in titles.items()))
     for s in SHAPES:
-        rng = np.random.default_rng(0)
-        none = not images or s is not SHAPES[0]
-        made, whole = seconds(
-            lambda s=s, none=none: graph(s, lambda i, o: None if none else lambda: rng.normal(size=(i, o)).astype("f4"))
-        )
+        drawn = images and s is SHAPES[0]
+        made, whole = seconds(partial(graph, s, random if drawn else nothing))
         typed, whole = seconds(lambda g=whole: transform.infer_type(g, DEVICE))
         built, module = seconds(lambda g=whole, s=s: build(g, aux=True, build_config={"lite": s.lite}, device=device))
         header, _ = seconds(module.get_source)
@@ -103,10 +109,10 @@ def main() -> None:
         patches = min(seconds(lambda m=module, n=n: m.patches(token=1, last_token=n))[0] for n in range(5))
         print(f"{s.name:32} {len(module.emission.nodes):6} {made:8.2f} {typed:8.2f} {built:8.2f} {header:9.2f} "
               f"{1e3 * first:9.1f} {1e3 * patches:11.1f} {len(module.get_insts_bin()):10,}")  # fmt: skip
-        if not none:
+        if drawn:
             hbm = [p for p in module.constants.places if p.space == "hbm"]
             taken, size = seconds(lambda m=module, hbm=hbm: sum(b.size for p in hbm for b in m.constants.load(p)))
-            print(f"{'':32} images: {size:,} bytes in {taken:.1f} s, random weights drawn in the same time")
+            print(f"{'':32} images: {size:,} bytes in {taken:.1f} s, drawing random weights included")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ python benchmarks/graph_compile.py [--images]
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -46,6 +47,7 @@ SHAPES = (
     Shape("Llama-2-7B, 2,048 tokens, loops", 32, 4096, 32, 32, 128, 11008, 32000, 2048),
 )
 POSITIONS = 2048
+_SEEDS = itertools.count()
 
 
 def graph(s: Shape, data: Callable[[int, int], Any]) -> Node:
@@ -82,8 +84,9 @@ def nothing(_chin: int, _chout: int) -> None:
 
 
 def random(chin: int, chout: int) -> Callable[[], np.ndarray]:
-    """Weights that are drawn when they are packed."""
-    return lambda: np.random.default_rng(chin + chout).normal(size=(chin, chout)).astype(np.float32)
+    """Weights that are drawn when they are packed, no two matrices alike: equal ones would be quantised once."""
+    seed = next(_SEEDS)
+    return lambda: np.random.default_rng(seed).normal(size=(chin, chout)).astype(np.float32)
 
 
 def seconds(run: Callable[[], Any]) -> tuple[float, Any]:

@@ -177,7 +177,7 @@ def _check_width(roots: Sequence[Expr]) -> None:
 def python_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | None = None) -> str:
     """Source of a Python function of the variables (`parameters`, by default as met) that returns the values as a list."""
     arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
-    lines, last = _lines(values, _python, lambda t, text: f"    {t} = {text}")
+    lines, last = _lines(values, arguments, _python, lambda t, text: f"    {t} = {text}")
     return "\n".join([f"def {name}({', '.join(arguments)}):", *lines, f"    return [{', '.join(last)}]", ""])
 
 
@@ -185,7 +185,7 @@ def cpp_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | 
     """Source of a C++ function of int64_t variables that writes the values to `int64_t* out`."""
     _check_width(values)
     arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
-    lines, last = _lines(values, _Cpp(frozenset(arguments)), lambda t, text: f"  const int64_t {t} = {text};")
+    lines, last = _lines(values, arguments, _Cpp(frozenset(arguments)), lambda t, text: f"  const int64_t {t} = {text};")
     declared = ", ".join([*(f"int64_t {a}" for a in arguments), "int64_t* out"])
     stores = [f"  out[{i}] = {text};" for i, text in enumerate(last)]
     return "\n".join([f"static void {name}({declared}) {{", *lines, *stores, "}", ""])
@@ -204,7 +204,10 @@ def compile_python(values: Sequence[Expr]) -> Callable[[Mapping[str, int]], list
 
 
 def _lines(
-    values: Sequence[Expr], write: Callable[[Expr, Sequence[Text]], Text], assign: Callable[[str, str], str]
+    values: Sequence[Expr],
+    parameters: Sequence[str],
+    write: Callable[[Expr, Sequence[Text]], Text],
+    assign: Callable[[str, str], str],
 ) -> tuple[list[str], list[str]]:
     """Assignments of parts, and the text of every value."""
     always = set(post_order(values, lambda e: e.args[:1] if isinstance(e, If) else e.args))
@@ -213,7 +216,7 @@ def _lines(
     for e in order:
         for a in e.args:
             uses[a] = uses.get(a, 0) + 1
-    taken = {v.name for e in values for v in e.variables}
+    taken = {*parameters, "out"}
     lines: list[str] = []
     made: dict[Expr, Text] = {}
     depth: dict[Expr, int] = {}

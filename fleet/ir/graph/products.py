@@ -7,7 +7,7 @@ CHout weights, then the CHout biases, in any shape of so many elements.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,23 +22,36 @@ INDEX = DataType("int32", "ddr")
 """What an argmax gives."""
 
 
-def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Accelerator = HBM) -> Var:
+class Named(Protocol):
+    """A device object whose name is the kind of accelerator, as dlavm's have it."""
+
+    @property
+    def name(self) -> str:
+        """ "hbm"."""
+        ...
+
+
+def _accelerator(device: Accelerator | Named) -> Accelerator:
+    return device if isinstance(device, Accelerator) else Accelerator(device.name)
+
+
+def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Accelerator | Named = HBM) -> Var:
     """An input (1, tokens, channels) or (heads, tokens, channels) in DDR."""
-    return Var(name, shape, DataType(dtype, "ddr"), device, "runtime")
+    return Var(name, shape, DataType(dtype, "ddr"), _accelerator(device), "runtime")
 
 
 def const_ddr(
-    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator = HBM
+    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator | Named = HBM
 ) -> Constant:
     """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.graph.nodes.Data` for what `data` may be."""
-    return Constant(name, data, shape, DataType(dtype, "ddr"), device, "weight")
+    return Constant(name, data, shape, DataType(dtype, "ddr"), _accelerator(device), "weight")
 
 
 def const_hbm(
-    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator = HBM
+    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator | Named = HBM
 ) -> Constant:
     """Weights (CHin, CHout) in HBM."""
-    return Constant(name, data, shape, DataType(dtype, "hbm"), device, "hbm")
+    return Constant(name, data, shape, DataType(dtype, "hbm"), _accelerator(device), "hbm")
 
 
 def mvm(data: Node, weight: Node, *more: Node, skip: int = 1, log2_step: int = 28, **attrs: Any) -> Call:

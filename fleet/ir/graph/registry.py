@@ -162,13 +162,17 @@ def check_arity(operator: GraphOperator, count: int) -> None:
 
 
 def call(name: str, args: Sequence[Any], attrs: Mapping[str, Any], prefix: str = "runtime") -> Call:
-    """A call of a registered operator. Raises GraphError for an unknown one, a wrong count or arguments that are no nodes."""
+    """A call of a registered operator. Raises GraphError for an unknown one, a wrong count or arguments that are no nodes.
+
+    attrs: "prefix" among them is the memory block of the result, in the place of `prefix`.
+    """
     operator = find_operator(name)
     for index, a in enumerate(args):
         if not isinstance(a, Node):
             raise GraphError(f"argument {index} of {name} is {a!r}, expected a node of a graph")
     check_arity(operator, len(args))
-    return Call(name, args, attrs, prefix)
+    kept = {key: value for key, value in attrs.items() if key != "prefix"}
+    return Call(name, args, kept, str(attrs.get("prefix", prefix)))
 
 
 def _load() -> None:

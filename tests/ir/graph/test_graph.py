@@ -110,10 +110,20 @@ def test_shapes_may_be_tuples_or_lists() -> None:
     assert str(graph(tuple)) == str(graph(list))
 
 
+def test_leaves_take_a_device_as_dlavms_do() -> None:
+    from fleet.dlavm.device.hbm_accel import HBM0923
+
+    a = adr.hbm.var_ddr("a", (1, TOKEN, 64), "float16", HBM0923)
+    graph = transform.infer_type(adr.hbm.mvm(a, adr.hbm.const_hbm("b", None, (64, 64), device=HBM0923)), HBM0923)
+    assert str(graph).count("device=hbm */") == 3
+    assert isinstance(graph.checked_type, adr.Tensor)
+    assert graph.checked_type.device.name == HBM0923.device.name
+
+
 def test_a_block_of_the_users_own_stays_with_the_node() -> None:
     x = adr.hbm.var_ddr("x", (1, TOKEN, 32))
-    y = adr.hbm.add(x, x)
-    y.prefix = "scratch"
+    y = adr.hbm.add(x, x, prefix="scratch")
+    assert "prefix" not in y.attrs
     x.prefix = "io"
     graph = infer(adr.hbm.add(y, x))
     assert [n.prefix for n in post_order(graph)] == ["io", "scratch", "runtime"]

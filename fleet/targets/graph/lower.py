@@ -17,6 +17,7 @@ from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
 from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
+from fleet.targets.graph.halves import Halves
 from fleet.targets.graph.lifetimes import Lifetimes
 from fleet.targets.graph.names import Names
 from fleet.targets.graph.settings import BuildConfig
@@ -120,6 +121,7 @@ class _Lowering:
         self.dims: dict[str, Dim] = {}
         self.log: list[str] = []
         self.life = Lifetimes(graph, self.order, tasks)
+        self.halves = Halves(self.order, tasks, self.life)
         self.reserved = self._reserved()
         self.keys: dict[Node, list[str]] = {}
         self.join_parts: dict[Node, tuple[Operand, ...]] = {}
@@ -209,7 +211,10 @@ class _Lowering:
         # Indices of an argmax are never on chip: they stand beside what is.
         block, space = "runtime" if node.prefix == "onchip" and operand.space != "onchip" else node.prefix, operand.space
         try:
-            storage = self.planner.take(key, block, space, size, step, avoid=avoid if space == "onchip" else ())
+            if space == "onchip":
+                storage = self._on_chip(node, key, size, step, avoid)
+            else:
+                storage = self.planner.take(key, block, space, size, step)
         except DeviceError:
             if space != "onchip" or not self.config.spill:
                 raise
@@ -217,6 +222,19 @@ class _Lowering:
             storage = self.planner.take(key, "runtime", space, size, step)
         self.keys.setdefault(node, []).append(key)
         return replace(operand, space=space, address=address_of(storage), surface=room.surface, line=room.line, storage=storage)
+
+    def _on_chip(self, node: Node, key: str, size: int, step: int, avoid: Sequence[int]) -> str:
+        """Room in the half where it is wanted, else where it may be."""
+        wanted, parts = self.halves.wanted(node), self.planner.spaces["onchip"].parts
+        others = [p for p in range(parts) if p != wanted] if wanted is not None and wanted not in avoid else None
+        try:
+            storage = self.planner.take(key, node.prefix, "onchip", size, step, avoid=avoid if others is None else others)
+        except DeviceError:
+            if others is None:
+                raise
+            storage = self.planner.take(key, node.prefix, "onchip", size, step, avoid=avoid)
+        self.halves.placed(node, self.planner.part(key))
+        return storage
 
     def _input(self, node: Var) -> None:
         (tensor,) = self._types(node)

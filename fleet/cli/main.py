@@ -29,6 +29,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "case": ("fleet.cli.case", "Add or run a case of the regression."),
     "stream": ("fleet.cli.stream", "Run instruction streams without a model on iss and rtl."),
     "host": ("fleet.cli.host", "Build and run C++ host programs on the simulation."),
+    "models": ("fleet.cli.models", "Language models: list, fetch weights, measure quantisation."),
     "why": ("fleet.cli.why", "Explain the last failed comparison on one page."),
     "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
     "report": ("fleet.cli.report", "Make the pages again from a stored result."),

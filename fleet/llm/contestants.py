@@ -26,6 +26,7 @@ from fleet.llm.generate import Contest, Outcome, Watch
 from fleet.llm.load import LoadedModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.program_session import RiscvSession, VmSession
+from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
 from fleet.llm.session import Embedding, Session
 from fleet.llm.weights import ModelWeights
@@ -221,14 +222,7 @@ class _Opened:
     def _device(self, name: str, request: Request, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
         options = RunOptions(memory=request.memory, seed=request.seed)
-        if name == "rtl":
-            from fleet.engines.rtl import RtlBackend
-
-            backend = RtlBackend()
-        else:
-            from fleet.engines.iss import IssBackend
-
-            backend = IssBackend()
+        backend = device_backend(name)
         return DeviceSession(
             self.model, embedding, self.compiled.module, backend, folder / name, options, self.compiled.images, inside=name == "iss"
         )

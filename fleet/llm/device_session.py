@@ -26,7 +26,7 @@ from fleet.llm.models import ModelGraph
 from fleet.llm.session import F32, Embedding, Ran, Session
 from fleet.targets.graph.module import Module
 
-__all__ = ["DeviceSession", "Image", "load_images"]
+__all__ = ["DeviceSession", "Image", "device_memory", "load_images"]
 
 Image = tuple[str, int, int, np.ndarray]
 """(space, bank, offset, bytes)."""
@@ -64,7 +64,7 @@ class DeviceSession(Session):
         self.seq = 0
         self._open, self._inside = False, inside
         loaded = load_images(module) if images is None else images
-        self.memory = _memory(module, folder / "memory", loaded)
+        self.memory = device_memory(module, folder / "memory", loaded)
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
         try:
             backend.open(module.instruction_set, module.device, self.memory, run)
@@ -134,7 +134,7 @@ class DeviceSession(Session):
             self.memory.close()
 
 
-def _memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
+def device_memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
     """Zeroed images with the constants, and the parameter registers."""
     try:
         if folder.exists():

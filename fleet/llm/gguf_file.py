@@ -8,10 +8,10 @@ pairs, tensor descriptions, padding, tensor data; little endian, version 2 or 3.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import math
 import struct
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -28,9 +28,9 @@ Value = str | int | float | bool | list[str] | npt.NDArray[Any]
 _SCALARS: Mapping[int, str] = {
     0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8",
 }  # fmt: skip
-_STRING, _ARRAY = 8, 9
+_FLOAT32, _STRING, _ARRAY = 6, 8, 9
 _PLAIN: Mapping[int, str] = {0: "<f4", 1: "<f2", 28: "<f8"}
-_F32, _BF16 = 0, 30
+_BF16 = 30
 _MAX_PAIRS, _MAX_TENSORS, _MAX_ELEMENTS, _MAX_STRING, _MAX_ALIGNMENT = 1 << 16, 1 << 16, 1 << 22, 1 << 22, 1 << 16
 _MAX_NAME, _MAX_DIMENSIONS = 256, 4
 _LEAST_PAIR, _LEAST_TENSOR = 8 + 4 + 1, 8 + 4 + 8 + 4 + 8
@@ -53,6 +53,7 @@ class GgufFile:
         place: the path, for messages.
         fields: values by key.
         tensors: what is where, by name.
+        shapes: of the tensors, rows first.
     """
 
     def __init__(self, path: Path) -> None:
@@ -129,8 +130,8 @@ class GgufFile:
             return np.frombuffer(self._take(count * dtype.itemsize, what), dtype)
         if kind not in _SCALARS:
             raise self._bad(f"{what} is of type {kind}, expected 0 to 12")
-        dtype = np.dtype(_SCALARS[kind])
-        return np.frombuffer(self._take(dtype.itemsize, what), dtype)[0].item()
+        number = np.frombuffer(self._take(np.dtype(_SCALARS[kind]).itemsize, what), _SCALARS[kind])[0]
+        return float(str(number)) if kind == _FLOAT32 else number.item()  # 1e-05, which it was made of, not 9.99999974e-06
 
     def _read_tensors(self, count: int) -> None:
         described: dict[str, tuple[tuple[int, ...], int, int]] = {}
@@ -156,6 +157,7 @@ class GgufFile:
                     f"expected within the file's {self.size:,} and aligned to {alignment}"
                 )
             self.tensors[name] = TensorInfo(shape, kind, start + offset, nbytes)
+        self.shapes: Mapping[str, tuple[int, ...]] = {name: info.shape for name, info in self.tensors.items()}
 
     def _nbytes(self, name: str, shape: tuple[int, ...], kind: int) -> int:
         block, size = self._format(name, kind)
@@ -173,11 +175,6 @@ class GgufFile:
         if kind not in sizes:
             raise self._bad(f"tensor {name} is in format {kind}, which is not known")
         return sizes[kind]
-
-    @cached_property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Shapes by name, rows first."""
-        return {name: info.shape for name, info in self.tensors.items()}
 
     def format_of(self, name: str) -> str:
         """The format's name: "F32", "Q4_1"."""
@@ -222,8 +219,6 @@ class GgufFile:
 def _gguf(place: str) -> Any:
     """The package, loaded when a file needs it. Raises SetupError where it is not installed."""
     try:
-        import gguf
-        import gguf.quants
+        return importlib.import_module("gguf")
     except ImportError:
         raise SetupError("package gguf is missing", where=place, hint="pip install 'fleet-cosim[llm]'") from None
-    return gguf

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import codecs
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from fleet.errors import ModelError
-from fleet.llm.tiny import tiny_model
+from fleet.llm.cache import model_file
+from fleet.llm.config import ARCHITECTURES
+from fleet.llm.fetch import PUBLISHED
+from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
 __all__ = ["LoadedModel", "TextModel", "TinyTokenizer", "load_model", "model_file"]
 
-_FETCHED = ("smollm2",)
-_TINY_FIRST = 64
-"""The tiny model's token of byte 0; those before are control tokens."""
-
 
 class TextModel(Protocol):
-    """What generation needs of a tokenizer."""
+    """What generation and perplexity need of a tokenizer."""
 
     def encode(self, text: str) -> list[int]:
-        """Tokens of a text."""
+        """Tokens of a text; what looks like a control token in it is text."""
         ...
 
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
@@ -54,13 +52,13 @@ class LoadedModel:
 
 
 class TinyTokenizer:
-    """One token a byte: the tiny model's."""
+    """One token a byte: the tiny model's, where package `tokenizers` is not needed."""
 
-    vocabulary = _TINY_FIRST + 256
+    vocabulary = VOCABULARY
 
     def encode(self, text: str) -> list[int]:
         """Tokens of a text."""
-        return [_TINY_FIRST + byte for byte in text.encode("utf-8", "replace")]
+        return [FIRST_BYTE + byte for byte in text.encode("utf-8", "replace")]
 
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
         """The prompt itself: the model only continues what repeats."""
@@ -70,21 +68,15 @@ class TinyTokenizer:
         """See `TextModel`. Raises ModelError for an id outside the vocabulary."""
         if not 0 <= token < self.vocabulary:
             raise ModelError(f"token {token}, expected 0 to {self.vocabulary - 1}", where="tiny")
-        return bytes([token - _TINY_FIRST]) if token >= _TINY_FIRST else b""
+        return bytes([token - FIRST_BYTE]) if token >= FIRST_BYTE else b""
 
     def token_text(self, token: int) -> str:
         """See `TextModel`."""
-        return codecs.decode(self.token_bytes(token), "utf-8", "replace") if token >= _TINY_FIRST else f"<{token}>"
+        return codecs.decode(self.token_bytes(token), "utf-8", "replace") if token >= FIRST_BYTE else f"<{token}>"
 
     def decode(self, tokens: Iterable[int]) -> str:
         """See `TextModel`."""
         return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
-
-
-def model_file(name: str) -> Path:
-    """Where a fetched model's GGUF file stands."""
-    root = os.environ.get("FLEET_CACHE") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet")
-    return Path(root) / "models" / f"{name}.gguf"
 
 
 def load_model(spec: str) -> LoadedModel:
@@ -99,16 +91,16 @@ def load_model(spec: str) -> LoadedModel:
     """
     if spec == "tiny" or spec.startswith("tiny-"):
         architecture = spec.partition("-")[2] or "llama"
-        if architecture not in ("llama", "qwen2", "chatglm2", "gpt2"):
-            raise ModelError(f"no tiny model '{architecture}'", where="--model", hint="tiny, tiny-qwen2, tiny-chatglm2, tiny-gpt2")
+        if architecture not in ARCHITECTURES:
+            raise ModelError("no such tiny model", where=spec, hint=f"known: {', '.join(f'tiny-{a}' for a in ARCHITECTURES)}")
         return LoadedModel(spec, tiny_model(architecture), TinyTokenizer())
-    path = model_file(spec) if spec in _FETCHED else Path(spec)
-    if spec in _FETCHED and not path.exists():
+    path = model_file(spec) if spec in PUBLISHED else Path(spec)
+    if spec in PUBLISHED and not path.exists():
         raise ModelError("its weights are not here", where=f"model {spec}", hint=f"fetch them: fleet models fetch {spec}")
     if path.is_dir():
         return _folder(spec, path)
     if not path.is_file():
-        raise ModelError("no such model", where=spec, hint=f"known are {', '.join(_FETCHED)}, tiny, a .gguf file, or a folder")
+        raise ModelError("no such model", where=spec, hint=f"known are {', '.join(PUBLISHED)}, tiny, a .gguf file, or a folder")
     return _gguf(spec, path)
 
 
@@ -122,7 +114,7 @@ def _gguf(spec: str, path: Path) -> LoadedModel:
 
 
 def _folder(spec: str, path: Path) -> LoadedModel:
-    from fleet.llm.safetensors import open_hugging_face
+    from fleet.llm.hugging_face import open_hugging_face
     from fleet.llm.tokenizer import tokenizer_from_json
 
     weights = open_hugging_face(path)

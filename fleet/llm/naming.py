@@ -41,11 +41,8 @@ class Store(Protocol):
     """A file or folder of named tensors."""
 
     place: str
-
-    @property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Shapes by stored name; of a matrix, rows first."""
-        ...
+    shapes: Mapping[str, tuple[int, ...]]
+    """By stored name; of a matrix, rows first."""
 
     def read(self, name: str) -> np.ndarray:
         """The tensor, float32. Raises ModelError when it cannot be read."""

@@ -105,7 +105,7 @@ def log_softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
 def _norm(config: ModelConfig, weights: Mapping[str, Array], name: str, x: Array) -> Array:
     if config.norm == "layer":
         x = x - x.mean(axis=-1, keepdims=True)
-    y = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
+    y: Array = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
     return y + weights[f"{name}.beta"] if config.norm == "layer" else y
 
 
@@ -126,5 +126,6 @@ def _rotate(config: ModelConfig, x: Array) -> Array:
 def _activation(config: ModelConfig, x: Array) -> Array:
     with np.errstate(over="ignore"):  # exp(-x) of a very negative x is infinite, and the quotient 0
         if config.activation == "silu":
-            return x / (1 + np.exp(-x))
-        return np.float32(0.5) * x * (1 + np.tanh(np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * x**3)))
+            return x / (np.float32(1) + np.exp(-x))
+        inner = np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * (x * x * x))
+        return np.float32(0.5) * x * (1 + np.tanh(inner))

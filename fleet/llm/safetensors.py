@@ -1,7 +1,7 @@
-"""Language models in Hugging Face's layout: a folder with config.json and *.safetensors; llama, qwen2, chatglm (2) and gpt2.
+"""Tensors in safetensors files.
 
 A safetensors file is the length of a JSON header (8 bytes), the header, and the tensors' bytes. It is read here: NumPy has no
-bfloat16, in which most checkpoints are. Nothing in the folder is executed.
+bfloat16, in which most checkpoints are.
 """
 
 from __future__ import annotations
@@ -10,26 +10,18 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.llm.config import ModelConfig
-from fleet.llm.naming import Part, hugging_face_parts, weights_from
-from fleet.llm.weights import ModelWeights
 
-__all__ = ["TensorFolder", "hugging_face_config", "open_hugging_face", "write_safetensors"]
+__all__ = ["TensorFolder", "read_json", "write_safetensors"]
 
 _DTYPES: Mapping[str, str] = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-_MAX_HEADER, _MAX_CONFIG, _MAX_FILES, _MAX_DIMENSIONS = 1 << 26, 1 << 20, 1024, 8
+_MAX_HEADER, _MAX_FILES, _MAX_DIMENSIONS = 1 << 26, 1024, 8
 _SINGLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
-_COMPUTED = (".rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias")
-"""Tensors that some checkpoints store though they follow from the configuration."""
-T = TypeVar("T")
 
 
 class _Tensor(NamedTuple):
@@ -40,7 +32,8 @@ class _Tensor(NamedTuple):
     nbytes: int
 
 
-def _json(path: Path, most: int) -> dict[str, Any]:
+def read_json(path: Path, most: int) -> dict[str, Any]:
+    """A JSON object out of a file of at most so many bytes. Raises ModelError, naming file and reason."""
     try:
         if path.stat().st_size > most:
             raise ModelError(f"is larger than {most:,} bytes", where=str(path))
@@ -97,6 +90,7 @@ class TensorFolder:
 
     Attributes:
         place: the folder, for messages.
+        shapes: by name.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -106,13 +100,14 @@ class TensorFolder:
         self.files = self._files(folder)
         for path in self.files:
             self._tensors.update(_header(path))
+        self.shapes: Mapping[str, tuple[int, ...]] = {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def _files(self, folder: Path) -> list[Path]:
         if (folder / _SINGLE).is_file():
             return [folder / _SINGLE]
         if not (folder / _INDEX).is_file():
             raise ModelError(f"holds neither {_SINGLE} nor {_INDEX}", where=self.place, hint="name a GGUF file or such a folder")
-        index = _json(folder / _INDEX, _MAX_HEADER)
+        index = read_json(folder / _INDEX, _MAX_HEADER)
         names = index.get("weight_map")
         if not isinstance(names, dict) or not all(isinstance(n, str) for n in names.values()):
             raise ModelError("weight_map is missing or no table of file names", where=str(folder / _INDEX))
@@ -129,12 +124,8 @@ class TensorFolder:
     def renamed(self, name: Callable[[str], str]) -> TensorFolder:
         """Uses other names: some checkpoints have a prefix, others have not."""
         self._tensors = {name(stored): tensor for stored, tensor in self._tensors.items()}
+        self.shapes = {stored: tensor.shape for stored, tensor in self._tensors.items()}
         return self
-
-    @cached_property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Shapes by name."""
-        return {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
@@ -171,147 +162,6 @@ class TensorFolder:
             with path.open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
         return total.hexdigest()
-
-
-def open_hugging_face(folder: Path) -> ModelWeights:
-    """The weights in a folder.
-
-    Raises:
-        ModelError: files missing, cut short or contradicting each other, another architecture, sizes that cannot be.
-    """
-    tensors = TensorFolder(folder)
-    config = hugging_face_config(folder / "config.json", tensors)
-    if config.architecture == "gpt2":
-        tensors.renamed(lambda name: name.removeprefix("transformer."))
-    parts: Mapping[str, Part] = hugging_face_parts(config)
-    weights = weights_from(tensors, config, parts)
-    used = {part.stored for part in parts.values()}
-    unknown = sorted(name for name in tensors.shapes if name not in used and not name.endswith(_COMPUTED))
-    if config.tied:
-        unknown = [name for name in unknown if name != "lm_head.weight"]  # the same numbers again
-    if unknown:
-        raise ModelError(
-            f"tensor {unknown[0]!s:.80} is not known in a {config.architecture} model: fleet would compute something else",
-            where=str(folder),
-        )
-    return weights
-
-
-def hugging_face_config(path: Path, tensors: TensorFolder) -> ModelConfig:
-    """The shape that a config.json gives. Raises ModelError naming the field."""
-    content = _json(path, _MAX_CONFIG)
-
-    def get(key: str, kind: type[T], default: T | None = None) -> T:
-        value = content.get(key)
-        if value is None and default is not None:
-            return default
-        if kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not kind:
-            raise ModelError(f"{key} is {value!r:.40}, expected {kind.__name__}", where=str(path))
-        return value
-
-    def refuse(key: str, *fine: object) -> None:
-        value = content.get(key)
-        if value is not None and value not in fine:
-            raise ModelError(f"{key} is {value!r:.40}, expected {fine[0]!r}", where=str(path), hint="fleet would compute something else")
-
-    kind = get("model_type", str)
-    tokens = {"bos": content.get("bos_token_id"), "eos": content.get("eos_token_id")}
-    eos = tokens["eos"] if isinstance(tokens["eos"], list) else [] if tokens["eos"] is None else [tokens["eos"]]
-    try:
-        match kind:
-            case "llama" | "qwen2":
-                config = _llama_config(kind, get, refuse)
-            case "chatglm":
-                config = _chatglm_config(get, refuse)
-            case "gpt2":
-                config = _gpt2_config(get, refuse)
-            case _:
-                raise ModelError(f"model_type is {kind!r:.40}, expected llama, qwen2, chatglm or gpt2")
-        if kind != "chatglm" and content.get("tie_word_embeddings") is None:
-            config = replace(config, tied="lm_head.weight" not in tensors)  # each family has a default of its own
-        return replace(config, bos=tokens["bos"], eos=tuple(eos))
-    except ModelError as error:
-        raise ModelError(error.what, where=str(path), hint=error.hint) from None
-
-
-_Get = Callable[..., Any]
-_Refuse = Callable[..., None]
-
-
-def _llama_config(kind: str, get: _Get, refuse: _Refuse) -> ModelConfig:
-    refuse("hidden_act", "silu")
-    refuse("rope_scaling", None)
-    refuse("use_sliding_window", False)
-    refuse("attention_bias", False)
-    refuse("mlp_bias", False)
-    channels, heads = get("hidden_size", int), get("num_attention_heads", int)
-    return ModelConfig(
-        kind,
-        blocks=get("num_hidden_layers", int),
-        channels=channels,
-        heads=heads,
-        kv_heads=get("num_key_value_heads", int, heads),
-        head_channels=get("head_dim", int, channels // max(heads, 1)),
-        ffn=get("intermediate_size", int),
-        vocabulary=get("vocab_size", int),
-        context=get("max_position_embeddings", int),
-        rotary=get("head_dim", int, channels // max(heads, 1)),
-        rope_base=get("rope_theta", float, 10000.0),
-        norm_eps=get("rms_norm_eps", float, 1e-6),
-        tied=get("tie_word_embeddings", bool, False),
-        qkv_bias=kind == "qwen2",
-    )
-
-
-def _chatglm_config(get: _Get, refuse: _Refuse) -> ModelConfig:
-    refuse("rmsnorm", True)
-    refuse("add_bias_linear", False)
-    refuse("apply_residual_connection_post_layernorm", False)
-    refuse("tie_word_embeddings", False)
-    refuse("rope_ratio", 1, 1.0)
-    heads, head_channels = get("num_attention_heads", int), get("kv_channels", int)
-    return ModelConfig(
-        "chatglm2",
-        blocks=get("num_layers", int),
-        channels=get("hidden_size", int),
-        heads=heads,
-        kv_heads=get("multi_query_group_num", int) if get("multi_query_attention", bool, False) else heads,
-        head_channels=head_channels,
-        ffn=get("ffn_hidden_size", int),
-        vocabulary=get("padded_vocab_size", int),
-        context=get("seq_length", int),
-        rotary=head_channels // 2,
-        norm_eps=get("layernorm_epsilon", float, 1e-5),
-        qkv_bias=get("add_qkv_bias", bool, False),
-    )
-
-
-def _gpt2_config(get: _Get, refuse: _Refuse) -> ModelConfig:
-    refuse("activation_function", "gelu_new", "gelu_pytorch_tanh")
-    refuse("scale_attn_by_inverse_layer_idx", False)
-    refuse("scale_attn_weights", True)
-    channels, heads = get("n_embd", int), get("n_head", int)
-    return ModelConfig(
-        "gpt2",
-        blocks=get("n_layer", int),
-        channels=channels,
-        heads=heads,
-        kv_heads=heads,
-        head_channels=channels // max(heads, 1),
-        ffn=get("n_inner", int, 4 * channels),
-        vocabulary=get("vocab_size", int),
-        context=get("n_positions", int),
-        rotary=0,
-        norm="layer",
-        norm_eps=get("layer_norm_epsilon", float, 1e-5),
-        tied=get("tie_word_embeddings", bool, True),
-        qkv_bias=True,
-        linear_bias=True,
-        activation="gelu",
-        gated=False,
-    )
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, np.ndarray]) -> None:

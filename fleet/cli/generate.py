@@ -46,9 +46,11 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--top-k", type=int, default=0, show_default=True, help="Only so many of the likeliest tokens; 0 for all.")
 @click.option("--top-p", type=float, default=1.0, show_default=True, help="Only tokens that together have this probability.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of sampling and memory.")
-@click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
-@click.option("--clip", type=click.Choice(["mse", "absmax"]), help="How a group's scale is chosen.")
-@click.option("--rounding", type=click.Choice(["nearest", "up"]), help="How the scale is rounded to FP16.")
+@click.option("--group", type=click.Choice(["32", "64", "128"]), default="64", show_default=True,
+              help="Inputs that share one weight scale.")  # fmt: skip
+@click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]), default="compensated",
+              show_default=True, help="How weights are rounded to INT4 (docs/language-models.md).")  # fmt: skip
+@click.option("--host-layers", "host_layers", default="", help="Layers that stay FP16 on the host, comma-separated: head.")
 @click.option(
     "--issue", type=click.Choice(["regs", "aux"]), default="aux", show_default=True,
     help="Write every instruction's registers, or let the hardware fetch a binary.",
@@ -64,7 +66,7 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
-    top_p: float, seed: int, group: str | None, clip: str | None, rounding: str | None, issue: str, sequence: str, chunk: int,
+    top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str, sequence: str, chunk: int,
     positions: int, riscv_isa: str, riscv_emulator: str | None, host: Path | None, folder: Path | None,
     machine: bool,
 ) -> int:  # fmt: skip
@@ -75,17 +77,17 @@ def command(
     from fleet.llm.contestants import Request, generate
     from fleet.llm.load import load_model
     from fleet.llm.models import CLASSIC, SHORT
+    from fleet.llm.quantisation import Quantisation
     from fleet.llm.sampling import Sampling
 
     names = tuple(name.strip() for name in engines.split(",") if name.strip())
-    quantisation: dict[str, Any] = {
-        k: v for k, v in (("group", int(group) if group else None), ("clip", clip), ("rounding", rounding)) if v is not None
-    }
+    kept = tuple(layer.strip() for layer in host_layers.split(",") if layer.strip())
     request = Request(
         name=spec, prompt=prompt, tokens=tokens, engines=names, device=device, memory=memory, seed=seed, issue=issue,
         sampling=Sampling(temperature, top_k, top_p, seed),
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
-        quantisation=quantisation, riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
+        quantisation=Quantisation(int(group), rounding, kept),
+        riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         host=host,
     )  # fmt: skip

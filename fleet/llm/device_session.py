@@ -47,12 +47,14 @@ class DeviceSession(Session):
     def __init__(
         self, model: ModelGraph, embedding: Embedding, module: Module, backend: Backend, folder: Path, options: RunOptions,
         images: Iterable[Image] | None = None, *, inside: bool = True,
+        head: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         """Args:
         model, embedding: see `Session`.
         module: `model` compiled. backend: opened here, closed by `close`.
         folder: for the memory's files and the simulation's; made.
         options: "memory", "seed" count. images: `load_images`, where another session has them too.
+        head: [channels, vocabulary] where the graph ends before it: the host multiplies.
         inside: values of nodes can be had: the step then runs node by node, which a clock would notice. Else none are given.
 
         Raises:
@@ -62,7 +64,7 @@ class DeviceSession(Session):
         self.name = backend.name
         self.module, self.backend = module, backend
         self.seq = 0
-        self._open, self._inside = False, inside
+        self._open, self._inside, self._head = False, inside, head
         loaded = load_images(module) if images is None else images
         self.memory = device_memory(module, folder / "memory", loaded)
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
@@ -103,12 +105,18 @@ class DeviceSession(Session):
         after = self.backend.counters()
         counters = {k: v - before.get(k, 0.0) for k, v in after.items() if not k.endswith(("_rate", "_share", "per_second"))}
         counters |= {"instructions": float(len(calls)), "execute_seconds": time.perf_counter() - start}
+        cycles = counters.get("cycles")
+        clock = None if cycles is None else int(cycles)
+        if self._head is not None:
+            start = time.perf_counter()
+            logits = module.read_output(memory, "output", **dims)[0, -1].astype(np.float32) @ self._head
+            counters["host_head_seconds"] = time.perf_counter() - start
+            return Ran(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
         result = commits[-1].result
         if result is None:
             raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")
-        cycles = counters.get("cycles")
-        return Ran(logits, int(result), None if cycles is None else int(cycles), tuple(commits), kept, counters)
+        return Ran(logits, int(result), clock, tuple(commits), kept, counters)
 
     def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
         """Node by node, so that a result can be read before its memory is used again."""

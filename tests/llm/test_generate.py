@@ -20,11 +20,13 @@ from fleet.llm.generate import Contest, Outcome, Watch, sqnr_db
 from fleet.llm.load import LoadedModel, load_model
 from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.program_session import VmSession
+from fleet.llm.quantisation import Quantisation
 from fleet.llm.reference import forward
 from fleet.llm.sampling import Sampling
 from fleet.llm.session import F32, Embedding, Ran, Session, Step
 from fleet.transforms.graph.weights import GraphWeights
 
+PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=8, positions=64)
 TOKENS = [70, 81, 95, 70, 81, 95, 70, 81]
 
@@ -43,7 +45,7 @@ def request(**changes: object) -> Request:
 
 
 def compiled(loaded: LoadedModel, *, aux: bool = True, plan: ModelOptions = PLAN) -> Compiled:
-    return compile_model(loaded.weights, plan, find_device("hbm_small")[1], {}, aux=aux)
+    return compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=aux)
 
 
 def opened(loaded: LoadedModel, made: Compiled, folder: Path) -> DeviceSession:

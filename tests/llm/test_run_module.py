@@ -46,9 +46,9 @@ def test_results_are_what_the_graph_means() -> None:
     mod.reset()
     typed = infer_type(model.root, "hbm_small", attrs={"last_token": model.last_token})
     meant = evaluate(typed, {"x": rows[None]}, {"token": 3, "last_token": 0})
-    first = meant.value[0] if isinstance(meant.value, tuple) else meant.value
+    first = meant.result[0]
     error = np.abs(np.asarray(first, np.float64) - found).max()
-    assert error < 0.5 < np.abs(found).max() / 10  # INT4 weights
+    assert error < 1 < np.abs(found).max() / 10  # INT4 weights
     assert to_program(typed, 3, 0).nodes  # the typed graph lowers too
 
 

@@ -24,9 +24,9 @@ Examples:
   fleet generate --model tiny --prompt "abcabcab" --engines vm,iss,rtl,riscv --device hbm_small --tokens 4
   fleet models fetch smollm2
   fleet generate --model smollm2 --prompt "What is the capital of France?" --engines vm,iss \\
-      --device hbm0923 --tokens 12 --report reports/france
+      --device DEVICE --tokens 12 --report reports/france
   fleet generate --model smollm2 --prompt "What is the capital of France?" --engines vm,iss,rtl,riscv \\
-      --device hbm0923 --memory timed --tokens 8
+      --device DEVICE --memory timed --tokens 8
 
 The engines named read the same tokens, those that the first of vm, iss, rtl, riscv chooses.
 

@@ -16,7 +16,9 @@ from fleet.llm.models import ModelGraph
 from fleet.llm.session import Step
 from fleet.llm.weights import linear_names, weight_shapes
 
-__all__ = ["estimate", "kind_costs", "kind_of", "layer_errors", "model_figures", "parameters", "timeline", "traffic"]
+__all__ = [
+    "estimate", "kind_costs", "kind_of", "layer_errors", "model_figures", "parameters", "stored_bits", "timeline", "traffic",
+]  # fmt: skip
 
 _BITS = 4
 _SCALE_BITS = 16

@@ -14,16 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.cosim.divergence import Evidence, explain
+from fleet.cosim.result import Divergence
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
-from fleet.engines.trace import Commit
+from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.contract import Call
 from fleet.isa.description import parameter_values
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.llm.models import ModelGraph
-from fleet.llm.session import F32, Embedding, Ran, Session
+from fleet.llm.session import F32, Embedding, Ran, Session, Step
 from fleet.targets.graph.module import Module
 
 __all__ = ["DeviceSession", "Image", "device_memory", "load_images"]
@@ -133,6 +135,20 @@ class DeviceSession(Session):
             kept[node.name] = np.asarray(value, np.float32) if value.shape[0] > 1 else np.asarray(value[0], np.float32)
         commits += self.backend.execute(calls[at:], self.seq + at) if at < len(calls) else []
         return commits, kept
+
+    def explain(self, divergence: Divergence, reference: Step, other: Step) -> Divergence:
+        """Instruction, registers, addresses and values, as far as memory still holds them."""
+        if divergence.seq is None or not other.ran.commits:
+            return divergence
+        first = other.ran.commits[0].seq
+        calls = self.calls(len(other.tokens), other.position)
+        traces = [
+            Trace(engine, "", commits=[replace(c, seq=c.seq - step.ran.commits[0].seq) for c in step.ran.commits])
+            for engine, step in (("iss", reference), (self.name, other))
+        ]
+        evidence = Evidence(self.module.instruction_set, self.module.device, calls, self.memory)
+        found = explain(replace(divergence, seq=divergence.seq - first), *traces, evidence)
+        return replace(found, seq=divergence.seq)
 
     def close(self) -> None:
         """See `Session`."""

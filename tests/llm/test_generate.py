@@ -13,6 +13,7 @@ from fleet.cosim.generation import GenerationResult
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.errors import FleetError, ModelError
+from fleet.isa.digest import digest
 from fleet.isa.registry import find_device
 from fleet.llm.contestants import Compiled, Request, compile_model, generate
 from fleet.llm.device_session import DeviceSession
@@ -244,7 +245,13 @@ def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: 
         ran = DeviceSession._run(other, x, tensors)  # pyright: ignore[reportPrivateUsage]
         commits = list(ran.commits)
         if other.position > len(TOKENS) - 1:
-            commits[7] = replace(commits[7], digest=commits[7].digest ^ 1)
+            # The last instruction writes the logits and their index into DDR: one bit of both is wrong.
+            port = made.module.bound_port("output0", token=1, last_token=other.position)
+            bad = other.memory.view("ddr", int(str(port.address)) + 6, 1)
+            bad[0] ^= 1
+            before = digest(0, int(str(port.address)) + 6, bad ^ 1)
+            wrong = (commits[-1].digest - before + digest(0, int(str(port.address)) + 6, bad)) % (1 << 64)
+            commits[-1] = replace(commits[-1], digest=wrong)
         return replace(ran, commits=tuple(commits))
 
     other.name = "rtl"
@@ -252,9 +259,16 @@ def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: 
     with one, other:
         outcome = Contest([one, other], ["iss", "rtl"], [2], loaded.tokenizer, Sampling()).run(TOKENS, 3)
     assert outcome.verdict == "fail"
-    assert outcome.divergence is not None
-    assert (outcome.divergence.seq, outcome.divergence.instruction) == (30 + 7, "f2w_mvm")
-    assert "step 1, commit 37" in outcome.reasons[0]
+    found = outcome.divergence
+    assert found is not None
+    assert (found.seq, found.instruction, found.ops) == (59, "mvm_bn", ("logits",))
+    assert any("step 1, commit 59" in reason for reason in outcome.reasons)
+    # Which element, of which address, and both values.
+    (element,) = found.differences
+    assert (element.space, found.total_differences) == ("ddr", 1)
+    assert int(element.expected.split()[0], 16) ^ int(element.found.split()[0], 16) == 1
+    assert found.disassembly
+    assert found.registers_named["mvm_start"] == 2847
     (bits,) = outcome.comparisons
     assert (bits.kind, bits.verdict) == ("bits", "fail")
 

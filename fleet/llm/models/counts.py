@@ -1,10 +1,9 @@
-"""`python -m fleet.llm.models.counts [--check]`: the table of instructions a model in docs/language-models.md, out of the graphs."""
+"""`python -m fleet.llm.models.counts [--check]`: instructions a model, in docs/language-models.md, out of the graphs."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from fleet.ir.tables import write_page
@@ -31,7 +30,6 @@ def table() -> str:
         one, two = config.shortened(1), config.shortened(2)
         cells: list[str] = []
         for options in (CLASSIC, SHORT):
-            options = replace(options, positions=min(options.positions, config.context))
             a_block = build_model(two, None, options).counts().total() - build_model(one, None, options).counts().total()
             cells += [str(build_model(config, None, options).counts().total()), str(a_block)]
         kinds = build_model(two, None, CLASSIC).counts()

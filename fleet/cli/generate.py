@@ -60,6 +60,8 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--chunk", type=click.IntRange(min=1), default=32, show_default=True, help="Most tokens of a step of the prompt.")
 @click.option("--positions", type=click.IntRange(min=2), default=512, show_default=True, help="Slots of the KV cache.")
 @riscv_options
+@click.option("--perplexity", type=click.IntRange(min=0), default=0, show_default=True,
+              help="Afterwards measure vm, the rounded golden and iss on so many tokens of the bundled text.")  # fmt: skip
 @click.option("--emit-host", "host", type=click.Path(path_type=Path, file_okay=False),
               help="Write a C++ host program that answers the same prompt into this folder.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
@@ -67,7 +69,8 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 def command(
     spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
     top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str, sequence: str, chunk: int,
-    positions: int, riscv_isa: str, riscv_emulator: str | None, host: Path | None, folder: Path | None,
+    positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
+    folder: Path | None,
     machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
@@ -90,6 +93,7 @@ def command(
         riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         host=host,
+        perplexity=perplexity,
     )  # fmt: skip
     loaded = load_model(spec)
     if folder is not None:
@@ -190,6 +194,9 @@ def _print_end(result: GenerationResult) -> None:
         else:
             figures = "no step"
         click.echo(f"{c.name:<18} {SYMBOLS[c.verdict if c.kind != 'info' else 'info']:<10} {figures}")
+    for q in result.quantisation:
+        iss = "" if q.iss_perplexity is None else f", iss {q.iss_perplexity:.2f}"
+        click.echo(f"perplexity of {q.tokens} tokens, {q.choice}: {q.perplexity:.2f}{iss}")
     for reason in result.reasons:
         click.echo(f"  {reason}")
     click.echo(f"verdict: {result.verdict.upper()}")

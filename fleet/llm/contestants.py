@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fleet import __version__
-from fleet.cosim.generation import GenerationIdentity, GenerationResult
+from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationRow
 from fleet.cosim.result import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
@@ -25,7 +25,7 @@ from fleet.llm.device_session import DeviceSession, Image, load_images
 from fleet.llm.generate import Contest, Outcome, Watch
 from fleet.llm.load import LoadedModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
-from fleet.llm.perplexity import bundled_text
+from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.program_session import RiscvSession, VmSession
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.run_module import device_backend
@@ -57,6 +57,7 @@ class Request:
         plan: the sequence and the limits of a step. quantisation: how weights become the device's.
         riscv: as `RunOptions.riscv`. date, command: for the result. folder: for memory images; None: a temporary one.
         host: folder for a C++ host program that answers the same prompt; needs "aux".
+        perplexity: tokens of the bundled text on which vm, the rounded golden and iss are measured afterwards; 0: none.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Request:
     command: str = ""
     folder: Path | None = None
     host: Path | None = None
+    perplexity: int = 0
 
     def __post_init__(self) -> None:
         """Raises FleetError for engines that are not known, twice there, or without a device."""
@@ -85,6 +87,10 @@ class Request:
                 raise FleetError(f"no engine '{name}' for language models", where="engines", hint=f"there are {', '.join(ENGINES)}")
         if len(set(self.engines)) < len(self.engines):
             raise FleetError("an engine is named twice", where="engines")
+        if self.perplexity and not 2 <= self.perplexity <= self.plan.positions:
+            raise FleetError(
+                f"perplexity of {self.perplexity} tokens, expected 2 to {self.plan.positions} (--positions)", where="perplexity"
+            )
         if self.on_device and self.device is None:
             raise FleetError("no device given", where=f"engine {self.on_device[0]}", hint="name one with --device")
         if self.host is not None and (self.device is None or self.issue != "aux"):
@@ -191,6 +197,7 @@ def generate(
         calls = opened.model.calls() if request.on_device else ()
         names = [call.name for call in calls if call.name and not call.op.endswith("dat_hbm")]
         outcome = contest.run(prompt, request.tokens, names)
+        opened.measured = _perplexities(loaded, request, opened, watch or Watch())
         return _result(weights, text, request, prompt, opened, outcome)
 
 
@@ -202,6 +209,7 @@ class _Opened:
     ) -> None:
         weights = loaded.weights
         self.compiled: Compiled | None = None
+        self.measured: tuple[QuantisationRow, ...] = ()
         self.device: Device | None = None
         embedding = Embedding(weights)
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
@@ -247,6 +255,31 @@ class _Opened:
         )  # fmt: skip
 
 
+def _perplexities(loaded: LoadedModel, request: Request, opened: _Opened, watch: Watch) -> tuple[QuantisationRow, ...]:
+    """Of the weights as given and as stored, on the same tokens; iss confirms the latter."""
+    if not request.perplexity or opened.device is None:
+        return ()
+    tokens = loaded.tokenizer.encode(bundled_text("evaluation"))[: min(request.perplexity, request.plan.positions)]
+    found: dict[str, float] = {}
+    for session in opened.sessions:
+        if session.name not in {"vm", "vm-rounded", "iss"}:
+            continue
+        session.reset()
+        rows: list[np.ndarray] = []
+        for i, token in enumerate(tokens[:-1]):
+            watch.progress(session.name, i / len(tokens), "perplexity")
+            rows.append(session.step([token]).logits)
+        found[session.name] = score_logits(np.stack(rows), tokens).perplexity
+    choice, count = request.quantisation, len(tokens)
+    confirmed = count if "iss" in found else 0
+    return (
+        QuantisationRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
+        QuantisationRow(
+            str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), count if "iss" in found else 0
+        ),
+    )
+
+
 def _result(
     weights: ModelWeights, text: TextModel, request: Request, prompt: Sequence[int], opened: _Opened, outcome: Outcome
 ) -> GenerationResult:
@@ -285,7 +318,7 @@ def _result(
         ),
         reference=outcome.reference, text=outcome.text, stop=outcome.stop, tokens=outcome.tokens, engines=engines,
         comparisons=outcome.comparisons, layers=layers, costs=costs, costs_position=position, timeline=path, traffic=moved,
-        memory_plan=plan, quantisation=(), divergence=outcome.divergence, verdict=outcome.verdict, reasons=outcome.reasons,
+        memory_plan=plan, quantisation=opened.measured, divergence=outcome.divergence, verdict=outcome.verdict, reasons=outcome.reasons,
         arrays={f"logits/{name}": array for name, array in outcome.logits.items()},
     )  # fmt: skip
 

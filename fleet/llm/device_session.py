@@ -142,12 +142,12 @@ class DeviceSession(Session):
             return divergence
         first = other.ran.commits[0].seq
         calls = self.calls(len(other.tokens), other.position)
-        traces = [
+        expected, found_trace = (
             Trace(engine, "", commits=[replace(c, seq=c.seq - step.ran.commits[0].seq) for c in step.ran.commits])
             for engine, step in (("iss", reference), (self.name, other))
-        ]
+        )
         evidence = Evidence(self.module.instruction_set, self.module.device, calls, self.memory)
-        found = explain(replace(divergence, seq=divergence.seq - first), *traces, evidence)
+        found = explain(replace(divergence, seq=divergence.seq - first), expected, found_trace, evidence)
         return replace(found, seq=divergence.seq)
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from fleet.llm.device_session import DeviceSession
 from fleet.llm.generate import Contest, Outcome, Watch, sqnr_db
 from fleet.llm.load import LoadedModel, load_model
 from fleet.llm.models import ModelOptions, build_model
+from fleet.llm.perplexity import bundled_text, score
 from fleet.llm.program_session import VmSession
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.reference import forward
@@ -271,6 +272,32 @@ def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: 
     assert found.registers_named["mvm_start"] == 2847
     (bits,) = outcome.comparisons
     assert (bits.kind, bits.verdict) == ("bits", "fail")
+
+
+def test_perplexity_is_that_of_the_reference(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(perplexity=40))
+    tokens = loaded.tokenizer.encode(bundled_text("evaluation"))[:40]
+    as_given, chosen = result.quantisation
+    assert as_given.perplexity == pytest.approx(score(loaded.weights.config, loaded.weights, tokens).perplexity, rel=1e-4)
+    assert chosen.chosen
+    assert (chosen.iss_tokens, chosen.bits) == (40, 4.25)
+    assert chosen.iss_perplexity == pytest.approx(chosen.perplexity, rel=0.02)
+    assert chosen.perplexity != pytest.approx(as_given.perplexity, rel=1e-6)
+    with pytest.raises(FleetError, match="perplexity of 65 tokens, expected 2 to 64"):
+        request(perplexity=65)
+
+
+def test_the_head_may_stay_on_the_host(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(quantisation=Quantisation(64, "search", ("head",))))
+    assert (result.verdict, result.text) == ("pass", "cabc")
+    assert "logits" not in {layer.node for layer in result.layers}
+    usual = generate(loaded, request(quantisation=Quantisation(64, "search")))
+    head = 128 * 320
+    assert result.model.host_bytes - usual.model.host_bytes == 2 * head
+    assert usual.model.weight_bytes - result.model.weight_bytes == head * 4.25 / 8
+    assert sum(result.model.instructions.values()) == sum(usual.model.instructions.values()) - 1
+    with pytest.raises(FleetError, match="only the head can"):
+        generate(loaded, request(quantisation=Quantisation(64, "search", ("blocks.0.ffn.up",))))
 
 
 def test_sqnr() -> None:

@@ -83,27 +83,22 @@ def draw(found: AddressMap, space: str, name: str = "map") -> str:
         axes.set_xlim(-1, steps)
         axes.set_ylim(0, end / unit * 1.02)
         outlined = len(pieces) <= _NAMED
+        styles: dict[str, dict[str, Any]] = {
+            block: {
+                "facecolor": PALETTE[k % len(PALETTE)],
+                "hatch": HATCHES[k % len(HATCHES)] if outlined else "",
+                "edgecolor": INK,
+            }
+            for k, block in enumerate(blocks)
+        }
+        line = 0.5 if outlined else 0.15
         for p in pieces:
-            k = blocks.index(p.block)
             left, right = max(p.first, -1), min(p.last + 1, steps)
-            axes.add_patch(
-                Rectangle(
-                    (left, p.address / unit),
-                    right - left,
-                    p.size / unit,
-                    facecolor=PALETTE[k % len(PALETTE)],
-                    hatch=HATCHES[k % len(HATCHES)] if outlined else "",
-                    edgecolor=INK,
-                    linewidth=0.5 if outlined else 0.15,
-                )  # fmt: skip
-            )
+            corner, size = (left, p.address / unit), (right - left, p.size / unit)
+            axes.add_patch(Rectangle(corner, *size, linewidth=line, **styles[p.block]))
         axes.set_xlabel("step (call of the graph)")
         axes.set_ylabel(f"address in {space}{', every port' if space == 'hbm' else ''} [{called}]")
-        handles = [
-            Rectangle((0, 0), 1, 1, facecolor=PALETTE[k % len(PALETTE)], hatch=HATCHES[k % len(HATCHES)] if outlined else "",
-                      edgecolor=INK, linewidth=0.5)
-            for k in range(len(blocks))
-        ]  # fmt: skip
+        handles = [Rectangle((0, 0), 1, 1, linewidth=0.5, **styles[block]) for block in blocks]
         axes.legend(handles, blocks, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return to_svg(figure, name, describe(found, space))
 

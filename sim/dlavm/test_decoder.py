@@ -15,7 +15,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "targets" / "graph"))
 
-from small import Machine, decoder, steps
+from small import CHANNELS, Machine, decoder, steps
+from test_binary import wide
 
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
@@ -115,3 +116,24 @@ def test_weights_through_the_device(tmp_path: Path) -> None:
             commits, got = found.step(x, dims)
             assert [key(c) for c in commits] == [key(c) for c in wanted]
             assert got == outputs == by_host.step(x, dims)[1]
+
+
+@pytest.mark.parametrize("aux", [False, True])
+def test_loops_over_tokens(tmp_path: Path, aux: bool) -> None:
+    """More tokens than the buffer holds, then fewer: tasks of rounds that a step has not do nothing."""
+    graph = wide(100)
+    rng = np.random.default_rng(0)
+    with (
+        Run(build(graph), IssBackend(), tmp_path / "iss") as expected,
+        Run(build(graph, aux=aux), RtlBackend(), tmp_path / "rtl") as found,
+    ):
+        for tokens in (100, 33, 1, 64):
+            for run in (expected, found):
+                residual = np.random.default_rng(tokens).normal(size=(1, tokens, CHANNELS))
+                run.module.write_input(run.machine.memory, "r", residual, token=tokens)
+            x = rng.normal(size=(1, tokens, CHANNELS))
+            wanted, outputs = expected.step(x, {"token": tokens})
+            commits, got = found.step(x, {"token": tokens})
+            assert len(wanted) == 2 + -(-tokens // 32)
+            assert [key(c) for c in commits] == [key(c) for c in wanted]
+            assert got == outputs

@@ -55,7 +55,7 @@ class _Printer:
             case st.Define():
                 yield self._define(s)
             case st.Assign(name, value):
-                yield f"{name} = {self.number(value)};"
+                yield f"{name} = {f'(int)({self.number(value)})' if isinstance(value, Expr) else value};"
             case st.CsbWrite(register, value, title):
                 yield f"CSB_Write(device, {register}, {self._word(value)});" + (f"  // {title}" if title else "")
             case st.WaitFor(register, value):

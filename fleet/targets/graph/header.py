@@ -288,11 +288,12 @@ class _Driver:
         start = run.offset // 4
         block_words, head = BLOCK // 4, BEAT // 4
         place = index // TASKS * block_words + index % TASKS * (word.beats * WORDS) + (start + head)
-        there, gone = st.Block(), st.Block()
-        for k, register in enumerate(self.m.description.words(made.instruction)):
+        there, registers = st.Block(), self.m.description.words(made.instruction)
+        for k, register in enumerate(registers):
             value = made.dynamic.get(register.name, made.fixed[register.name])
             there.add(st.WriteWord(self._word(place + k), self.number(value)))
-            gone.add(st.WriteWord(self._word(place + k), 0))
+        k = Var(f"{index.name}_word", len(registers) - 1)
+        gone = st.Block([st.For(k.name, len(registers), st.Block([st.WriteWord(self._word(place + k), 0)]))])
         yield st.For(index.name, loop.most, st.Block([st.IfThen(index < count, there, gone)]))
         # Four cfg_ids a word.
         quarter = Var(f"{index.name}_ids", (loop.most + 3) // 4 - 1)

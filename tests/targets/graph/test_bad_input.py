@@ -61,6 +61,13 @@ def test_what_the_device_cannot_do(node: Callable[[], Node], error: str) -> None
         build(made)
 
 
+def test_a_set_without_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    without = replace(find_device("hbm_small")[0], tasks=None)
+    monkeypatch.setattr("fleet.targets.graph.build.find_device", lambda name: (without, find_device(name)[1]))
+    with pytest.raises(DeviceError, match="it has no tasks for graphs"):
+        build(typed(hbm.mvm(given(), weights())))
+
+
 def test_memory_that_does_not_fit_names_the_block() -> None:
     graph = typed(hbm.mvm(given(4096, tokens=512), weights(4096, 32)))
     with pytest.raises(DeviceError, match=r"memory plan, block 'hbm': storage 'hbm0' .* hbm_small has 0x800 of hbm a bank"):

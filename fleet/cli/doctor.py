@@ -127,6 +127,7 @@ def examine() -> list[Finding]:
         _package("llvmlite", "engines riscv, llvm-cpu and mlir"),
         _mlir(),
         _package("unicorn", "engine riscv", "pip install unicorn==2.1.4 (the extra `riscv`), or make setup"),
+        *(_package(p, "language models from files", "the extra `llm`, or make setup") for p in ("gguf", "tokenizers")),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
     ]  # fmt: skip

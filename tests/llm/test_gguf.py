@@ -80,9 +80,7 @@ def test_names_and_order_are_those_that_other_programs_expect(tmp_path: Path, wh
 def refused(path: Path) -> str:
     start = time.monotonic()
     with pytest.raises(ModelError) as caught:
-        weights, _ = open_gguf(path)
-        for name in weights:
-            weights[name]
+        dict(open_gguf(path)[0])
     assert time.monotonic() - start < 5
     text = str(caught.value)
     assert "\n" not in text
@@ -149,7 +147,7 @@ def test_other_damage_is_named(tmp_path: Path, whole: Path) -> None:
     assert "cannot be read" in refused(tmp_path / "nothing.gguf")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 9000), st.binary(min_size=1, max_size=16))
 @example(8, struct.pack("<QQ", 1 << 63, 1 << 63))
 @example(16, struct.pack("<Q", 1 << 40))
@@ -158,17 +156,18 @@ def test_changed_bytes_never_give_anything_but_a_model_error(tmp_path: Path, who
     good = whole.read_bytes()
     path = tmp_path / "fuzz.gguf"
     path.write_bytes(good[:at] + data + good[at + len(data) :])
-    start = time.monotonic()
+    start, said = time.monotonic(), str(path)
     try:
         weights, _ = open_gguf(path)
         weights["blocks.0.attention.q"]
     except ModelError as error:
-        assert str(error).startswith(str(path))
-        assert "\n" not in str(error)
+        said = str(error)
+    assert said.startswith(str(path))
+    assert "\n" not in said
     assert time.monotonic() - start < 5
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=400), st.booleans())
 def test_random_bytes_are_refused(tmp_path: Path, data: bytes, magic: bool) -> None:
     path = tmp_path / "random.gguf"

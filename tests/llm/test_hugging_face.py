@@ -77,9 +77,7 @@ def test_bfloat16_is_the_upper_half_of_float32(tmp_path: Path) -> None:
 
 def refused(folder: Path, says: str) -> None:
     with pytest.raises(ModelError) as caught:
-        weights = open_hugging_face(folder)
-        for name in weights:
-            weights[name]
+        dict(open_hugging_face(folder))
     text = str(caught.value)
     assert text.startswith(str(folder))
     assert "\n" not in text
@@ -145,7 +143,7 @@ def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, "holds neither")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 3000), st.binary(min_size=1, max_size=12))
 def test_changed_bytes_never_give_anything_but_a_model_error(tmp_path: Path, at: int, data: bytes) -> None:
     path = tmp_path / "model.safetensors"
@@ -154,7 +152,9 @@ def test_changed_bytes_never_give_anything_but_a_model_error(tmp_path: Path, at:
         (tmp_path / "good").write_bytes(path.read_bytes())
     good = (tmp_path / "good").read_bytes()
     path.write_bytes(good[:at] + data + good[at + len(data) :])
+    said = ""
     try:
         open_hugging_face(tmp_path)["norm.gamma"]
     except ModelError as error:
-        assert "\n" not in str(error)
+        said = str(error)
+    assert "\n" not in said

@@ -271,12 +271,10 @@ def _perplexities(loaded: LoadedModel, request: Request, opened: _Opened, watch:
             rows.append(session.step([token]).logits)
         found[session.name] = score_logits(np.stack(rows), tokens).perplexity
     choice, count = request.quantisation, len(tokens)
-    confirmed = count if "iss" in found else 0
+    confirmed = confirmed
     return (
         QuantisationRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
-        QuantisationRow(
-            str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), count if "iss" in found else 0
-        ),
+        QuantisationRow(str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), confirmed),
     )
 
 

@@ -271,7 +271,7 @@ def _perplexities(loaded: LoadedModel, request: Request, opened: _Opened, watch:
             rows.append(session.step([token]).logits)
         found[session.name] = score_logits(np.stack(rows), tokens).perplexity
     choice, count = request.quantisation, len(tokens)
-    confirmed = confirmed
+    confirmed = count if "iss" in found else 0
     return (
         QuantisationRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
         QuantisationRow(str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), confirmed),

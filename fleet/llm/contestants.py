@@ -316,8 +316,8 @@ def _result(
         ),
         reference=outcome.reference, text=outcome.text, stop=outcome.stop, tokens=outcome.tokens, engines=engines,
         comparisons=outcome.comparisons, layers=layers, costs=costs, costs_position=position, timeline=path, traffic=moved,
-        memory_plan=plan, quantisation=opened.measured, divergence=outcome.divergence, verdict=outcome.verdict, reasons=outcome.reasons,
-        arrays={f"logits/{name}": array for name, array in outcome.logits.items()},
+        memory_plan=plan, quantisation=opened.measured, divergence=outcome.divergence, verdict=outcome.verdict,
+        reasons=outcome.reasons, arrays={f"logits/{name}": array for name, array in outcome.logits.items()},
     )  # fmt: skip
 
 

@@ -69,9 +69,10 @@ def block(x: Node, w: Weights, n: int, table: Constant, last: ne.Var, *, onchip:
 
 
 def decoder(
-    blocks: int = 2, *, tokens: int = TOKENS, positions: int = POSITIONS, data: bool = True, onchip: bool = False, seed: int = 0
-) -> Node:
-    """Logits and argmax of the last token, typed for hbm_small."""
+    blocks: int = 2, *, tokens: int = TOKENS, positions: int = POSITIONS, data: bool = True, onchip: bool = False, seed: int = 0,
+    device: str = DEVICE,
+) -> Node:  # fmt: skip
+    """Logits and argmax of the last token, typed for a device."""
     token, last = dims(tokens, positions)
     w = Weights(seed, data=data)
     x: Node = adr.hbm.var_ddr("x", (1, token, CHANNELS))
@@ -80,7 +81,7 @@ def decoder(
         x = block(x, w, n, table, last, onchip=onchip)
     x = adr.hbm.rms_norm(adr.gather(x), w.pairs("norm", CHANNELS))
     out = adr.hbm.mvm_bn(x, w.matrix("head", CHANNELS, VOCABULARY), w.pairs("head_bn", VOCABULARY), arg_max=1)
-    return transform.infer_type(out, DEVICE, attrs={"last_token": last})
+    return transform.infer_type(out, device, attrs={"last_token": last})
 
 
 class Machine:

@@ -83,6 +83,14 @@ def test_a_tuple_shape_and_a_list_are_the_same() -> None:
     assert "void model(HANDLE& device, int token) {" in made[0]
 
 
+@pytest.mark.parametrize("device", ["hbm0923", "hbm1128"])
+def test_every_device_of_the_family(device: str) -> None:
+    m = build(decoder(data=False, device=device, onchip=True), aux=True)
+    scales = {c.fields["trp_mvm_scale"] for c in m.calls(token=2) if c.instruction == "trp_mvm"}
+    # 1 / sqrt(64) is 2^-3: FP16 0x3000 below the bank step at bit 16, or FP20 with exponent 127 - 3 - 96 below it at bit 20.
+    assert scales == ({0x3000 | 28 << 16} if device == "hbm0923" else {(127 - 3 - 96) << 13 | 28 << 20})
+
+
 @pytest.mark.parametrize("aux", [False, True])
 def test_a_second_build_is_the_same(aux: bool) -> None:
     a, b = (build(decoder(data=False, onchip=True), aux=aux) for _ in range(2))

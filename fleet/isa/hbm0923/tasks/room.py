@@ -12,7 +12,6 @@ from fleet.errors import DeviceError
 from fleet.isa.contract import Device, Memory, Write
 from fleet.isa.hbm0923.arithmetic import to_fp16
 from fleet.isa.hbm0923.feature import Feature
-from fleet.isa.hbm0923.kv_cache import Cache
 from fleet.isa.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.isa.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.isa.hbm0923.refusals import bank_bytes
@@ -79,7 +78,7 @@ def numbers(operand: Operand) -> tuple[int, ...]:
 
 
 def load(_device: Device, operand: Operand, memory: Memory) -> np.ndarray:
-    """The tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax. For caches see `load_cache`."""
+    """The tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax."""
     if operand.dtype in INDEX_DTYPES:
         shape = tuple(int(d) for d in operand.shape)
         return np.asarray(memory.view("ddr", int(operand.address), 4 * prod(shape))).view("<u4").reshape(shape).copy()
@@ -87,15 +86,6 @@ def load(_device: Device, operand: Operand, memory: Memory) -> np.ndarray:
     place = Feature(address, surface, line, ceil_div(channels, PIXEL_LANES), lines, tokens, operand.space == ONCHIP)
     lanes = place.load(memory).transpose(0, 2, 1, 3).reshape(lines, tokens, -1)
     return lanes[..., :channels].copy().view(np.float16)
-
-
-def load_cache(device: Device, operand: Operand, memory: Memory, *, keys: bool) -> np.ndarray:
-    """A cache as (heads, positions, channels) float16."""
-    heads, positions, channels, address, line, head = numbers(operand)
-    vectors, length = (positions, channels) if keys else (channels, positions)
-    cache = Cache(address, head, line, heads, vectors, length)
-    found = np.stack([cache.load(device, memory, h)[:, :length] for h in range(heads)])
-    return found if keys else found.transpose(0, 2, 1)
 
 
 def store(_device: Device, operand: Operand, array: np.ndarray) -> Sequence[Write]:

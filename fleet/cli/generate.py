@@ -24,9 +24,9 @@ Examples:
   fleet generate --model tiny --prompt "abcabcab" --engines vm,iss,rtl,riscv --device hbm_small --tokens 4
   fleet models fetch smollm2
   fleet generate --model smollm2 --prompt "What is the capital of France?" --engines vm,iss \\
-      --device hbm0923 --tokens 12 --report reports/france
+      --device DEVICE --tokens 12 --report reports/france
   fleet generate --model smollm2 --prompt "What is the capital of France?" --engines vm,iss,rtl,riscv \\
-      --device hbm0923 --memory timed --tokens 8
+      --device DEVICE --memory timed --tokens 8
 
 The engines named read the same tokens, those that the first of vm, iss, rtl, riscv chooses.
 
@@ -46,9 +46,11 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--top-k", type=int, default=0, show_default=True, help="Only so many of the likeliest tokens; 0 for all.")
 @click.option("--top-p", type=float, default=1.0, show_default=True, help="Only tokens that together have this probability.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of sampling and memory.")
-@click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
-@click.option("--clip", type=click.Choice(["mse", "absmax"]), help="How a group's scale is chosen.")
-@click.option("--rounding", type=click.Choice(["nearest", "up"]), help="How the scale is rounded to FP16.")
+@click.option("--group", type=click.Choice(["32", "64", "128"]), default="64", show_default=True,
+              help="Inputs that share one weight scale.")  # fmt: skip
+@click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]), default="compensated",
+              show_default=True, help="How weights are rounded to INT4 (docs/language-models.md).")  # fmt: skip
+@click.option("--host-layers", "host_layers", default="", help="Layers that stay FP16 on the host, comma-separated: head.")
 @click.option(
     "--issue", type=click.Choice(["regs", "aux"]), default="aux", show_default=True,
     help="Write every instruction's registers, or let the hardware fetch a binary.",
@@ -58,14 +60,17 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--chunk", type=click.IntRange(min=1), default=32, show_default=True, help="Most tokens of a step of the prompt.")
 @click.option("--positions", type=click.IntRange(min=2), default=512, show_default=True, help="Slots of the KV cache.")
 @riscv_options
+@click.option("--perplexity", type=click.IntRange(min=0), default=0, show_default=True,
+              help="Afterwards measure vm, the rounded golden and iss on so many tokens of the bundled text.")  # fmt: skip
 @click.option("--emit-host", "host", type=click.Path(path_type=Path, file_okay=False),
               help="Write a C++ host program that answers the same prompt into this folder.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
-    top_p: float, seed: int, group: str | None, clip: str | None, rounding: str | None, issue: str, sequence: str, chunk: int,
-    positions: int, riscv_isa: str, riscv_emulator: str | None, host: Path | None, folder: Path | None,
+    top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str, sequence: str, chunk: int,
+    positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
+    folder: Path | None,
     machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
@@ -75,19 +80,20 @@ def command(
     from fleet.llm.contestants import Request, generate
     from fleet.llm.load import load_model
     from fleet.llm.models import CLASSIC, SHORT
+    from fleet.llm.quantisation import Quantisation
     from fleet.llm.sampling import Sampling
 
     names = tuple(name.strip() for name in engines.split(",") if name.strip())
-    quantisation: dict[str, Any] = {
-        k: v for k, v in (("group", int(group) if group else None), ("clip", clip), ("rounding", rounding)) if v is not None
-    }
+    kept = tuple(layer.strip() for layer in host_layers.split(",") if layer.strip())
     request = Request(
         name=spec, prompt=prompt, tokens=tokens, engines=names, device=device, memory=memory, seed=seed, issue=issue,
         sampling=Sampling(temperature, top_k, top_p, seed),
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
-        quantisation=quantisation, riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
+        quantisation=Quantisation(int(group), rounding, kept),
+        riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         host=host,
+        perplexity=perplexity,
     )  # fmt: skip
     loaded = load_model(spec)
     if folder is not None:
@@ -188,6 +194,9 @@ def _print_end(result: GenerationResult) -> None:
         else:
             figures = "no step"
         click.echo(f"{c.name:<18} {SYMBOLS[c.verdict if c.kind != 'info' else 'info']:<10} {figures}")
+    for q in result.quantisation:
+        iss = "" if q.iss_perplexity is None else f", iss {q.iss_perplexity:.2f}"
+        click.echo(f"perplexity of {q.tokens} tokens, {q.choice}: {q.perplexity:.2f}{iss}")
     for reason in result.reasons:
         click.echo(f"  {reason}")
     click.echo(f"verdict: {result.verdict.upper()}")

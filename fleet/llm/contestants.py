@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fleet import __version__
-from fleet.cosim.generation import GenerationIdentity, GenerationResult
+from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationRow
 from fleet.cosim.result import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
@@ -25,16 +25,17 @@ from fleet.llm.device_session import DeviceSession, Image, load_images
 from fleet.llm.generate import Contest, Outcome, Watch
 from fleet.llm.load import LoadedModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
+from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.program_session import RiscvSession, VmSession
+from fleet.llm.quantisation import Quantisation, quantise_model
+from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
 from fleet.llm.session import Embedding, Session
 from fleet.llm.weights import ModelWeights
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
-from fleet.targets.graph.quantised import quantiser
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.weights import GraphWeights
-from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 __all__ = ["DEVICE_ENGINES", "ENGINES", "Compiled", "Request", "compile_model", "generate"]
 
@@ -43,8 +44,6 @@ ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
 
 DEVICE_ENGINES = frozenset({"iss", "rtl"})
 _PAGE = 0x1000
-_LEVELS = 7
-"""Largest magnitude of sign-magnitude INT4."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,10 @@ class Request:
         name: of the model, as given. prompt: as given; tokens: most to generate.
         engines: names out of `ENGINES`. device: needed by iss and rtl.
         memory, seed: of rtl. issue: "regs" or "aux". sampling: how the reference chooses.
-        plan: the sequence and the limits of a step. quantisation: "group", "clip", "rounding" as the compiler takes them.
+        plan: the sequence and the limits of a step. quantisation: how weights become the device's.
         riscv: as `RunOptions.riscv`. date, command: for the result. folder: for memory images; None: a temporary one.
         host: folder for a C++ host program that answers the same prompt; needs "aux".
+        perplexity: tokens of the bundled text on which vm, the rounded golden and iss are measured afterwards; 0: none.
     """
 
     name: str
@@ -70,12 +70,13 @@ class Request:
     issue: str = "aux"
     sampling: Sampling = field(default_factory=Sampling)
     plan: ModelOptions = field(default_factory=ModelOptions)
-    quantisation: dict[str, Any] = field(default_factory=dict[str, Any])
+    quantisation: Quantisation = field(default_factory=Quantisation)
     riscv: dict[str, str] = field(default_factory=dict[str, str])
     date: str = ""
     command: str = ""
     folder: Path | None = None
     host: Path | None = None
+    perplexity: int = 0
 
     def __post_init__(self) -> None:
         """Raises FleetError for engines that are not known, twice there, or without a device."""
@@ -86,6 +87,10 @@ class Request:
                 raise FleetError(f"no engine '{name}' for language models", where="engines", hint=f"there are {', '.join(ENGINES)}")
         if len(set(self.engines)) < len(self.engines):
             raise FleetError("an engine is named twice", where="engines")
+        if self.perplexity and not 2 <= self.perplexity <= self.plan.positions:
+            raise FleetError(
+                f"perplexity of {self.perplexity} tokens, expected 2 to {self.plan.positions} (--positions)", where="perplexity"
+            )
         if self.on_device and self.device is None:
             raise FleetError("no device given", where=f"engine {self.on_device[0]}", hint="name one with --device")
         if self.host is not None and (self.device is None or self.issue != "aux"):
@@ -99,38 +104,55 @@ class Request:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A model for a device: its graph, typed and compiled, its images, and the golden's weights as the device stores them."""
+    """A model for a device.
+
+    Attributes:
+        model: its graph, with the weights as the device stores them; module, images: compiled and packed.
+        program: the same graph with the head, for the rounded golden; rounded: that golden's weights.
+        head: [channels, vocabulary] where the host multiplies by it, else None.
+    """
 
     model: ModelGraph
     module: Module
     images: tuple[Image, ...]
+    program: ModelGraph
     rounded: GraphWeights
+    head: np.ndarray | None
 
 
 def compile_model(
-    weights: ModelWeights, plan: ModelOptions, device: Device, quantisation: dict[str, Any], *, aux: bool, name: str = "model"
-) -> Compiled:
-    """Compiles, quantises, packs. Raises DeviceError or ModelError."""
-    model = build_model(weights.config, weights, plan)
+    loaded: LoadedModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
+    progress: Callable[[float, str], None] | None = None,
+) -> Compiled:  # fmt: skip
+    """Quantises, compiles and packs.
+
+    Raises:
+        DeviceError: the device cannot run or hold it. ModelError: a choice that is not known.
+        FleetError: a layer other than the head that is to stay on the host.
+    """
+    wrong = [layer for layer in choice.host if layer != "head"]
+    if wrong:
+        raise FleetError(
+            f"layer '{wrong[0]}' cannot stay on the host in a run, only the head can", where="quantisation",
+            hint="fleet models perplexity measures what it would give",
+        )  # fmt: skip
+    text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
+    quantised = quantise_model(loaded.weights, choice, text, progress=progress)
+    weights = quantised.rounded
+    program = build_model(weights.config, weights, plan)
+    model = build_model(weights.config, weights, replace(plan, host_head=True)) if choice.host else program
     typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
-    module = build(typed, name=name, aux=aux, build_config={"align": _PAGE, "spill": True}, options=quantisation, device=device)
-    images = tuple(load_images(module))
-    label = f"{weights.digest} {sorted(quantisation.items())} {module.description_hash}"
-    return Compiled(model, module, images, GraphWeights(lambda c, array: _stored(module, c, array), label))
+    module = build(
+        typed, name=name, aux=aux, build_config={"align": _PAGE, "spill": True}, options=quantised.options, device=device
+    )
+    rounded = GraphWeights(_in_half, f"{weights.digest} in FP16")
+    head = weights["head"] if choice.host else None
+    return Compiled(model, module, tuple(load_images(module)), program, rounded, head)
 
 
-def _stored(module: Module, constant: Constant, array: np.ndarray) -> np.ndarray:
-    """A constant as the device computes with it: matrices quantised, everything else in FP16."""
-    if constant.dtype.dtype != "int4":
-        return array.astype(np.float16).astype(np.float32)
-    group = group_of(module.device, dict(module.options))
-    codes, scales = quantiser(QuantiseOptions.of(module.options), constant.name or "")(array, group, _LEVELS)
-    return Quantised(codes, scales, group).values(np.float32)
-
-
-def group_of(device: Device, quantisation: dict[str, Any]) -> int:
-    """Inputs that share a scale."""
-    return int(quantisation.get("group", device.parameters.get("Tblk", 128)))
+def _in_half(constant: Constant, array: np.ndarray) -> np.ndarray:
+    """What is no matrix stands in FP16 on the device."""
+    return array if constant.dtype.dtype == "int4" else array.astype(np.float16).astype(np.float32)
 
 
 Announce = Callable[[str], None]
@@ -163,7 +185,7 @@ def generate(
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
         folder = request.folder or Path(stack.enter_context(temporary))
-        opened = _Opened(weights, request, folder, stack, announce)
+        opened = _Opened(loaded, request, folder, stack, announce, watch or Watch())
         if request.host is not None:
             assert opened.compiled is not None
             from fleet.llm.host_program import emit_host
@@ -175,25 +197,31 @@ def generate(
         calls = opened.model.calls() if request.on_device else ()
         names = [call.name for call in calls if call.name and not call.op.endswith("dat_hbm")]
         outcome = contest.run(prompt, request.tokens, names)
+        opened.measured = _perplexities(loaded, request, opened, watch or Watch())
         return _result(weights, text, request, prompt, opened, outcome)
 
 
 class _Opened:
     """The sessions of a request."""
 
-    def __init__(self, weights: ModelWeights, request: Request, folder: Path, stack: ExitStack, announce: Announce) -> None:
+    def __init__(
+        self, loaded: LoadedModel, request: Request, folder: Path, stack: ExitStack, announce: Announce, watch: Watch
+    ) -> None:
+        weights = loaded.weights
         self.compiled: Compiled | None = None
+        self.measured: tuple[QuantisationRow, ...] = ()
         self.device: Device | None = None
         embedding = Embedding(weights)
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
         if request.on_device or request.host is not None:
             assert request.device is not None
             _, self.device = find_device(request.device)
-            announce(f"compiling for {self.device.name}")
+            announce(f"quantising ({request.quantisation}) and compiling for {self.device.name}")
             self.compiled = compile_model(
-                weights, request.plan, self.device, request.quantisation, aux=request.issue == "aux", name="model"
-            )
-        self.model = self.compiled.model if self.compiled else build_model(weights.config, weights, request.plan)
+                loaded, request.plan, self.device, request.quantisation, aux=request.issue == "aux",
+                progress=lambda fraction, words: watch.progress("quantise", fraction, words),
+            )  # fmt: skip
+        self.model = build_model(weights.config, weights, request.plan)
         golden = GraphWeights(label=weights.digest)
         self.sessions: list[Session] = []
 
@@ -210,7 +238,7 @@ class _Opened:
                 if name == "rtl" and "iss" not in request.engines:
                     add(self._device("iss", request, embedding, folder))
                 if name == "iss" or "iss" not in request.engines:
-                    add(VmSession(self.model, embedding, self.compiled.rounded, "vm-rounded"))
+                    add(VmSession(self.compiled.program, embedding, self.compiled.rounded, "vm-rounded"))
                 if name == "rtl":
                     announce("starting the simulation (the first time on a device builds it: minutes)")
                 add(self._device(name, request, embedding, folder))
@@ -221,24 +249,41 @@ class _Opened:
     def _device(self, name: str, request: Request, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
         options = RunOptions(memory=request.memory, seed=request.seed)
-        if name == "rtl":
-            from fleet.engines.rtl import RtlBackend
-
-            backend = RtlBackend()
-        else:
-            from fleet.engines.iss import IssBackend
-
-            backend = IssBackend()
         return DeviceSession(
-            self.model, embedding, self.compiled.module, backend, folder / name, options, self.compiled.images, inside=name == "iss"
-        )
+            self.compiled.model, embedding, self.compiled.module, device_backend(name), folder / name, options,
+            self.compiled.images, inside=name == "iss", head=self.compiled.head,
+        )  # fmt: skip
+
+
+def _perplexities(loaded: LoadedModel, request: Request, opened: _Opened, watch: Watch) -> tuple[QuantisationRow, ...]:
+    """Of the weights as given and as stored, on the same tokens; iss confirms the latter."""
+    if not request.perplexity or opened.device is None:
+        return ()
+    tokens = loaded.tokenizer.encode(bundled_text("evaluation"))[: min(request.perplexity, request.plan.positions)]
+    found: dict[str, float] = {}
+    for session in opened.sessions:
+        if session.name not in {"vm", "vm-rounded", "iss"}:
+            continue
+        session.reset()
+        rows: list[np.ndarray] = []
+        for i, token in enumerate(tokens[:-1]):
+            watch.progress(session.name, i / len(tokens), "perplexity")
+            rows.append(session.step([token]).logits)
+        found[session.name] = score_logits(np.stack(rows), tokens).perplexity
+    choice, count = request.quantisation, len(tokens)
+    confirmed = count if "iss" in found else 0
+    return (
+        QuantisationRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
+        QuantisationRow(str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), confirmed),
+    )
 
 
 def _result(
     weights: ModelWeights, text: TextModel, request: Request, prompt: Sequence[int], opened: _Opened, outcome: Outcome
 ) -> GenerationResult:
     device, compiled = opened.device, opened.compiled
-    group = None if device is None else group_of(device, request.quantisation)
+    choice = request.quantisation
+    group = None if device is None else choice.group
     identity = GenerationIdentity(
         prompt=request.prompt, prompt_text=text.decode(prompt), prompt_tokens=tuple(prompt), weights_hash=weights.digest,
         description_hash=None if compiled is None else compiled.module.description_hash,
@@ -247,7 +292,7 @@ def _result(
         ),
         sampling={"temperature": request.sampling.temperature, "top_k": request.sampling.top_k, "top_p": request.sampling.top_p,
                   "seed": request.sampling.seed},
-        quantisation={"group": group, **{k: v for k, v in request.quantisation.items() if k != "group"}} if group else {},
+        quantisation={"group": group, "rounding": choice.rounding, "host": list(choice.host)} if group else {},
         tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
         memory=request.memory, seed=request.seed, date=request.date, command=request.command,
     )  # fmt: skip
@@ -260,17 +305,19 @@ def _result(
         position = step.position
         costs = figures.kind_costs(isa, device, calls, step.ran.commits)
         path = figures.timeline(isa, step.ran.commits)
-        moved = figures.traffic(isa, device, calls, step, weights.config, group)
+        moved = figures.traffic(isa, device, calls, step, weights.config, group, choice.host)
         plan = compiled.module.storage.picture()
         engines = tuple(_estimated(e, compiled.module, request.memory) if e.name == clocked else e for e in engines)
     tensors = {name: step.ran.tensors for name, step in outcome.first.items()}
     layers = figures.layer_errors(tensors.get("iss", {}), tensors.get("vm-rounded", {}), tensors.get("vm", {}))
     return GenerationResult(
-        identity=identity, model=figures.model_figures(request.name, opened.model, group, opened.embedding_bytes),
+        identity=identity, model=figures.model_figures(
+            request.name, compiled.model if compiled else opened.model, group, opened.embedding_bytes, choice.host if group else ()
+        ),
         reference=outcome.reference, text=outcome.text, stop=outcome.stop, tokens=outcome.tokens, engines=engines,
         comparisons=outcome.comparisons, layers=layers, costs=costs, costs_position=position, timeline=path, traffic=moved,
-        memory_plan=plan, quantisation=(), divergence=outcome.divergence, verdict=outcome.verdict, reasons=outcome.reasons,
-        arrays={f"logits/{name}": array for name, array in outcome.logits.items()},
+        memory_plan=plan, quantisation=opened.measured, divergence=outcome.divergence, verdict=outcome.verdict,
+        reasons=outcome.reasons, arrays={f"logits/{name}": array for name, array in outcome.logits.items()},
     )  # fmt: skip
 
 

@@ -14,19 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.cosim.divergence import Evidence, explain
+from fleet.cosim.result import Divergence
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
-from fleet.engines.trace import Commit
+from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.contract import Call
 from fleet.isa.description import parameter_values
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.llm.models import ModelGraph
-from fleet.llm.session import F32, Embedding, Ran, Session
+from fleet.llm.session import F32, Embedding, Ran, Session, Step
 from fleet.targets.graph.module import Module
 
-__all__ = ["DeviceSession", "Image", "load_images"]
+__all__ = ["DeviceSession", "Image", "device_memory", "load_images"]
 
 Image = tuple[str, int, int, np.ndarray]
 """(space, bank, offset, bytes)."""
@@ -47,12 +49,14 @@ class DeviceSession(Session):
     def __init__(
         self, model: ModelGraph, embedding: Embedding, module: Module, backend: Backend, folder: Path, options: RunOptions,
         images: Iterable[Image] | None = None, *, inside: bool = True,
+        head: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         """Args:
         model, embedding: see `Session`.
         module: `model` compiled. backend: opened here, closed by `close`.
         folder: for the memory's files and the simulation's; made.
         options: "memory", "seed" count. images: `load_images`, where another session has them too.
+        head: [channels, vocabulary] where the graph ends before it: the host multiplies.
         inside: values of nodes can be had: the step then runs node by node, which a clock would notice. Else none are given.
 
         Raises:
@@ -62,9 +66,9 @@ class DeviceSession(Session):
         self.name = backend.name
         self.module, self.backend = module, backend
         self.seq = 0
-        self._open, self._inside = False, inside
+        self._open, self._inside, self._head = False, inside, head
         loaded = load_images(module) if images is None else images
-        self.memory = _memory(module, folder / "memory", loaded)
+        self.memory = device_memory(module, folder / "memory", loaded)
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
         try:
             backend.open(module.instruction_set, module.device, self.memory, run)
@@ -103,12 +107,18 @@ class DeviceSession(Session):
         after = self.backend.counters()
         counters = {k: v - before.get(k, 0.0) for k, v in after.items() if not k.endswith(("_rate", "_share", "per_second"))}
         counters |= {"instructions": float(len(calls)), "execute_seconds": time.perf_counter() - start}
+        cycles = counters.get("cycles")
+        clock = None if cycles is None else int(cycles)
+        if self._head is not None:
+            start = time.perf_counter()
+            logits = module.read_output(memory, "output", **dims)[0, -1].astype(np.float32) @ self._head
+            counters["host_head_seconds"] = time.perf_counter() - start
+            return Ran(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
         result = commits[-1].result
         if result is None:
             raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")
-        cycles = counters.get("cycles")
-        return Ran(logits, int(result), None if cycles is None else int(cycles), tuple(commits), kept, counters)
+        return Ran(logits, int(result), clock, tuple(commits), kept, counters)
 
     def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
         """Node by node, so that a result can be read before its memory is used again."""
@@ -126,6 +136,20 @@ class DeviceSession(Session):
         commits += self.backend.execute(calls[at:], self.seq + at) if at < len(calls) else []
         return commits, kept
 
+    def explain(self, divergence: Divergence, reference: Step, other: Step) -> Divergence:
+        """Instruction, registers, addresses and values, as far as memory still holds them."""
+        if divergence.seq is None or not other.ran.commits:
+            return divergence
+        first = other.ran.commits[0].seq
+        calls = self.calls(len(other.tokens), other.position)
+        expected, found_trace = (
+            Trace(engine, "", commits=[replace(c, seq=c.seq - step.ran.commits[0].seq) for c in step.ran.commits])
+            for engine, step in (("iss", reference), (self.name, other))
+        )
+        evidence = Evidence(self.module.instruction_set, self.module.device, calls, self.memory)
+        found = explain(replace(divergence, seq=divergence.seq - first), expected, found_trace, evidence)
+        return replace(found, seq=divergence.seq)
+
     def close(self) -> None:
         """See `Session`."""
         if self._open:
@@ -134,7 +158,7 @@ class DeviceSession(Session):
             self.memory.close()
 
 
-def _memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
+def device_memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
     """Zeroed images with the constants, and the parameter registers."""
     try:
         if folder.exists():

@@ -16,7 +16,9 @@ from fleet.llm.models import ModelGraph
 from fleet.llm.session import Step
 from fleet.llm.weights import linear_names, weight_shapes
 
-__all__ = ["estimate", "kind_costs", "kind_of", "layer_errors", "model_figures", "parameters", "timeline", "traffic"]
+__all__ = [
+    "estimate", "kind_costs", "kind_of", "layer_errors", "model_figures", "parameters", "stored_bits", "timeline", "traffic",
+]  # fmt: skip
 
 _BITS = 4
 _SCALE_BITS = 16
@@ -28,17 +30,19 @@ def parameters(config: ModelConfig) -> int:
     return sum(int(np.prod(shape)) for name, shape in shapes.items() if not (config.tied and name == "head"))
 
 
-def stored_bits(config: ModelConfig, group: int) -> int:
-    """Bits of all matrices as the device stores them, without what fills groups and beats."""
+def stored_bits(config: ModelConfig, group: int, host: Sequence[str] = ()) -> int:
+    """Bits of all matrices on the device as it stores them, without what fills groups and beats."""
     shapes = weight_shapes(config)
     total = 0
     for name in linear_names(config):
+        if name in host:
+            continue
         inputs, outputs = shapes[name]
         total += inputs * outputs * _BITS + -(-inputs // group) * outputs * _SCALE_BITS
     return total
 
 
-def model_figures(name: str, model: ModelGraph, group: int | None, embedding_bytes: int) -> ModelFigures:
+def model_figures(name: str, model: ModelGraph, group: int | None, embedding_bytes: int, host: Sequence[str] = ()) -> ModelFigures:
     """group: inputs that share a scale; None without a device."""
     c, o = model.config, model.options
     shape = {
@@ -46,7 +50,9 @@ def model_figures(name: str, model: ModelGraph, group: int | None, embedding_byt
         "ffn": c.ffn, "vocabulary": c.vocabulary,
     }  # fmt: skip
     sequence = {"fuse_qkv": o.fuse_qkv, "join_rope": o.join_rope, "onchip": o.onchip}
-    weight_bytes = 0 if group is None else stored_bits(c, group) // 8
+    weight_bytes = 0 if group is None else stored_bits(c, group, host) // 8
+    shapes = weight_shapes(c)
+    embedding_bytes += sum(2 * int(np.prod(shapes[layer])) for layer in host)
     counts = dict(sorted(model.counts().items(), key=lambda item: -item[1]))
     return ModelFigures(
         name, c.architecture, parameters(c), weight_bytes, embedding_bytes, shape, sequence, counts, o.tokens, o.positions
@@ -122,12 +128,18 @@ def timeline(instruction_set: InstructionSet, commits: Sequence[Commit]) -> tupl
 
 
 def traffic(
-    instruction_set: InstructionSet, device: Device, calls: Sequence[Call], step: Step, config: ModelConfig, group: int
+    instruction_set: InstructionSet,
+    device: Device,
+    calls: Sequence[Call],
+    step: Step,
+    config: ModelConfig,
+    group: int,
+    host: Sequence[str] = (),
 ) -> tuple[TrafficRow, ...]:
     """Bytes of one decode step; `moved` only where they were counted."""
     least = _summed([_bytes(instruction_set, device, call) for call in calls])
     cache = 2 * 2 * config.blocks * config.kv_channels  # keys and values in FP16, a position
-    unpadded = {"hbm_read": stored_bits(config, group) // 8 + cache * (step.position + 1), "hbm_write": cache}
+    unpadded = {"hbm_read": stored_bits(config, group, host) // 8 + cache * (step.position + 1), "hbm_write": cache}
     words = {"read": "read", "write": "written"}
     rows: list[TrafficRow] = []
     for space in ("hbm", "ddr"):

@@ -228,6 +228,11 @@ class Contest:
         pairs = list(zip((*iss.prefill, *iss.decode), (*rtl.prefill, *rtl.decode), strict=True))
         for number, (mine, other) in enumerate(pairs[self._bits.steps :], self._bits.steps):
             self._bits.compare(number, mine, other)
+            if self._bits.divergence is not None:
+                # Stopped here, its memory still holds what it made of the instruction.
+                self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other)
+                rtl.error = "stopped at the first commit that differs from iss"
+                return
 
     def _leave_alone(self, count: int) -> None:
         """What an engine says by itself, greedily: the shared tokens as far as it agrees, then its own."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from fleet.cosim.result import Divergence
 from fleet.engines.trace import Commit
 from fleet.errors import ModelError
 from fleet.llm.models import ModelGraph
@@ -168,6 +169,10 @@ class Session(ABC):
     def reset(self) -> None:
         """Forgets all tokens."""
         self.rewind(0)
+
+    def explain(self, divergence: Divergence, reference: Step, other: Step) -> Divergence:
+        """The divergence of a commit of `other`, this session's last step, with what this engine knows of it."""
+        return divergence
 
     @abstractmethod
     def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:

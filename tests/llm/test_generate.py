@@ -13,18 +13,22 @@ from fleet.cosim.generation import GenerationResult
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.errors import FleetError, ModelError
+from fleet.isa.digest import digest
 from fleet.isa.registry import find_device
 from fleet.llm.contestants import Compiled, Request, compile_model, generate
 from fleet.llm.device_session import DeviceSession
 from fleet.llm.generate import Contest, Outcome, Watch, sqnr_db
 from fleet.llm.load import LoadedModel, load_model
 from fleet.llm.models import ModelOptions, build_model
+from fleet.llm.perplexity import bundled_text, score
 from fleet.llm.program_session import VmSession
+from fleet.llm.quantisation import Quantisation
 from fleet.llm.reference import forward
 from fleet.llm.sampling import Sampling
 from fleet.llm.session import F32, Embedding, Ran, Session, Step
 from fleet.transforms.graph.weights import GraphWeights
 
+PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=8, positions=64)
 TOKENS = [70, 81, 95, 70, 81, 95, 70, 81]
 
@@ -43,7 +47,7 @@ def request(**changes: object) -> Request:
 
 
 def compiled(loaded: LoadedModel, *, aux: bool = True, plan: ModelOptions = PLAN) -> Compiled:
-    return compile_model(loaded.weights, plan, find_device("hbm_small")[1], {}, aux=aux)
+    return compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=aux)
 
 
 def opened(loaded: LoadedModel, made: Compiled, folder: Path) -> DeviceSession:
@@ -242,7 +246,13 @@ def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: 
         ran = DeviceSession._run(other, x, tensors)  # pyright: ignore[reportPrivateUsage]
         commits = list(ran.commits)
         if other.position > len(TOKENS) - 1:
-            commits[7] = replace(commits[7], digest=commits[7].digest ^ 1)
+            # The last instruction writes the logits and their index into DDR: one bit of both is wrong.
+            port = made.module.bound_port("output0", token=1, last_token=other.position)
+            bad = other.memory.view("ddr", int(str(port.address)) + 6, 1)
+            bad[0] ^= 1
+            before = digest(0, int(str(port.address)) + 6, bad ^ 1)
+            wrong = (commits[-1].digest - before + digest(0, int(str(port.address)) + 6, bad)) % (1 << 64)
+            commits[-1] = replace(commits[-1], digest=wrong)
         return replace(ran, commits=tuple(commits))
 
     other.name = "rtl"
@@ -250,11 +260,44 @@ def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: 
     with one, other:
         outcome = Contest([one, other], ["iss", "rtl"], [2], loaded.tokenizer, Sampling()).run(TOKENS, 3)
     assert outcome.verdict == "fail"
-    assert outcome.divergence is not None
-    assert (outcome.divergence.seq, outcome.divergence.instruction) == (30 + 7, "f2w_mvm")
-    assert "step 1, commit 37" in outcome.reasons[0]
+    found = outcome.divergence
+    assert found is not None
+    assert (found.seq, found.instruction, found.ops) == (59, "mvm_bn", ("logits",))
+    assert any("step 1, commit 59" in reason for reason in outcome.reasons)
+    # Which element, of which address, and both values.
+    (element,) = found.differences
+    assert (element.space, found.total_differences) == ("ddr", 1)
+    assert int(element.expected.split()[0], 16) ^ int(element.found.split()[0], 16) == 1
+    assert found.disassembly
+    assert found.registers_named["mvm_start"] == 2847
     (bits,) = outcome.comparisons
     assert (bits.kind, bits.verdict) == ("bits", "fail")
+
+
+def test_perplexity_is_that_of_the_reference(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(perplexity=40))
+    tokens = loaded.tokenizer.encode(bundled_text("evaluation"))[:40]
+    as_given, chosen = result.quantisation
+    assert as_given.perplexity == pytest.approx(score(loaded.weights.config, loaded.weights, tokens).perplexity, rel=1e-4)
+    assert chosen.chosen
+    assert (chosen.iss_tokens, chosen.bits) == (40, 4.25)
+    assert chosen.iss_perplexity == pytest.approx(chosen.perplexity, rel=0.02)
+    assert chosen.perplexity != pytest.approx(as_given.perplexity, rel=1e-6)
+    with pytest.raises(FleetError, match="perplexity of 65 tokens, expected 2 to 64"):
+        request(perplexity=65)
+
+
+def test_the_head_may_stay_on_the_host(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(quantisation=Quantisation(64, "search", ("head",))))
+    assert (result.verdict, result.text) == ("pass", "cabc")
+    assert "logits" not in {layer.node for layer in result.layers}
+    usual = generate(loaded, request(quantisation=Quantisation(64, "search")))
+    head = 128 * 320
+    assert result.model.host_bytes - usual.model.host_bytes == 2 * head
+    assert usual.model.weight_bytes - result.model.weight_bytes == head * 4.25 / 8
+    assert sum(result.model.instructions.values()) == sum(usual.model.instructions.values()) - 1
+    with pytest.raises(FleetError, match="only the head can"):
+        generate(loaded, request(quantisation=Quantisation(64, "search", ("blocks.0.ffn.up",))))
 
 
 def test_sqnr() -> None:

@@ -17,15 +17,17 @@ from fleet.llm.device_session import DeviceSession
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import LoadedModel, load_model
 from fleet.llm.models import ModelOptions
+from fleet.llm.quantisation import Quantisation
 from fleet.llm.session import Embedding
 from fleet.targets.graph.host.build import build_program
 
+PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=4, positions=16)
 
 
 def emitted(spec: str, folder: Path, plan: ModelOptions = PLAN) -> tuple[LoadedModel, Compiled]:
     loaded = load_model(spec)
-    compiled = compile_model(loaded.weights, plan, find_device("hbm_small")[1], {}, aux=True)
+    compiled = compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=True)
     emit_host(loaded, compiled, loaded.tokenizer.chat("xyzxy"), folder)
     build_program([folder / "answer.cpp"], folder / "answer", folders=[folder])
     return loaded, compiled
@@ -99,7 +101,7 @@ def test_the_programs_rounding_to_half_is_numpys(tmp_path: Path) -> None:
 
 def test_a_module_without_a_binary_is_refused(tmp_path: Path) -> None:
     loaded = load_model("tiny")
-    compiled = compile_model(loaded.weights, PLAN, find_device("hbm_small")[1], {}, aux=False)
+    compiled = compile_model(loaded, PLAN, find_device("hbm_small")[1], PLAIN, aux=False)
     with pytest.raises(DeviceError, match="needs a module called 'model' with a binary"):
         emit_host(loaded, compiled, [1], tmp_path)
     with pytest.raises(FleetError, match="a host program needs a device"):

@@ -2,4 +2,4 @@
 
 from fleet.dlavm._lazy import handing_on
 
-__getattr__ = handing_on(__name__, {"build": "fleet.targets.graph.build", "Module": "fleet.targets.graph.build"})
+__getattr__ = handing_on(__name__, {"build": "fleet.llm.run_module", "Module": "fleet.llm.run_module:RunnableModule"})

@@ -208,8 +208,10 @@ class Blocks:
         return products.var_ddr("x", (1, self.token, self.config.channels))
 
     def head(self, x: Node) -> Node:
-        """Two results: logits (1, 1, vocabulary) of the last token, and the index of the largest."""
+        """Logits (1, 1, vocabulary) of the last token and the index of the largest; without a head the normed token."""
         c = self.config
-        last = self.norm("norm", views.gather(x), "norm")
+        last = self.norm("norm", views.gather(x), "norm", place="runtime" if self.options.host_head else "onchip")
+        if self.options.host_head:
+            return last
         logits = self.linear("logits", last, ["head"], (c.channels, c.vocabulary), argmax=True, place="runtime")
         return Tuple([logits[0], logits[1]])

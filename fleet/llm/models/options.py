@@ -19,6 +19,7 @@ class ModelOptions:
         fuse_qkv: q, k and v are one product, whose result is split by views.
         join_rope: the heads of q and k are rotated by one instruction; needs `fuse_qkv`.
         onchip: short-lived tensors stand in the on-chip memory where they fit.
+        host_head: the head is not in the graph, whose result is the last token's normed channels: the host multiplies.
     """
 
     tokens: int = 32
@@ -26,6 +27,7 @@ class ModelOptions:
     fuse_qkv: bool = True
     join_rope: bool = True
     onchip: bool = True
+    host_head: bool = False
 
     def __post_init__(self) -> None:
         """Raises FleetError for sizes that cannot be."""

@@ -26,6 +26,10 @@ def test_tokens_stream_and_engines_agree(capsys: pytest.CaptureFixture[str], tmp
     assert "verdict: PASS" in out
     assert (tmp_path / "index.html").exists()
     assert json.loads((tmp_path / "generation.json").read_text())["text"] == "cab"
+    page = (tmp_path / "index.html").read_text()
+    (tmp_path / "index.html").unlink()
+    assert main(["report", str(tmp_path)]) == 0
+    assert (tmp_path / "index.html").read_text() == page
 
 
 def test_json_is_all_of_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,10 @@ from fleet.llm.contestants import Request, compile_model, generate
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import load_model
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions
+from fleet.llm.quantisation import Quantisation
 from fleet.targets.graph.host.build import build_program
 
+PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=8, positions=64)
 PROMPT = "abcabcabca"
 
@@ -51,7 +53,7 @@ def test_every_architecture_on_hardware(architecture: str) -> None:
 def test_the_host_program_prints_the_same_tokens(sequence: ModelOptions, tmp_path: Path) -> None:
     loaded = load_model("tiny")
     plan = ModelOptions(8, 64, sequence.fuse_qkv, sequence.join_rope, sequence.onchip)
-    compiled = compile_model(loaded.weights, plan, find_device("hbm_small")[1], {}, aux=True)
+    compiled = compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=True)
     emit_host(loaded, compiled, loaded.tokenizer.chat(PROMPT), tmp_path)
     build_program([tmp_path / "answer.cpp"], tmp_path / "answer", folders=[tmp_path])
     run = run_program(

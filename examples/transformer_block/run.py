@@ -161,7 +161,7 @@ def simulate(
 
 
 def _note(shape: Shape, tokens: int, bounds: Mapping[str, float]) -> str:
-    products = sum(bounds[op] for op in CLASSES["matrix products"])
+    products = sum(bounds.get(op, 0.0) for op in CLASSES["matrix products"])
     known = " (published for this shape: 102,736)" if shape.name == "chatglm2" and tokens == 1 else ""
     what = "weights and scales through the HBM ports, or the array"
     return f"Matrix products alone cannot take less than {products:,.0f} cycles{known}: {what}."

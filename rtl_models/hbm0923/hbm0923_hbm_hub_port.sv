@@ -1,7 +1,7 @@
 // One HBM port for two readers and two writers.
 //
-// Readers take turns, unless what the first one asks for is for later: then the second one goes first, whose bursts may be
-// short. The port answers in order, so a queue holds whose bursts are under way. Writers take turns between whole transactions:
+// Readers take turns, unless what the first one asks for is for later: then it waits while the second one asks or has bursts
+// under way, for these would come behind its own. The port answers in order, so a queue holds whose bursts are under way. Writers take turns between whole transactions:
 // the other one goes on when everything of the first is answered (only the oldest instruction writes, so none waits).
 module hbm0923_hbm_hub_port #(
   parameter int unsigned MaxReads = 64  // bursts under way, a power of two
@@ -50,10 +50,12 @@ module hbm0923_hbm_hub_port #(
   logic [MaxReads-1:0] owner_q;
   logic [Qw-1:0]       wr_q, rd_q;
   logic [Qw:0]         used_q;
-  logic                held_q, last_q, reader, room, take, done;
+  logic [Qw:0]         second_q;   // bursts of the second reader
+  logic                held_q, last_q, reader, room, take, done, stands_back;
 
   // In turn where both ask; a burst that was offered stays so. Nothing is computed while nobody asks.
-  assign room = !used_q[Qw];
+  assign room        = !used_q[Qw];
+  assign stands_back = second_first_i && second_q != '0 && !held_q;
   always_comb begin
     reader        = 1'b0;
     hbm_arvalid_o = 1'b0;
@@ -63,7 +65,7 @@ module hbm0923_hbm_hub_port #(
     arready_o     = 2'b00;
     if (arvalid_i != 2'b00) begin
       reader        = held_q ? last_q : (arvalid_i == 2'b11) ? second_first_i || !last_q : arvalid_i[1];
-      hbm_arvalid_o = arvalid_i[reader] && room;
+      hbm_arvalid_o = (reader ? arvalid_i[1] : arvalid_i[0] && !stands_back) && room;
       hbm_araddr_o  = reader ? araddr_i[1] : araddr_i[0];
       hbm_arlen_o   = reader ? arlen_i[1] : arlen_i[0];
       take          = hbm_arvalid_o && hbm_arready_i;
@@ -75,12 +77,13 @@ module hbm0923_hbm_hub_port #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      owner_q <= '0;
-      wr_q    <= '0;
-      rd_q    <= '0;
-      used_q  <= '0;
-      held_q  <= 1'b0;
-      last_q  <= 1'b0;
+      owner_q  <= '0;
+      wr_q     <= '0;
+      rd_q     <= '0;
+      used_q   <= '0;
+      second_q <= '0;
+      held_q   <= 1'b0;
+      last_q   <= 1'b0;
     end else if (hbm_arvalid_o || done) begin
       if (hbm_arvalid_o) begin
         held_q <= !hbm_arready_i;
@@ -91,7 +94,10 @@ module hbm0923_hbm_hub_port #(
         wr_q          <= wr_q + Qw'(1'b1);
       end
       if (done) rd_q <= rd_q + Qw'(1'b1);
-      if (take || done) used_q <= used_q + (Qw + 1)'(take) - (Qw + 1)'(done);
+      if (take || done) begin
+        used_q   <= used_q + (Qw + 1)'(take) - (Qw + 1)'(done);
+        second_q <= second_q + (Qw + 1)'(take && reader) - (Qw + 1)'(done && owner_q[rd_q]);
+      end
     end
   end
 

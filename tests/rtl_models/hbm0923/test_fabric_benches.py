@@ -77,6 +77,7 @@ FAULTS = {
     "the hub answers the wrong unit": ("ddr hub", HUB, "bvalid_o[chip_b_unit_q]", "bvalid_o[tail.unit]"),
     "an HBM port forgets whose a burst is": ("hbm hub", PORT, "owner_q[wr_q] <= reader", "owner_q[0] <= reader"),
     "an HBM port lets the one that reads ahead go first": ("hbm hub", PORT, "second_first_i || !last_q", "!last_q"),
+    "an HBM port does not wait for the other one's bursts": ("hbm hub", PORT, "second_q != '0 && !held_q", "1'b0"),
     "a younger one reads what an older one writes": (
         "dispatch", DISPATCH, "if (meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]])", "if (1'b0)",
     ),

@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
 
         account.expect(top.rvalid_o == (rvalid ? 1u << reads.front().owner : 0u), cycle, "read data for the wrong reader");
         account.expect(top.bvalid_o == (bvalid ? 1u << answers.front().owner : 0u), cycle, "an answer for the wrong writer");
+        const size_t queued = reads.size();
         if (rvalid) {
             rvalid = false;
             if (++sent == reads.front().beats) {
@@ -111,10 +112,14 @@ int main(int argc, char** argv) {
             }
         }
         // A burst that was offered is not exchanged for another one.
-        const bool choice = masters[0].ar && masters[1].ar && !offered && top.hbm_arvalid_o && second_first;
-        if (choice) {
-            account.expect(top.hbm_araddr_o == masters[1].read.address, cycle, "the second reader does not go first");
+        bool behind = masters[1].ar;  // the first reader's burst would come before one of the second's
+        for (const Burst& b : reads) behind |= b.owner == 1;
+        if (second_first && behind && !offered && masters[0].ar) {
+            account.expect(!(top.arready_o & 1), cycle, "the first reader does not stand back");
             ++ahead;
+        }
+        if (masters[1].ar && !offered && second_first && queued < 4) {
+            account.expect(top.hbm_arvalid_o && top.hbm_araddr_o == masters[1].read.address, cycle, "the second reader waits");
         }
         offered = top.hbm_arvalid_o && !top.hbm_arready_i;
         for (uint32_t m = 0; m < 2; ++m) {

@@ -12,7 +12,7 @@ import click
 @click.option("-o", "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages (default: RESULT).")
 @click.option("--since", type=click.Path(path_type=Path), help="An earlier result to say what changed since.")
 def command(result: Path, out: Path | None, since: Path | None) -> int:
-    """Make the page, JSON, JUnit and Markdown again from RESULT (a report's folder, its result.json, or a generation.json). Runs nothing."""
+    """Make the pages again from RESULT (a report's folder, its result.json or generation.json). Runs nothing."""
     from fleet.report.page import write_report
 
     folder = out or (result if result.is_dir() else result.parent)

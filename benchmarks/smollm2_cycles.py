@@ -10,7 +10,8 @@ many cached tokens; weights are random (time does not depend on them), and every
     issue, dependency, latency, compute
                 of that run without refresh: classes of the design's own account. What an instruction does before the commit of the
                 one before it costs nothing: so many cycles are taken off the classes in this order, compute last. Latency is
-                waiting for weights and activations and for the answers of writes
+                waiting for weights and activations and for the answers of writes. Waiting for an earlier instruction ends with
+                its commit, so that dependency is what the account still shows behind it
     beyond      compute less limit: beats of padding, steps of functions; less than 0 where weights came in ahead
 
 Excess = refresh + issue + dependency + latency + beyond. Timed memory: the mean over SEEDS sets of refresh phases.

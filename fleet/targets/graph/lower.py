@@ -17,6 +17,7 @@ from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
 from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
+from fleet.targets.graph.halves import Halves
 from fleet.targets.graph.lifetimes import Lifetimes
 from fleet.targets.graph.names import Names
 from fleet.targets.graph.settings import BuildConfig
@@ -24,6 +25,7 @@ from fleet.targets.graph.storage import Planner
 
 __all__ = ["lower"]
 
+REALLOC = "accel.realloc"
 GLOBAL = "global::"
 """Constants whose name begins so are the same wherever the name is the same, and stand in block "global"."""
 
@@ -119,6 +121,8 @@ class _Lowering:
         self.dims: dict[str, Dim] = {}
         self.log: list[str] = []
         self.life = Lifetimes(graph, self.order, tasks)
+        self.halves = Halves(self.order, tasks, self.life)
+        self.reserved = self._reserved()
         self.keys: dict[Node, list[str]] = {}
         self.join_parts: dict[Node, tuple[Operand, ...]] = {}
 
@@ -134,15 +138,18 @@ class _Lowering:
                 self._item(node)
             elif isinstance(node, Tuple) and node is not self.graph:
                 self.places[node] = tuple(self.places[f][0] for f in node.fields)
+        self._check_names()
         return Emission(
             tuple(self.context.items), tuple(self.nodes), tuple(self.views), self.inputs, self._outputs(),
             tuple(self.constants.values()), self.dims, tuple(self.context.requirements), self.context.parameters, tuple(self.log),
         )  # fmt: skip
 
-    @property
-    def steps(self) -> int:
-        """Calls with instructions."""
-        return len(self.nodes)
+    def _check_names(self) -> None:
+        """Dimensions, storages and loops are variables of the same expressions."""
+        loops = [item.index.name for item in self.context.items if isinstance(item, Loop)]
+        for name in (*self.planner.names(), *loops):
+            if name in self.dims:
+                raise ModelError(f"a dimension is called '{name}', as a storage or a loop is", where="graph", hint="rename it")
 
     # ---- nodes
 
@@ -188,19 +195,46 @@ class _Lowering:
     def _operand(self, tensor: Tensor, space: str) -> Operand:
         return Operand(tensor.shape, tensor.dtype.dtype, space, 0)
 
+    def _reserved(self) -> dict[Node, list[tuple[Number, ...]]]:
+        """Root -> shapes that it must have room for (`realloc`)."""
+        found: dict[Node, list[tuple[Number, ...]]] = {}
+        for node in self.order:
+            if isinstance(node, Call) and node.op == REALLOC:
+                for root in self.life.roots[node]:
+                    found.setdefault(root, []).append(tuple(node.attrs["new_shape"]))
+        return found
+
     def _placed(self, node: Node, key: str, operand: Operand, room: Room, step: int, avoid: Sequence[int] = ()) -> Operand:
         """The operand with its address, strides and storage."""
+        shapes = self.reserved.get(node, ())
+        size = max([room.size, *(self.tasks.room(self.device, replace(operand, shape=s), {}).size for s in shapes)])
         # Indices of an argmax are never on chip: they stand beside what is.
         block, space = "runtime" if node.prefix == "onchip" and operand.space != "onchip" else node.prefix, operand.space
         try:
-            storage = self.planner.take(key, block, space, room.size, step, avoid=avoid if space == "onchip" else ())
+            if space == "onchip":
+                storage = self._on_chip(node, key, size, step, avoid)
+            else:
+                storage = self.planner.take(key, block, space, size, step)
         except DeviceError:
             if space != "onchip" or not self.config.spill:
                 raise
             space = "ddr"
-            storage = self.planner.take(key, "runtime", space, room.size, step)
+            storage = self.planner.take(key, "runtime", space, size, step)
         self.keys.setdefault(node, []).append(key)
         return replace(operand, space=space, address=address_of(storage), surface=room.surface, line=room.line, storage=storage)
+
+    def _on_chip(self, node: Node, key: str, size: int, step: int, avoid: Sequence[int]) -> str:
+        """Room in the half where it is wanted, else where it may be."""
+        wanted, parts = self.halves.wanted(node), self.planner.spaces["onchip"].parts
+        others = [p for p in range(parts) if p != wanted] if wanted is not None and wanted not in avoid else None
+        try:
+            storage = self.planner.take(key, node.prefix, "onchip", size, step, avoid=avoid if others is None else others)
+        except DeviceError:
+            if others is None:
+                raise
+            storage = self.planner.take(key, node.prefix, "onchip", size, step, avoid=avoid)
+        self.halves.placed(node, self.planner.part(key))
+        return storage
 
     def _input(self, node: Var) -> None:
         (tensor,) = self._types(node)

@@ -61,6 +61,13 @@ def test_what_the_device_cannot_do(node: Callable[[], Node], error: str) -> None
         build(made)
 
 
+@pytest.mark.parametrize("name", ["runtime1", "hbm0"])
+def test_a_dimension_with_the_name_of_a_storage(name: str) -> None:
+    x = hbm.var_ddr("x", (1, ne.Var(name, 8), 64))
+    with pytest.raises(ModelError, match=f"a dimension is called '{name}'"):
+        build(typed(hbm.mvm(x, weights())))
+
+
 def test_a_set_without_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     without = replace(find_device("hbm_small")[0], tasks=None)
     monkeypatch.setattr("fleet.targets.graph.build.find_device", lambda name: (without, find_device(name)[1]))

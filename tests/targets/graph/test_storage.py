@@ -221,3 +221,10 @@ def test_staging_uses_what_is_there() -> None:
 def test_wrong_settings(config: dict[str, Any], error: str) -> None:
     with pytest.raises(ModelError, match=error):
         BuildConfig.of(config)
+
+
+def test_a_base_between_two_multiples_is_rounded_up() -> None:
+    p = planner({**BLOCKS, "weight": 0x1010, "hbm": 8}, align=0x40)
+    p.take("w", "weight", "ddr", 64, -1)
+    p.take("k", "hbm", "hbm", 32, -1)
+    assert {n: st.address for n, st in p.finish(1).storages.items()} == {"weight0": 0x1040, "hbm0": 0x40}

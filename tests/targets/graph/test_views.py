@@ -91,6 +91,12 @@ def test_realloc(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, 2 * inputs["x"])
 
 
+def test_realloc_reserves_room() -> None:
+    y = twice(given(64))
+    sizes = [build(transform.infer_type(twice(n), "hbm_small")).storage.storages["runtime1"].size for n in (y, realloc(y))]
+    assert sizes == [9 * 64 * 2, 9 * 256 * 2]
+
+
 def wrong_order(x: Node) -> Node:
     parts = adr.split(x, 2, (64, 64))
     return adr.concat([parts[1], parts[0]], dim=2)

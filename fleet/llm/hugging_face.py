@@ -89,9 +89,19 @@ def hugging_face_config(path: Path, tensors: TensorFolder) -> ModelConfig:
                 raise ModelError(f"model_type is {kind!r:.40}, expected llama, qwen2, chatglm or gpt2")
         if kind != "chatglm" and content.get("tie_word_embeddings") is None:
             config = replace(config, tied="lm_head.weight" not in tensors)  # each family has a default of its own
+        if config.rotary and content.get("rope_parameters") is not None:  # where newer files have the base
+            config = replace(config, rope_base=_rope_base(content["rope_parameters"]))
         return replace(config, bos=tokens["bos"], eos=tuple(eos))
     except ModelError as error:
         raise ModelError(error.what, where=str(path), hint=error.hint) from None
+
+
+def _rope_base(parameters: Any) -> float:
+    match parameters:
+        case {"rope_theta": int() | float() as base} if parameters.get("rope_type", "default") == "default":
+            return float(base)
+        case _:
+            raise ModelError(f"rope_parameters is {parameters!r:.80}, expected rope_theta and rope_type 'default'")
 
 
 def _llama_config(kind: str, get: _Get, refuse: _Refuse) -> ModelConfig:

@@ -14,6 +14,7 @@ rounded to FP16. What was computed is kept in the cache, under a hash of weights
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,8 @@ __all__ = ["GROUPS", "LEVELS", "ROUNDINGS", "Quantisation", "QuantisedWeights", 
 
 GROUPS, LEVELS = (32, 64, 128), 7
 ROUNDINGS = ("absmax", "search", "weighted", "compensated")
+KEPT = 8
+"""Calibrated results in the cache; one of a model of 135 million weights has 70 MB."""
 CHUNK = 410
 """Tokens of a calibration sequence: long enough for the attention's habits, short enough to be quick."""
 _TOGETHER = (("attention.q", "attention.k", "attention.v"), ("attention.o",), ("ffn.gate", "ffn.up"), ("ffn.down",))
@@ -157,7 +160,15 @@ def quantise_model(
     if layers is None:
         layers = made = _calibrated(weights, whole, calibration, report)
         store(path, lambda file: np.savez(file, allow_pickle=False, **_packed(made)))
+        _prune(path.parent)
     return QuantisedWeights(weights, choice, key, {name: q for name, q in layers.items() if name not in choice.host})
+
+
+def _prune(folder: Path) -> None:
+    """Leaves the newest `KEPT` results."""
+    with contextlib.suppress(OSError):  # another process may be at it too
+        for old in sorted(folder.glob("*.npz"), key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
+            old.unlink()
 
 
 def _silent(_fraction: float, _words: str) -> None:

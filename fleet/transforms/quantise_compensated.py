@@ -82,7 +82,7 @@ def _inverse_factor(moments: np.ndarray, damping: float, name: str) -> npt.NDArr
         raise ModelError("the second moments of its inputs are not positive", where=f"weight '{name}'") from None
 
 
-def _upper_inverse(u: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _upper_inverse(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Of an upper triangular matrix, by halves: a third of the work of a general inverse, nearly all in matrix products."""
     n = len(u)
     if n <= _BLOCK:

@@ -32,6 +32,15 @@ def test_every_architecture_comes_back_bit_for_bit(tmp_path: Path, architecture:
         np.testing.assert_array_equal(weights[name], array, err_msg=name)
 
 
+def test_the_rotary_base_is_found_where_newer_files_have_it(tmp_path: Path) -> None:
+    write_hugging_face(tmp_path, tiny_model())
+    path = tmp_path / "config.json"
+    content = json.loads(path.read_text())
+    del content["rope_theta"]
+    path.write_text(json.dumps(content | {"rope_parameters": {"rope_type": "default", "rope_theta": 1e6}}))
+    assert open_hugging_face(tmp_path).config == tiny_model().config
+
+
 def test_llama_is_stored_in_halves_under_the_known_names(tmp_path: Path) -> None:
     """An independent reading: the raw tensors in their own order give the same logits."""
     import dataclasses
@@ -91,6 +100,8 @@ def refused(folder: Path, says: str) -> None:
         ({"model_type": None}, "model_type is None"),
         ({"hidden_act": "gelu"}, "hidden_act is 'gelu'"),
         ({"rope_scaling": {"type": "yarn"}}, "rope_scaling"),
+        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_parameters is"),
+        ({"rope_parameters": 3}, "rope_parameters is"),
         ({"num_hidden_layers": 3}, "model.layers.2.input_layernorm.weight is missing"),
         ({"num_hidden_layers": 1}, "is not known"),
         ({"num_hidden_layers": 1 << 80}, "blocks is"),

@@ -88,6 +88,25 @@ def test_a_calibrated_result_is_kept_and_a_damaged_one_made_again(cache: Path, m
     assert quantise_model(tiny_model(seed=1), choice, TEXT).key != first.key
 
 
+def test_the_cache_keeps_the_newest(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantisation, "KEPT", 1)
+    for group in (32, 64):
+        quantise_model(MODEL, Quantisation(group, "weighted"), TEXT)
+    assert len(list((cache / "models" / "quantised").iterdir())) == 1
+
+
+@pytest.mark.parametrize("architecture", ["qwen2", "chatglm2", "gpt2"])
+def test_every_architecture_can_be_calibrated(architecture: str) -> None:
+    model = tiny_model(architecture)
+    made = quantise_model(model, Quantisation(64), TEXT)
+    assert list(made) == linear_names(model.config)
+    tokens = TEXT[:30]
+    exact, rounded = (forward(model.config, dict(w), tokens) for w in (model, made.rounded))
+    assert np.square(rounded - exact).mean() < 0.2 * np.square(exact - exact.mean()).mean()
+    plain = quantise_model(model, Quantisation(64, "absmax"), TEXT).rounded
+    assert np.square(rounded - exact).sum() < np.square(forward(model.config, dict(plain), tokens) - exact).sum()
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [

@@ -154,7 +154,7 @@ class TokenRow:
 
 @dataclass(frozen=True)
 class LogitsError:
-    """Logits of one step, other against reference (`fleet.cosim.metrics`). least_db: what the SQNR must be; None: only measured."""
+    """Logits of one step, other against reference, both around their mean. least_db: what the SQNR must be; None: only measured."""
 
     index: int
     position: int

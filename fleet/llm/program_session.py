@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fleet.engines.base import RunOptions
+from fleet.llm.blas_threads import one_thread
 from fleet.llm.models import ModelGraph
 from fleet.llm.session import F32, Embedding, Ran, Session
 from fleet.transforms.graph.to_program import MASK, StepProgram, mask_of, to_program
@@ -75,7 +76,8 @@ class VmSession(ProgramSession):
     def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
         step, machine = self._machine(len(x))
         kept: dict[str, np.ndarray] | None = {} if tensors else None
-        outputs = machine.run(self._inputs(step, x, self.position), tensors=kept, keep=set(tensors))
+        with one_thread():
+            outputs = machine.run(self._inputs(step, x, self.position), tensors=kept, keep=set(tensors))
         self._append(step, outputs)
         logits = outputs[step.outputs[0]][-1]
         return Ran(logits, int(np.argmax(logits)), tensors=kept or {})

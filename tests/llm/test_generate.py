@@ -218,7 +218,7 @@ class Scripted(Session):
 def answer(loaded: LoadedModel, other: str, change: float, fail_at: int = -1) -> Outcome:
     like = VmSession(build_model(loaded.weights.config, loaded.weights, PLAN), Embedding(loaded.weights), GraphWeights())
     rows = [np.eye(320, dtype=np.float32)[i] * 9 for i in (70, 71, 72, 73)]
-    wrong = [row + change * (n == 2) for n, row in enumerate(rows)]
+    wrong = [row + change * (n == 2) * np.eye(320, dtype=np.float32)[0] for n, row in enumerate(rows)]
     sessions = [Scripted(like, "vm", rows), Scripted(like, other, wrong, fail_at)]
     contest = Contest(sessions, ["vm", other], [2], loaded.tokenizer, Sampling())
     return contest.run([70, 71], 4)
@@ -229,6 +229,15 @@ def test_a_step_beyond_its_bound_fails(loaded: LoadedModel) -> None:
     assert good.verdict == "pass"
     assert bad.verdict == "fail"
     assert "riscv-vs-vm: step 2: SQNR" in bad.reasons[0]
+
+
+def test_what_is_common_to_all_logits_is_no_error(loaded: LoadedModel) -> None:
+    rows = [np.eye(320, dtype=np.float32)[i] * 9 for i in (70, 71)]
+    like = VmSession(build_model(loaded.weights.config, loaded.weights, PLAN), Embedding(loaded.weights), GraphWeights())
+    sessions = [Scripted(like, "vm", rows), Scripted(like, "riscv", [row + 4 for row in rows])]
+    outcome = Contest(sessions, ["vm", "riscv"], [2], loaded.tokenizer, Sampling()).run([70, 71], 2)
+    assert outcome.verdict == "pass"
+    assert outcome.comparisons[0].steps[0].sqnr_db > 100
 
 
 def test_an_engine_that_stops_is_a_failure_and_the_others_go_on(loaded: LoadedModel) -> None:

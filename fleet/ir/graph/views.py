@@ -130,7 +130,11 @@ def _infer_concat(c: Inference) -> Tensor:
 
 
 def _infer_gather(c: Inference) -> Tensor:
-    heads, _, channels = c.feature(0).shape
+    heads, tokens, channels = c.feature(0).shape
+    if c.attrs.get("index") is not None:
+        index = as_expr(c.number("index"))
+        if index.upper() < 0 or (as_expr(tokens) - index).upper() < 1:
+            c.fail(f"index is {index}, expected a token of {show_shape(c.types[0].shape)}")
     return c.result((heads, 1, channels), c.types[0].dtype)
 
 

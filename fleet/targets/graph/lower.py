@@ -256,6 +256,8 @@ class _Lowering:
         if not 0 <= node.index < len(source):
             raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.name or 'tuple'}'")
         self.places[node] = (source[node.index],)
+        for size in source[node.index].shape:
+            self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.name or 'a split'}'")
 
     def _call(self, node: Call, step: int) -> int:
         """1 where it has instructions, 0 where it is a view."""
@@ -270,6 +272,7 @@ class _Lowering:
         try:
             if view is not None:
                 made = view(call, [t.shape for t in types])
+                self._possible(node, call, types)
                 self.places[node] = made
                 at = len(self.context.items)
                 self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
@@ -282,6 +285,16 @@ class _Lowering:
                 raise
             raise type(error)(f"{error}", where=f"{name} ({node.op})") from error
         return 1
+
+    def _possible(self, node: Call, call: TaskCall, types: Sequence[Tensor]) -> None:
+        """Steps too small for a view are refused: a part of less than nothing, a token that is not there."""
+        what = f"too few for '{call.node}' ({node.op})"
+        for size in {d: None for t in types for d in t.shape}:
+            self.context.require(-as_expr(size), 0, what)
+        index = node.attrs.get("index")
+        if index is not None:
+            self.context.require(as_expr(index) + 1 - call.args[0].shape[1], 0, what)
+            self.context.require(-as_expr(index), 0, what)
 
     def _task(self, node: Call, call: TaskCall, types: Sequence[Tensor], step: int) -> None:
         task = self.tasks.tasks.get(node.op)

@@ -25,6 +25,9 @@ from fleet.targets.graph.storage import Planner
 
 __all__ = ["lower"]
 
+_MOST_ROUNDS = 1 << 16
+"""Each takes room in the binary."""
+
 REALLOC = "accel.realloc"
 GLOBAL = "global::"
 """Constants whose name begins so are the same wherever the name is the same, and stand in block "global"."""
@@ -84,6 +87,8 @@ class _Context:
             yield Numb(0)
         else:
             most = upper(rounds)
+            if most > _MOST_ROUNDS:
+                raise DeviceError(f"a loop of {most:,} rounds, at most {_MOST_ROUNDS:,} are possible", hint="make steps smaller")
             self._loops += 1
             index = Dim(f"{name}_{self._loops}", most - 1)
             self._body = []

@@ -195,3 +195,18 @@ def test_weights_are_quantised_by_the_options(tmp_path: Path) -> None:
         build(graph, options={"group": 48})
     with pytest.raises(ModelError, match="clip is 'none'"):
         build(graph, options={"clip": "none"})
+
+
+@pytest.mark.parametrize("value", [3.5, "x", None])
+def test_a_step_that_is_no_number(value: Any) -> None:
+    module = build(decoder(1, data=False))
+    with pytest.raises(ModelError, match="step: token is .*, expected an integer"):
+        module.calls(token=value)
+    assert module.calls(token=np.int64(3))
+
+
+@pytest.mark.parametrize(("chin", "tokens"), [(1 << 40, 4), (1 << 70, 4), (64, 1 << 40), (64, 1 << 70)])
+def test_absurd_sizes_are_refused_at_once(chin: int, tokens: int) -> None:
+    x = hbm.var_ddr("x", (1, tokens, chin))
+    with pytest.raises(FleetError):
+        build(typed(hbm.mvm(x, weights(chin))), aux=True)

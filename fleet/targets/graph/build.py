@@ -17,7 +17,7 @@ from fleet.targets.graph.cpp import HPP, Target
 from fleet.targets.graph.legality import check
 from fleet.targets.graph.lower import lower
 from fleet.targets.graph.module import Module
-from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig
+from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
 from fleet.targets.graph.steps import Steps
 from fleet.targets.graph.storage import Planner
 from fleet.transforms.quantise import QuantiseOptions
@@ -51,7 +51,8 @@ def build(
         ModelError: a graph without types, a wrong setting, blocks in a circle, a constant used in two ways.
         DeviceError: what the device has no instruction for, or no memory.
     """
-    config, chosen = BuildConfig.of(build_config or {}), dict(options or {})
+    _check(graph, name, target, device)
+    config, chosen = BuildConfig.of(mapping("build_config", build_config)), dict(mapping("options", options))
     instruction_set, found = _device(graph, device)
     tasks = instruction_set.tasks
     if tasks is None:
@@ -62,7 +63,8 @@ def build(
     if config.wt2hbm and instruction_set.loader is None:
         raise DeviceError("its instructions cannot fill the HBM", where=instruction_set.name, hint="build without wt2hbm")
     quantise = QuantiseOptions.of(chosen)
-    planner = Planner(DEFAULT_BLOCKS if init_addr is None else init_addr, config, tasks.spaces(found), found.name)
+    blocks = DEFAULT_BLOCKS if init_addr is None else mapping("init_addr", init_addr)
+    planner = Planner(blocks, config, tasks.spaces(found), found.name)
     emission = lower(graph, tasks, found, planner, config, chosen)
     staging = ""
     if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):
@@ -96,6 +98,18 @@ def build(
     )
     check(steps, emission.dims, instruction_set, found, description)
     return module
+
+
+def _check(graph: object, name: object, target: object, device: object) -> None:
+    """Raises ModelError for arguments of another kind."""
+    if not isinstance(graph, Node):
+        raise ModelError(f"graph is {graph!r}, expected a node of a graph", where="build")
+    for what, value, kind, expected in (
+        ("name", name, str, "a text"), ("target", target, Target, "a target, as targets.hpp"),
+        ("device", device, Device | None, "a device, as find_device gives it"),
+    ):  # fmt: skip
+        if not isinstance(value, kind) or value == "":
+            raise ModelError(f"{what} is {value!r}, expected {expected}", where="build")
 
 
 def _device(graph: Node, given: Device | None) -> tuple[InstructionSet, Device]:

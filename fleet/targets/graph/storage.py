@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.tasks import Space
@@ -151,6 +152,10 @@ class Planner:
         self.config, self.spaces, self.device = config, spaces, device
         self._bases = dict(blocks)
         _check_chains(self._bases)
+        for name in config.pingpong:
+            if name not in self._bases:
+                what = f"setting 'pingpong' names '{name}', which is no block"
+                raise ModelError(what, where=WHERE, hint=f"blocks are {', '.join(self._bases)}")
         self._blocks: dict[str, _Block] = {}
         self._live: dict[str, tuple[_Block, _Room, int, int]] = {}
         self._tenants: list[tuple[str, _Room, int, int, int | None]] = []
@@ -351,15 +356,15 @@ _HINT: Mapping[str, str] = {
 }
 
 
-def _check_chains(bases: Mapping[str, int | str]) -> None:
+def _check_chains(bases: Mapping[Any, Any]) -> None:
     missing = [b for b in NEEDED_BLOCKS if b not in bases]
     if missing:
         raise ModelError(f"no base for block {', '.join(repr(b) for b in missing)}", where=WHERE, hint="give an address or a block")
     for name, base in bases.items():
-        if isinstance(base, bool) or (isinstance(base, int) and base < 0):
+        if not isinstance(base, int | str) or isinstance(base, bool) or (isinstance(base, int) and base < 0):
             raise ModelError(f"the base of block '{name}' is {base!r}, expected an address or the name of a block", where=WHERE)
-        if not name.isidentifier() or not name.isascii():
-            raise ModelError(f"block '{name}': expected a name of letters, digits and _", where=WHERE)
+        if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+            raise ModelError(f"block {name!r}: expected a name of letters, digits and _", where=WHERE)
         seen, follows = [name], base
         while isinstance(follows, str):
             if follows not in bases:

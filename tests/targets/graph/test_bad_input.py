@@ -255,3 +255,16 @@ def test_arguments_of_build_of_another_kind(argument: str, value: Any, error: st
 def test_a_graph_that_is_none(graph: Any) -> None:
     with pytest.raises(FleetError, match="expected a node of a graph"):
         build(graph)
+
+
+def test_parameters_into_what_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    module = build(typed(hbm.mvm(given(), weights(data=np.zeros((64, 32))))))
+    with pytest.raises(ModelError, match=r"file/params: cannot be written .Not a directory"):
+        module.write_params(tmp_path / "file" / "params")
+
+
+def test_a_path_with_a_zero_byte() -> None:
+    module = build(typed(hbm.mvm(given(), weights(data="a\0b.bin"))))
+    with pytest.raises(ModelError, match=r"constant 'w', .*: cannot be read .embedded null byte"):
+        list(module.images())

@@ -24,6 +24,8 @@ from fleet.transforms.quantise import QuantiseOptions
 
 __all__ = ["build"]
 
+_OPTIONS = ("clip", "group", "rounding")
+
 
 def build(
     graph: Node,
@@ -62,6 +64,9 @@ def build(
         raise DeviceError("its hardware cannot fetch a binary", where=instruction_set.name, hint="build with aux=False")
     if config.wt2hbm and instruction_set.loader is None:
         raise DeviceError("its instructions cannot fill the HBM", where=instruction_set.name, hint="build without wt2hbm")
+    for option in chosen:
+        if option not in _OPTIONS:
+            raise ModelError(f"no option '{option}'", where="build", hint=f"options are {', '.join(_OPTIONS)}")
     quantise = QuantiseOptions.of(chosen)
     blocks = DEFAULT_BLOCKS if init_addr is None else mapping("init_addr", init_addr)
     planner = Planner(blocks, config, tasks.spaces(found), found.name)
@@ -74,7 +79,7 @@ def build(
         # Its size depends on no address.
         zero = dict.fromkeys(planner.names(), 0)
         size = AuxBinary(Steps(emission, zero), description).size
-        insts = planner.take("insts", "insts", "ddr", max(size, 1), -1)
+        insts = planner.take("insts", "insts", "ddr", max(size, 1), -1, lasting=True)
     plan = planner.finish(len(emission.nodes))
     steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
     module = Module(

@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
-from fleet.ir.graph.walk import post_order
+from fleet.ir.graph.walk import caches, post_order
 from fleet.isa.contract import Device
 from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
@@ -128,6 +128,7 @@ class _Lowering:
         self.life = Lifetimes(graph, self.order, tasks)
         self.halves = Halves(self.order, tasks, self.life)
         self.reserved = self._reserved()
+        self.caches = frozenset(caches(graph).values())
         self.keys: dict[Node, list[str]] = {}
         self.join_parts: dict[Node, tuple[Operand, ...]] = {}
 
@@ -310,6 +311,9 @@ class _Lowering:
         avoid = {self.planner.part(key) for a in node.args for root in self.life.roots[a] for key in self.keys.get(root, ())
                  if any(o.space == "onchip" for o in self.places[a])}  # fmt: skip
         wanted = [self._operand(t, self._space(node, t)) for t in types]
+        if node in self.caches and self.config.ping_pong(node.prefix):
+            what = f"a cache stands in block '{node.prefix}', whose storages are used again"
+            raise ModelError(what, where=f"{call.node} ({node.op})", hint="leave it in block 'hbm_cache'")
         made: list[Operand] = []
         if node in self.life.joined:
             made, wanted = [self._join_place(node, step, sorted(avoid))], []
@@ -359,7 +363,7 @@ class _Lowering:
         if place is None:
             name = self.constant_names.unique(operand.name)
             block = "global" if shared else argument.prefix
-            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1)
+            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1, lasting=True)
             place = self.constants[key] = ConstantPlace(name, argument.data, storage, operand.space, packing)
         _check_use(place, packing, argument, call)
         room = place.packing.room

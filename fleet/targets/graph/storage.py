@@ -127,6 +127,7 @@ class _Room:
     name: str
     size: int
     part: int = 0
+    lasting: bool = False
 
 
 @dataclass
@@ -160,7 +161,9 @@ class Planner:
         self._live: dict[str, tuple[_Block, _Room, int, int]] = {}
         self._tenants: list[tuple[str, _Room, int, int, int | None]] = []
 
-    def take(self, key: str, block: str, space: str, size: int, step: int, *, avoid: Collection[int] = ()) -> str:
+    def take(
+        self, key: str, block: str, space: str, size: int, step: int, *, avoid: Collection[int] = (), lasting: bool = False
+    ) -> str:
         """Room for a tensor from `step` on; the name of its storage.
 
         Args:
@@ -168,6 +171,7 @@ class Planner:
             block, space: where it goes. size: bytes, in every bank.
             step: from which it is alive; -1 before the first.
             avoid: parts of the space in which it must not stand.
+            lasting: it is there before the first step and through all of them: nothing else ever stands where it does.
 
         Raises:
             ModelError: the block has no base, or other tensors of it stand in another memory.
@@ -175,10 +179,12 @@ class Planner:
         """
         found = self._block(block, space, key)
         size = round_up(max(size, 1), self._unit(space))
-        room = self._reused(found, size, avoid) if self.config.ping_pong(block) else None
+        again = self.config.ping_pong(block) and not lasting
+        room = self._reused(found, size, avoid) if again else None
         room = room or self._new(found, key, size, avoid)
+        room.lasting = lasting
         # What is not used again is kept through all runs: constants, caches.
-        self._live[key] = found, room, size, step if self.config.ping_pong(block) else -1
+        self._live[key] = found, room, size, step if again else -1
         return room.name
 
     def stage(self, block: str, space: str, size: int) -> str:
@@ -187,10 +193,11 @@ class Planner:
         """
         found = self._block(block, space, "staging")
         size = round_up(size, self._unit(space))
-        if not self.config.ping_pong(block) or not found.rooms:
+        rooms = [r for r in found.rooms if not r.lasting]
+        if not self.config.ping_pong(block) or not rooms:
             return self._new(found, "staging", size, ()).name
-        enough = [r for r in found.rooms if r.size >= size]
-        room = min(enough, key=lambda r: r.size) if enough else max(found.rooms, key=lambda r: r.size)
+        enough = [r for r in rooms if r.size >= size]
+        room = min(enough, key=lambda r: r.size) if enough else max(rooms, key=lambda r: r.size)
         room.size = max(room.size, size)
         return room.name
 

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,7 +49,14 @@ class Runner:
     """
 
     def __init__(self, module: Module, engine: str = "iss", *, memory: str = "ideal", seed: int = 0) -> None:
-        """memory, seed: of the simulation. Raises DeviceError, or what opening the engine raises."""
+        """memory, seed: of the simulation.
+
+        Raises ModelError for a constant without data, DeviceError, or what opening the engine raises.
+        """
+        for place in module.constants.places:
+            if not module.constants.has_data(place):
+                hint = "give the constant an array or a file"
+                raise ModelError("no data, only a shape", where=f"constant '{place.name}'", hint=hint)
         self.module, self.commits = module, tuple[Commit, ...]()
         self._backend = device_backend(engine)
         self._folder = tempfile.TemporaryDirectory(prefix="fleet-run-", ignore_cleanup_errors=True)
@@ -72,12 +79,14 @@ class Runner:
             ModelError: an input is missing, is not one, or has another shape; a step beyond the plan.
         """
         module, memory = self.module, self._memory
+        if not isinstance(cast("object", inputs), Mapping):
+            raise ModelError(f"inputs are {inputs!r}, expected a dict", where=f"model '{module.name}'")
         unknown = [name for name in inputs if name not in module.inputs]
         missing = [name for name in module.inputs if name not in inputs]
         if unknown or missing:
             words = f"no input '{unknown[0]}'" if unknown else f"input '{missing[0]}' is missing"
             raise ModelError(words, where=f"model '{module.name}'", hint=f"inputs are {', '.join(module.inputs) or 'none'}")
-        for name, array in inputs.items():
+        for name, array in {n: _numbers(module, n, a) for n, a in inputs.items()}.items():
             shape = module.shape_of(name, **dims)
             if tuple(array.shape) != shape:
                 raise ModelError(f"input '{name}' is {list(array.shape)}, expected {list(shape)}", where=f"model '{module.name}'")
@@ -97,6 +106,16 @@ class Runner:
         self._backend.close()
         self._memory.close()
         self._folder.cleanup()
+
+
+def _numbers(module: Module, name: str, given: object) -> np.ndarray:
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind in "fiub":
+            return array
+    except ValueError:  # rows of several lengths
+        pass
+    raise ModelError(f"input '{name}' is no array of numbers", where=f"model '{module.name}'")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ Example:
 
 from __future__ import annotations
 
+import keyword
 import operator
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -230,10 +231,13 @@ class Var(Expr):
 
     def __new__(cls, name: str, max_data: int | None = None, min_data: int = 0) -> Var:
         """Raises ExprError for a name that is none, or a maximum below the minimum."""
-        if not name.isidentifier():
-            raise ExprError(f"'{name}' is no name of a variable", hint="use letters, digits and _")
-        least = operator.index(min_data)
-        most = None if max_data is None or (max_data == -1 and least >= 0) else operator.index(max_data)
+        if not isinstance(cast("object", name), str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise ExprError(f"{name!r} is no name of a variable", hint="use letters, digits and _, and no word of Python's")
+        try:
+            least = operator.index(min_data)
+            most = None if max_data is None or (max_data == -1 and least >= 0) else operator.index(max_data)
+        except TypeError:
+            raise ExprError(f"variable {name}: max_data {max_data!r} and min_data {min_data!r}, expected integers") from None
         if most is not None and most < least:
             raise ExprError(f"variable {name} has max_data {most} below min_data {least}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fleet.dlavm import adr, ne
 from fleet.dlavm import backend as dlavm_backend
 from fleet.dlavm import runtime as dlavm_runtime
 from fleet.errors import DeviceError, ModelError
@@ -72,3 +73,25 @@ def test_dlavms_names() -> None:
     assert dlavm_backend.build is build
     assert dlavm_backend.Module is RunnableModule
     assert dlavm_runtime.Runner is Runner
+
+
+def product(data: object) -> RunnableModule:
+    x = adr.hbm.var_ddr("x", (1, ne.Var("token", 4), 64))
+    return build(infer_type(adr.hbm.mvm(x, adr.hbm.const_hbm("w", data, (64, 32))), "hbm_small"))
+
+
+def test_weights_without_data_do_not_count_as_zeros() -> None:
+    with pytest.raises(ModelError, match="constant 'w': no data, only a shape; give the constant an array or a file"):
+        product(None).run({"x": np.ones((1, 2, 64))}, token=2)
+
+
+def test_inputs_that_are_no_arrays() -> None:
+    mod = product(np.eye(64)[:, :32])
+    rows = np.arange(128.0).reshape(1, 2, 64)
+    np.testing.assert_array_equal(mod.run({"x": rows.tolist()}, token=2)["output"], mod.run({"x": rows}, token=2)["output"])
+    for wrong in (np.full((1, 2, 64), "x"), [[1], [1, 2]], None, rows + 1j):
+        with pytest.raises(ModelError, match="model 'model': input 'x' is no array of numbers"):
+            mod.run({"x": wrong}, token=2)
+    with pytest.raises(ModelError, match="inputs are None, expected a dict"):
+        mod.run(None, token=2)
+    mod.reset()

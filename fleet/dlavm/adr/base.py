@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fleet.errors import FleetError
 from fleet.ir.graph.errors import GraphError
 from fleet.ir.graph.nodes import HBM, Accelerator, Call, Constant, DataType, Node, Tensor, Tuple, TupleItem, Type, Var
 from fleet.ir.graph.registry import GraphOperator, Inference, find_operator, register
@@ -33,9 +34,16 @@ class Op:
         """
 
         def infer(call: Inference) -> Type:
-            fits, found = relation(call.types, dict(call.attrs))
+            try:
+                fits, found = relation(call.types, dict(call.attrs))
+            except FleetError:
+                raise
+            except Exception as error:
+                call.fail(f"its relation fails with {type(error).__name__}: {error}")
             if not fits:
                 call.fail(str(found or "its arguments do not fit"))
+            if not isinstance(found, Tensor) and not (isinstance(found, tuple) and found):
+                call.fail(f"its relation gives {found!r}, expected a Tensor, or a tuple of them")
             return found
 
         return register(GraphOperator(name, ("data",), infer, many=True, doc="registered by its relation"))

@@ -7,15 +7,19 @@ from fleet.errors import DeviceError
 from fleet.isa.registry import find_device, instruction_sets
 
 
+class UnknownAccelerator(DeviceError, AttributeError):
+    """No such device; an AttributeError, too, since `hasattr` asks for that."""
+
+
 def __getattr__(name: str) -> Accel:
     if name.startswith("_"):
         raise AttributeError(name)
     try:
         found = find_device(name.lower())[1]
     except DeviceError as error:
-        raise AttributeError(str(error)) from error
+        raise UnknownAccelerator(error.what, where=error.where, hint=error.hint) from None
     if "hbm" not in found.memory:
-        raise AttributeError(f"device {found.name} has no HBM")
+        raise UnknownAccelerator("it has no HBM", where=f"device {found.name}")
     return Accel(found)
 
 

@@ -144,6 +144,8 @@ def _infer_rope(c: Inference) -> Tensor:
 
 def _infer_cache(c: Inference) -> Tensor:
     heads, tokens, channels = c.feature(0).shape
+    if c.attrs.get("trp", 0) not in (0, 1):
+        c.fail(f"trp is {c.attrs['trp']!r}, expected 1 (keys) or 0 (values)")
     return c.result((heads, tokens + c.number("last_token"), channels), CACHE)
 
 
@@ -170,6 +172,7 @@ def _cache_argument(c: Inference, keys: bool) -> tuple[Tensor, Tensor]:
 
 def _infer_trp(c: Inference) -> Tensor:
     data, cached = _cache_argument(c, True)
+    c.real("scale")
     c.agree(f"channels of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[2])
     return c.result((*data.shape[:2], cached.shape[1]))
 

@@ -6,12 +6,13 @@ are the same object. A pass makes new nodes (`fleet.ir.graph.walk`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from fleet.ir.graph.errors import GraphError
 from fleet.symbols.expr import Expr
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "TupleItem",
     "Type",
     "Var",
+    "sizes",
 ]
 
 Dim = int | Expr
@@ -79,6 +81,30 @@ class Tensor:
 Type = Tensor | tuple[Tensor, ...]
 
 
+def sizes(what: str, given: object) -> tuple[Dim, ...]:
+    """A shape as a tuple. Raises GraphError for what is none; what stands in it is `infer_type`'s matter."""
+    if not isinstance(given, Iterable) or isinstance(given, str | Expr):
+        raise GraphError(f"{what} {given!r}, expected a tuple or a list of sizes")
+    return tuple(cast("Iterable[Dim]", given))
+
+
+def _named(name: object) -> str | None:
+    if name is not None and not isinstance(name, str):
+        raise GraphError(f"{name!r} is no name of an input or a constant")
+    return name
+
+
+def _nodes(given: object, all_of_them: str, one: str) -> tuple[Node, ...]:
+    """Nodes as a tuple. Raises GraphError for anything else."""
+    if not isinstance(given, Iterable) or isinstance(given, Node | str):
+        raise GraphError(f"{all_of_them} {type(cast('object', given)).__name__}, expected a list of nodes")
+    found = tuple(cast("Iterable[Node]", given))
+    for index, node in enumerate(found):
+        if not isinstance(cast("object", node), Node):
+            raise GraphError(f"{one.format(index)} {node!r}, expected a node of a graph")
+    return found
+
+
 class Node:
     """What all nodes have.
 
@@ -94,6 +120,8 @@ class Node:
         self.name = name
 
     def __getitem__(self, index: int) -> TupleItem:
+        if not isinstance(cast("object", index), int):
+            raise GraphError(f"result {index!r} of a node, expected a number")
         return TupleItem(self, index)
 
     def __iter__(self) -> Any:
@@ -113,8 +141,8 @@ class Var(Node):
         self, name: str, shape: Sequence[Dim], dtype: DataType, device: Accelerator = HBM, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(prefix, checked_type, name)
-        self.shape, self.dtype, self.device = tuple(shape), dtype, device
+        super().__init__(prefix, checked_type, _named(name))
+        self.shape, self.dtype, self.device = sizes(f"{name}: shape", shape), dtype, device
 
 
 class Constant(Node):
@@ -124,8 +152,9 @@ class Constant(Node):
         self, name: str, data: Data, shape: Sequence[Dim] | None, dtype: DataType, device: Accelerator = HBM,
         prefix: str = "weight", checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(prefix, checked_type, name)
-        self.data, self.shape, self.dtype, self.device = data, None if shape is None else tuple(shape), dtype, device
+        super().__init__(prefix, checked_type, _named(name))
+        self.data, self.shape = data, None if shape is None else sizes(f"{name}: shape", shape)
+        self.dtype, self.device = dtype, device
 
 
 class Call(Node):
@@ -135,7 +164,8 @@ class Call(Node):
         self, op: str, args: Sequence[Node], attrs: Mapping[str, Any] | None = None, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        self.op, self.args, self.attrs = op, tuple(args), dict(attrs or {})
+        self.op, self.attrs = op, dict(attrs or {})
+        self.args = _nodes(args, f"arguments of {op} are", f"argument {{}} of {op} is")
         super().__init__(prefix, checked_type, self.attrs.get("name"))
 
 
@@ -144,7 +174,7 @@ class Tuple(Node):
 
     def __init__(self, fields: Sequence[Node], checked_type: Type | None = None) -> None:
         super().__init__("runtime", checked_type)
-        self.fields = tuple(fields)
+        self.fields = _nodes(fields, "fields of a tuple are", "field {} of a tuple is")
 
 
 class TupleItem(Node):

@@ -99,6 +99,7 @@ def _infer_two(c: Inference) -> Tensor:
 
 
 def _infer_norm(c: Inference) -> Tensor:
+    c.real("eps", 0)
     data = c.feature(0)
     coefficients(c, 1, data.shape[2], alone=True)
     return c.result(data.shape)

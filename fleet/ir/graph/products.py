@@ -32,6 +32,8 @@ class Named(Protocol):
 
 
 def _accelerator(device: Accelerator | Named) -> Accelerator:
+    if not isinstance(device, Accelerator) and not isinstance(getattr(device, "name", None), str):
+        raise GraphError(f"device is {device!r}, expected an accelerator, as device.hbm_accel has them")
     return device if isinstance(device, Accelerator) else Accelerator(device.name)
 
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from math import inf, isfinite
+from numbers import Real
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -92,6 +94,15 @@ class Inference:
         except ExprError as error:
             self.fail(f"attribute {name}: {error.what}")
 
+    def real(self, name: str, least: float = -inf) -> float | None:
+        """An attribute that is a finite number, of at least `least`; None where it is missing."""
+        value = self.attrs.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, Real) or not isfinite(value) or value < least:
+            self.fail(f"attribute {name} is {value!r}, expected a number" + ("" if least == -inf else f" of at least {least:g}"))
+        return float(value)
+
     def agree(self, what: str, a: Dim, b: Dim) -> None:
         """Refuses sizes that differ."""
         if not same_dim(a, b):
@@ -147,6 +158,8 @@ def operators() -> dict[str, GraphOperator]:
 def find_operator(name: str) -> GraphOperator:
     """The operator of a name. Raises GraphError naming those that are spelled alike."""
     _load()
+    if not isinstance(cast("object", name), str):
+        raise GraphError(f"operator {name!r}, expected a name")
     if name not in _OPERATORS:
         near = difflib.get_close_matches(name, _OPERATORS, 3)
         raise GraphError(f"no operator {name}", hint=f"did you mean {' or '.join(near)}" if near else "register it first")

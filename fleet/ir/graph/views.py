@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.nodes import Call, Dim, Node, Tensor, Tuple
+from fleet.ir.graph.errors import GraphError
+from fleet.ir.graph.nodes import Call, Dim, Node, Tensor, Tuple, sizes
 from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
 from fleet.symbols.expr import as_expr, dim
 
@@ -29,21 +30,23 @@ def reshape(data: Node, new_shape: Sequence[Dim], force: int = 0) -> Call:
 
     This is not NumPy's reshape: the tokens stay the middle dimension.
     """
-    return call("accel.reshape", (data,), {"new_shape": builtins.tuple(new_shape), "force": force})
+    return call("accel.reshape", (data,), {"new_shape": sizes("new_shape", new_shape), "force": force})
 
 
 def split(data: Node, axis: int, new_chs: Sequence[Dim] = (), dynamic: bool = True) -> Call:
     """Parts along heads (0), tokens (1) or channels (2 or -1), of sizes new_chs; taken by [0], [1], ..."""
-    return call("accel.split", (data,), {"axis": axis, "new_chs": builtins.tuple(new_chs), "dynamic": dynamic})
+    return call("accel.split", (data,), {"axis": axis, "new_chs": sizes("new_chs", new_chs), "dynamic": dynamic})
 
 
 def realloc(data: Node, new_shape: Sequence[Dim]) -> Call:
     """The same tensor with memory for new_shape reserved."""
-    return call("accel.realloc", (data,), {"new_shape": builtins.tuple(new_shape)})
+    return call("accel.realloc", (data,), {"new_shape": sizes("new_shape", new_shape)})
 
 
 def concat(exprs: Sequence[Node], dim: int = 0, **attrs: Any) -> Call:
     """Tensors side by side along heads (0), tokens (1) or channels (2 or -1): they are written into one storage."""
+    if isinstance(exprs, Node):
+        raise GraphError("arguments of accel.concat are one node, expected a list of nodes")
     return call("accel.concat", builtins.tuple(exprs), {"dim": dim, **attrs})
 
 
@@ -65,11 +68,22 @@ def _whole_groups(c: Inference, shape: Sequence[Dim]) -> None:
         c.fail(f"{show_shape(shape)}: channels of a head must be a multiple of {LANES}, or they do not stand apart in memory")
 
 
-def _infer_reshape(c: Inference) -> Tensor:
-    old = c.feature(0).shape
-    new = list(c.attrs["new_shape"])
+def _sizes(c: Inference, name: str) -> builtins.tuple[Dim, ...]:
+    if name not in c.attrs:
+        c.fail(f"attribute {name} is missing")
+    return sizes(name, c.attrs[name])
+
+
+def _new_shape(c: Inference) -> list[Dim]:
+    new = list(_sizes(c, "new_shape"))
     if len(new) != 3:
         c.fail(f"new shape {show_shape(new)}, expected (heads, tokens, channels)")
+    return new
+
+
+def _infer_reshape(c: Inference) -> Tensor:
+    old = c.feature(0).shape
+    new = _new_shape(c)
     unknown = [i for i, d in enumerate(new) if isinstance(d, int) and d == -1]
     if len(unknown) > 1:
         c.fail(f"new shape {show_shape(new)}: only one size may be -1")
@@ -94,7 +108,7 @@ def _infer_reshape(c: Inference) -> Tensor:
 
 def _axis(c: Inference, name: str) -> int:
     axis = c.attrs.get(name)
-    if axis not in _AXES:
+    if not isinstance(axis, int) or axis not in _AXES:
         c.fail(f"{name} is {axis!r}, expected 0 (heads), 1 (tokens) or 2 (channels)")
     return _AXES[axis]
 
@@ -102,7 +116,7 @@ def _axis(c: Inference, name: str) -> int:
 def _infer_split(c: Inference) -> builtins.tuple[Tensor, ...]:
     shape = c.feature(0).shape
     axis = _axis(c, "axis")
-    parts = c.attrs["new_chs"]
+    parts = _sizes(c, "new_chs")
     if not parts or not same_dim(sum(parts, start=as_expr(0)), shape[axis]):
         c.fail(f"parts {show_shape(parts)} of {show_shape(shape)}: their sum must be {shape[axis]}")
     for part in parts[:-1] if axis == 2 else ():
@@ -112,6 +126,10 @@ def _infer_split(c: Inference) -> builtins.tuple[Tensor, ...]:
 
 
 def _infer_realloc(c: Inference) -> Tensor:
+    new = _new_shape(c)
+    for size in new:
+        if as_expr(size).upper() < 1:
+            c.fail(f"new shape {show_shape(new)}: a size is {size}, expected at least 1")
     return c.result(c.feature(0).shape, c.types[0].dtype)
 
 
@@ -130,7 +148,11 @@ def _infer_concat(c: Inference) -> Tensor:
 
 
 def _infer_gather(c: Inference) -> Tensor:
-    heads, _, channels = c.feature(0).shape
+    heads, tokens, channels = c.feature(0).shape
+    if c.attrs.get("index") is not None:
+        index = as_expr(c.number("index"))
+        if index.upper() < 0 or (as_expr(tokens) - index).upper() < 1:
+            c.fail(f"index is {index}, expected a token of {show_shape(c.types[0].shape)}")
     return c.result((heads, 1, channels), c.types[0].dtype)
 
 

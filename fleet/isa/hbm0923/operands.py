@@ -47,12 +47,13 @@ def ceil_div(a: int, b: int) -> int:
 def channel_bytes(device: Device, chin: int, tblk: int) -> int:
     """Bytes of one output channel in its HBM port: scales and codes of every 2,048 inputs, whole 32-byte beats."""
     tin, tgroup = device.parameters["Tin"], device.parameters["TgroupCh"]
-    total = 0
-    for first in range(0, chin, tgroup):
-        n = min(tgroup, chin - first)
-        total += BEAT_BYTES * ceil_div(ceil_div(n, tblk), BEAT_BYTES // 2)
-        total += BEAT_BYTES * ceil_div(ceil_div(n, tin) * tin // 2, BEAT_BYTES)
-    return total
+
+    def of(n: int) -> int:
+        scales = ceil_div(ceil_div(n, tblk), BEAT_BYTES // 2)
+        return BEAT_BYTES * (scales + ceil_div(ceil_div(n, tin) * tin // 2, BEAT_BYTES))
+
+    whole, rest = divmod(chin, tgroup)
+    return whole * of(tgroup) + of(rest)
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,14 @@ from fleet.targets.graph.cpp import HPP, Target
 from fleet.targets.graph.legality import check
 from fleet.targets.graph.lower import lower
 from fleet.targets.graph.module import Module
-from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig
+from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
 from fleet.targets.graph.steps import Steps
 from fleet.targets.graph.storage import Planner
 from fleet.transforms.quantise import QuantiseOptions
 
 __all__ = ["build"]
+
+_OPTIONS = ("clip", "group", "rounding")
 
 
 def build(
@@ -51,7 +53,8 @@ def build(
         ModelError: a graph without types, a wrong setting, blocks in a circle, a constant used in two ways.
         DeviceError: what the device has no instruction for, or no memory.
     """
-    config, chosen = BuildConfig.of(build_config or {}), dict(options or {})
+    _check(graph, name, target, device)
+    config, chosen = BuildConfig.of(mapping("build_config", build_config)), dict(mapping("options", options))
     instruction_set, found = _device(graph, device)
     tasks = instruction_set.tasks
     if tasks is None:
@@ -61,8 +64,12 @@ def build(
         raise DeviceError("its hardware cannot fetch a binary", where=instruction_set.name, hint="build with aux=False")
     if config.wt2hbm and instruction_set.loader is None:
         raise DeviceError("its instructions cannot fill the HBM", where=instruction_set.name, hint="build without wt2hbm")
+    for option in chosen:
+        if option not in _OPTIONS:
+            raise ModelError(f"no option '{option}'", where="build", hint=f"options are {', '.join(_OPTIONS)}")
     quantise = QuantiseOptions.of(chosen)
-    planner = Planner(DEFAULT_BLOCKS if init_addr is None else init_addr, config, tasks.spaces(found), found.name)
+    blocks = DEFAULT_BLOCKS if init_addr is None else mapping("init_addr", init_addr)
+    planner = Planner(blocks, config, tasks.spaces(found), found.name)
     emission = lower(graph, tasks, found, planner, config, chosen)
     staging = ""
     if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):
@@ -72,7 +79,7 @@ def build(
         # Its size depends on no address.
         zero = dict.fromkeys(planner.names(), 0)
         size = AuxBinary(Steps(emission, zero), description).size
-        insts = planner.take("insts", "insts", "ddr", max(size, 1), -1)
+        insts = planner.take("insts", "insts", "ddr", max(size, 1), -1, lasting=True)
     plan = planner.finish(len(emission.nodes))
     steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
     module = Module(
@@ -96,6 +103,18 @@ def build(
     )
     check(steps, emission.dims, instruction_set, found, description)
     return module
+
+
+def _check(graph: object, name: object, target: object, device: object) -> None:
+    """Raises ModelError for arguments of another kind."""
+    if not isinstance(graph, Node):
+        raise ModelError(f"graph is {graph!r}, expected a node of a graph", where="build")
+    for what, value, kind, expected in (
+        ("name", name, str, "a text"), ("target", target, Target, "a target, as targets.hpp"),
+        ("device", device, Device | None, "a device, as find_device gives it"),
+    ):  # fmt: skip
+        if not isinstance(value, kind) or value == "":
+            raise ModelError(f"{what} is {value!r}, expected {expected}", where="build")
 
 
 def _device(graph: Node, given: Device | None) -> tuple[InstructionSet, Device]:

@@ -85,6 +85,8 @@ class Constants:
                 if found != wanted or found > _LARGEST:
                     raise ModelError(f"{found} bytes, expected {wanted}", where=f"constant '{place.name}', {one}")
                 data = np.fromfile(one, np.uint8, size, offset=bank * size if single else 0)
-            except OSError as error:
-                raise ModelError(f"cannot be read ({error.strerror or error})", where=f"constant '{place.name}', {one}") from error
+            except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
+                raise ModelError(
+                    f"cannot be read ({getattr(error, 'strerror', None) or error})", where=f"constant '{place.name}', {one}"
+                ) from error
             yield data

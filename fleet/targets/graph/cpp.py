@@ -33,6 +33,11 @@ def print_cpp(program: st.Program) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _escaped(text: str) -> str:
+    """As it stands between quotes."""
+    return re.sub(r'[\\"]|[\x00-\x1f\x7f]', lambda m: f"\\{m[0]}" if m[0] in '\\"' else f"\\{ord(m[0]):03o}", text)
+
+
 class _Printer:
     def __init__(self) -> None:
         self.wide: set[str] = set()
@@ -51,7 +56,8 @@ class _Printer:
     def statement(self, s: st.Node) -> Iterator[str]:
         match s:
             case st.Annotation(text):
-                yield f"// {text}" if text else ""
+                # A line's end, or a backslash there, would lead out of the comment.
+                yield f"// {' '.join(text.split())}".rstrip("\\ ") if text else ""
             case st.Define():
                 yield self._define(s)
             case st.Assign(name, value):
@@ -63,7 +69,7 @@ class _Printer:
             case st.WriteWord(address, value):
                 yield f"DDR_Update(h2cx, {self.number(address)}, {self._word(value)});"
             case st.CopyFile(space, file, address, size):
-                name = f'(std::string(prefix) + "/{file}").c_str()'
+                name = f'(std::string(prefix) + "/{_escaped(file)}").c_str()'
                 yield f"{space.upper()}_Write_bin(h2cx, {name}, {self.number(address)}, {size});"
             case st.CallFunction(name, parameters):
                 yield f"{name}({', '.join(p.name for p in parameters)});"

@@ -21,6 +21,8 @@ __all__ = ["bindings", "check"]
 RANDOM = 4
 _TRIES = 64
 _MOST = 24
+_NEAR, _FAR = 64, 32
+"""Steps are tried one by one up to `_NEAR` above the least, then at powers of two below `_FAR` bits."""
 """Bindings that are looked at, at most."""
 
 Dims = dict[str, int]
@@ -66,17 +68,25 @@ def bindings(steps: Steps, dims: Mapping[str, Var]) -> list[Dims]:
 
 
 def smallest(steps: Steps, dims: Mapping[str, Var]) -> Dims:
-    """The smallest step: 1 where 0 makes an input empty. Raises ModelError where that is not possible either."""
+    """The smallest step: where 0 of a dimension is not possible, the least that is. Raises ModelError where no step is found."""
     least = {n: v.min_data for n, v in dims.items()}
-    for name in dims:
-        for raised in (least, {**least, name: least[name] + 1}):
-            try:
-                steps.bind(raised)
-            except ModelError:
-                continue
-            return raised
+    for raised in _larger(least, dims):
+        try:
+            return steps.bind(raised)
+        except ModelError:
+            continue
     ones = {n: max(v.min_data, 1) for n, v in dims.items()}
     return steps.bind(ones)
+
+
+def _larger(least: Dims, dims: Mapping[str, Var]) -> Iterator[Dims]:
+    """The least of all; one dimension larger; all of them."""
+    yield least
+    for more in (*range(1, _NEAR), *(1 << n for n in range(_NEAR.bit_length() - 1, _FAR))):
+        raised = {n: min(least[n] + more, v.max_data or 0) for n, v in dims.items()}
+        for name in dims:
+            yield {**least, name: raised[name]}
+        yield raised
 
 
 def _most(base: Dims, name: str, variable: Var, possible: Callable[[Dims], bool]) -> int:

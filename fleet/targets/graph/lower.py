@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
-from fleet.ir.graph.walk import post_order
+from fleet.ir.graph.walk import caches, post_order
 from fleet.isa.contract import Device
 from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
@@ -24,6 +24,9 @@ from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
 
 __all__ = ["lower"]
+
+_MOST_ROUNDS = 1 << 16
+"""Each takes room in the binary."""
 
 REALLOC = "accel.realloc"
 GLOBAL = "global::"
@@ -84,6 +87,8 @@ class _Context:
             yield Numb(0)
         else:
             most = upper(rounds)
+            if most > _MOST_ROUNDS:
+                raise DeviceError(f"a loop of {most:,} rounds, at most {_MOST_ROUNDS:,} are possible", hint="make steps smaller")
             self._loops += 1
             index = Dim(f"{name}_{self._loops}", most - 1)
             self._body = []
@@ -123,6 +128,7 @@ class _Lowering:
         self.life = Lifetimes(graph, self.order, tasks)
         self.halves = Halves(self.order, tasks, self.life)
         self.reserved = self._reserved()
+        self.caches = frozenset(caches(graph).values())
         self.keys: dict[Node, list[str]] = {}
         self.join_parts: dict[Node, tuple[Operand, ...]] = {}
 
@@ -256,6 +262,8 @@ class _Lowering:
         if not 0 <= node.index < len(source):
             raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.name or 'tuple'}'")
         self.places[node] = (source[node.index],)
+        for size in source[node.index].shape:
+            self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.name or 'a split'}'")
 
     def _call(self, node: Call, step: int) -> int:
         """1 where it has instructions, 0 where it is a view."""
@@ -270,6 +278,7 @@ class _Lowering:
         try:
             if view is not None:
                 made = view(call, [t.shape for t in types])
+                self._possible(node, call, types)
                 self.places[node] = made
                 at = len(self.context.items)
                 self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
@@ -283,6 +292,16 @@ class _Lowering:
             raise type(error)(f"{error}", where=f"{name} ({node.op})") from error
         return 1
 
+    def _possible(self, node: Call, call: TaskCall, types: Sequence[Tensor]) -> None:
+        """Steps too small for a view are refused: a part of less than nothing, a token that is not there."""
+        what = f"too few for '{call.node}' ({node.op})"
+        for size in {d: None for t in types for d in t.shape}:
+            self.context.require(-as_expr(size), 0, what)
+        index = node.attrs.get("index")
+        if index is not None:
+            self.context.require(as_expr(index) + 1 - call.args[0].shape[1], 0, what)
+            self.context.require(-as_expr(index), 0, what)
+
     def _task(self, node: Call, call: TaskCall, types: Sequence[Tensor], step: int) -> None:
         task = self.tasks.tasks.get(node.op)
         if task is None:
@@ -292,6 +311,9 @@ class _Lowering:
         avoid = {self.planner.part(key) for a in node.args for root in self.life.roots[a] for key in self.keys.get(root, ())
                  if any(o.space == "onchip" for o in self.places[a])}  # fmt: skip
         wanted = [self._operand(t, self._space(node, t)) for t in types]
+        if node in self.caches and self.config.ping_pong(node.prefix):
+            what = f"a cache stands in block '{node.prefix}', whose storages are used again"
+            raise ModelError(what, where=f"{call.node} ({node.op})", hint="leave it in block 'hbm_cache'")
         made: list[Operand] = []
         if node in self.life.joined:
             made, wanted = [self._join_place(node, step, sorted(avoid))], []
@@ -341,7 +363,7 @@ class _Lowering:
         if place is None:
             name = self.constant_names.unique(operand.name)
             block = "global" if shared else argument.prefix
-            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1)
+            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1, lasting=True)
             place = self.constants[key] = ConstantPlace(name, argument.data, storage, operand.space, packing)
         _check_use(place, packing, argument, call)
         room = place.packing.room

@@ -277,8 +277,17 @@ class Module:
         return binary.words(list(self.steps.rounds(self.first_step))).tobytes()
 
     def write_params(self, folder: str | Path) -> list[Path]:
-        """Writes the files that the driver's load function reads: constants bank by bank, and the binary."""
+        """Writes the files that the driver's load function reads: constants bank by bank, and the binary.
+
+        Raises ModelError for a folder that cannot be written, and as `images`.
+        """
         target = Path(folder)
+        try:
+            return self._write_params(target)
+        except OSError as error:
+            raise ModelError(f"cannot be written ({error.strerror or error})", where=str(target)) from error
+
+    def _write_params(self, target: Path) -> list[Path]:
         target.mkdir(parents=True, exist_ok=True)
         written: list[Path] = []
         for place in self.constants.places:

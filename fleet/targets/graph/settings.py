@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from fleet.errors import ModelError
 
@@ -28,6 +28,16 @@ DEFAULT_BLOCKS: Blocks = {
     "hbm_rt": "hbm_cache",
     "onchip": 0,
 }
+
+
+def mapping(name: str, given: object) -> Mapping[str, Any]:
+    """An argument of a build that is a dict; nothing in it where it is None. Raises ModelError."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"{name} is {given!r}, expected a dict", where="build")
+    return cast("Mapping[str, Any]", given)
+
 
 _LARGEST_ALIGN = 1 << 28
 
@@ -71,7 +81,10 @@ class BuildConfig:
         for name in ("ddr_base", "hbm_base", "align"):
             if name in values and (isinstance(values[name], bool) or not isinstance(values[name], int) or values[name] < 0):
                 raise ModelError(f"setting '{name}' is {values[name]!r}, expected an address", where="build")
-        values["pingpong"] = tuple(values.get("pingpong", ()))
+        further: Any = values.get("pingpong", ())
+        if not isinstance(further, Sequence | Set) or isinstance(further, str) or not all(isinstance(b, str) for b in further):
+            raise ModelError(f"setting 'pingpong' is {further!r}, expected names of blocks", where="build")
+        values["pingpong"] = tuple(sorted(further))
         made = cls(**values)
         if made.align == 0 or made.align & made.align - 1 or made.align > _LARGEST_ALIGN:
             what = f"setting 'align' is {made.align:#x}, expected a power of two up to {_LARGEST_ALIGN:#x}"

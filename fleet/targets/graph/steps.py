@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import SupportsIndex, cast
 
 from fleet.errors import ModelError
 from fleet.isa.contract import Call
@@ -120,7 +122,7 @@ class Steps:
         for name, variable in dims.items():
             if name not in given:
                 raise ModelError(f"no value for dimension '{name}'", where="step")
-            value = int(given[name])
+            value = _number(name, given[name])
             most = variable.max_data or 0
             if not variable.min_data <= value <= most:
                 hint = f"build with a larger max_data of {name}" if value > most else None
@@ -187,6 +189,13 @@ def _call(made: BoundInstr, roots: Mapping[Expr, int], values: Sequence[int]) ->
         return Call(made.instruction, fields, made.ops)
     first, end = (values[roots[t]] if isinstance(t, Expr) else t for t in made.tokens)
     return Call(made.instruction, fields, made.ops, (first, end))
+
+
+def _number(name: str, value: object) -> int:
+    try:
+        return operator.index(cast("SupportsIndex", value))
+    except TypeError:
+        raise ModelError(f"{name} is {value!r}, expected an integer", where="step") from None
 
 
 def _show(bound: Dims) -> str:

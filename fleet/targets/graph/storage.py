@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.tasks import Space
@@ -126,6 +127,7 @@ class _Room:
     name: str
     size: int
     part: int = 0
+    lasting: bool = False
 
 
 @dataclass
@@ -151,11 +153,17 @@ class Planner:
         self.config, self.spaces, self.device = config, spaces, device
         self._bases = dict(blocks)
         _check_chains(self._bases)
+        for name in config.pingpong:
+            if name not in self._bases:
+                what = f"setting 'pingpong' names '{name}', which is no block"
+                raise ModelError(what, where=WHERE, hint=f"blocks are {', '.join(self._bases)}")
         self._blocks: dict[str, _Block] = {}
         self._live: dict[str, tuple[_Block, _Room, int, int]] = {}
         self._tenants: list[tuple[str, _Room, int, int, int | None]] = []
 
-    def take(self, key: str, block: str, space: str, size: int, step: int, *, avoid: Collection[int] = ()) -> str:
+    def take(
+        self, key: str, block: str, space: str, size: int, step: int, *, avoid: Collection[int] = (), lasting: bool = False
+    ) -> str:
         """Room for a tensor from `step` on; the name of its storage.
 
         Args:
@@ -163,6 +171,7 @@ class Planner:
             block, space: where it goes. size: bytes, in every bank.
             step: from which it is alive; -1 before the first.
             avoid: parts of the space in which it must not stand.
+            lasting: it is there before the first step and through all of them: nothing else ever stands where it does.
 
         Raises:
             ModelError: the block has no base, or other tensors of it stand in another memory.
@@ -170,10 +179,12 @@ class Planner:
         """
         found = self._block(block, space, key)
         size = round_up(max(size, 1), self._unit(space))
-        room = self._reused(found, size, avoid) if self.config.ping_pong(block) else None
+        again = self.config.ping_pong(block) and not lasting
+        room = self._reused(found, size, avoid) if again else None
         room = room or self._new(found, key, size, avoid)
+        room.lasting = lasting
         # What is not used again is kept through all runs: constants, caches.
-        self._live[key] = found, room, size, step if self.config.ping_pong(block) else -1
+        self._live[key] = found, room, size, step if again else -1
         return room.name
 
     def stage(self, block: str, space: str, size: int) -> str:
@@ -182,10 +193,11 @@ class Planner:
         """
         found = self._block(block, space, "staging")
         size = round_up(size, self._unit(space))
-        if not self.config.ping_pong(block) or not found.rooms:
+        rooms = [r for r in found.rooms if not r.lasting]
+        if not self.config.ping_pong(block) or not rooms:
             return self._new(found, "staging", size, ()).name
-        enough = [r for r in found.rooms if r.size >= size]
-        room = min(enough, key=lambda r: r.size) if enough else max(found.rooms, key=lambda r: r.size)
+        enough = [r for r in rooms if r.size >= size]
+        room = min(enough, key=lambda r: r.size) if enough else max(rooms, key=lambda r: r.size)
         room.size = max(room.size, size)
         return room.name
 
@@ -351,15 +363,15 @@ _HINT: Mapping[str, str] = {
 }
 
 
-def _check_chains(bases: Mapping[str, int | str]) -> None:
+def _check_chains(bases: Mapping[Any, Any]) -> None:
     missing = [b for b in NEEDED_BLOCKS if b not in bases]
     if missing:
         raise ModelError(f"no base for block {', '.join(repr(b) for b in missing)}", where=WHERE, hint="give an address or a block")
     for name, base in bases.items():
-        if isinstance(base, bool) or (isinstance(base, int) and base < 0):
+        if not isinstance(base, int | str) or isinstance(base, bool) or (isinstance(base, int) and base < 0):
             raise ModelError(f"the base of block '{name}' is {base!r}, expected an address or the name of a block", where=WHERE)
-        if not name.isidentifier() or not name.isascii():
-            raise ModelError(f"block '{name}': expected a name of letters, digits and _", where=WHERE)
+        if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+            raise ModelError(f"block {name!r}: expected a name of letters, digits and _", where=WHERE)
         seen, follows = [name], base
         while isinstance(follows, str):
             if follows not in bases:

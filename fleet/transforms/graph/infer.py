@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,7 +39,11 @@ def infer_type(graph: Node, device: Device | str, attrs: Mapping[str, Any] | Non
             things of one name.
         DeviceError: there is no such device.
     """
-    found = find_device(device)[1] if isinstance(device, str) else device
+    if not isinstance(cast("object", graph), Node):
+        raise GraphError(f"{graph!r}, expected a node of a graph", where="graph")
+    if not isinstance(cast("object", attrs or {}), Mapping):
+        raise GraphError(f"attrs is {attrs!r}, expected a dict", where="infer_type")
+    found = device if isinstance(device, Device) else find_device(device)[1]
     return _Inferring(graph, found, dict(attrs or {})).run()
 
 

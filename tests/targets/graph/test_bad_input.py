@@ -16,6 +16,7 @@ from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.graph.nodes import Node
 from fleet.isa.registry import find_device
 from fleet.targets.graph.build import build
+from fleet.targets.graph.settings import DEFAULT_BLOCKS
 
 hbm = adr.hbm
 
@@ -195,3 +196,75 @@ def test_weights_are_quantised_by_the_options(tmp_path: Path) -> None:
         build(graph, options={"group": 48})
     with pytest.raises(ModelError, match="clip is 'none'"):
         build(graph, options={"clip": "none"})
+
+
+@pytest.mark.parametrize("value", [3.5, "x", None])
+def test_a_step_that_is_no_number(value: Any) -> None:
+    module = build(decoder(1, data=False))
+    with pytest.raises(ModelError, match=r"step: token is .*, expected an integer"):
+        module.calls(token=value)
+    assert module.calls(token=np.int64(3))
+
+
+@pytest.mark.parametrize(("chin", "tokens"), [(1 << 40, 4), (1 << 70, 4), (64, 1 << 40), (64, 1 << 70)])
+def test_absurd_sizes_are_refused_at_once(chin: int, tokens: int) -> None:
+    x = hbm.var_ddr("x", (1, tokens, chin))
+    with pytest.raises(FleetError):
+        build(typed(hbm.mvm(x, weights(chin))), aux=True)
+
+
+@pytest.mark.parametrize(
+    ("given_blocks", "error"),
+    [
+        ({"weight": None}, "base of block 'weight' is None, expected an address or the name of a block"),
+        ({"weight": 1.5}, "base of block 'weight' is 1.5"),
+        ({"weight": [1]}, r"base of block 'weight' is \[1\]"),
+        ({3: 0}, "block 3: expected a name"),
+    ],
+)
+def test_bases_that_are_none(given_blocks: Any, error: str) -> None:
+    with pytest.raises(ModelError, match=f"memory plan: .*{error}"):
+        build(typed(hbm.mvm(given(), weights())), {**DEFAULT_BLOCKS, **given_blocks})
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "error"),
+    [
+        ("init_addr", "runtime", "init_addr is 'runtime', expected a dict"),
+        ("init_addr", ["runtime"], "init_addr is .*, expected a dict"),
+        ("build_config", "lite", "build_config is 'lite', expected a dict"),
+        ("build_config", {"pingpong": "scratch"}, "setting 'pingpong' is 'scratch', expected names of blocks"),
+        ("build_config", {"pingpong": 5}, "setting 'pingpong' is 5, expected names of blocks"),
+        ("build_config", {"pingpong": [3]}, r"setting 'pingpong' is \[3\], expected names of blocks"),
+        ("build_config", {"pingpong": ["skratch"]}, "setting 'pingpong' names 'skratch', which is no block"),
+        ("options", [3], r"options is \[3\], expected a dict"),
+        ("name", 5, "name is 5, expected a text"),
+        ("name", None, "name is None, expected a text"),
+        ("name", "", "name is '', expected a text"),
+        ("target", "hpp", "target is 'hpp', expected a target"),
+        ("target", None, "target is None, expected a target"),
+        ("device", "hbm_small", "device is 'hbm_small', expected a device"),
+    ],
+)
+def test_arguments_of_build_of_another_kind(argument: str, value: Any, error: str) -> None:
+    with pytest.raises(ModelError, match=error):
+        build(typed(hbm.mvm(given(), weights())), **{argument: value})
+
+
+@pytest.mark.parametrize("graph", [None, 5, "x", []])
+def test_a_graph_that_is_none(graph: Any) -> None:
+    with pytest.raises(FleetError, match="expected a node of a graph"):
+        build(graph)
+
+
+def test_parameters_into_what_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    module = build(typed(hbm.mvm(given(), weights(data=np.zeros((64, 32))))))
+    with pytest.raises(ModelError, match=r"file/params: cannot be written .Not a directory"):
+        module.write_params(tmp_path / "file" / "params")
+
+
+def test_a_path_with_a_zero_byte() -> None:
+    module = build(typed(hbm.mvm(given(), weights(data="a\0b.bin"))))
+    with pytest.raises(ModelError, match=r"constant 'w', .*: cannot be read .embedded null byte"):
+        list(module.images())

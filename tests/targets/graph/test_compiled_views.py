@@ -10,7 +10,7 @@ import pytest
 from small import Machine
 
 from fleet.dlavm import adr, ne, transform
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.graph.nodes import Node
 from fleet.targets.graph.build import build
 
@@ -137,14 +137,42 @@ def test_heads_of_some_tokens(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, 2 * inputs["x"][:, :1, :64])
 
 
-def test_a_step_that_a_view_cannot_have_is_found_when_compiling() -> None:
+def test_a_step_that_a_view_cannot_have_is_refused() -> None:
     token = ne.Var("token", 9)
     parts = adr.split(given(64), 1, (2, token - 2))
-    with pytest.raises(DeviceError, match=r"hbm_small, add_0 \(elementwise\) with token=1: .*elementwise_a_surface"):
-        build(transform.infer_type(twice(parts[0]), "hbm_small"))
+    module = build(transform.infer_type(twice(parts[0]), "hbm_small"))
+    assert module.calls(token=2)  # the other part is empty, and nothing uses it
+    with pytest.raises(ModelError, match=r"step token=1: 1 too few for 'split_view_0' \(accel.split\)"):
+        module.calls(token=1)
 
 
 def test_a_constant_has_no_views() -> None:
     table = hbm.const_ddr("table", None, (1, 9, 64))
     with pytest.raises(FleetError, match="the constant 'table', views are of computed tensors"):
         build(transform.infer_type(twice(adr.gather(table, 0)), "hbm_small"))
+
+
+@pytest.mark.parametrize(
+    ("view", "least"),
+    [
+        (lambda x, _: adr.gather(x, 5), 6),
+        (lambda x, t: adr.gather(x, t - 3), 3),
+        (lambda x, t: adr.split(x, 1, (t - 2, 2))[0], 3),
+        (lambda x, t: adr.split(x, 1, (t - 2, 2))[1], 2),
+    ],
+)
+def test_a_step_that_is_too_small_for_a_view(view: Callable[[Node, ne.Var], Node], least: int) -> None:
+    token = ne.Var("token", max_data=9)
+    x = adr.hbm.var_ddr("x", (1, token, 64))
+    module = build(transform.infer_type(view(adr.hbm.add(x, x), token), "hbm_small"), aux=True)
+    module.check(token=least)
+    assert module.first_step["token"] == least
+    with pytest.raises(ModelError, match=r"1 too few for .*(gather|split)"):
+        module.calls(token=least - 1)
+
+
+@pytest.mark.parametrize("index", [-1, 9, 1 << 40, 1 << 70])
+def test_a_token_that_no_step_has(index: int) -> None:
+    x = adr.hbm.var_ddr("x", (1, ne.Var("token", max_data=9), 64))
+    with pytest.raises(FleetError, match=rf"accel.gather\(x\): index is {index}, expected a token of \(1, token, 64\)"):
+        transform.infer_type(adr.gather(x, index), "hbm_small")

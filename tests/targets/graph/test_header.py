@@ -240,3 +240,13 @@ def test_debug_logs_where_operators_read_and_write() -> None:
     assert quiet.log == ()
     assert f"// {loud.log[1]}" in loud.get_source()
     assert "mvm_bn_1: " not in quiet.get_source()
+
+
+def test_names_that_would_leave_their_comment_or_text(tmp_path: Path) -> None:
+    token, _ = dims()
+    x = adr.hbm.var_ddr("x\n#error", (1, token, 64))
+    w = adr.hbm.const_hbm("w", 'folder/a"b\\c\n.bin', (64, 32))
+    node = adr.hbm.mvm(x, w, name="first\n#error second\\")
+    module = build(transform.infer_type(node, "hbm_small"))
+    lines = run(tmp_path, {"model.h": module.get_source()}, "model_load_params(device, h2cx, prefix);")
+    assert len([line for line in lines if line[0] == "h"]) == 8

@@ -91,6 +91,8 @@ class Request:
             raise FleetError(
                 f"perplexity of {self.perplexity} tokens, expected 2 to {self.plan.positions} (--positions)", where="perplexity"
             )
+        if self.perplexity and not self.on_device:
+            raise FleetError("perplexity of the device's weights needs an engine that has them", where="perplexity", hint="name iss")
         if self.on_device and self.device is None:
             raise FleetError("no device given", where=f"engine {self.on_device[0]}", hint="name one with --device")
         if self.host is not None and (self.device is None or self.issue != "aux"):

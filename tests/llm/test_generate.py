@@ -209,6 +209,7 @@ class Scripted(Session):
 
     def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
         if self._at == self._fail:
+        ({"engines": ("vm", "riscv"), "perplexity": 8}, "perplexity of the device's weights needs an engine"),
             raise ModelError("it broke", where=self.name)
         logits = self._logits[self._at]
         self._at += 1

@@ -175,7 +175,9 @@ def generate(
     weights, text = loaded.weights, loaded.tokenizer
     prompt = text.chat(request.prompt)
     room = request.plan.positions
-    if len(prompt) >= room:
+    if not prompt:
+        raise FleetError("an empty prompt", where="prompt")
+    if len(prompt) > room:
         raise FleetError(
             f"the prompt has {len(prompt)} tokens, the plan has {room} positions", where="prompt",
             hint="a shorter prompt, or more with --positions",
@@ -245,8 +247,10 @@ class _Opened:
                     announce("starting the simulation (the first time on a device builds it: minutes)")
                 add(self._device(name, request, embedding, folder))
         if "vm" not in request.engines and request.on_device:
-            # The user's first engine stays the reference, its golden runs for the comparisons' sake.
-            add(VmSession(self.model, embedding, golden))
+            add(VmSession(self.model, embedding, golden))  # for the comparisons' sake
+        # A golden that nobody named never chooses the tokens; for rtl alone iss does, which it must equal.
+        leader = next(s.name for s in self.sessions if s.name != "vm-rounded")
+        self.sessions.sort(key=lambda s: s.name != leader)
 
     def _device(self, name: str, request: Request, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None

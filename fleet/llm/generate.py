@@ -159,7 +159,7 @@ class Contest:
         reference.session.check_room(len(prompt))
         sampler = Sampler(self._sampling)
         for lane in self._lanes:
-            self._prefill(lane, prompt, tensors if count == 1 else ())
+            self._prefill(lane, prompt, tensors if count == 1 or len(prompt) == lane.session.capacity else ())
         stop = "as many tokens as asked for"
         while True:
             token = sampler(reference.last.logits)

@@ -170,10 +170,29 @@ def test_the_cache_ends_an_answer(loaded: LoadedModel) -> None:
     assert (result.stop, len(result.tokens), result.verdict) == ("the cache is full", 3, "pass")
 
 
+def test_a_prompt_may_fill_the_cache(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(prompt="abcabcab", tokens=5, plan=ModelOptions(tokens=8, positions=8)))
+    assert (result.text, result.stop, result.verdict) == ("c", "the cache is full", "pass")
+    assert result.layers
+
+
+def test_an_empty_prompt_is_refused_before_weights_are_quantised(loaded: LoadedModel) -> None:
+    told: list[str] = []
+    with pytest.raises(FleetError, match="an empty prompt"):
+        generate(loaded, request(prompt=""), announce=told.append)
+    assert not told
+
+
+def test_the_engine_that_was_named_chooses_the_tokens(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(engines=("iss",)))
+    assert (result.reference, result.verdict) == ("iss", "pass")
+    assert {e.name for e in result.engines if e.required} == {"iss"}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"prompt": "x" * 64}, "the prompt has 64 tokens, the plan has 64 positions"),
+        ({"prompt": "x" * 65}, "the prompt has 65 tokens, the plan has 64 positions"),
         ({"prompt": ""}, "an empty prompt"),
         ({"device": "no_such"}, "no_such"),
     ],
@@ -190,6 +209,7 @@ def test_bad_requests_are_refused(loaded: LoadedModel, changes: dict[str, object
         ({"engines": ("vm", "abacus")}, "no engine 'abacus' for language models"),
         ({"engines": ("vm", "vm")}, "named twice"),
         ({"engines": ("vm", "rtl"), "device": None}, "engine rtl: no device given"),
+        ({"engines": ("vm", "riscv"), "perplexity": 8}, "perplexity of the device's weights needs an engine"),
     ],
 )
 def test_bad_engines_are_refused(changes: dict[str, object], words: str) -> None:
@@ -209,7 +229,6 @@ class Scripted(Session):
 
     def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
         if self._at == self._fail:
-        ({"engines": ("vm", "riscv"), "perplexity": 8}, "perplexity of the device's weights needs an engine"),
             raise ModelError("it broke", where=self.name)
         logits = self._logits[self._at]
         self._at += 1

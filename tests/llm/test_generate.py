@@ -176,6 +176,20 @@ def test_a_prompt_may_fill_the_cache(loaded: LoadedModel) -> None:
     assert result.layers
 
 
+def test_learned_positions_end_an_answer_as_a_full_cache_does() -> None:
+    gpt = load_model("tiny-gpt2")
+    short = {"embedding": gpt.weights["embedding"], "position_embedding": gpt.weights["position_embedding"][:10]}
+    like = VmSession(build_model(gpt.weights.config, gpt.weights, PLAN), Embedding(short), GraphWeights())
+    outcome = Contest([like], ["vm"], [], gpt.tokenizer, Sampling()).run(TOKENS, 40)
+    assert (outcome.stop, len(outcome.tokens)) == ("the cache is full", 3)
+    with pytest.raises(ModelError, match=r"10 of 10 positions.*the model has no embedding for more"):
+        like.step([70])
+    context = gpt.weights.config.context
+    plan = ModelOptions(tokens=8, positions=context + 100)
+    with pytest.raises(FleetError, match=f"the prompt has {context + 1} tokens, the model has {context} positions"):
+        generate(gpt, request(prompt="x" * (context + 1), engines=("vm",), plan=plan))
+
+
 def test_an_empty_prompt_is_refused_before_weights_are_quantised(loaded: LoadedModel) -> None:
     told: list[str] = []
     with pytest.raises(FleetError, match="an empty prompt"):

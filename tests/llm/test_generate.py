@@ -274,6 +274,23 @@ def test_what_is_common_to_all_logits_is_no_error(loaded: LoadedModel) -> None:
     assert outcome.comparisons[0].steps[0].sqnr_db > 100
 
 
+def test_a_wrong_layer_that_the_logits_hardly_show_fails_at_its_node(loaded: LoadedModel, tmp_path: Path) -> None:
+    name = "blocks.0.norm1.gamma"
+    gamma = loaded.weights[name].copy()
+    gamma[5] = 0
+    damaged = replace(loaded, weights=loaded.weights.replaced({name: lambda: gamma}, "damaged"))
+    good, bad = compiled(loaded), compiled(damaged)
+    golden = VmSession(good.program, Embedding(loaded.weights), good.rounded, "vm-rounded")
+    names = [call.name for call in good.model.calls() if call.name and not call.op.endswith("dat_hbm")]
+    with opened(loaded, bad, tmp_path) as session:
+        contest = Contest([session, golden], ["iss"], [2], loaded.tokenizer, Sampling())
+        outcome = contest.run(loaded.tokenizer.chat("abcabcab"), 2, names)
+    comparison = next(c for c in outcome.comparisons if c.name == "iss-vs-vm-rounded")
+    assert min(step.sqnr_db for step in comparison.steps) > 25
+    assert outcome.verdict == "fail"
+    assert outcome.reasons[0].startswith("iss-vs-vm-rounded: node blocks.0.")
+
+
 def test_an_engine_that_stops_is_a_failure_and_the_others_go_on(loaded: LoadedModel) -> None:
     outcome = answer(loaded, "riscv", 0.0, fail_at=1)
     assert outcome.verdict == "fail"

@@ -91,6 +91,10 @@ class Request:
             raise FleetError(
                 f"perplexity of {self.perplexity} tokens, expected 2 to {self.plan.positions} (--positions)", where="perplexity"
             )
+        if self.perplexity and not self.on_device:
+            raise FleetError(
+                "perplexity of the device's weights needs an engine that has them", where="perplexity", hint="name iss"
+            )
         if self.on_device and self.device is None:
             raise FleetError("no device given", where=f"engine {self.on_device[0]}", hint="name one with --device")
         if self.host is not None and (self.device is None or self.issue != "aux"):
@@ -172,12 +176,16 @@ def generate(
     """
     weights, text = loaded.weights, loaded.tokenizer
     prompt = text.chat(request.prompt)
-    room = request.plan.positions
-    if len(prompt) >= room:
+    embedding = Embedding(weights)
+    room, owner, more = request.plan.positions, "plan", ", or more with --positions"
+    if embedding.positions is not None and embedding.positions < room:
+        room, owner, more = embedding.positions, "model", ""
+    if not prompt:
+        raise FleetError("an empty prompt", where="prompt")
+    if len(prompt) > room:
         raise FleetError(
-            f"the prompt has {len(prompt)} tokens, the plan has {room} positions", where="prompt",
-            hint="a shorter prompt, or more with --positions",
-        )  # fmt: skip
+            f"the prompt has {len(prompt)} tokens, the {owner} has {room} positions", where="prompt", hint=f"a shorter prompt{more}"
+        )
     if request.on_device:
         from fleet.engines.rtl import memory_model
 
@@ -185,7 +193,7 @@ def generate(
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
         folder = request.folder or Path(stack.enter_context(temporary))
-        opened = _Opened(loaded, request, folder, stack, announce, watch or Watch())
+        opened = _Opened(loaded, request, embedding, folder, stack, announce, watch or Watch())
         if request.host is not None:
             assert opened.compiled is not None
             from fleet.llm.host_program import emit_host
@@ -205,13 +213,13 @@ class _Opened:
     """The sessions of a request."""
 
     def __init__(
-        self, loaded: LoadedModel, request: Request, folder: Path, stack: ExitStack, announce: Announce, watch: Watch
-    ) -> None:
+        self, loaded: LoadedModel, request: Request, embedding: Embedding, folder: Path, stack: ExitStack, announce: Announce,
+        watch: Watch,
+    ) -> None:  # fmt: skip
         weights = loaded.weights
         self.compiled: Compiled | None = None
         self.measured: tuple[QuantisationRow, ...] = ()
         self.device: Device | None = None
-        embedding = Embedding(weights)
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
         if request.on_device or request.host is not None:
             assert request.device is not None
@@ -243,8 +251,10 @@ class _Opened:
                     announce("starting the simulation (the first time on a device builds it: minutes)")
                 add(self._device(name, request, embedding, folder))
         if "vm" not in request.engines and request.on_device:
-            # The user's first engine stays the reference, its golden runs for the comparisons' sake.
-            add(VmSession(self.model, embedding, golden))
+            add(VmSession(self.model, embedding, golden))  # for the comparisons' sake
+        # A golden that nobody named never chooses the tokens; for rtl alone iss does, which it must equal.
+        leader = next(s.name for s in self.sessions if s.name != "vm-rounded")
+        self.sessions.sort(key=lambda s: s.name != leader)
 
     def _device(self, name: str, request: Request, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None

@@ -78,6 +78,11 @@ class Embedding:
         self._positions = weights.get("position_embedding")
 
     @property
+    def positions(self) -> int | None:
+        """How many positions have an embedding; None where they are not learned."""
+        return None if self._positions is None else len(self._positions)
+
+    @property
     def bytes_a_token(self) -> int:
         """What one look-up reads."""
         return self._rows.shape[1] * self._rows.itemsize * (1 if self._positions is None else 2)
@@ -104,7 +109,7 @@ class Session(ABC):
     Attributes:
         name: the engine's ("vm", "iss").
         position: tokens in the cache.
-        capacity: most that it takes; chunk: most new tokens a step.
+        capacity: most that it takes, by the plan and by learned positions; chunk: most new tokens a step.
     """
 
     name: str
@@ -112,7 +117,8 @@ class Session(ABC):
     def __init__(self, model: ModelGraph, embedding: Embedding) -> None:
         self.model, self._embedding = model, embedding
         self.position = 0
-        self.capacity, self.chunk = model.options.positions, model.options.tokens
+        planned, learned = model.options.positions, embedding.positions
+        self.capacity, self.chunk = planned if learned is None else min(planned, learned), model.options.tokens
         self.progress: StepProgress | None = None
 
     def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Step:
@@ -145,7 +151,9 @@ class Session(ABC):
                 f"the KV cache holds {self.position} of {self.capacity} positions; {count} more token{'s' * (count > 1)} "
                 "do not fit" if count > 1 else
                 f"the KV cache is full: {self.position} of {self.capacity} positions; one more token does not fit",
-                where=f"engine {self.name}", hint="plan for more with --positions",
+                where=f"engine {self.name}",
+                hint="plan for more with --positions" if self.capacity == self.model.options.positions else
+                "the model has no embedding for more",
             )  # fmt: skip
 
     def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[Step]:

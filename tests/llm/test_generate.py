@@ -170,10 +170,43 @@ def test_the_cache_ends_an_answer(loaded: LoadedModel) -> None:
     assert (result.stop, len(result.tokens), result.verdict) == ("the cache is full", 3, "pass")
 
 
+def test_a_prompt_may_fill_the_cache(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(prompt="abcabcab", tokens=5, plan=ModelOptions(tokens=8, positions=8)))
+    assert (result.text, result.stop, result.verdict) == ("c", "the cache is full", "pass")
+    assert result.layers
+
+
+def test_learned_positions_end_an_answer_as_a_full_cache_does() -> None:
+    gpt = load_model("tiny-gpt2")
+    short = {"embedding": gpt.weights["embedding"], "position_embedding": gpt.weights["position_embedding"][:10]}
+    like = VmSession(build_model(gpt.weights.config, gpt.weights, PLAN), Embedding(short), GraphWeights())
+    outcome = Contest([like], ["vm"], [], gpt.tokenizer, Sampling()).run(TOKENS, 40)
+    assert (outcome.stop, len(outcome.tokens)) == ("the cache is full", 3)
+    with pytest.raises(ModelError, match=r"10 of 10 positions.*the model has no embedding for more"):
+        like.step([70])
+    context = gpt.weights.config.context
+    plan = ModelOptions(tokens=8, positions=context + 100)
+    with pytest.raises(FleetError, match=f"the prompt has {context + 1} tokens, the model has {context} positions"):
+        generate(gpt, request(prompt="x" * (context + 1), engines=("vm",), plan=plan))
+
+
+def test_an_empty_prompt_is_refused_before_weights_are_quantised(loaded: LoadedModel) -> None:
+    told: list[str] = []
+    with pytest.raises(FleetError, match="an empty prompt"):
+        generate(loaded, request(prompt=""), announce=told.append)
+    assert not told
+
+
+def test_the_engine_that_was_named_chooses_the_tokens(loaded: LoadedModel) -> None:
+    result = generate(loaded, request(engines=("iss",)))
+    assert (result.reference, result.verdict) == ("iss", "pass")
+    assert {e.name for e in result.engines if e.required} == {"iss"}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"prompt": "x" * 64}, "the prompt has 64 tokens, the plan has 64 positions"),
+        ({"prompt": "x" * 65}, "the prompt has 65 tokens, the plan has 64 positions"),
         ({"prompt": ""}, "an empty prompt"),
         ({"device": "no_such"}, "no_such"),
     ],
@@ -190,6 +223,7 @@ def test_bad_requests_are_refused(loaded: LoadedModel, changes: dict[str, object
         ({"engines": ("vm", "abacus")}, "no engine 'abacus' for language models"),
         ({"engines": ("vm", "vm")}, "named twice"),
         ({"engines": ("vm", "rtl"), "device": None}, "engine rtl: no device given"),
+        ({"engines": ("vm", "riscv"), "perplexity": 8}, "perplexity of the device's weights needs an engine"),
     ],
 )
 def test_bad_engines_are_refused(changes: dict[str, object], words: str) -> None:
@@ -238,6 +272,23 @@ def test_what_is_common_to_all_logits_is_no_error(loaded: LoadedModel) -> None:
     outcome = Contest(sessions, ["vm", "riscv"], [2], loaded.tokenizer, Sampling()).run([70, 71], 2)
     assert outcome.verdict == "pass"
     assert outcome.comparisons[0].steps[0].sqnr_db > 100
+
+
+def test_a_wrong_layer_that_the_logits_hardly_show_fails_at_its_node(loaded: LoadedModel, tmp_path: Path) -> None:
+    name = "blocks.0.norm1.gamma"
+    gamma = loaded.weights[name].copy()
+    gamma[5] = 0
+    damaged = replace(loaded, weights=loaded.weights.replaced({name: lambda: gamma}, "damaged"))
+    good, bad = compiled(loaded), compiled(damaged)
+    golden = VmSession(good.program, Embedding(loaded.weights), good.rounded, "vm-rounded")
+    names = [call.name for call in good.model.calls() if call.name and not call.op.endswith("dat_hbm")]
+    with opened(loaded, bad, tmp_path) as session:
+        contest = Contest([session, golden], ["iss"], [2], loaded.tokenizer, Sampling())
+        outcome = contest.run(loaded.tokenizer.chat("abcabcab"), 2, names)
+    comparison = next(c for c in outcome.comparisons if c.name == "iss-vs-vm-rounded")
+    assert min(step.sqnr_db for step in comparison.steps) > 25
+    assert outcome.verdict == "fail"
+    assert outcome.reasons[0].startswith("iss-vs-vm-rounded: node blocks.0.")
 
 
 def test_an_engine_that_stops_is_a_failure_and_the_others_go_on(loaded: LoadedModel) -> None:

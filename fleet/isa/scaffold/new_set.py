@@ -12,7 +12,7 @@ from fleet.isa.export import export
 from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import render, render_folder, write_all
 
-__all__ = ["FIRST_OPCODE", "check_new_name", "new_set"]
+__all__ = ["FIRST_OPCODE", "check_new_name", "check_new_set", "new_set"]
 
 FIRST_OPCODE = 0x21
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -35,11 +35,10 @@ def new_set(name: str, folder: Path, instruction: str = "", operation: str = "ad
     Raises DeviceError for names that cannot be used or are taken, FleetError for files that are there.
     """
     instruction = instruction or f"v{operation}"
-    check_new_name(name, "set")
+    check_new_set(name)
     check_new_name(instruction, "instruction")
     if instruction in ("vec", name):
         raise DeviceError("is the name of the unit or of the set", where=instruction)
-    _refuse_installed(name)
     values = {
         "name": name, "home": name, "instruction": instruction, "op": OPERATIONS[operation], "start": 1, "opcode": FIRST_OPCODE,
     }  # fmt: skip
@@ -52,11 +51,13 @@ def new_set(name: str, folder: Path, instruction: str = "", operation: str = "ad
     return [*files, *export(home / name / f"{name}.rdl", home / name / "rtl" / "generated")]
 
 
-def _refuse_installed(name: str) -> None:
+def check_new_set(name: str) -> None:
+    """Raises DeviceError for a name that cannot be a set's, or that a set or a Python package has."""
     import importlib.util
 
     from fleet.isa.registry import broken, instruction_sets
 
+    check_new_name(name, "set")
     if name in instruction_sets() or name in broken():
         raise DeviceError("an instruction set of this name is installed", where=name, hint="choose another name")
     found = importlib.util.find_spec(name)

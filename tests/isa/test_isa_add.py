@@ -1,0 +1,129 @@
+"""`fleet isa add`, in a set and in a set of another package that extends it: few files, all or none, and it works at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from workspaces import Workspace, make_workspace
+
+from fleet.isa.scaffold.add import instructions_end
+
+MODEL = """# ruff: noqa: F821
+def forward(a: "int32[N, 20]", b: "int32[N, 20]"):
+    return (a + b) {op} b
+"""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    made = make_workspace(tmp_path_factory.mktemp("add"))
+    made.fleet("isa", "new", "base")
+    made.install(made.folder / "sets" / "base")
+    return made
+
+
+def snapshot(folder: Path) -> dict[Path, bytes]:
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+
+
+def changed(before: dict[Path, bytes], folder: Path) -> set[Path]:
+    after = snapshot(folder)
+    return {p for p in before.keys() | after.keys() if before.get(p) != after.get(p)}
+
+
+def test_at_most_five_files_are_touched_and_listed(base: Workspace) -> None:
+    before = snapshot(base.folder)
+    out = base.fleet("isa", "add", "base", "vsub", "--op", "sub")
+    touched = changed(before, base.folder)
+    by_hand = {p for p in touched if "generated" not in p.parts}
+    listed = {Path(line.strip()) for line in out.splitlines() if line.startswith("  ")}
+    assert by_hand == listed
+    assert len(by_hand) <= 5
+    assert f"touched {len(by_hand)} files" in out
+    assert "generated again: 5 files" in out
+    (base.folder / "models" / "diff.py").write_text(MODEL.format(op="-"))
+    out = base.fleet("cosim", "models/diff.py:forward", "--engines", "vm,iss,rtl", "--device", "base_tiny")
+    assert "rtl-vs-iss: 2 instruction commits" in out
+    assert "PASS 0 findings" in base.fleet("isa", "check", "base")
+
+
+def test_a_set_in_another_package_extends_it(base: Workspace) -> None:
+    before = snapshot(base.folder / "sets" / "base")
+    base.fleet("isa", "new", "more", "--extends", "base")
+    base.install(base.folder / "sets" / "more")
+    out = base.fleet("isa", "add", "more", "vmul", "--op", "mul")
+    listed = [Path(line.strip()) for line in out.splitlines() if line.startswith("  ")]
+    assert 0 < len(listed) <= 5
+    assert all(p.is_relative_to(base.folder / "sets" / "more") for p in listed)
+    assert changed(before, base.folder / "sets" / "base") == set()
+    (base.folder / "models" / "product.py").write_text(MODEL.format(op="*"))
+    out = base.fleet("cosim", "models/product.py:forward", "--engines", "vm,iss,rtl", "--device", "more_base_tiny")
+    assert "rtl-vs-iss: 2 instruction commits" in out
+    # The base does not have it: there the product stays with the host.
+    out = base.fleet("cosim", "models/product.py:forward", "--engines", "vm,iss", "--device", "base_tiny")
+    assert re.search(r"1 instruction|verdict: PASS", out)
+    check = base.fleet("isa", "check", "more")
+    assert "more on more_base_tiny:" in check
+    assert "PASS 0 findings" in check
+    assert "test_conformance[more_base_tiny] PASSED" in base.pytest("sim", "-v", "-k", "conformance")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["base", "vadd"], "'vadd' is an instruction or a unit already"),
+        (["base", "vec"], "'vec' is an instruction or a unit already"),
+        (["base", "Vnew"], "names are lower case words"),
+        (["nothing", "vnew"], "no instruction set 'nothing'"),
+        (["hbm0923", "vnew"], "it was not made by `fleet isa new`"),
+    ],
+)
+def test_what_cannot_be_added(base: Workspace, arguments: list[str], message: str) -> None:
+    before = snapshot(base.folder / "sets")
+    out = base.fleet("isa", "add", *arguments, code=2)
+    assert message in out
+    assert changed(before, base.folder / "sets") == set()
+
+
+def test_nothing_changes_where_one_file_cannot_be_changed(base: Workspace) -> None:
+    lanes = base.folder / "sets/base/base/rtl/base_lanes.sv"
+    text = lanes.read_text()
+    lanes.write_text(text.replace("default: ;", "default: result_o = '0;"))
+    try:
+        before = snapshot(base.folder / "sets")
+        assert "stands there 0 times, expected once" in base.fleet("isa", "add", "base", "vnew", "--op", "minimum", code=2)
+        assert changed(before, base.folder / "sets") == set()
+    finally:
+        lanes.write_text(text)
+
+
+def test_the_end_of_the_instruction_map_is_found_by_structure() -> None:
+    text = (
+        '// fleet_map = "instructions" {\n'
+        'addrmap a { fleet_map = "registers"; reg { desc = "} fleet_map = instructions"; } x; };\n'
+        '/* { */ addrmap b { fleet_map = "instructions"; reg { } y; /* } */ }; // }\n'
+    )
+    end = instructions_end(text, Path("x.rdl"))
+    assert text[end:] == "}; // }\n"
+
+
+def test_a_name_that_the_base_has_is_refused_with_its_line(base: Workspace) -> None:
+    base.fleet("isa", "new", "twice", "--extends", "base")
+    base.install(base.folder / "sets" / "twice")
+    rdl = base.folder / "sets/twice/twice/twice.rdl"
+    word = '    reg { fleet_unit = "vec"; fleet_opcode = 0x77; fleet_start = 77; field {} cfg_id[7:0] = 0x77; } vadd @ 0x77;\n'
+    rdl.write_text(rdl.read_text().replace("    default hw = na;\n", "    default hw = na;\n" + word))
+    try:
+        out = base.fleet("isa", "check", "twice", code=2)
+        assert re.search(r"twice\.rdl:\d+: vadd: base has it already", out), out
+    finally:
+        base.installed.pop()
+
+
+def test_a_base_that_is_not_installed_is_named(base: Workspace) -> None:
+    alone = Workspace(base.folder, [base.folder / "sets" / "more"])
+    out = alone.fleet("isa", "check", "more", code=2)
+    assert "more" in out
+    assert "No module named 'base'" in out

@@ -86,3 +86,76 @@ def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl
     from fleet.cli.isa_check import check_installed
 
     return check_installed(name, device, draws, sample, seed, rtl)
+
+
+@command.command(name="doc", epilog="\b\nExample:\n  fleet isa doc mine -o MANUAL.md")
+@click.argument("name", metavar="SET")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where it goes; default: standard output.")
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 where the file is not current.")
+def doc(name: str, output: Path | None, only_check: bool) -> int:
+    """Write the reference manual of SET out of its description: registers, instructions, encodings, causes."""
+    from fleet.cosim.files import write_atomically
+    from fleet.isa.manual import check, manual
+    from fleet.isa.registry import find_instruction_set
+
+    description = find_instruction_set(name).description
+    if only_check:
+        if output is None:
+            raise click.UsageError("--check needs -o FILE")
+        check(description, output)
+        click.echo(f"{output}: current")
+    elif output is None:
+        click.echo(manual(description), nl=False)
+    else:
+        write_atomically(output, manual(description).encode())
+        click.echo(f"wrote {output}")
+    return 0
+
+
+@command.command(
+    name="fuzz", epilog="\b\nExamples:\n  fleet isa fuzz mine --seconds 600\n  fleet isa fuzz mine --seed 7 --count 1000"
+)
+@click.argument("name", metavar="SET")
+@click.option("--device", help="Device; default: the set's one with the fewest ports.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="How long.")
+@click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
+@click.option(
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz", show_default=True,
+    help="Where state and failing streams go; a run with the same seed goes on where the last one stood.",
+)  # fmt: skip
+def fuzz(name: str, device: str | None, seed: int, seconds: float, count: int | None, folder: Path) -> int:
+    """Run random legal and illegal programs of SET on iss and rtl, compared at every commit and in every byte of memory."""
+    from fleet.cli.isa_fuzz import run_fuzz
+
+    return run_fuzz(name, device, seed, seconds, count, folder)
+
+
+@command.command(
+    name="diff",
+    epilog="\b\nExamples:\n  fleet isa diff mine@HEAD mine\n  fleet isa diff old.rdl new.rdl --folder reports\n"
+    "  fleet isa diff mine@v1.0 mine@main --model models/a.py:forward --json",
+)
+@click.argument("old")
+@click.argument("new")
+@click.option("--device", help="Whose sizes count; default: the new side's one with the fewest ports.")
+@click.option(
+    "--cases", default=4, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind that are drawn."
+)
+@click.option("--model", "models", multiple=True, help="path.py:function, may be repeated; default: the models of the set's cases.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), default=".", show_default=True,
+    help="Where stored streams, results and generated files are looked for.",
+)  # fmt: skip
+@click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
+def diff(
+    old: str, new: str, device: str | None, cases: int, models: tuple[str, ...], folder: Path, machine: bool
+) -> int:  # fmt: skip
+    """What a change means. OLD and NEW: an installed set, a description (.rdl), or one of them at a git revision (SET@REV).
+
+    Encodings that moved, streams that changed, programs that are illegal now, coverage bins that were emptied, cycles and bytes of
+    every model before and after, and the files that have to be made again.
+    """
+    from fleet.cli.isa_diff import run_diff
+
+    return run_diff(old, new, device, cases, models, folder, machine=machine)

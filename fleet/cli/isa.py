@@ -55,12 +55,17 @@ def new(name: str, folder: Path, instruction: str, operation: str, base: str | N
 @command.command(name="add", epilog="\b\nExample:\n  fleet isa add mine vsub --op sub && fleet isa check mine")
 @click.argument("set_name", metavar="SET")
 @click.argument("name")
-@_OP
-def add(set_name: str, name: str, operation: str) -> int:
-    """Add the instruction NAME to the installed SET, compiler's pattern and hardware included; says which files it touched."""
+@click.option("--op", "operation", type=click.Choice(list(OPERATIONS)), help="Template's sets: what it computes at first.")
+@click.option("--like", default="", help="Sets that extend another: the instruction of that set which it begins as.")
+def add(set_name: str, name: str, operation: str | None, like: str) -> int:
+    """Add the instruction NAME to the installed SET, the compiler's pattern included; says which files it touched.
+
+    In a set made by `fleet isa new` (--op) the hardware knows it at once; in one that extends any other set (--like) the base's
+    hardware refuses it until a file under rtl/ knows it.
+    """
     from fleet.isa.scaffold.add import add_instruction
 
-    added = add_instruction(set_name, name, operation)
+    added = add_instruction(set_name, name, operation or "", like)
     click.echo(f"touched {len(added.touched)} files:")
     for file in added.touched:
         click.echo(f"  {file}")

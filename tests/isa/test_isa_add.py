@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+from conftest import ONE_INSTRUCTION_SET
 from workspaces import Workspace, make_workspace
 
 from fleet.isa.scaffold.add import instructions_end
@@ -77,7 +79,7 @@ def test_a_set_in_another_package_extends_it(base: Workspace) -> None:
         (["base", "vec"], "'vec' is an instruction or a unit already"),
         (["base", "Vnew"], "names are lower case words"),
         (["nothing", "vnew"], "no instruction set 'nothing'"),
-        (["hbm0923", "vnew"], "it was not made by `fleet isa new`"),
+        (["hbm0923", "vnew"], "it has no place for parts that are written by a command"),
     ],
 )
 def test_what_cannot_be_added(base: Workspace, arguments: list[str], message: str) -> None:
@@ -128,3 +130,41 @@ def test_a_base_that_is_not_installed_is_named(base: Workspace) -> None:
     alone.install(base.folder / "sets" / "orphan")
     out = alone.fleet("isa", "check", "orphan", code=2)
     assert "No module named 'base'" in out
+
+
+def test_any_set_can_be_extended_by_an_instruction_that_begins_as_one_of_its_own(tmp_path: Path) -> None:
+    """The base here was not made by the template; its hardware refuses the new instruction, and says so."""
+    made = make_workspace(tmp_path)
+    shutil.copytree(ONE_INSTRUCTION_SET, made.folder / "their set", ignore=shutil.ignore_patterns("__pycache__"))
+    made.install(made.folder / "their set")
+    assert "`fleet isa new NAME --extends vector_add`" in made.fleet("isa", "add", "vector_add", "vsum", "--like", "vadd", code=2)
+    made.fleet("isa", "new", "wide", "--extends", "vector_add")
+    made.install(made.folder / "sets" / "wide")
+    assert "say what it is like: --like and one of vadd" in made.fleet("isa", "add", "wide", "vsum", code=2)
+    before = snapshot(made.folder)
+    out = made.fleet("isa", "add", "wide", "vsum", "--like", "vadd")
+    listed = {Path(line.strip()) for line in out.splitlines() if line.startswith("  ")}
+    assert {p for p in changed(before, made.folder) if "generated" not in p.parts} == listed
+    assert 0 < len(listed) <= 5
+    check = made.fleet("isa", "check", "wide", "--no-rtl")
+    assert "wide on wide_vector_tiny: 2 instructions, 48 calls" in check
+    assert "PASS 0 findings" in check
+    (made.folder / "models" / "sum.py").write_text(MODEL.format(op="+"))
+    listing = made.fleet("compile", "--emit", "accel-regs", "models/sum.py:forward", "--device", "wide_vector_tiny")
+    assert "vsum" in listing
+    out = made.fleet("cosim", "models/sum.py:forward", "--engines", "vm,iss", "--device", "wide_vector_tiny")
+    assert "verdict: PASS" in out
+    failed = made.fleet("isa", "check", "wide", "--sample", "1", code=1)
+    assert "wide_vector_tiny/vsum/directed/0: ideal/regs: " in failed
+    assert "wide_vector_tiny/vadd/directed/0" not in failed
+
+
+def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path)
+    made.fleet("isa", "new", "wide", "--extends", "hbm0923")
+    made.install(made.folder / "sets" / "wide")
+    for new, like in (("soft_two", "softmax"), ("mvm_two", "mvm_bn")):
+        made.fleet("isa", "add", "wide", new, "--like", like)
+    check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
+    assert "wide on wide_hbm_small: 14 instructions, 56 calls" in check
+    assert "PASS 0 findings" in check

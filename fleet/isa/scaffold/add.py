@@ -11,9 +11,9 @@ from pathlib import Path
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
 from fleet.isa.contract import InstructionSet
-from fleet.isa.description import load
+from fleet.isa.description import Description, load
 from fleet.isa.export import export
-from fleet.isa.registry import find_instruction_set
+from fleet.isa.registry import find_instruction_set, load_one
 from fleet.isa.scaffold.home import UNIT, home_of
 from fleet.isa.scaffold.new_set import FIRST_OPCODE, check_new_name
 from fleet.isa.scaffold.operations import OPERATIONS
@@ -34,18 +34,25 @@ class Added:
     generated: tuple[Path, ...]
 
 
-def add_instruction(set_name: str, name: str, operation: str) -> Added:
-    """Adds instruction `name`, which computes `operation` to begin with, to an installed set.
+def add_instruction(set_name: str, name: str, operation: str = "", like: str = "") -> Added:
+    """Adds instruction `name` to an installed set, to begin with computing `operation`, or doing what instruction `like` does.
 
-    Raises DeviceError for a set that was not made by the template, a name that is taken, or a hardware file without the place for
-    it; FleetError where a file is there or cannot be written. Then nothing has changed.
+    The first is for sets of the template's unit, the second for sets that extend any other. Raises DeviceError for a set that is
+    neither, a name that is taken, or a hardware file without the place for it; FleetError where a file is there or cannot be
+    written. Then nothing has changed.
     """
     found = find_instruction_set(set_name)
     home = home_of(found)
+    if home is None:
+        return _add_like(found, name, like)
     check_new_name(name, "instruction")
     d = load(found.description)
     if name in d.instructions or name in d.units:
         raise DeviceError(f"'{name}' is an instruction or a unit already", where=set_name)
+    if not operation:
+        raise DeviceError(
+            "its instructions are those of the template: say what the new one computes", where=set_name, hint="--op add"
+        )
     mine = [i for i in d.instructions.values() if i.unit == UNIT]
     opcodes = {i.opcode for i in d.instructions.values()}
     free = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
@@ -63,11 +70,56 @@ def add_instruction(set_name: str, name: str, operation: str) -> Added:
     }
     if home.lanes is not None:
         texts[home.lanes] = _with_lane(home.lanes, render("instruction/lane.sv.j2", values), home.folder)
-    new = [p for p in texts if p.parent.name in ("semantics", "lowering")]
-    for path in new:
-        if path.exists():
-            raise FleetError("is already there", where=str(path), hint="choose another name")
     return Added(tuple(texts), _written(found, texts))
+
+
+def _add_like(found: InstructionSet, name: str, like: str) -> Added:
+    d = load(found.description)
+    folder = d.path.parent
+    if d.extends is None or not (folder / "semantics").is_dir():
+        raise DeviceError(
+            "it has no place for parts that are written by a command", where=found.name,
+            hint=f"`fleet isa new NAME --extends {found.name}` makes one, in a package of its own",
+        )  # fmt: skip
+    check_new_name(name, "instruction")
+    if name in d.instructions or name in d.units:
+        raise DeviceError(f"'{name}' is an instruction or a unit already", where=found.name)
+    known = load_one(d.extends).instructions
+    if like not in known:
+        raise DeviceError(f"say what it is like: --like and one of {', '.join(known)}", where=found.name)
+    word = d.instructions[like]
+    register = d.units[word.unit].start
+    start = next((s for s in range(1, 1 << 16) if _is_free(d, word.unit, s, word.start_optional)), None)
+    opcodes = {i.opcode for i in d.instructions.values()}
+    opcode = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
+    if start is None or opcode is None:
+        raise DeviceError(f"no opcode or value of {register.name} is left", where=found.name)
+    view = word.view or ()
+    values = {
+        "name": folder.name, "base": d.extends, "instruction": name, "like": like, "unit": word.unit, "opcode": opcode,
+        "start": start, "view": view,
+        "start_register": register.name, "optional": word.start_optional, "like_start": word.start, "beats": word.beats,
+        "names": [(f"{name}_{r.local_name}", r.name) for r in view],
+    }  # fmt: skip
+    texts = {
+        d.path: _with_word(d.path, render("like/word.rdl.j2", values)),
+        folder / "semantics" / f"{name}.py": render("like/semantics.py.j2", values),
+        folder / "lowering" / f"{name}.py": render("like/lowering.py.j2", values),
+    }
+    return Added(tuple(texts), _written(found, texts))
+
+
+def _is_free(d: Description, unit: str, value: int, optional: int) -> bool:
+    """Whether the start register of a unit takes the value, and no instruction is started by it with any of the optional bits."""
+    register = d.units[unit].start
+    if (
+        value & optional
+        or value & ~register.mask
+        or any(f.allowed is not None and f.get(value) not in f.allowed for f in register.fields)
+    ):
+        return False
+    both = ((i.start, ~(optional | i.start_optional)) for i in d.instructions.values() if i.unit == unit)
+    return not any(value & mask == start & mask for start, mask in both)
 
 
 def _with_word(rdl: Path, word: str) -> str:
@@ -75,7 +127,7 @@ def _with_word(rdl: Path, word: str) -> str:
     end = instructions_end(text, rdl)
     line = text.rfind("\n", 0, end) + 1
     at = end if text[line:end].strip() else line  # in front of the line that the brace stands on alone
-    return text[:at].rstrip() + "\n" + word + text[at:]
+    return text[:at].rstrip() + "\n" + word.rstrip() + "\n" + text[at:]
 
 
 def instructions_end(text: str, path: Path) -> int:
@@ -106,6 +158,9 @@ def _with_lane(lanes: Path, branch: str, folder: Path) -> str:
 
 def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     """Writes all of them and what is generated; where that fails everything is put back."""
+    for path in texts:
+        if path.parent.name in ("semantics", "lowering") and path.exists():
+            raise FleetError("is already there", where=str(path), hint="choose another name")
     before = {p: p.read_bytes() if p.exists() else None for p in texts}
     folder = generated_folder(instruction_set)
     try:

@@ -22,6 +22,12 @@ def camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
+def _quoted(text: str) -> str:
+    """A string literal of SystemRDL."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     # Nothing rendered here is HTML, and a name that a template does not get is an error.
@@ -29,6 +35,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
     environment.filters["camel"] = camel
+    environment.filters["quoted"] = _quoted
     return environment
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command(name="init", epilog="\b\nExample:\n  fleet init my_accelerator && cd my_accelerator && pytest sim/")
+@click.command(name="init", epilog="\b\nExample:\n  fleet init my_accelerator")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option("--device", help="Device of the example; default: the installed one with the fewest ports.")
 def command(folder: Path, device: str | None) -> int:

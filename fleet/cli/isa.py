@@ -28,7 +28,7 @@ _IN = click.option(
 )
 
 
-@command.command(name="new", epilog="\b\nExample:\n  fleet isa new mine && pip install -e sets/mine && fleet isa check mine")
+@command.command(name="new", epilog="\b\nExamples:\n  fleet isa new mine\n  fleet isa new more --extends mine")
 @click.argument("name")
 @click.option(
     "--in",

@@ -183,3 +183,18 @@ def test_a_set_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no instruction set 'nothing'; installed: " in capsys.readouterr().err
     assert main(["isa", "check", "hbm0923", "--device", "none"]) == 2
     assert "has no device 'none'; it has " in capsys.readouterr().err
+
+
+def test_a_stored_stream_of_another_description_is_refused_with_its_line(
+    installed_set: Path, import_from: ImportFrom, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_from(installed_set)
+    from fleet.cosim.streams.bundle import save_bundle
+    from fleet.cosim.streams.case import Setting, StreamOutcome
+    from fleet.cosim.streams.suite import make_case
+
+    path = save_bundle(StreamOutcome(make_case("vector_tiny/vadd/directed/0"), Setting(), (), (), False, ("why",)), tmp_path)
+    rdl = installed_set / "vector_add" / "vector_add.rdl"
+    rdl.write_text(rdl.read_text().replace("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))
+    assert main(["stream", "run", str(path)]) == 2
+    assert re.search(r"stream\.json:\d+: made for description [0-9a-f]{16}, vector_tiny has", capsys.readouterr().err)

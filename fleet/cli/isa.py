@@ -77,7 +77,7 @@ def add(set_name: str, name: str, operation: str | None, like: str) -> int:
 
 @command.command(name="check", epilog="\b\nExamples:\n  fleet isa check mine\n  fleet isa check mine --draws 200 --no-rtl")
 @click.argument("name", metavar="SET")
-@click.option("--device", help="Device to draw for; default: the set's one with the fewest ports.")
+@click.option("--device", help="Device to draw for; default: the set's smallest.")
 @click.option("--draws", default=24, show_default=True, type=click.IntRange(1), help="Calls of every instruction.")
 @click.option("--sample", default=2, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind.")
 @click.option("--seed", default=0, show_default=True, help="Of what is drawn.")
@@ -121,7 +121,7 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
     name="fuzz", epilog="\b\nExamples:\n  fleet isa fuzz mine --seconds 600\n  fleet isa fuzz mine --seed 7 --count 1000"
 )
 @click.argument("name", metavar="SET")
-@click.option("--device", help="Device; default: the set's one with the fewest ports.")
+@click.option("--device", help="Device; default: the set's smallest.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="How long.")
 @click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
@@ -143,7 +143,7 @@ def fuzz(name: str, device: str | None, seed: int, seconds: float, count: int | 
 )
 @click.argument("old")
 @click.argument("new")
-@click.option("--device", help="Whose sizes count; default: the new side's one with the fewest ports.")
+@click.option("--device", help="Whose sizes count; default: the new side's smallest.")
 @click.option(
     "--cases", default=4, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind that are drawn."
 )

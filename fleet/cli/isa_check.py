@@ -12,13 +12,17 @@ __all__ = ["check_installed", "chosen_device"]
 
 
 def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
-    """The device of that name, or the one with the fewest ports. Raises DeviceError."""
+    """The device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""
     devices = instruction_set.devices
     if name is not None and name not in devices:
         raise DeviceError(f"has no device '{name}'", where=instruction_set.name, hint=f"it has {', '.join(devices) or 'none'}")
     if not devices:
         raise DeviceError("has no device", where=instruction_set.name)
-    return devices[name] if name else min(devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), d.name))
+    return (
+        devices[name]
+        if name
+        else min(devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), sum(d.memory.values()), d.name))
+    )
 
 
 def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:

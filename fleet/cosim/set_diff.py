@@ -113,7 +113,7 @@ def set_diff(
     """Compares two sides.
 
     Args:
-        device: whose sizes count; default: the new side's with the fewest ports.
+        device: whose sizes count; default: the new side's smallest.
         cases: conformance cases of every kind that are drawn.
         models: from `case_models`.
         folder: where stored streams and files made from the old description are looked for.

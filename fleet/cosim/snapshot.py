@@ -3,7 +3,7 @@
 Runs in a process of its own, with the import path of that side: `python -P snapshot.py < request.json > snapshot.json`. The side
 may be an older version of fleet, so only what has long been there is used, and nothing is imported from beside this file.
 
-Request: "set", "device" (or null: the one with the fewest ports), "cases" (conformance cases of every kind), "models" (tables with
+Request: "set", "device" (or null: the smallest), "cases" (conformance cases of every kind), "models" (tables with
 model, weights, input, seed, samples), "judge" (calls of the other side). Answer: see `_snapshot`.
 """
 
@@ -23,7 +23,9 @@ def _snapshot(request: Table) -> Table:
 
     found = find_instruction_set(request["set"])
     devices = found.devices
-    chosen = request["device"] or min(devices, key=lambda n: (devices[n].parameters.get("HbmPorts", 1), n))
+    chosen = request["device"] or min(
+        devices, key=lambda n: (devices[n].parameters.get("HbmPorts", 1), sum(devices[n].memory.values()), n)
+    )
     if chosen not in devices:
         return {"error": f"has no device '{chosen}'; it has {', '.join(devices)}"}
     device = devices[chosen]

@@ -23,6 +23,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
     "generate": ("fleet.cli.generate", "Let a language model answer on several engines, compare every step, report."),
     "compile": ("fleet.cli.compile", "Compile a model: print a stage, run it, check it against CPython."),
+    "init": ("fleet.cli.init", "Make a workspace: models, cases, goldens, instruction sets of your own."),
+    "isa": ("fleet.cli.isa", "Make, extend, check and compare instruction sets."),
     "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
     "bisect-pass": ("fleet.cli.bisect_pass", "Name the first pass of a pipeline after which a result differs."),
     "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),

@@ -7,7 +7,7 @@ Everything generated (codec, register block, SystemVerilog package, manual) star
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -217,7 +217,12 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Description:
-    """A checked description. `registers` are ascending by address, `instructions` by opcode."""
+    """A checked description. `registers` are ascending by address, `instructions` by opcode.
+
+    extends: name of the set whose description this one adds to, else None; hardware: the name that generated modules and
+    packages carry: its own, or that of the set at the bottom, so that hardware of that set finds them; files: all that was read,
+    its own first.
+    """
 
     name: str
     path: Path
@@ -226,6 +231,9 @@ class Description:
     registers: tuple[Register, ...]
     units: Mapping[str, Unit]
     instructions: Mapping[str, InstructionWord]
+    extends: str | None = None
+    hardware: str = ""
+    files: tuple[Path, ...] = ()
     _by_name: Mapping[str, Register] = field(default_factory=dict, repr=False, compare=False)
 
     def register(self, name: str) -> Register:
@@ -302,7 +310,8 @@ def _canonical_fields(r: Register) -> Iterator[str]:
         )
 
 
-_CACHE: dict[tuple[Path, int, int], Description] = {}
+_CACHE: dict[Path, tuple[tuple[tuple[int, int], ...], Description]] = {}
+"""Path -> when and how large its files were, and what they say."""
 
 
 def load(path: Path | str) -> Description:
@@ -315,11 +324,15 @@ def load(path: Path | str) -> Description:
     from fleet.isa.description_rdl import compile_description
 
     path = Path(path).resolve()
+    known = _CACHE.get(path)
+    if known is None or known[0] != _state((path, *known[1].files[1:])):
+        found = compile_description(path)
+        _CACHE[path] = known = _state(found.files), found
+    return known[1]
+
+
+def _state(files: Sequence[Path]) -> tuple[tuple[int, int], ...]:
     try:
-        stat = path.stat()
+        return tuple((s.st_mtime_ns, s.st_size) for s in (f.stat() for f in files))
     except OSError as error:
-        raise DescriptionError(f"the description cannot be read ({error.strerror})", where=str(path)) from error
-    key = (path, stat.st_mtime_ns, stat.st_size)
-    if key not in _CACHE:
-        _CACHE[key] = compile_description(path)
-    return _CACHE[key]
+        raise DescriptionError(f"the description cannot be read ({error.strerror})", where=str(files[0])) from error

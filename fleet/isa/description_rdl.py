@@ -12,6 +12,7 @@ from systemrdl.node import AddrmapNode, RegNode, RootNode
 from systemrdl.source_ref import SourceRefBase
 
 from fleet.isa.description import FETCH_WORDS, ROLES, UNIT_ROLES, Description, DescriptionError, Register, Unit
+from fleet.isa.description_extends import compile_with_bases
 from fleet.isa.description_instructions import instructions_of
 from fleet.isa.description_nodes import check_access, check_name, error_at, fields_of, place_of, text_of, where_of
 
@@ -21,8 +22,8 @@ UDP_FILE = Path(__file__).parent / "rdl" / "fleet_udp.rdl"
 
 
 def compile_description(path: Path) -> Description:
-    """Compiles and checks one file; see `fleet.isa.description.load`."""
-    maps = elaborate(path)
+    """Compiles and checks one file and those that it extends; see `fleet.isa.description.load`."""
+    maps, bases = _elaborated(path)
     top = maps["registers"]
     check_name(top, top.inst_name)
     registers = _registers(top)
@@ -36,12 +37,20 @@ def compile_description(path: Path) -> Description:
         registers=registers,
         units=units,
         instructions=instructions,
+        extends=bases[0][0] if bases else None,
+        hardware=bases[-1][0] if bases else top.inst_name,
+        files=(path, *(file for _, file in bases)),
         _by_name={r.name: r for r in (*registers, *(r for i in instructions.values() for r in i.view or ()))},
     )
 
 
 def elaborate(path: Path) -> Mapping[str, AddrmapNode]:
-    """The two address maps of a description: "registers" and "instructions"."""
+    """The two address maps of a description, "registers" and "instructions", with those of the descriptions that it extends."""
+    return _elaborated(path)[0]
+
+
+def _elaborated(path: Path) -> tuple[Mapping[str, AddrmapNode], tuple[tuple[str, Path], ...]]:
+    """The maps, and (set, file) of every description that it extends, nearest first."""
     printer = _FirstError(path)
     # A description is data: its preprocessor could run Perl, which is refused twice (no safe opcodes, no tags).
     compiler = RDLCompiler(message_printer=printer, perl_safe_opcodes=[])
@@ -50,12 +59,10 @@ def elaborate(path: Path) -> Mapping[str, AddrmapNode]:
 
     for definition in ALL_UDPS:
         compiler.register_udp(definition)
-    _refuse_perl(path)
     maps: dict[str, AddrmapNode] = {}
     try:
         compiler.compile_file(str(UDP_FILE))
-        compiler.compile_file(str(path))
-        names = [name for name, d in compiler.root.comp_defs.items() if type(d).__name__ == "Addrmap"]
+        names, bases = compile_with_bases(compiler, path, _refuse_perl)
         for name in names:
             root: RootNode = compiler.elaborate(name)
             kind = root.top.get_property("fleet_map")
@@ -73,7 +80,7 @@ def elaborate(path: Path) -> Mapping[str, AddrmapNode]:
     for kind in ("registers", "instructions"):
         if kind not in maps:
             raise DescriptionError(f'no addrmap with fleet_map = "{kind}"', where=f"{path}:1")
-    return maps
+    return maps, bases
 
 
 class _FirstError(MessagePrinter):

@@ -29,7 +29,7 @@ __all__ = ["check", "export", "file_names", "generate", "main"]
 
 
 def file_names(name: str) -> tuple[str, ...]:
-    """Generated files of an instruction set, in compile order."""
+    """Generated files in compile order; name: `Description.hardware`, the set's own unless it extends another."""
     return (f"{name}.vlt", f"{name}_regs_pkg.sv", f"{name}_regs.sv", f"{name}_pkg.sv", f"{name}_csr.sv")
 
 
@@ -37,12 +37,12 @@ def generate(path: Path | str) -> Mapping[str, str]:
     """File name -> text, everything that is generated from one description. Raises DescriptionError."""
     description = load(path)
     texts = {
-        f"{description.name}.vlt": export_sv.waivers(description),
+        f"{description.hardware}.vlt": export_sv.waivers(description),
         **_register_block(description),
-        f"{description.name}_pkg.sv": export_sv.package(description),
-        f"{description.name}_csr.sv": export_sv.csr_module(description),
+        f"{description.hardware}_pkg.sv": export_sv.package(description),
+        f"{description.hardware}_csr.sv": export_sv.csr_module(description),
     }
-    return {name: texts[name] for name in file_names(description.name)}
+    return {name: texts[name] for name in file_names(description.hardware)}
 
 
 def export(path: Path | str, folder: Path) -> Sequence[Path]:
@@ -89,7 +89,7 @@ def _register_block(description: Description) -> Mapping[str, str]:
     from peakrdl_regblock import RegblockExporter
     from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
 
-    name = f"{description.name}_regs"
+    name = f"{description.hardware}_regs"
     top = description_rdl.elaborate(description.path)["registers"]
     with tempfile.TemporaryDirectory() as folder:
         RegblockExporter().export(

@@ -61,7 +61,7 @@ def package(description: Description) -> str:
 
 
 def _package_lines(d: Description) -> Iterator[str]:
-    yield f"package {d.name}_pkg;"
+    yield f"package {d.hardware}_pkg;"
     yield ""
     yield "  // First 32 bits of the hash of the description alone (the register DESC_HASH holds that of the whole set)."
     yield f"  localparam logic [31:0] DescriptionHash = 32'h{d.hash[:8]};"
@@ -105,7 +105,7 @@ def _package_lines(d: Description) -> Iterator[str]:
         yield ""
         yield from _aux_decode(d)
     yield ""
-    yield f"endpackage : {d.name}_pkg"
+    yield f"endpackage : {d.hardware}_pkg"
 
 
 def _field_constants(r: Register) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _is_input(r: Register) -> bool:
 
 
 def _csr_lines(d: Description) -> Iterator[str]:
-    block = f"{d.name}_regs"
+    block = f"{d.hardware}_regs"
     starts = [unit.start for unit in d.units.values()]
     ports: list[str] = ["input  logic        clk_i", "input  logic        rst_ni"]
     ports += [f"input  {_logic(w)} s_axil_{n}_i" for n, w in _AXIL_IN]
@@ -197,7 +197,7 @@ def _csr_lines(d: Description) -> Iterator[str]:
         if r.role == "irq_status":
             ports += [f"input  {_logic(1)} {r.name}_{f.name}_set_i" for f in r.fields]
     ports.append(f"output {_logic(1)} irq_o")
-    yield f"module {d.name}_csr ("
+    yield f"module {d.hardware}_csr ("
     yield ",\n".join(f"  {p}" for p in ports)
     yield ");"
     yield ""
@@ -238,7 +238,7 @@ def _csr_lines(d: Description) -> Iterator[str]:
     yield ""
     yield from _interrupt(d)
     yield ""
-    yield f"endmodule : {d.name}_csr"
+    yield f"endmodule : {d.hardware}_csr"
 
 
 def _logic(width: int) -> str:
@@ -287,7 +287,7 @@ def _interrupt(d: Description) -> Iterator[str]:
 
 def waivers(description: Description) -> str:
     """Verilator configuration: what is waived, in the generated files only."""
-    n = description.name
+    n = description.hardware
     rules = {
         f"{n}_regs.sv": ("MULTIDRIVEN", "GENUNNAMED", "UNUSEDSIGNAL"),
         f"{n}_regs_pkg.sv": ("UNUSEDPARAM",),

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from fleet.errors import DeviceError, FleetError
+from fleet.isa.checking.finding import class_place
 from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import load
 
@@ -24,6 +25,7 @@ __all__ = [
     "find_device",
     "find_instruction_set",
     "instruction_sets",
+    "load_one",
 ]
 
 GROUP = "fleet.instruction_sets"
@@ -55,6 +57,16 @@ def find_instruction_set(name: str) -> InstructionSet:
     if name in bad:
         raise bad[name]
     raise DeviceError(f"no instruction set '{name}'", hint=_installed(good, bad))
+
+
+def load_one(name: str) -> InstructionSet:
+    """The instruction set of that name, without looking at any other: for sets that build on it while they are loaded themselves.
+
+    Raises PluginError when it is not installed or cannot be loaded.
+    """
+    for point in entry_points(group=GROUP, name=name):
+        return _load(point)
+    raise PluginError(f"no instruction set '{name}' is installed", where=name)
 
 
 def find_device(name: str) -> tuple[InstructionSet, Device]:
@@ -95,9 +107,9 @@ def check_binding(instruction_set: InstructionSet) -> None:
     """Refuses (PluginError, naming both sides) a manifest whose classes, description and devices disagree."""
     s = instruction_set
     description = load(s.description)
-    where = f"instruction set '{s.name}'"
+    owner = f"instruction set '{s.name}'"
     if description.name != s.name:
-        raise PluginError(f"its description {s.description.name} is that of '{description.name}'", where=where)
+        raise PluginError(f"its description {s.description.name} is that of '{description.name}'", where=f"{s.description}:1")
     classes, words = set(s.instructions), set(description.instructions)
     # The fetch of a binary is no task of a stream: nothing executes it.
     needed = {w.name for w in description.instructions.values() if not w.fetch}
@@ -105,16 +117,18 @@ def check_binding(instruction_set: InstructionSet) -> None:
         only_python, only_rdl = sorted(classes - words), sorted(needed - classes)
         parts = [f"classes without a description: {', '.join(only_python)}"] if only_python else []
         parts += [f"described without a class: {', '.join(only_rdl)}"] if only_rdl else []
-        raise PluginError(f"Python and {s.description.name} disagree: {'; '.join(parts)}", where=where)
+        place = class_place(s.instructions[only_python[0]]) if only_python else description.instructions[only_rdl[0]].where
+        raise PluginError(f"{owner}: Python and {s.description.name} disagree: {'; '.join(parts)}", where=place)
     for name, cls in s.instructions.items():
         if cls.name != name:
-            raise PluginError(f"class {cls.__name__} calls itself '{cls.name}', the manifest '{name}'", where=where)
+            what = f"{owner}: class {cls.__name__} calls itself '{cls.name}', the manifest '{name}'"
+            raise PluginError(what, where=class_place(cls))
     for name, device in s.devices.items():
         if device.name != name or device.instruction_set != s.name:
-            raise PluginError(f"device '{name}' is '{device.name}' of set '{device.instruction_set}'", where=where)
+            raise PluginError(f"device '{name}' is '{device.name}' of set '{device.instruction_set}'", where=owner)
     missing = [p for p in (*s.sources, *(s.rtl.sources if s.rtl else ())) if not p.is_file()]
     if missing:
-        raise PluginError(f"file {missing[0]} does not exist", where=where)
+        raise PluginError(f"file {missing[0]} does not exist", where=owner)
 
 
 def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:

@@ -107,7 +107,7 @@ FAULTS = (
         "description: two registers exchanged, hardware not generated again",
         digits("--engines", "vm,iss,rtl", *DEVICE),
         "rtl did not run",
-        (r"hbm0923_?\w*\.\w+: generated from description [0-9a-f]{16}, hbm0923.rdl is now [0-9a-f]{16}",),
+        (r"hbm0923_?\w*\.\w+:\d+: generated from description [0-9a-f]{16}, hbm0923.rdl is now [0-9a-f]{16}",),
         REGISTERS,
     ),
     Fault(

@@ -52,7 +52,7 @@ def test_a_broken_plugin_is_listed_with_its_error(
     semantics = installed_set / "vector_add" / "semantics.py"
     semantics.write_text(semantics.read_text().replace('name = "vadd"', 'name = "vsum"'))
     import_from(installed_set)
-    error = "instruction set 'vector_add': class VectorAdd calls itself 'vsum', the manifest 'vadd'"
+    error = f"{semantics}:12: instruction set 'vector_add': class VectorAdd calls itself 'vsum', the manifest 'vadd'"
     assert main(["devices"]) == 0
     out = capsys.readouterr().out
     assert f"vector_add: BROKEN: {error}" in out.splitlines()

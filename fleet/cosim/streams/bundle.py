@@ -75,7 +75,7 @@ class Bundle:
         now = description_hash(instruction_set, device)
         if now != self.description_hash:
             raise DeviceError(
-                f"made for description {self.description_hash[:16]}, {device.name} has {now[:16]}", where=where,
+                f"made for description {self.description_hash[:16]}, {device.name} has {now[:16]}", where=_stated(where),
                 hint=f"make it again with `{self.made_by}`" if self.made_by else None,
             )  # fmt: skip
         calls = tuple(Call(c.instruction, dict(c.fields), c.ops) for c in self.calls)
@@ -83,6 +83,16 @@ class Bundle:
         return StreamCase(
             self.name, self.device, calls, blocks, self.causes, dict(self.parameters), self.seed, self.made_by, self.classes
         )
+
+
+def _stated(where: str) -> str:
+    """file:line of the hash in a stored stream; the place alone where there is no such file."""
+    path = Path(where) / NAME if Path(where).is_dir() else Path(where)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return where
+    return next((f"{path}:{n}" for n, line in enumerate(lines, 1) if '"description_hash"' in line), where)
 
 
 def save_bundle(outcome: StreamOutcome, folder: Path, *, power_on: int = 0) -> Path:

@@ -90,13 +90,15 @@ def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -
     for path in sources:
         try:
             with path.open(encoding="utf-8", errors="replace") as f:
-                stated = _GENERATED_FROM.search(f.read(1000))
+                head = f.read(1000)
         except OSError as error:
             raise DeviceError(f"cannot read the hardware's source ({error.strerror})", where=str(path)) from error
+        stated = _GENERATED_FROM.search(head)
         if stated is not None and stated[1] != now:
+            line = head.count("\n", 0, stated.start()) + 1
             raise DeviceError(
                 f"generated from description {stated[1][:16]}, {instruction_set.description.name} is now {now[:16]}",
-                where=str(path),
+                where=f"{path}:{line}",
                 hint="generate it again with `python -m fleet.isa.export`",
             )
 

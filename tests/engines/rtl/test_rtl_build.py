@@ -104,7 +104,7 @@ def test_hardware_generated_from_another_description_is_refused(tmp_path: Path) 
     stale = tmp_path / package.name
     stale.write_text(text.replace(now, "0" * 64))
     rtl = replace(instruction_set.rtl, sources=(stale,))
-    with pytest.raises(DeviceError, match=f"{package.name}: generated from description {'0' * 16}, .* is now {now[:16]}"):
+    with pytest.raises(DeviceError, match=rf"{package.name}:\d+: generated from description {'0' * 16}, .* is now {now[:16]}"):
         building.design_of(replace(instruction_set, rtl=rtl), device)
 
 

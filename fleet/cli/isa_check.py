@@ -1,0 +1,53 @@
+"""What `fleet isa check` runs and prints."""
+
+from __future__ import annotations
+
+import click
+
+from fleet.errors import DeviceError
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.registry import find_instruction_set
+
+__all__ = ["check_installed", "chosen_device"]
+
+
+def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
+    """The device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""
+    devices = instruction_set.devices
+    if name is not None and name not in devices:
+        raise DeviceError(f"has no device '{name}'", where=instruction_set.name, hint=f"it has {', '.join(devices) or 'none'}")
+    if not devices:
+        raise DeviceError("has no device", where=instruction_set.name)
+    return (
+        devices[name]
+        if name
+        else min(devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), sum(d.memory.values()), d.name))
+    )
+
+
+def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
+    """Prints findings and what was looked at; 0 without findings, else 1. Raises FleetError for a set that cannot be loaded."""
+    from fleet.cosim.streams.sample import run_sample, sample_names
+    from fleet.isa.checking.whole import check_set
+    from fleet.isa.conformance import sources
+
+    found = find_instruction_set(name)
+    chip = chosen_device(found, device)
+    report = check_set(found, chip, draws=draws, seed=seed)
+    for finding in report.findings:
+        click.echo(str(finding))
+    count = len(report.findings)
+    click.echo(f"{name} on {chip.name}: {report.instructions} instructions, {report.draws} calls drawn with seed {seed}")
+    if report.findings:
+        click.echo("conformance: not run, because of what stands above")
+    elif sources(found):
+        hardware = found.rtl is not None if rtl is None else rtl
+        cases = sample_names(chip.name, sample)
+        failures = [f for f in run_sample(chip.name, cases, rtl=hardware) if f is not None]
+        for failure in failures:
+            click.echo(f"{failure.name}: {failure.reason}; fleet stream run {failure.name}")
+        count += len(failures)
+        click.echo(f"conformance: {len(cases)} cases on {'iss and rtl' if hardware else 'iss'}, {len(failures)} failed")
+    word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)
+    click.echo(f"{word} {count} finding{'s' * (count != 1)}")
+    return 1 if count else 0

@@ -1,0 +1,75 @@
+"""What `fleet isa diff` prints."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fleet.cosim.set_diff import ModelChange, SetDiff
+
+__all__ = ["run_diff"]
+
+_SHOWN = 12
+_FIGURES = ("instructions", "cycles", "bytes", "stream")
+
+
+def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequence[str], folder: Path, *, machine: bool) -> int:
+    """Prints the differences; 0 whether there are any or not. Raises FleetError where a side cannot be read."""
+    from fleet.cosim.revisions import find_side
+    from fleet.cosim.set_diff import case_models, set_diff
+    from fleet.isa.registry import find_instruction_set
+
+    with tempfile.TemporaryDirectory(prefix="fleet-isa-diff-") as temporary:
+        sides = [find_side(text, Path(temporary)) for text in (old, new)]
+        installed = next((s.set_name for s in reversed(sides) if s.set_name is not None and s.path is None), None)
+        brought = find_instruction_set(installed).cases if installed is not None else None
+        diff = set_diff(sides[0], sides[1], device=device, cases=cases, models=case_models(brought, models), folder=folder)
+        lines = [json.dumps(diff.table(), indent=1)] if machine else list(_lines(diff, temporary))
+    for line in lines:
+        click.echo(line)
+    return 0
+
+
+def _lines(diff: SetDiff, temporary: str) -> Iterator[str]:
+    yield f"{diff.old} {diff.hashes[0][:16]} -> {diff.new} {diff.hashes[1][:16]} (descriptions)"
+    if diff.full_hashes is not None:
+        yield f"with semantics and device: {diff.full_hashes[0][:16]} -> {diff.full_hashes[1][:16]}"
+    yield from _part("description", [str(c).replace(f"{temporary}/", "") for c in diff.changes], "no encoding differs")
+    looked = f"{diff.programs} programs looked at"
+    yield from _part(f"streams changed: {len(diff.changed)} ({looked})", diff.changed, "")
+    yield from _part(f"programs now illegal: {len(diff.illegal)} ({looked})", [f"{n}: {why}" for n, why in diff.illegal], "")
+    if diff.emptied is not None:
+        yield from _part(f"coverage bins emptied: {len(diff.emptied)}", diff.emptied, "")
+    for m in diff.models:
+        yield from _model(m)
+    yield from _part(f"to be made again: {len(diff.stale)} files", [f"{f}: {command}" for f, command in diff.stale], "")
+    yield from diff.notes
+
+
+def _part(title: str, items: Sequence[str], none: str) -> Iterator[str]:
+    yield title
+    yield from (f"  {item}" for item in items[:_SHOWN])
+    if len(items) > _SHOWN:
+        yield f"  ... and {len(items) - _SHOWN} more (--json has all)"
+    if not items and none:
+        yield f"  {none}"
+
+
+def _model(m: ModelChange) -> Iterator[str]:
+    yield f"model {m.model}"
+    for side, table in (("before", m.before), ("after", m.after)):
+        if "error" in table:
+            yield f"  {side}: {table['error']}"
+    if "error" not in m.before and "error" not in m.after:
+        for name in _FIGURES:
+            a, b = int(m.before[name]), int(m.after[name])
+            share = f" ({100 * (b - a) / a:+.1f} %)" if a and a != b else ""
+            yield f"  {name:<13} {a:>12,} -> {b:>12,}{share}"
+        if m.before["digest"] != m.after["digest"]:
+            yield "  its register writes differ"

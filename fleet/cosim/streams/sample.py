@@ -1,0 +1,72 @@
+"""A sample of an instruction set's conformance suite, on `iss` alone or on `iss` and `rtl`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case, names, settings
+from fleet.errors import FleetError
+from fleet.isa.registry import find_device
+
+__all__ = ["SampleFailure", "run_sample", "sample_names"]
+
+
+@dataclass(frozen=True)
+class SampleFailure:
+    """name: of the case, which `fleet stream run` takes; reason: one line."""
+
+    name: str
+    reason: str
+
+
+def sample_names(device: str, count: int) -> list[str]:
+    """`count` cases of every kind and instruction: directed ones spread over all of them, random, illegal, programs."""
+    seeds = range(count)
+    drawn = names(device, random=seeds, illegal=seeds, programs=seeds, directed=False)
+    directed: dict[str, list[str]] = {}
+    for name in names(device):
+        directed.setdefault(name.rpartition("/")[0], []).append(name)
+    spread = [group[i * len(group) // min(count, len(group))] for group in directed.values() for i in range(min(count, len(group)))]
+    return [*spread, *drawn]
+
+
+def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFailure | None]:
+    """One item a case: what went wrong, or None. With rtl: every case on two memories, compared in every bit.
+
+    Raises SetupError, BuildError, DeviceError where nothing can be run at all.
+    """
+    if rtl:
+        with StreamRunner(device) as runner:
+            for name in cases:
+                case = make_case(name)
+                wrong = [o for o in runner.run(case, settings(device, case.seed, every=False)) if not o.passed]
+                yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
+        return
+    _, chip = find_device(device)
+    with tempfile.TemporaryDirectory(prefix="fleet-sample-") as folder:
+        images = Images(chip, Path(folder))
+        try:
+            for name in cases:
+                yield _on_iss(name, images)
+        finally:
+            images.close()
+
+
+def _on_iss(name: str, images: Images) -> SampleFailure | None:
+    try:
+        case = make_case(name)
+        instruction_set, chip = find_device(case.device)
+        images.fill(case.blocks, case.parameters)
+        commits = execute(instruction_set, chip, images.memory, case.calls)
+    except FleetError as error:
+        return SampleFailure(name, str(error))
+    for commit, cause in zip(commits, case.causes or (0,) * len(commits), strict=True):
+        if commit.cause not in {cause, UNKNOWN_CAUSE}:
+            return SampleFailure(name, f"{commit.instruction}: refused with cause {commit.cause}, the case states {cause}")
+    return None

@@ -1,0 +1,111 @@
+"""What is said of calls: legality, refusals, ranges, cost, and the way to words and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from fleet.errors import FleetError
+from fleet.isa.checking.finding import Finding, method_place
+from fleet.isa.codec import decode_binary, decode_writes, description_of, disassemble, encode_binary, register_writes
+from fleet.isa.conformance import Draw, mutations
+from fleet.isa.contract import Call, Device, Instruction, InstructionSet
+
+__all__ = ["check_codec", "check_cost", "check_drawn", "check_variants"]
+
+_VARIANTS = 400
+
+
+def check_drawn(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
+    """A drawn call is legal, and its ranges lie inside the device."""
+    cls = instruction_set.instructions[draw.call.instruction]
+    wrong = list(cls.legal(device, draw.call.fields))
+    if wrong:
+        yield Finding(method_place(cls, "legal"), f"{cls.name}: what its conformance source draws is not legal: {wrong[0]}")
+    else:
+        yield from _ranges(cls, device, draw.call.fields)
+
+
+def check_cost(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
+    """Cost is a number of cycles above 0."""
+    cls = instruction_set.instructions[draw.call.instruction]
+    cost = cls.cost(device, draw.call.fields)
+    if not isinstance(cost, int | np.integer) or cost <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        yield Finding(method_place(cls, "cost"), f"{cls.name}: cost is {cost!r}, expected an integer above 0")
+
+
+def check_codec(instruction_set: InstructionSet, draw: Draw) -> Iterator[Finding]:
+    """A call survives being written as register values, as a binary, and can be shown."""
+    d = description_of(instruction_set)
+    word, bare = d.instructions[draw.call.instruction], replace(draw.call, ops=())
+    try:
+        if decode_writes(d, register_writes(d, bare)) != Call(bare.instruction, dict(bare.fields)):
+            yield Finding(word.where, f"{word.name}: register writes do not decode to the call that they were made of")
+        if word.beats and [c.fields for c in decode_binary(d, encode_binary(d, [bare]))] != [dict(bare.fields)]:
+            yield Finding(word.where, f"{word.name}: its binary does not decode to the call that it was made of")
+        disassemble(d, bare, detailed=True)
+    except FleetError as error:
+        yield Finding(word.where, f"{word.name}: a legal call cannot be encoded: {error}")
+
+
+def check_variants(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.random.Generator) -> Iterator[Finding]:
+    """Variants of the call and random words: legality answers for all of them, and agrees with refusals and the description."""
+    d = description_of(instruction_set)
+    causes = {e.value for r in d.with_role("error_cause") for f in r.fields for e in f.encode}
+    words = d.words(draw.call.instruction)
+    variants = [call for _, call in islice(mutations(instruction_set, device, draw.call, rng), _VARIANTS)]
+    for _ in range(20):
+        fields = {r.name: int(rng.integers(1 << 32)) & r.mask for r in words}
+        variants.append(replace(draw.call, fields=fields))
+    for call in variants:
+        cls = instruction_set.instructions[call.instruction]
+        try:
+            wrong, refused = list(cls.legal(device, call.fields)), cls.refusal(device, call.fields)
+        except Exception as error:  # the author's code may raise anything
+            yield Finding(
+                method_place(cls, "legal"), f"{cls.name}: legality fails on {_short(call)}: {type(error).__name__}: {error}"
+            )
+            return
+        if bool(wrong) != (refused is not None):
+            what = f"legal says {wrong[0] if wrong else 'yes'!r}, refusal {refused!r}"
+            yield Finding(method_place(cls, "refusal"), f"{cls.name}: {what} of {_short(call)}")
+            return
+        if refused is not None and causes and refused[0] not in causes:
+            yield Finding(
+                method_place(cls, "refusal"), f"{cls.name}: refuses with cause {refused[0]}, which the description does not have"
+            )
+            return
+        if not wrong:
+            found = [*_encodable(instruction_set, call), *_ranges(cls, device, call.fields)]
+            if found:
+                yield found[0]
+                return
+
+
+def _encodable(instruction_set: InstructionSet, call: Call) -> Iterator[Finding]:
+    # Not strict: hardware may take what the description keeps authors from, an odd address of an operand that is not read.
+    try:
+        register_writes(instruction_set, call, strict=False)
+    except FleetError as error:
+        cls = instruction_set.instructions[call.instruction]
+        yield Finding(
+            method_place(cls, "legal"), f"{cls.name}: legal by its class, not by the description: {error} ({_short(call)})"
+        )
+
+
+def _ranges(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> Iterator[Finding]:
+    for method in ("reads", "writes"):
+        for r in getattr(cls, method)(device, fields):
+            banks = device.parameters["HbmPorts"] if r.space == "hbm" else 1
+            room = device.memory.get(r.space)
+            if room is not None and (r.offset < 0 or r.offset + r.size > room or not 0 <= r.bank < banks):
+                place = f"[{r.offset:#x}, {r.offset + r.size:#x}) of {r.space}"
+                yield Finding(method_place(cls, "legal"), f"{cls.name}: a legal call {method} {place}, which has {room:#x} bytes")
+                return
+
+
+def _short(call: Call) -> str:
+    return " ".join(f"{k}={v:#x}" for k, v in call.fields.items())

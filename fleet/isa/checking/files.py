@@ -1,0 +1,37 @@
+"""Whether what was generated from the description is what the description generates now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fleet.errors import ComparisonFailure
+from fleet.isa import export
+from fleet.isa.checking.finding import Finding
+from fleet.isa.contract import InstructionSet
+from fleet.isa.description import load
+
+__all__ = ["check_generated", "generated_folder"]
+
+
+def generated_folder(instruction_set: InstructionSet) -> Path | None:
+    """Where the set's generated hardware files lie; None for a set without hardware."""
+    if instruction_set.rtl is None:
+        return None
+    names = set(export.file_names(load(instruction_set.description).hardware))
+    return next((p.parent for p in instruction_set.rtl.sources if p.name in names), None)
+
+
+def check_generated(instruction_set: InstructionSet) -> Iterator[Finding]:
+    """The first generated file that is missing or not current."""
+    folder = generated_folder(instruction_set)
+    if folder is None:
+        if instruction_set.rtl is not None:
+            yield Finding(
+                load(instruction_set.description).path.as_posix() + ":1", "none of the hardware's files is generated from it"
+            )
+        return
+    try:
+        export.check(instruction_set.description, folder)
+    except ComparisonFailure as error:
+        yield Finding(error.where or str(folder), f"{error.what}; {error.hint}" if error.hint else error.what)

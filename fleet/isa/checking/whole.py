@@ -1,0 +1,87 @@
+"""All checks of an instruction set that need nothing but the set."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fleet.isa.checking.calls import check_codec, check_cost, check_drawn, check_variants
+from fleet.isa.checking.files import check_generated
+from fleet.isa.checking.finding import Finding, class_place, method_place
+from fleet.isa.checking.semantics import check_execution, prepared, results
+from fleet.isa.conformance import Draw, Place, sources
+from fleet.isa.contract import Device, InstructionSet
+
+__all__ = ["CheckReport", "check_set"]
+
+
+@dataclass
+class CheckReport:
+    """findings: in the order in which they were met, one a kind and instruction; instructions, draws: what was looked at."""
+
+    findings: list[Finding] = field(default_factory=list[Finding])
+    instructions: int = 0
+    draws: int = 0
+
+    def add(self, found: Iterator[Finding]) -> bool:
+        """Takes what is new; whether there was any."""
+        new = [f for f in found if str(f) not in map(str, self.findings)]
+        self.findings += new
+        return bool(new)
+
+
+def check_set(instruction_set: InstructionSet, device: Device, *, draws: int = 24, seed: int = 0) -> CheckReport:
+    """Looks at generated files, and at `draws` calls of every instruction: directed ones spread over all, the rest random.
+
+    After the first call with a finding an instruction is left: the rest would say the same. Raises FleetError where the description
+    cannot be read. What the description itself refuses has been refused when the set was loaded.
+    """
+    report = CheckReport()
+    report.add(check_generated(instruction_set))
+    known = sources(instruction_set)
+    for name, cls in instruction_set.instructions.items():
+        report.instructions += 1
+        if name not in known:
+            report.add(iter([Finding(class_place(cls), f'{name}: no source in extra["conformance"]: nothing can be drawn of it')]))
+            continue
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        seen: list[tuple[Draw, object]] = []
+        for draw in _draws(instruction_set, device, name, draws, rng):
+            report.draws += 1
+            if report.add(_one(instruction_set, device, draw, rng)):
+                seen.clear()
+                break
+            seen.append((draw, _result(instruction_set, device, draw)))
+        for draw, before in reversed(seen):  # in another order: state that a class keeps shows itself
+            if _result(instruction_set, device, draw) != before:
+                what = f"{name}: is not deterministic: a call gives another result after other calls"
+                report.add(iter([Finding(method_place(cls, "execute"), what)]))
+                break
+    return report
+
+
+def _draws(instruction_set: InstructionSet, device: Device, name: str, count: int, rng: np.random.Generator) -> Iterator[Draw]:
+    source = sources(instruction_set)[name]
+    directed = source.directed(device)
+    half = min(directed, max(1, count // 2))
+    for i in range(half):
+        yield source.draw_directed(device, i * directed // half, rng)
+    for _ in range(count - half):
+        yield source.draw(device, rng, Place(device, rng), small=True)
+
+
+def _one(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.random.Generator) -> Iterator[Finding]:
+    drawn = [*check_drawn(instruction_set, device, draw), *check_cost(instruction_set, device, draw)]
+    yield from drawn
+    if not drawn:
+        yield from check_codec(instruction_set, draw)
+        yield from check_execution(instruction_set, device, draw)
+        yield from check_variants(instruction_set, device, draw, rng)
+
+
+def _result(instruction_set: InstructionSet, device: Device, draw: Draw) -> object:
+    cls = instruction_set.instructions[draw.call.instruction]
+    return results(cls.execute(device, draw.call.fields, prepared(instruction_set, device, draw)))

@@ -1,0 +1,186 @@
+"""`fleet isa add`: one more instruction. At most five files are touched, and they are all written or none is."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.errors import DeviceError, FleetError
+from fleet.isa.checking.files import generated_folder
+from fleet.isa.contract import InstructionSet
+from fleet.isa.description import Description, load
+from fleet.isa.export import export
+from fleet.isa.registry import find_instruction_set, load_one
+from fleet.isa.scaffold.home import UNIT, home_of
+from fleet.isa.scaffold.new_set import FIRST_OPCODE, check_new_name
+from fleet.isa.scaffold.operations import OPERATIONS
+from fleet.isa.scaffold.render import render
+
+__all__ = ["Added", "add_instruction", "instructions_end"]
+
+_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|[{}]', re.S)
+_IS_INSTRUCTIONS = re.compile(r'fleet_map\s*=\s*"instructions"')
+_DEFAULT = "      default: ;\n"
+
+
+@dataclass(frozen=True)
+class Added:
+    """touched: files that are edited by people; generated: files made again from the description."""
+
+    touched: tuple[Path, ...]
+    generated: tuple[Path, ...]
+
+
+def add_instruction(set_name: str, name: str, operation: str = "", like: str = "") -> Added:
+    """Adds instruction `name` to an installed set, to begin with computing `operation`, or doing what instruction `like` does.
+
+    The first is for sets of the template's unit, the second for sets that extend any other. Raises DeviceError for a set that is
+    neither, a name that is taken, or a hardware file without the place for it; FleetError where a file is there or cannot be
+    written. Then nothing has changed.
+    """
+    found = find_instruction_set(set_name)
+    home = home_of(found)
+    if home is None:
+        return _add_like(found, name, like)
+    check_new_name(name, "instruction")
+    d = load(found.description)
+    if name in d.instructions or name in d.units:
+        raise DeviceError(f"'{name}' is an instruction or a unit already", where=set_name)
+    if not operation:
+        raise DeviceError(
+            "its instructions are those of the template: say what the new one computes", where=set_name, hint="--op add"
+        )
+    mine = [i for i in d.instructions.values() if i.unit == UNIT]
+    opcodes = {i.opcode for i in d.instructions.values()}
+    free = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
+    if free is None:
+        raise DeviceError("all opcodes are taken", where=set_name)
+    values = {
+        "name": home.folder.name, "home": home.package, "instruction": name, "op": OPERATIONS[operation],
+        "start": 1 + max((i.start for i in mine), default=0), "opcode": free,
+    }  # fmt: skip
+    rdl = found.description.resolve()
+    texts = {
+        rdl: _with_word(rdl, render("instruction/word.rdl.j2", values)),
+        home.folder / "semantics" / f"{name}.py": render("instruction/semantics.py.j2", values),
+        home.folder / "lowering" / f"{name}.py": render("instruction/lowering.py.j2", values),
+    }
+    if home.lanes is not None:
+        texts[home.lanes] = _with_lane(home.lanes, render("instruction/lane.sv.j2", values), home.folder)
+    return Added(tuple(texts), _written(found, texts))
+
+
+def _add_like(found: InstructionSet, name: str, like: str) -> Added:
+    d = load(found.description)
+    folder = d.path.parent
+    if d.extends is None or not (folder / "semantics").is_dir():
+        raise DeviceError(
+            "it has no place for parts that are written by a command", where=found.name,
+            hint=f"`fleet isa new NAME --extends {found.name}` makes one, in a package of its own",
+        )  # fmt: skip
+    check_new_name(name, "instruction")
+    if name in d.instructions or name in d.units:
+        raise DeviceError(f"'{name}' is an instruction or a unit already", where=found.name)
+    known = load_one(d.extends).instructions
+    if like not in known:
+        raise DeviceError(f"say what it is like: --like and one of {', '.join(known)}", where=found.name)
+    word = d.instructions[like]
+    register = d.units[word.unit].start
+    start = next((s for s in range(1, 1 << 16) if _is_free(d, word.unit, s, word.start_optional)), None)
+    opcodes = {i.opcode for i in d.instructions.values()}
+    opcode = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
+    if start is None or opcode is None:
+        raise DeviceError(f"no opcode or value of {register.name} is left", where=found.name)
+    view = word.view or ()
+    values = {
+        "name": folder.name, "base": d.extends, "instruction": name, "like": like, "unit": word.unit, "opcode": opcode,
+        "start": start, "view": view,
+        "start_register": register.name, "optional": word.start_optional, "like_start": word.start, "beats": word.beats,
+        "names": [(f"{name}_{r.local_name}", r.name) for r in view],
+    }  # fmt: skip
+    texts = {
+        d.path: _with_word(d.path, render("like/word.rdl.j2", values)),
+        folder / "semantics" / f"{name}.py": render("like/semantics.py.j2", values),
+        folder / "lowering" / f"{name}.py": render("like/lowering.py.j2", values),
+    }
+    return Added(tuple(texts), _written(found, texts))
+
+
+def _is_free(d: Description, unit: str, value: int, optional: int) -> bool:
+    """Whether the start register of a unit takes the value, and no instruction is started by it with any of the optional bits."""
+    register = d.units[unit].start
+    if (
+        value & optional
+        or value & ~register.mask
+        or any(f.allowed is not None and f.get(value) not in f.allowed for f in register.fields)
+    ):
+        return False
+    both = ((i.start, ~(optional | i.start_optional)) for i in d.instructions.values() if i.unit == unit)
+    return not any(value & mask == start & mask for start, mask in both)
+
+
+def _with_word(rdl: Path, word: str) -> str:
+    text = rdl.read_text(encoding="utf-8")
+    end = instructions_end(text, rdl)
+    line = text.rfind("\n", 0, end) + 1
+    at = end if text[line:end].strip() else line  # in front of the line that the brace stands on alone
+    return text[:at].rstrip() + "\n" + word.rstrip() + "\n" + text[at:]
+
+
+def instructions_end(text: str, path: Path) -> int:
+    """Index of the brace that closes the instruction map. Raises DeviceError where there is none."""
+    depth, begin = 0, 0
+    for token in _TOKEN.finditer(text):
+        if token[0] == "{":
+            begin = token.end() if depth == 0 else begin
+            depth += 1
+        elif token[0] == "}":
+            depth -= 1
+            if depth == 0 and _IS_INSTRUCTIONS.search(text, begin, token.start()):
+                return token.start()
+    raise DeviceError('has no addrmap with fleet_map = "instructions"', where=f"{path}:1")
+
+
+def _with_lane(lanes: Path, branch: str, folder: Path) -> str:
+    if not lanes.resolve().is_relative_to(folder):
+        raise DeviceError(f"is not in {folder}", where=str(lanes), hint="copy it into the folder rtl of the set")
+    text = lanes.read_text(encoding="utf-8")
+    if text.count(_DEFAULT) != 1:
+        raise DeviceError(
+            f"the line '{_DEFAULT.strip()}' of the case over mode_i stands there {text.count(_DEFAULT)} times, expected once",
+            where=str(lanes),
+        )
+    return text.replace(_DEFAULT, branch + _DEFAULT)
+
+
+def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tuple[Path, ...]:
+    """Writes all of them and what is generated; where that fails everything is put back."""
+    for path in texts:
+        if path.parent.name in ("semantics", "lowering") and path.exists():
+            raise FleetError("is already there", where=str(path), hint="choose another name")
+    before = {p: p.read_bytes() if p.exists() else None for p in texts}
+    folder = generated_folder(instruction_set)
+    try:
+        for path, text in texts.items():
+            _replace(path, text.encode())
+        load(instruction_set.description)
+        return tuple(export(instruction_set.description, folder)) if folder is not None else ()
+    except BaseException:
+        for path, data in before.items():
+            if data is None:
+                path.unlink(missing_ok=True)
+            else:
+                _replace(path, data)
+        raise
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path)) from error

@@ -1,0 +1,73 @@
+"""Renders the templates, and writes all of what was rendered or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from fleet.errors import FleetError
+
+__all__ = ["TEMPLATES", "camel", "render", "render_folder", "write_all"]
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+def camel(name: str) -> str:
+    """vector_add -> VectorAdd, as `fleet.isa.export_sv` spells names of constants."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def _quoted(text: str) -> str:
+    """A string literal of SystemRDL."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    # Nothing rendered here is HTML, and a name that a template does not get is an error.
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    environment.filters["camel"] = camel
+    environment.filters["quoted"] = _quoted
+    return environment
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """The text of one template ("instruction/word.rdl.j2")."""
+    return _environment().get_template(template).render(values)
+
+
+def render_folder(folder: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """Path -> text, of every template below a folder. NAME in a path becomes `name`, BASE becomes `base`; ".j2" goes away."""
+    found: dict[str, str] = {}
+    for path in sorted((TEMPLATES / folder).rglob("*.j2")):
+        inside = path.relative_to(TEMPLATES / folder).as_posix().removesuffix(".j2")
+        for placeholder in ("name", "base"):
+            if placeholder in values:
+                inside = inside.replace(placeholder.upper(), str(values[placeholder]))
+        found[inside] = render(path.relative_to(TEMPLATES).as_posix(), values)
+    return found
+
+
+def write_all(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Writes new files below a folder. Raises FleetError, before anything is written, where one of them is there."""
+    files = [folder / name for name in texts]
+    for file in files:
+        if file.exists() or file.is_symlink():
+            raise FleetError("is already there", where=str(file), hint="choose another name or folder")
+    for file, text in zip(files, texts.values(), strict=True):
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            temporary = file.with_name(f".{file.name}.tmp")
+            temporary.write_text(text, encoding="utf-8")
+            os.replace(temporary, file)
+        except OSError as error:
+            raise FleetError(f"cannot be written ({error.strerror or error})", where=str(file)) from error
+    return files

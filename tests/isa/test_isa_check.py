@@ -1,0 +1,200 @@
+"""`fleet isa check`: nothing to find in whole sets, and every planted wrong found, in one line with file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fleet.cli.main import main
+from fleet.isa import registry
+from fleet.isa.checking.whole import check_set
+from fleet.isa.registry import find_instruction_set
+
+ImportFrom = Callable[[Path], None]
+
+EXECUTE = 'return [Write("ddr", fields["vadd_out"], (a + b).view("u1"))]'
+READ_B = 'b = memory.view("ddr", fields["vadd_b"], size).view("<u4")'
+
+# File, text, what stands there instead, the finding.
+WRONG: list[tuple[str, str, str, str]] = [
+    (
+        "semantics.py", EXECUTE, EXECUTE.replace('fields["vadd_out"]', 'fields["vadd_out"] + BEAT'),
+        r"semantics\.py:\d+: vadd: writes bytes \[0x[0-9a-f]+, 0x[0-9a-f]+\) of ddr, which `writes` does not declare",
+    ),
+    (
+        "semantics.py", EXECUTE, "a += b; " + EXECUTE.replace("a + b", "a"),
+        r"semantics\.py:\d+: vadd: writes into memory itself \(ddr 0x",
+    ),
+    (
+        "semantics.py", EXECUTE,
+        "import random; " + EXECUTE.replace("a + b", "a + b + np.uint32(random.getrandbits(8))"),
+        r"semantics\.py:\d+: vadd: is not deterministic: the same call",
+    ),
+    (
+        "semantics.py", EXECUTE,
+        "cls.calls = getattr(cls, 'calls', 0) + 1; " + EXECUTE.replace("a + b", "a + np.uint32(cls.calls // 64)"),
+        r"semantics\.py:\d+: vadd: is not deterministic: a call gives another result after other calls",
+    ),
+    (
+        "semantics.py", READ_B, READ_B.replace('fields["vadd_b"]', 'max(fields["vadd_b"], BEAT) - BEAT'),
+        r"semantics\.py:\d+: vadd: depends on memory that `reads` does not declare: ddr 0x",
+    ),
+    (
+        "semantics.py", EXECUTE, EXECUTE.replace("[Write", '[Write("reg", 0x30, a[:1].view("u1")), Write'),
+        r"semantics\.py:\d+: vadd: writes register 0x30, its unit has no result register",
+    ),
+    (
+        "semantics.py", EXECUTE, EXECUTE.replace("return [", 'return 2 * ['),
+        r"semantics\.py:\d+: vadd: writes bytes in \[0x[0-9a-f]+, 0x[0-9a-f]+\) of ddr twice",
+    ),
+    (
+        "semantics.py", EXECUTE, EXECUTE.replace("(a + b)", "(a + b[:-1])"),
+        r"semantics\.py:\d+: vadd: a legal call fails: ValueError: ",
+    ),
+    (
+        "semantics.py", "return 4 + 8 * fields", "return 0 * fields",
+        r"semantics\.py:\d+: vadd: cost is 0, expected an integer above 0",
+    ),
+    (
+        "semantics.py", 'if address + BEAT * beats > device.memory["ddr"]', "if False",
+        r"semantics\.py:\d+: vadd: a legal call (reads|writes) \[0x[0-9a-f]+, 0x[0-9a-f]+\) of ddr, which has 0x10000 bytes",
+    ),
+    (
+        "semantics.py", "problems: list[str] = []", "problems: list[str] = []; 1 // (fields['vadd_beats'] & 0xFF)",
+        r"semantics\.py:\d+: vadd: legality fails on .*ZeroDivisionError",
+    ),
+    (
+        "semantics.py", "if not 1 <= beats <= limit", "if not 1 <= beats < limit",
+        r"semantics\.py:\d+: vadd: what its conformance source draws is not legal: vadd_beats is 16, expected 1 to 16",
+    ),
+    (
+        "__init__.py", 'extra={"conformance": {"vadd": VectorAddSource()}},', "",
+        r'semantics\.py:\d+: vadd: no source in extra\["conformance"\]: nothing can be drawn',
+    ),
+    (
+        "rtl/generated/vector_add_pkg.sv", "16'h0021", "16'h0022",
+        r"vector_add_pkg\.sv:\d+: is not what the description generates; run `python -m fleet\.isa\.export",
+    ),
+]  # fmt: skip
+
+
+def planted(folder: Path, file: str, old: str, new: str) -> None:
+    path = folder / "vector_add" / file
+    text = path.read_text()
+    assert text.count(old) == 1, f"'{old}' stands there {text.count(old)} times"
+    text = text.replace(old, new)
+    path.write_text(text.replace("from fleet.isa", "import numpy as np\nfrom fleet.isa", 1) if file == "semantics.py" else text)
+
+
+def test_whole_sets_have_no_findings(installed_set: Path, import_from: ImportFrom) -> None:
+    import_from(installed_set)
+    for name in ("vector_add", "hbm0923"):
+        found = find_instruction_set(name)
+        device = min(found.devices.values(), key=lambda d: d.parameters["HbmPorts"])
+        report = check_set(found, device, draws=6)
+        assert [str(f) for f in report.findings] == []
+        assert report.instructions == len(found.instructions)
+        assert report.draws == 6 * report.instructions
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), WRONG, ids=[w[3][-30:] for w in WRONG])
+def test_a_planted_wrong_is_one_line(
+    installed_set: Path, import_from: ImportFrom, file: str, old: str, new: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(installed_set, file, old, new)
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add", "--no-rtl"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert re.search(message, lines[0]), lines
+    assert re.match(r"/.*:\d+: ", lines[0])
+    assert lines[-1].endswith("FAIL 1 finding")
+
+
+# What the description or the binding has: refused when the set is loaded, with exit code 2.
+REFUSED: list[tuple[str, str, str, str]] = [
+    ("vector_add.rdl", "error[1:1] = 0;\n    } irq_enable", "error[0:0] = 0;\n    } irq_enable", r"vector_add\.rdl:\d+: .*overlap"),
+    ("vector_add.rdl", "vadd_beats @ 0x1C", "vadd_beats @ 0x1E", r"vector_add\.rdl:\d+: "),
+    ("vector_add.rdl", "default regwidth = 32;", "default regwidth = 16;", r"vector_add\.rdl:\d+: "),
+    ("vector_add.rdl", "} vadd_b @ 0x14", "} vadd_a @ 0x14", r"vector_add\.rdl:\d+: "),
+    ("__init__.py", '{"vadd": VectorAdd},', "{},", r"vector_add\.rdl:\d+: .*described without a class: vadd"),
+    (
+        "__init__.py", '{"vadd": VectorAdd},', '{"vadd": VectorAdd, "vsub": type("S", (VectorAdd,), {"name": "vsub"})},',
+        r"classes without a description: vsub",
+    ),
+    ("semantics.py", 'name = "vadd"', 'name = "vsum"', r"semantics\.py:\d+: .*class VectorAdd calls itself 'vsum'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), REFUSED)
+def test_a_wrong_description_is_refused_at_load(
+    installed_set: Path, import_from: ImportFrom, file: str, old: str, new: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = installed_set / "vector_add" / file
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 2
+    error = capsys.readouterr().err
+    assert re.search(message, error), error
+    assert len(error.splitlines()) == 1
+
+
+def test_an_address_without_a_space_is_refused_at_load(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = installed_set / "vector_add" / "vector_add.rdl"
+    path.write_text(path.read_text().replace('fleet_space = "ddr"; ', "", 1))
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 2
+    assert re.search(r"vector_add\.rdl:\d+: value: an address field needs fleet_space", capsys.readouterr().err)
+
+
+def test_hardware_of_another_description_is_refused_with_its_line(installed_set: Path, import_from: ImportFrom) -> None:
+    from fleet.engines.rtl_sim.build import design_of
+    from fleet.errors import DeviceError
+
+    path = installed_set / "vector_add" / "vector_add.rdl"
+    path.write_text(path.read_text().replace("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))
+    import_from(installed_set)
+    found, device = registry.find_device("vector_tiny")
+    with pytest.raises(DeviceError, match=r"vector_add\.vlt:4: generated from description [0-9a-f]{16}, vector_add\.rdl is now"):
+        design_of(found, device)
+
+
+def test_a_failing_conformance_case_names_its_replay(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model refuses with a cause that its own case does not state: the sample says so, and how to run it again."""
+    import_from(installed_set)
+    from fleet.cosim.streams import sample
+
+    assert [f for f in sample.run_sample("vector_tiny", sample.sample_names("vector_tiny", 2), rtl=False) if f] == []
+    wrong = sample._on_iss("vector_tiny/vadd/directed/999", None)
+    assert wrong is not None
+    assert "there are 16 directed cases" in wrong.reason
+
+
+def test_a_set_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["isa", "check", "nothing"]) == 2
+    assert "no instruction set 'nothing'; installed: " in capsys.readouterr().err
+    assert main(["isa", "check", "hbm0923", "--device", "none"]) == 2
+    assert "has no device 'none'; it has " in capsys.readouterr().err
+
+
+def test_a_stored_stream_of_another_description_is_refused_with_its_line(
+    installed_set: Path, import_from: ImportFrom, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_from(installed_set)
+    from fleet.cosim.streams.bundle import save_bundle
+    from fleet.cosim.streams.case import Setting, StreamOutcome
+    from fleet.cosim.streams.suite import make_case
+
+    path = save_bundle(StreamOutcome(make_case("vector_tiny/vadd/directed/0"), Setting(), (), (), False, ("why",)), tmp_path)
+    rdl = installed_set / "vector_add" / "vector_add.rdl"
+    rdl.write_text(rdl.read_text().replace("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))
+    assert main(["stream", "run", str(path)]) == 2
+    assert re.search(r"stream\.json:\d+: made for description [0-9a-f]{16}, vector_tiny has", capsys.readouterr().err)

@@ -1,0 +1,98 @@
+"""A workspace and an instruction set made by the commands work as they are: co-simulation, cases, conformance, lint."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from workspaces import Workspace, make_workspace
+
+from fleet.isa.export import file_names
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    made = make_workspace(tmp_path_factory.mktemp("new_set"))
+    made.fleet("isa", "new", "mine", "--op", "maximum")
+    made.install(made.folder / "sets" / "mine")
+    return made
+
+
+def test_a_fresh_workspace_runs_its_example(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path)
+    for name in ("models", "sim", "golden", "reports", "README.md"):
+        assert (made.folder / name).exists()
+    assert "1 passed, 1 skipped, 1 deselected" in made.pytest("sim", "-q")
+    out = made.fleet("cosim", "models/example.py:forward", "--engines", "vm,iss", "--device", "hbm_small", "--report", "reports/e")
+    assert "verdict: PASS" in out
+    assert (made.folder / "reports" / "e" / "index.html").is_file()
+
+
+def test_init_overwrites_nothing(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    (tmp_path / "README.md").write_text("mine")
+    assert "README.md: is already there" in made.fleet("init", code=2)
+    assert [p.name for p in tmp_path.iterdir()] == ["README.md"]
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+def test_the_set_is_found_and_its_model_agrees_three_ways(mine: Workspace) -> None:
+    assert "mine_tiny" in mine.fleet("devices")
+    model = "sets/mine/mine/cases/model.py:forward"
+    out = mine.fleet("cosim", model, "--engines", "vm,iss,rtl", "--device", "mine_tiny", "--memory", "stall:7")
+    assert "rtl-vs-iss: 2 instruction commits, 1,280 bytes, every bit" in out
+
+
+def test_pytest_sim_finds_it_through_its_entry_point(mine: Workspace) -> None:
+    out = mine.pytest("sim", "-v")
+    assert "mine[mine_tiny-stall-1] PASSED" in out
+    assert "test_conformance[mine_tiny] PASSED" in out
+    away = Workspace(mine.folder)  # nothing in the workspace names it: without its entry point it is not there
+    assert "mine_tiny" not in away.pytest("sim", "--collect-only", "-q")
+
+
+def test_a_wrong_lane_fails_its_conformance(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path)
+    made.fleet("isa", "new", "other", "--op", "sub")
+    made.install(made.folder / "sets" / "other")
+    lanes = made.folder / "sets/other/other/rtl/other_lanes.sv"
+    text = lanes.read_text()
+    assert "a_i[32*i +: 32] - b_i[32*i +: 32]" in text
+    lanes.write_text(text.replace("a_i[32*i +: 32] - b_i[32*i +: 32]", "b_i[32*i +: 32] - a_i[32*i +: 32]"))
+    out = made.pytest("sim", "-q", "-k", "conformance", code=1)
+    assert "other_tiny/vsub/directed/0" in out
+    assert "commits differ" in out
+
+
+def test_its_hardware_is_clean_for_the_linter(mine: Workspace) -> None:
+    rtl = mine.folder / "sets/mine/mine/rtl"
+    files = [*(rtl / "generated" / f for f in file_names("mine")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
+    copies = []
+    for file in files:  # the linter's wrapper cannot stand the blank
+        copies.append(mine.folder.parent / file.name)
+        copies[-1].write_text(file.read_text())
+    done = subprocess.run(
+        ["verilator", "--lint-only", "-Wall", "--top-module", "mine_top", *map(str, copies)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "%Warning" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["isa", "new", "Mine"], "names are lower case words"),
+        (["isa", "new", "class"], "is a keyword"),
+        (["isa", "new", "numpy"], "a Python package of this name is installed"),
+        (["isa", "new", "mine"], "an instruction set of this name is installed"),
+        (["isa", "new", "next_one", "--instruction", "vec"], "is the name of the unit"),
+        (["isa", "new", "next_one", "--op", "xor"], "'xor' is not one of"),
+    ],
+)
+def test_names_that_cannot_be(mine: Workspace, arguments: list[str], message: str) -> None:
+    out = mine.fleet(*arguments, code=2)
+    assert message in out
+    assert len(out.splitlines()) == 1
+    assert not (mine.folder / "sets" / "next_one").exists()

@@ -27,7 +27,7 @@ def uop_bytes(uops: Sequence[Uop]) -> np.ndarray:
 
 
 class Uops:
-    """The micro-operations of a program, each list once, at consecutive places."""
+    """The micro-operations of a program, each list once, at consecutive places; the beginning of a list is no other list."""
 
     def __init__(self) -> None:
         self.words: list[Uop] = []
@@ -36,10 +36,10 @@ class Uops:
     def place(self, uops: Sequence[Uop]) -> tuple[int, int]:
         """(first, one more than the last) of the list."""
         key = tuple(uops)
-        if key not in self._known:
-            self._known[key] = len(self.words)
+        begin = next((at for known, at in self._known.items() if known[: len(key)] == key), None)
+        if begin is None:
+            begin = self._known[key] = len(self.words)
             self.words += key
-        begin = self._known[key]
         return begin, begin + len(key)
 
 

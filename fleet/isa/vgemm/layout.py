@@ -29,6 +29,8 @@ def channels(count: int) -> int:
 class VgemmLayout:
     """See `fleet.isa.lowering.Layout`."""
 
+    real = np.dtype(np.float32)
+
     def size(self, shape: tuple[int, ...], dtype: np.dtype) -> int:
         """Bytes."""
         if not shape or 0 in shape:

@@ -38,7 +38,7 @@ class ProductPattern:
         """See `fleet.isa.vgemm.matching`."""
         chain = find_chain(op, program)
         if chain is None:
-            return _why(op, program)
+            return _why(op)
         if wrong := self._unfit(chain, program, device):
             return Missed(wrong)
         residual = () if chain.residual is None else (chain.residual,)
@@ -124,7 +124,7 @@ class FlattenPattern:
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
         """Nothing runs."""
-        if not isinstance(op, d.ReshapeOp) or numpy_dtype(op.operand.type) not in (np.int8, np.int32, np.float32):
+        if not isinstance(op, d.ReshapeOp) or numpy_dtype(op.operand.type).name not in {"int8", "int32", "float32"}:
             return None
         before, after = shape_of(op.operand.type), shape_of(op.results[0].type)
         if not before or not after or min(*before, *after) <= 0:
@@ -141,7 +141,7 @@ class FlattenPattern:
 PATTERNS = (ProductPattern(), FlattenPattern())
 
 
-def _why(op: FleetOp, program: Program) -> Missed | None:
+def _why(op: FleetOp) -> Missed | None:
     if isinstance(op, d.MatmulOp):
         return Missed("it is no product of float32 or of INT8 that was cast to INT32, by a weight")
     return None
@@ -159,7 +159,7 @@ def _image(chain: Chain) -> Image:
 
 
 def _packed(device: Device, codes: np.ndarray, taps: int) -> np.ndarray:
-    """INT8 weights [taps * channels, outputs] as blocks [outputs, taps, channels] of [output, input], zeros where there are none."""
+    """INT8 weights [taps * channels, outputs] as blocks [outputs, taps, channels] of [output, input], filled with zeros."""
     block = device.parameters["Block"]
     count, outputs = codes.shape[0] // taps, codes.shape[1]
     whole = np.zeros((taps, channels(count), channels(outputs)), np.int8)

@@ -1,12 +1,12 @@
 """Which IR operations one product covers: matmul or convolution, bias, residual, and what ALU does with the sums.
 
-The chain is walked from its last operation back. A convolution is what NumPy makes of it: a padded image, one slice a tap, these side
-by side, and a matmul of that by a matrix [taps * channels, outputs].
+The chain is walked from its last operation back. A convolution is what NumPy makes of it: a padded image, one slice a tap, these
+side by side, and a matmul of that by a matrix [taps * channels, outputs].
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -18,6 +18,13 @@ from fleet.ir import dialect as d
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.isa.vgemm.words import AluOp
+
+_ALU: Mapping[type[Operation], AluOp] = {
+    d.MaximumOp: AluOp.MAX,
+    d.MinimumOp: AluOp.MIN,
+    d.AddOp: AluOp.ADD,
+    d.FloorDivOp: AluOp.SHR,
+}
 
 __all__ = ["Chain", "Window", "find_chain", "weight_name"]
 
@@ -104,8 +111,7 @@ def _stepped(op: Operation | Block, program: Program) -> Chain | None:
 
 def _step(op: Operation) -> tuple[SSAValue, AluOp, int] | None:
     """(operand, operation, immediate) of an operation with one number that fits into 16 bits."""
-    kinds = {d.MaximumOp: AluOp.MAX, d.MinimumOp: AluOp.MIN, d.AddOp: AluOp.ADD, d.FloorDivOp: AluOp.SHR}
-    what = kinds.get(type(op))
+    what = _ALU.get(type(op))
     if what is None:
         return None
     sides = [(op.operands[0], op.operands[1])]

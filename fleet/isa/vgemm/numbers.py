@@ -1,4 +1,4 @@
-"""Real numbers on the device: weights as INT8 with a power of two, activations in fixed point, eight bits where they are multiplied."""
+"""Real numbers on the device: weights as INT8 and a power of two, activations in fixed point, as INT8 where they are multiplied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_BITS = FRACTION - ACTIVATION_BITS
 
 
 def scale_bits(weight: np.ndarray) -> int:
-    """Fraction bits of a weight: as many as keep its largest value within 127, at most 12 (shifts by 12 less it are to the left)."""
+    """Fraction bits of a weight: as many as keep its largest value within 127, at most 12, so that sums are shifted left."""
     top = float(np.max(np.abs(weight), initial=0.0))
     return _MOST_BITS if top == 0 else min(_MOST_BITS, math.floor(math.log2(_WEIGHT_TOP / top)))
 

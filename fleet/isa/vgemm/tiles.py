@@ -1,4 +1,4 @@
-"""Steps of a product: tiles that fit into the scratchpads, in two halves, so that a tile is loaded while the one before is computed."""
+"""Steps of a product: tiles that fit into the scratchpads, in two halves: one is loaded while the other is computed."""
 
 from __future__ import annotations
 
@@ -196,6 +196,7 @@ def convolution(
     terms = window.taps[0] * window.taps[1] * inputs
     pixels = image.out_rows * image.out_columns
     wide = min(outputs, room.wgt // terms, (room.uop - 16) // 2 // terms, room.acc // 2 // (pixels + 1))
+    wide = -(-outputs // -(-outputs // wide))  # as many tiles, alike
     x_pad = (window.columns[0] * inputs, window.columns[1] * inputs)
     line = image.padded_columns * inputs
     tiles = 0

@@ -1,8 +1,8 @@
 """Trains the INT8 convolutional network and writes conv_int8_weights.npz and conv_int8_test.npz next to this file.
 
-Run it with scikit-learn installed (`pip install -e .[train]`). Images, split and augmentation are those of train.py; so are the labels
-(labels.npz). It trains in binary64, then rounds every number to a power of two's multiple: an activation has as many fraction bits as
-the shifts of conv_int8.py say, a weight as many as fit into INT8. The last epochs train through that rounding.
+Run it with scikit-learn installed (`pip install -e .[train]`). Images, split, augmentation and labels are those of train.py.
+It trains in binary64, then rounds: an activation has as many fraction bits as the shifts of conv_int8.py say, a weight as many as
+fit into INT8. The last epochs train through that rounding.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ module vgemm_array
     logic [31:0] left;
     less = $signed(a) < $signed(b);
     left = -b;
-    unique case (op)
+    case (op)
       3'd0:    return less ? a : b;
       3'd1:    return less ? b : a;
       3'd2:    return a + b;

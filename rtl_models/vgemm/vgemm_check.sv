@@ -43,7 +43,7 @@ module vgemm_check
   always_comb begin
     pop_o  = '0;
     push_o = '0;
-    unique case (module_o)
+    case (module_o)
       ModLoad: begin
         pop_o[QueueComputeLoad]  = pop_next;
         push_o[QueueLoadCompute] = push_next;
@@ -67,7 +67,7 @@ module vgemm_check
   logic [4:0]  shift;
   logic [16:0] depth;
   always_comb begin
-    unique case (t.memory_type)
+    case (t.memory_type)
       TypeUop: begin shift = 5'd2;                depth = 17'(UopDepth); end
       TypeWgt: begin shift = 5'(2 * Log2Block);   depth = 17'(WgtDepth); end
       TypeInp: begin shift = 5'(Log2Block);       depth = 17'(InpDepth); end

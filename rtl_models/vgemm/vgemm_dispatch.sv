@@ -183,7 +183,9 @@ module vgemm_dispatch
   logic [31:0] whole, told;
   assign whole = now_q - head.stamp + 32'd1;
   assign told  = done.cycles[0] + done.cycles[1] + done.cycles[2] + done.cycles[3] + done.dependency;
-  assign commit_cycles_o = {done.dependency, whole - told, done.cycles};
+  assign commit_cycles_o[3:0] = done.cycles;
+  assign commit_cycles_o[4]   = whole - told;
+  assign commit_cycles_o[5]   = done.dependency;
 
   logic commits_error;
   assign commits_error = commit_valid_o && commit_error_o != ErrNone;

@@ -62,7 +62,7 @@ module vgemm_fetch
   always_comb begin
     state_d = state_q;
     error_d = error_q;
-    unique case (state_q)
+    case (state_q)
       StIdle: begin
         error_d = ErrNone;
         if (start_i) begin

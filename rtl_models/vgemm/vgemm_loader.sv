@@ -73,7 +73,7 @@ module vgemm_loader
 
   always_comb begin
     state_d = state_q;
-    unique case (state_q)
+    case (state_q)
       StIdle:  if (start_i) state_d = StRun;
       StRun: begin
         if (write && last_chunk && last_column && last_row) state_d = StIdle;

@@ -58,7 +58,7 @@ module vgemm_storer
 
   always_comb begin
     state_d = state_q;
-    unique case (state_q)
+    case (state_q)
       StIdle:   if (start_i) state_d = StGather;
       StGather: if (flush) state_d = StWrite;
       StWrite:  if (aw_over && w_over) state_d = StResp;
@@ -108,7 +108,7 @@ module vgemm_storer
       strb_q      <= '0;
     end else begin
       state_q <= state_d;
-      unique case (state_q)
+      case (state_q)
         StIdle: if (start_i) begin
           t_q     <= transfer_i;
           error_q <= 1'b0;

@@ -13,7 +13,7 @@ def convolution(x, w, b, *, stride, shift):
     taps = [padded[:, i : i + height : stride, j : j + width : stride, :] for i in range(3) for j in range(3)]
     columns = np.concatenate(taps, axis=-1).astype(np.int32)
     sums = columns @ w.astype(np.int32) + b
-    return np.clip((sums + 2 ** (shift - 1)) // 2**shift, 0, 127).astype(np.int8)
+    return np.clip((sums + (1 << (shift - 1))) // (1 << shift), 0, 127).astype(np.int8)
 
 
 def forward(

@@ -132,3 +132,20 @@ def test_the_layout_gives_back_what_it_took(shape: list[int], dtype: type) -> No
     assert data.size == layout.size(array.shape, array.dtype)
     assert data.size % 16 == 0
     assert np.array_equal(layout.unpack(data, array.shape, array.dtype), array)
+
+
+@pytest.mark.parametrize("device", ["vgemm_small", "vgemm16"])
+def test_the_networks_on_the_digits_run_on_the_device(device: str) -> None:
+    """All but the argmax; the integers to the bit."""
+    folder = Path(__file__).parents[3] / "examples" / "digits"
+    for model, weights, inputs in (
+        ("conv_int8.py", "conv_int8_weights.npz", "conv_int8_test.npz"),
+        ("model.py", "weights.npz", "test.npz"),
+    ):
+        compiled = fleet.compile(f"{folder / model}:forward", weights=folder / weights, inputs=folder / inputs, batch=2)
+        trace = compiled.run("iss", device=device)
+        assert [op for op, where in trace.placement.items() if where == "host"] == ["digit"]
+        golden = compiled.run("vm").outputs
+        assert np.array_equal(trace.outputs["digit"], golden["digit"])
+        if model == "conv_int8.py":
+            assert np.array_equal(trace.outputs["logits"], golden["logits"])

@@ -254,7 +254,7 @@ package vgemm_pkg;
   localparam logic [15:0] ErrBadSize = 16'd2;  // A size, an extent or the range of micro-operations is empty.
   localparam logic [15:0] ErrUnaligned = 16'd3;  // The DDR offset is no multiple of the element, at most of 64.
   localparam logic [15:0] ErrOutOfRange = 16'd4;  // A scratchpad or DDR ends before the range does.
-  localparam logic [15:0] ErrBusy = 16'd5;  // Started while a binary runs or the queues are full.
+  localparam logic [15:0] ErrBusy = 16'd5;  // Started while a binary runs, a finish waits, or the queues are full.
   localparam logic [15:0] ErrBusError = 16'd6;  // The memory answered with an error.
   localparam logic [15:0] ErrBadBinary = 16'd7;  // An opcode of the binary is unknown, or its beats end before its tasks.
   localparam logic [15:0] ErrBadDependency = 16'd8;  // The module has no queue on that side.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet.errors import DeviceError
+from fleet.isa.manual import main
 from fleet.isa.registry import find_device
 from fleet.isa.vgemm.pads import check_device
 
@@ -31,3 +32,7 @@ def test_sizes_that_do_not_fit_together_are_refused(name: str, value: int, words
     device = find_device("vgemm_small")[1]
     with pytest.raises(DeviceError, match=words):
         check_device([replace(device, parameters={**device.parameters, name: value})])
+
+
+def test_the_committed_manual_is_current() -> None:
+    assert main([str(ROOT / "fleet" / "isa" / "vgemm" / "vgemm.rdl"), "-o", str(ROOT / "docs" / "vgemm-manual.md"), "--check"]) == 0

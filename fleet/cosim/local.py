@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.cosim.stream import Stream
-from fleet.cosim.tolerance import GroupArithmetic, Values
+from fleet.cosim.tolerance import FixedPoint, GroupArithmetic, Values
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
@@ -96,10 +96,12 @@ def local_parts(
     return found
 
 
-def _loaded(value: np.ndarray, dtype: np.dtype | None) -> np.ndarray:
+def _loaded(value: np.ndarray, dtype: np.dtype | FixedPoint | None) -> np.ndarray:
     """In binary64, by way of the dtype to which it is rounded on entry."""
     if value.dtype.kind != "f":
         return value
+    if isinstance(dtype, FixedPoint):
+        return dtype.nearest(value.astype(np.float64))
     with np.errstate(over="ignore"):
         return (value if dtype is None else value.astype(dtype)).astype(np.float64)
 

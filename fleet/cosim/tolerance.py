@@ -12,7 +12,9 @@ Two kinds of sides:
 What an instruction set may state: `InstructionSet.extra["error_model"]`, a function
     (ops: Sequence[FleetOp], device: Device, options: Mapping[str, Any]) -> Mapping[str, Any]
 of a group's operations (the last is what it computes), the device and the options of the compile. It returns
-    "load":      dtype name to which activations are rounded when they enter device memory ("float16");
+    "load":      dtype name to which activations are rounded when they enter device memory ("float16"); or fixed point:
+                 "step" between numbers from "low" to "high", to which others are limited, and "before", the step to which they
+                 are rounded first. It is taken whenever a group reads an activation, also one that the device left in memory;
     "internal":  dtype name of the steps inside ("float32");
     "store":     dtype name of every value that leaves the group or that an argmax reads ("float16");
     "roundings": operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in
@@ -51,6 +53,7 @@ __all__ = [
     "NUMPY_ULP",
     "Arithmetic",
     "Bound",
+    "FixedPoint",
     "FloatArithmetic",
     "GroupArithmetic",
     "Side",
@@ -98,13 +101,34 @@ class Side(Protocol):
         """Key of the group that the operation is computed in; local errors treat a group as one."""
         ...
 
-    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | None:
-        """dtype to which an operand from outside op's group is rounded on entry; None: it enters as it is."""
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
+        """How an operand from outside op's group is rounded on entry; None: it enters as it is."""
         ...
 
     def rule(self, op: FleetOp) -> str:
         """One clause: what the bound was derived from."""
         ...
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """What fixed point does to a value: rounded to steps of `before`, then of `step`, and limited to low ... high."""
+
+    step: float
+    low: float
+    high: float
+    before: float = 0.0
+
+    def taken(self, value: Array, error: Array) -> Array:
+        """`error` after a value within `error` of `value` was brought into fixed point.
+
+        What lies outside the range is moved to its end: towards `value`, or as far as `value` itself lies outside.
+        """
+        return np.maximum(error + (self.step + self.before) / 2, np.maximum(value - self.high, self.low - value))
+
+    def nearest(self, value: Array) -> Array:
+        """A value in fixed point; ties go up."""
+        return np.clip(np.floor(value / self.step + 0.5) * self.step, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -121,7 +145,7 @@ class FloatArithmetic:
         """Every operation is its own group."""
         return op_id(op)
 
-    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | None:
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
         """Nothing is rounded on entry."""
         return None
 
@@ -141,7 +165,7 @@ class FloatArithmetic:
 class _Group:
     key: str
     ops: tuple[FleetOp, ...]
-    load: np.dtype
+    load: np.dtype | FixedPoint
     internal: np.dtype
     store: np.dtype
     roundings: Mapping[str, int]
@@ -183,7 +207,7 @@ class GroupArithmetic:
         group = self.groups.get(op_id(op))
         return group.key if group else op_id(op)
 
-    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | None:
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
         """Activations are rounded when they enter device memory; weights and constants are stored as they are."""
         group = self.groups.get(op_id(op))
         if group is None or isinstance(operand.owner, d.ConstantOp) or numpy_dtype(operand.type).kind != "f":
@@ -221,7 +245,7 @@ def group_arithmetic(
         group = _Group(
             key=names[-1],
             ops=members,
-            load=np.dtype(stated.get("load", "float16")),
+            load=_entry(stated.get("load", "float16")),
             internal=np.dtype(stated.get("internal", "float32")),
             store=np.dtype(stated.get("store", "float16")),
             roundings=dict(stated.get("roundings", {})),
@@ -234,6 +258,11 @@ def group_arithmetic(
         table |= dict.fromkeys(names, group)
     weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")
     return GroupArithmetic(table, FloatArithmetic(host_ulp or NUMPY_ULP), weights)
+
+
+def _entry(stated: str | Mapping[str, float]) -> np.dtype | FixedPoint:
+    """What is stated of "load"."""
+    return FixedPoint(**stated) if isinstance(stated, Mapping) else np.dtype(stated)
 
 
 class Values:
@@ -359,10 +388,12 @@ def _operand_error(
     owner = operand.owner
     inside = isinstance(owner, FleetOp) and side.group(owner) == side.group(op)
     from_device = isinstance(owner, FleetOp) and not local and side.arithmetic(owner).store is not None
-    if inside or from_device:
+    if inside:
         return error
-    dtype = side.load(op, operand)
-    return error if dtype is None else rounded_store(value, error, dtype)
+    entry = side.load(op, operand)
+    if isinstance(entry, FixedPoint):
+        return entry.taken(value, error)
+    return error if entry is None or from_device else rounded_store(value, error, entry)
 
 
 def _operand_norm(operand: SSAValue, error: Array, errors: _Errors) -> Array:

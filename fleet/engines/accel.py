@@ -71,7 +71,7 @@ def run_compiled(compiled: AccelProgram, inputs: Mapping[str, np.ndarray], optio
         backend: executes the instructions.
 
     Returns:
-        A complete trace. Tensors that stand in device memory come as the device has them (FP16 features as float16,
+        A complete trace. Tensors that stand in device memory come as the device has them (real ones in the layout's dtype,
         indices in the model's dtype); values inside a fused group have none. Counters: "macs", "macs_issued", "host_macs",
         "host_share" (of all MACs), "device_ops", "host_ops", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes" (the
         least that the instructions need), "hbm_port_bytes.<p>", "cycles_estimate" (with the run's memory
@@ -133,11 +133,12 @@ def _store(compiled: AccelProgram, memory: MappedMemory, key: str, array: np.nda
 
 
 def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtype | None = None) -> np.ndarray:
-    """The tensor of a buffer in `dtype`; by default as the device has it: float16, integers as the model has them."""
+    """The tensor of a buffer in `dtype`; by default as the device has it: real ones as the layout says, integers as the model."""
     buffer = compiled.plan.buffers[key]
-    native = np.dtype(np.float16) if buffer.dtype.kind == "f" else buffer.dtype
+    layout = compiled.instruction_set.layout
+    native: np.dtype = getattr(layout, "real", np.dtype(np.float16)) if buffer.dtype.kind == "f" else buffer.dtype
     data = memory.view("ddr", buffer.offset, buffer.size)
-    return compiled.instruction_set.layout.unpack(data, buffer.shape, dtype or native)
+    return layout.unpack(data, buffer.shape, dtype or native)
 
 
 def _apply(op: FleetOp, operands: Sequence[Any]) -> Any:

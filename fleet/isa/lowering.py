@@ -48,7 +48,10 @@ class Missed:
 
 
 class Layout(Protocol):
-    """How an activation tensor lies in device memory."""
+    """How an activation tensor lies in device memory.
+
+    A layout may have an attribute `real`: the dtype in which traces keep real tensors. Without it they are kept as float16.
+    """
 
     def size(self, shape: tuple[int, ...], dtype: np.dtype) -> int:
         """Bytes that a tensor takes. Raises DeviceError for a shape that the layout cannot hold."""

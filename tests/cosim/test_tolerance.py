@@ -1,11 +1,13 @@
 """Bounds: sound on random programs in random summation orders, and not vacuous."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from ir_builder import Net, evaluate, shuffled_sum
 
 from fleet.cosim.metrics import absolute_error
-from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds, group_arithmetic, local_bounds
+from fleet.cosim.tolerance import FixedPoint, FloatArithmetic, Values, cumulative_bounds, group_arithmetic, local_bounds
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.program import Program
@@ -241,3 +243,33 @@ def test_a_softmax_has_a_bound_however_wide_its_logits_bound_is():
     for i in range(3):
         other = evaluate(program, inputs, shuffled_sum(np.random.default_rng(i)))
         assert np.all(absolute_error(golden[y], other[y]) <= bounds[y].array)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fixed_point_on_entry_is_bounded(seed: int) -> None:
+    """Values within an error of others, rounded twice and limited, against the bound; at the edges it is met."""
+    rng = np.random.default_rng(seed)
+    grid = FixedPoint(step=2.0**-4, low=-8.0, high=7.9375, before=2.0**-6)
+    value, error = rng.normal(0, 6, 1000), np.abs(rng.normal(0, 0.1, 1000))
+    computed = value + error * rng.uniform(-1, 1, 1000)
+    taken = grid.nearest(np.rint(computed / grid.before) * grid.before)
+    assert (np.abs(taken - value) <= grid.taken(value, error)).all()
+    far = np.array([20.0, -20.0])
+    assert np.array_equal(grid.taken(far, np.zeros(2)), np.abs(grid.nearest(far) - far))
+    tie = np.array([0.5 * grid.step])
+    assert grid.taken(tie, np.zeros(1)) == np.abs(grid.nearest(tie) - tie) + grid.before / 2
+
+
+def test_a_stated_fixed_point_enters_the_bound_of_a_product() -> None:
+    """One product of one number: the bound is half a step times the weight, and a dtype's roundings of the rest."""
+    net = Net({"x": ((1, 1), "input"), "w": ((1, 1), "weight")}, {"w": np.array([[3.0]], np.float32)}, "float32")
+    program = net.program(y=net.matmul(net["x"], net["w"]))
+    stated = {"load": {"step": 0.5, "low": -4.0, "high": 4.0}, "store": "float32"}
+    sets = InstructionSet("s", Path(), {}, (), None, {}, extra={"error_model": lambda *_: stated})
+    device = Device("s", "s", {}, {}, 1.0, {}, Path())
+    (op,) = program.operations()
+    side = group_arithmetic(program, [[d.op_id(op)]], sets, device)
+    for x, expected in ((1.1, 0.75), (5.0, 3.0)):
+        inputs = {"x": np.array([[x]], np.float32)}
+        bound = local_bounds(Values(program, inputs, {d.op_id(op): inputs["x"] * 3}), side)[d.op_id(op)].array
+        assert expected <= bound.item() < expected * 1.001

@@ -1,0 +1,45 @@
+"""Real numbers on the device: weights as INT8 and a power of two, activations in fixed point, as INT8 where they are multiplied."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fleet.isa.vgemm.layout import FRACTION
+
+__all__ = ["ACTIVATION_BITS", "HIGH", "LOW", "fixed", "narrow_weight", "scale_bits", "weight_limit"]
+
+ACTIVATION_BITS = 4
+"""Fraction bits of an activation that is multiplied: steps of 1 / 16."""
+
+LOW, HIGH = -128, 127
+"""The range of INT8: activations of -8 to 7.9375."""
+
+_WEIGHT_TOP = 127
+_MOST_BITS = FRACTION - ACTIVATION_BITS
+"""More fraction bits of a weight would have to be shifted away."""
+
+
+def scale_bits(weight: np.ndarray) -> int:
+    """Fraction bits of a weight: as many as keep its largest value within 127, at most 12, so that sums are shifted left."""
+    top = float(np.max(np.abs(weight), initial=0.0))
+    return _MOST_BITS if top == 0 else min(_MOST_BITS, math.floor(math.log2(_WEIGHT_TOP / top)))
+
+
+def narrow_weight(weight: np.ndarray) -> tuple[np.ndarray, int]:
+    """(INT8 codes, fraction bits); to the nearest, ties to even."""
+    bits = scale_bits(weight)
+    codes = np.clip(np.rint(weight.astype(np.float64) * 2.0**bits), -_WEIGHT_TOP, _WEIGHT_TOP)
+    return codes.astype(np.int8), bits
+
+
+def fixed(values: np.ndarray) -> np.ndarray:
+    """int32 of real numbers with 16 fraction bits; to the nearest, ties to even."""
+    return np.clip(np.rint(values.astype(np.float64) * 2.0**FRACTION), -(2.0**31), 2.0**31 - 1).astype(np.int32)
+
+
+def weight_limit(weight: np.ndarray, bias: np.ndarray | None) -> float:
+    """The largest magnitude that a sum can reach, whatever the activations are."""
+    sums = np.abs(weight.astype(np.float64)).sum(axis=0) * (-LOW / 2**ACTIVATION_BITS)
+    return float(np.max(sums + (0 if bias is None else np.abs(bias.astype(np.float64)))))

@@ -1,0 +1,19 @@
+# In compile order, relative to rtl_models.
+generated/vgemm.vlt
+generated/vgemm_pkg.sv
+generated/vgemm_regs_pkg.sv
+generated/vgemm_regs.sv
+generated/vgemm_csr.sv
+vgemm/vgemm_types_pkg.sv
+vgemm/vgemm_fifo.sv
+vgemm/vgemm_pad.sv
+vgemm/vgemm_check.sv
+vgemm/vgemm_fetch.sv
+vgemm/vgemm_dispatch.sv
+vgemm/vgemm_stage.sv
+vgemm/vgemm_loader.sv
+vgemm/vgemm_storer.sv
+vgemm/vgemm_array.sv
+vgemm/vgemm_observe.sv
+vgemm/vgemm_core.sv
+vgemm/vgemm_top.sv

@@ -96,8 +96,9 @@ def command(
         perplexity=perplexity,
     )  # fmt: skip
     loaded = load_model(spec)
-    if folder is not None:
-        check_writable(folder)
+    for place in (folder, host):
+        if place is not None:
+            check_writable(place)
     told = _Told(machine, request.device, memory)
     result = generate(loaded, request, told.watch(), told.announce)
     told.done()

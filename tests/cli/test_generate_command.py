@@ -74,3 +74,14 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert code == 2, err
     assert words in last
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("option", ["--report", "--emit-host"])
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_quantised(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, "--engines", "iss", "--device", "hbm_small", option, str(tmp_path / "file" / "inside"))
+    assert code == 2
+    assert "cannot be written" in err
+    assert "quantising" not in err

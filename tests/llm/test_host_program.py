@@ -70,6 +70,13 @@ def test_arguments_the_cache_and_bad_input(tmp_path: Path) -> None:
     assert answer(tmp_path, "3").exit_code == 2
 
 
+def test_a_folder_without_a_prompt_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    emitted("tiny", tmp_path)
+    (tmp_path / "prompt.txt").unlink()
+    assert answer(tmp_path, "3").exit_code == 2
+    assert f"{tmp_path}/prompt.txt cannot be read" in capfd.readouterr().err
+
+
 def test_the_programs_rounding_to_half_is_numpys(tmp_path: Path) -> None:
     source = (Path(__file__).parents[2] / "fleet" / "llm" / "host" / "answer.cpp").read_text()
     begin, end = source.index("uint16_t half_of"), source.index("std::vector<float> read_floats")

@@ -95,6 +95,7 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) prompt.push_back(std::atoi(argv[i]));
   if (prompt.empty()) {
     std::ifstream file(folder + "/prompt.txt");
+    if (!file) fail(folder + "/prompt.txt cannot be read");
     prompt.assign(std::istream_iterator<int>(file), std::istream_iterator<int>());
   }
   if (count < 1 || prompt.empty()) fail("expected a prompt and at least one token to generate");

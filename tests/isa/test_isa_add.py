@@ -7,10 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import ONE_INSTRUCTION_SET
 from workspaces import Workspace, make_workspace
 
 from fleet.isa.scaffold.add import instructions_end
+
+ONE_INSTRUCTION_SET = Path(__file__).parents[1] / "fixtures" / "one_instruction_set"
 
 MODEL = """# ruff: noqa: F821
 def forward(a: "int32[N, 20]", b: "int32[N, 20]"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -75,4 +76,13 @@ def test_no_file_outside_the_sets_folders_names_it() -> None:
         for p in files
         if not str(p.relative_to(ROOT)).startswith(own) and "hbm0923" in p.read_text().lower()
     ]
+    assert not wrong, wrong
+
+
+def test_no_test_file_is_imported_by_another() -> None:
+    """What tests share stands in a module of its own: a second test file of that name would not be collected."""
+    tests = [p for p in tracked("tests", "sim") if p.suffix == ".py"]
+    assert tests
+    imported = re.compile(r"^\s*(?:from|import) (?:test_\w+|conftest)\b", re.M)
+    wrong = [str(p.relative_to(ROOT)) for p in tests if imported.search(p.read_text())]
     assert not wrong, wrong

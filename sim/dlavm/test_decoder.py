@@ -15,14 +15,15 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "targets" / "graph"))
 
-from small import CHANNELS, Machine, decoder, steps
-from test_binary import wide
+from small import CHANNELS, Machine, decoder, steps, wide
 
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit
+from fleet.isa.contract import Call
+from fleet.isa.issue import Binary
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
 
@@ -58,8 +59,8 @@ class Run:
             view("ddr", offset, data.size)[:] = data
             self.execute(copies)
 
-    def execute(self, calls: Sequence[object], binaries: Sequence[object] = ()) -> Sequence[Commit]:
-        commits = self.backend.execute(calls, self.seq, binaries)  # type: ignore[arg-type]
+    def execute(self, calls: Sequence[Call], binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+        commits = self.backend.execute(calls, self.seq, binaries)
         self.seq += len(calls)
         return commits
 

@@ -113,3 +113,12 @@ def steps(sizes: tuple[int, ...], seed: int = 1) -> Iterator[tuple[np.ndarray, d
     for size in sizes:
         yield rng.normal(size=(1, size, CHANNELS)).astype(np.float16), {"token": size, "last_token": last}
         last += size
+
+
+def wide(tokens: int, chin: int = 2048) -> Node:
+    """Products whose tokens exceed the on-chip buffer of hbm_small: 1024 words, 32 a token of 2048 channels."""
+    token, last = dims(tokens, 8)
+    w = Weights()
+    x = adr.hbm.mvm(adr.hbm.var_ddr("x", (1, token, CHANNELS)), w.matrix("w1", CHANNELS, chin))
+    y = adr.hbm.mvm_bn_res(x, w.matrix("w2", chin, CHANNELS), w.pairs("b2", CHANNELS), adr.hbm.var_ddr("r", (1, token, CHANNELS)))
+    return transform.infer_type(adr.hbm.rms_norm(y, w.pairs("n", CHANNELS)), "hbm_small", attrs={"last_token": last})

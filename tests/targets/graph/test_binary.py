@@ -6,13 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small import CHANNELS, Machine, Weights, decoder, dims, steps
+from small import CHANNELS, Machine, decoder, steps, wide
 
-from fleet.dlavm import adr, transform
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.errors import DeviceError, ModelError
-from fleet.ir.graph.nodes import Node
 from fleet.isa.codec import decode_binary
 from fleet.isa.contract import Call
 from fleet.targets.graph.build import build
@@ -21,15 +19,6 @@ from fleet.targets.graph.module import Module
 
 def plain(calls: tuple[Call, ...] | list[Call]) -> list[tuple[str, dict[str, int]]]:
     return [(c.instruction, dict(c.fields)) for c in calls]
-
-
-def wide(tokens: int, chin: int = 2048) -> Node:
-    """Products whose tokens exceed the on-chip buffer of hbm_small: 1024 words, 32 a token of 2048 channels."""
-    token, last = dims(tokens, 8)
-    w = Weights()
-    x = adr.hbm.mvm(adr.hbm.var_ddr("x", (1, token, CHANNELS)), w.matrix("w1", CHANNELS, chin))
-    y = adr.hbm.mvm_bn_res(x, w.matrix("w2", chin, CHANNELS), w.pairs("b2", CHANNELS), adr.hbm.var_ddr("r", (1, token, CHANNELS)))
-    return transform.infer_type(adr.hbm.rms_norm(y, w.pairs("n", CHANNELS)), "hbm_small", attrs={"last_token": last})
 
 
 def memory_of(module: Module, folder: Path, **step: int) -> Machine:

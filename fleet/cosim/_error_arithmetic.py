@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase
 
 from fleet.cosim._error_steps import EPS, Arithmetic, Array, Rule, Step, clean, gamma, no_overflow, rounded_store, unit
 from fleet.ir import dialect as d
+from fleet.ir.attributes import integers
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import shape_of
 from fleet.targets.bytecode.operators import apply
@@ -107,11 +107,6 @@ def _matmul(s: Step) -> Array:
     k = length if s.how.roundings is None else s.how.roundings
     bound = spread + gamma(k, s.dtype) * ((left + s.e[0]) @ (right + s.e[1])) + length * unit(s.dtype)[1]
     return no_overflow(s.x[0] @ s.x[1], bound, s.dtype)
-
-
-def integers(attr: DenseArrayBase) -> tuple[int, ...]:
-    """The numbers of an attribute."""
-    return tuple(int(v) for v in cast("Any", attr).get_values())
 
 
 def axes_of(op: FleetOp) -> tuple[tuple[int, ...], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
 
@@ -20,9 +20,14 @@ from fleet.ir.dialect import (
 )
 from fleet.ir.types import numpy_dtype, shape_of
 
-__all__ = ["attributes_of"]
+__all__ = ["attributes_of", "integers"]
 
 _NOT_ATTRIBUTES = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
+
+
+def integers(attr: DenseArrayBase) -> tuple[int, ...]:
+    """The numbers of a dense array of integers (xDSL's own type of `get_values` depends on the element type)."""
+    return tuple(int(v) for v in cast("Any", attr).get_values())
 
 
 def attributes_of(op: FleetOp) -> Mapping[str, Any]:
@@ -38,7 +43,7 @@ def attributes_of(op: FleetOp) -> Mapping[str, Any]:
         if name in _NOT_ATTRIBUTES:
             continue
         if isinstance(attr, DenseArrayBase):
-            found[name] = [int(v) for v in attr.get_values()]
+            found[name] = list(integers(attr))
         elif isinstance(attr, IntegerAttr):
             truth = isinstance(attr.type, IntegerType) and attr.type.width.data == 1
             found[name] = bool(attr.value.data) if truth else attr.value.data

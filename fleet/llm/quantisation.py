@@ -17,6 +17,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
@@ -271,6 +273,10 @@ def _packed(layers: Mapping[str, Quantised]) -> dict[str, np.ndarray]:
     return arrays
 
 
+_DAMAGED = (OSError, ValueError, LookupError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+"""What zipfile and NumPy raise for a file that is cut or changed: it is computed again."""
+
+
 def _load(path: Path, weights: ModelWeights, choice: Quantisation) -> dict[str, Quantised] | None:
     """What the cache has; None where it has nothing, or something damaged."""
     layers: dict[str, Quantised] = {}
@@ -286,7 +292,6 @@ def _load(path: Path, weights: ModelWeights, choice: Quantisation) -> dict[str, 
                 if scales.shape != (-(-inputs // choice.group), outputs) or scales.dtype != np.float16:
                     return None
                 layers[name] = Quantised(codes.reshape(inputs, outputs), scales, choice.group)
-    except Exception:
-        # zipfile and NumPy raise whatever a damaged file makes them: it is computed again.
+    except _DAMAGED:
         return None
     return layers

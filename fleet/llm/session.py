@@ -179,7 +179,7 @@ class Session(ABC):
         self.rewind(0)
 
     def explain(self, divergence: Divergence, reference: Step, other: Step) -> Divergence:
-        """The divergence of a commit of `other`, this session's last step, with what this engine knows of it."""
+        """The divergence of a commit of `other`, the last step of this engine, with what it knows of it."""
         return divergence
 
     @abstractmethod

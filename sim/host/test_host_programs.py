@@ -182,7 +182,7 @@ def test_a_busy_unit_is_not_started(tmp_path: Path) -> None:
         run(program, tmp_path / "one", tmp_path / "two", folder=tmp_path / "run")
 
 
-def test_a_difference_ends_the_program(tmp_path: Path) -> None:
+def test_a_difference_ends_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model beside is given another weight than the hardware: the first commit that sees it is named."""
     program, _ = two_models(tmp_path)
     with opened(tmp_path / "run") as (port, images):
@@ -195,7 +195,7 @@ def test_a_difference_ends_the_program(tmp_path: Path) -> None:
             if (space, bank) == ("hbm", 3) and offset == 0x1_0000:
                 beside._ours.view("hbm", offset + 40, 1, 3)[:] ^= 1  # pyright: ignore[reportPrivateUsage]
 
-        beside.wrote = wrote  # type: ignore[method-assign]
+        monkeypatch.setattr(beside, "wrote", wrote)
         server = HostServer(port, images)
         with pytest.raises(ComparisonFailure, match=r"commit 0 \(mvm\): rtl and iss differ first here: digest expected") as error:
             server.run([str(program), str(tmp_path / "one"), str(tmp_path / "two")], timeout=300)

@@ -6,7 +6,7 @@ side by side, and a matmul of that by a matrix [taps * channels, outputs].
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -15,6 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from fleet.ir import composite as c
 from fleet.ir import dialect as d
+from fleet.ir.attributes import integers
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.isa.vgemm.words import AluOp
@@ -202,7 +203,7 @@ def _convolution(chain: Chain) -> Chain | None:
     ops = (*chain.ops, joined, *parts)
     padding = image.owner
     if isinstance(padding, d.PadOp) and _number(padding.value) == 0:
-        low, high = _numbers(padding.low), _numbers(padding.high)
+        low, high = integers(padding.low), integers(padding.high)
         if (low[0], low[3], high[0], high[3]) == (0, 0, 0, 0):
             window = Window(taps, stride, (low[1], high[1]), (low[2], high[2]))
             return replace(chain, ops=(*ops, padding), source=padding.operand, window=window)
@@ -210,13 +211,8 @@ def _convolution(chain: Chain) -> Chain | None:
 
 
 def _slice(op: d.SliceOp) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    start, size = _numbers(op.start), _numbers(op.size)
-    return start, size, (1,) * len(start) if op.step is None else _numbers(op.step)
-
-
-def _numbers(attribute: object) -> tuple[int, ...]:
-    values: Sequence[int] = attribute.get_values()  # type: ignore[attr-defined]
-    return tuple(int(v) for v in values)
+    start, size = integers(op.start), integers(op.size)
+    return start, size, (1,) * len(start) if op.step is None else integers(op.step)
 
 
 def _fleet(op: Operation) -> d.FleetOp:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small import CHANNELS, Machine, decoder, steps, wide
+from small import Machine, decoder, steps, wide
 
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend

@@ -6,11 +6,12 @@ So the query, key and value of one product are views of its result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase
 
 from fleet.ir import dialect as d
+from fleet.ir.attributes import integers
 from fleet.ir.dialect import FleetOp
 from fleet.ir.program import Program
 from fleet.ir.types import shape_of
@@ -52,14 +53,10 @@ class ViewPattern:
 
 def _channels_before(op: d.SliceOp) -> int | None:
     """Channels before the slice; None where it does not have all tokens or skips some channels."""
-    start = _integers(op.start)
+    start = integers(op.start)
     step = op.properties.get("step")
-    if isinstance(step, DenseArrayBase) and any(n != 1 for n in _integers(step)):
+    if isinstance(step, DenseArrayBase) and any(n != 1 for n in integers(step)):
         return None
     if len(start) == 2 and (start[0] != 0 or shape_of(op.operand.type)[0] != shape_of(op.results[0].type)[0]):
         return None
     return start[-1]
-
-
-def _integers(attr: DenseArrayBase) -> tuple[int, ...]:
-    return tuple(int(v) for v in cast("Any", attr).get_values())

@@ -79,10 +79,17 @@ def test_no_file_outside_the_sets_folders_names_it() -> None:
     assert not wrong, wrong
 
 
-def test_no_test_file_is_imported_by_another() -> None:
-    """What tests share stands in a module of its own: a second test file of that name would not be collected."""
-    tests = [p for p in tracked("tests", "sim") if p.suffix == ".py"]
-    assert tests
-    imported = re.compile(r"^\s*(?:from|import) (?:test_\w+|conftest)\b", re.M)
-    wrong = [str(p.relative_to(ROOT)) for p in tests if imported.search(p.read_text())]
-    assert not wrong, wrong
+def test_every_module_of_the_tests_has_a_name_of_its_own() -> None:
+    """pytest puts their folders on the path: of two modules of one name only the first would be found."""
+    places: dict[str, list[str]] = {}
+    for path in tracked("tests", "sim"):
+        if path.suffix == ".py" and path.name not in ("conftest.py", "__init__.py") and not (path.parent / "__init__.py").exists():
+            places.setdefault(path.name, []).append(str(path.relative_to(ROOT)))
+    assert places
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_no_module_of_the_tests_is_taken_from_a_conftest() -> None:
+    """Every folder has one, so that name means the one that was loaded last."""
+    imported = re.compile(r"^\s*(?:from|import) conftest\b", re.M)
+    assert not [str(p.relative_to(ROOT)) for p in tracked("tests", "sim") if p.suffix == ".py" and imported.search(p.read_text())]

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small import CHANNELS, Weights, decoder, dims
-from test_binary import wide
+from small import CHANNELS, Weights, decoder, dims, wide
 
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.graph.nodes import Node

@@ -7,8 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
-from small import decoder
-from test_binary import wide
+from small import decoder, wide
 
 from fleet.errors import ModelError
 from fleet.isa.codec import words_of

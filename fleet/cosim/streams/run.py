@@ -19,7 +19,7 @@ from types import TracebackType
 from fleet.cosim.result import Divergence
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
-from fleet.cosim.streams.images import ByteDifference, Images, differences
+from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, locate
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.engines.rtl import memory_model, memory_timing
@@ -48,7 +48,8 @@ class StreamRunner:
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
         self.set, self.device = find_device(device)
-        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
+        home = images_home(self.device)
+        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
         self.power_on, self._flavour = power_on, flavour
         self.expected = Images(self.device, self.folder / "iss")

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from fleet.cli.stream import command as stream_command
 from fleet.cli.why import command as why_command
 from fleet.cosim.streams import images
+from fleet.cosim.streams.binaries import Plan
 from fleet.cosim.streams.bundle import load_bundle, save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.images import Images, differences
@@ -24,7 +25,6 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import mutations
 from fleet.isa.contract import Device, Memory, Write
 from fleet.isa.description import load
-from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
 
@@ -94,8 +94,8 @@ def test_a_byte_outside_the_destination_is_found(runner: StreamRunner, monkeypat
     hardware = StreamRunner.hardware
     place = 0x123456
 
-    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()):
-        found = hardware(self, case, setting, count, fetched)
+    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None):
+        found = hardware(self, case, setting, count, plan)
         if count is None or count >= 2:  # as if the second instruction wrote it
             self.found.memory.view("ddr", place, 1)[:] = 9
         return found

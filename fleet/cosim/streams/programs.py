@@ -103,9 +103,10 @@ class ProgramPlace(Place):
         return at, True
 
     def _meeting(self, space: str, size: int, align: int) -> Iterator[int]:
-        """Offsets that meet what one of the last calls touched, the distances in random order."""
+        """Offsets that meet what one of the last calls touched, the near ones more often first."""
         room = self._device.memory[space] - size
-        for distance in self._rng.permutation(min(REACH, len(self._touched)))[:4]:
+        reach = min(REACH, len(self._touched))
+        for distance in np.argsort(self._rng.random(reach) * np.arange(1, reach + 1) ** 0.7)[:4]:
             known = [r for r in self._touched[-1 - int(distance)] if r.space == space and r.size]
             if not known:
                 continue
@@ -212,9 +213,12 @@ def _with_refused(
 
 def _illegal(instruction_set: InstructionSet, device: Device, call: Call, rng: np.random.Generator) -> list[tuple[Call, int]]:
     """An illegal variant of a call with its cause, at times none."""
-    every = [variant for _, variant in mutations(instruction_set, device, call, rng)]
-    for i in rng.permutation(len(every))[:_TRIES]:
-        variant = every[int(i)]
+    names = list(call.fields)
+    for _ in range(_TRIES):
+        every = list(mutations(instruction_set, device, call, rng, names[int(rng.integers(len(names)))]))
+        if not every:
+            continue
+        variant = every[int(rng.integers(len(every)))][1]
         cause = refusal(instruction_set.instructions[variant.instruction], device, variant.fields)
         if cause:
             return [(variant, cause)]

@@ -11,15 +11,17 @@ are held against it, and so against each other.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from fleet.cosim.result import Divergence
-from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
-from fleet.cosim.streams.images import ByteDifference, Images, differences
+from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, locate
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.engines.rtl import memory_model, memory_timing
@@ -28,12 +30,14 @@ from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError
-from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 
-__all__ = ["StreamRunner"]
+__all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
+PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
+"""Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
+register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
 
 
 class StreamRunner:
@@ -48,9 +52,12 @@ class StreamRunner:
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
         self.set, self.device = find_device(device)
-        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
+        home = images_home(self.device)
+        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
         self.power_on, self._flavour = power_on, flavour
+        self.spent: dict[str, float] = {}
+        """Phase -> seconds, of all streams; the caller may clear it."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design_of(self.set, self.device), flavour)
@@ -78,10 +85,11 @@ class StreamRunner:
 
         Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
         """
-        plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
+        with self._phase("plan"):
+            plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
         case = replace(case, blocks=(*case.blocks, *(b for plan in plans.values() for b in plan.blocks)))
         commits = self.model(case)
-        return [self._under(case, setting, commits, plans[setting.issue].binaries) for setting in settings]
+        return [self._under(case, setting, commits, plans[setting.issue]) for setting in settings]
 
     def model(self, case: StreamCase) -> list[StreamCommit]:
         """The functional model alone; its memory stands in `expected` afterwards."""
@@ -89,27 +97,38 @@ class StreamRunner:
             raise DeviceError(f"the stream was made for {case.device}", where=self.device.name)
         if not case.calls:
             raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
-        self.expected.fill(case.blocks, case.parameters)
-        return execute(self.set, self.device, self.expected.memory, case.calls)
+        with self._phase("fill"):
+            self.expected.fill(case.blocks, case.parameters)
+        with self._phase("model"):
+            return execute(self.set, self.device, self.expected.memory, case.calls)
 
     def hardware(
-        self, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()
+        self, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None
     ) -> tuple[list[StreamCommit], Status]:
         """The hardware alone; its memory stands in `found` afterwards.
 
         count: the first so many instructions; then by register writes, whatever the setting says.
-        fetched: what the hardware fetches itself; must stand in the case's blocks.
+        plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
         Raises SimulationError.
         """
-        self.found.fill(case.blocks)
-        segment = Segment(self.set, self.device, case.calls[:count], refusals=True, binaries=fetched, parameters=case.parameters)
-        job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
+        plan = plan or Plan()
+        with self._phase("fill"):
+            self.found.fill(case.blocks)
+        with self._phase("script"):
+            segment = Segment(
+                self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
+                parameters=case.parameters,
+            )  # fmt: skip
+            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
         try:
-            status = self._running().run(job)
+            with self._phase("simulation"):
+                status = self._running().run(job)
         except SimulationError as error:
             self._stop()
             raise segment.failed(job, error) from error
-        commits, records = segment.check(job, status, 0)
+        self.spent["clock"] = self.spent.get("clock", 0.0) + status.seconds
+        with self._phase("check"):
+            commits, records = segment.check(job, status, 0)
         return [
             StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
             for c, r in zip(commits, records, strict=True)
@@ -164,6 +183,14 @@ class StreamRunner:
             self._stop()
             raise
 
+    @contextmanager
+    def _phase(self, name: str) -> Generator[None]:
+        before = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - before
+
     def _model(self, setting: Setting, seed: int) -> tuple[str, None, None, dict[str, str]]:
         """Memory model, no waves, and what the bench must know of the memories, as `Segment.job` takes them."""
         model = memory_model(setting.memory, seed)
@@ -180,13 +207,14 @@ class StreamRunner:
             self._simulation.close()
             self._simulation = None
 
-    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], fetched: Sequence[Binary]) -> StreamOutcome:
+    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], plan: Plan) -> StreamOutcome:
         try:
-            found, status = self.hardware(case, setting, fetched=fetched)
+            found, status = self.hardware(case, setting, plan=plan)
         except SimulationError as error:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
         reasons = [*_stated(case, expected), *_commits_differ(expected, found)]
-        bytes_, compared = differences(self.expected, self.found)
+        with self._phase("compare"):
+            bytes_, compared = differences(self.expected, self.found)
         if bytes_:
             reasons.append(_images_differ(bytes_))
         passed = not reasons

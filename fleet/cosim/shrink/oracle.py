@@ -1,0 +1,186 @@
+"""Answers whether a smaller stream still fails in the same way. One running simulation serves all attempts; none runs twice."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from fleet.cosim.shrink.record import undefined
+from fleet.cosim.shrink.signature import Signature, of_commits, of_failure
+from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.streams.case import Setting, StreamCase
+from fleet.cosim.streams.images import differences
+from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, refusal
+from fleet.cosim.streams.run import NAME, StreamRunner
+from fleet.engines.rtl_sim.process import SimulationError
+from fleet.errors import FleetError
+from fleet.isa.contract import Call, Device, InstructionSet
+
+__all__ = ["Attempt", "Oracle", "OutOfTime", "Unordered", "Verdict"]
+
+Unordered = Callable[[Device, Sequence[Call]], Sequence[tuple[int, int]]]
+"""What a set whose instructions overlap brings in `InstructionSet.extra["unordered"]`: (device, calls) -> pairs of calls, by
+number, that touch the same bytes (one of them writing) and that nothing orders. What such a program leaves, nobody promises."""
+
+
+class OutOfTime(Exception):
+    """The time that was given is over; the best attempt so far stands in the oracle."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A stream under a setting. origins: for each instruction its number in the stream that is being shrunk."""
+
+    case: StreamCase
+    setting: Setting
+    power_on: int
+    origins: tuple[int, ...]
+
+    def key(self) -> bytes:
+        """Digest of all that decides how it runs."""
+        h = hashlib.sha256(repr((self.case.device, self.setting, self.power_on, self.case.seed, self.case.causes)).encode())
+        h.update(repr(sorted(self.case.parameters.items())).encode())
+        for c in self.case.calls:
+            h.update(repr((c.instruction, sorted(c.fields.items()))).encode())
+        for b in self.case.blocks:
+            h.update(repr((b.space, b.bank, b.offset, b.data.size)).encode())
+            h.update(np.ascontiguousarray(b.data).tobytes())
+        return h.digest()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How an attempt failed, and at which instruction (None where none is named); signature None: it passed."""
+
+    signature: Signature | None
+    seq: int | None = None
+
+
+@dataclass
+class Oracle:
+    """Runs attempts.
+
+    runner: of the attempts' device; the state at power-on is its own. until: `time.monotonic()` at which time is over.
+    best: the smallest attempt that failed in the same way. wanted: how it fails. ran, known, refused: attempts that ran, that had
+    run before, and that were not well-formed.
+    """
+
+    runner: StreamRunner
+    until: float
+    told: Callable[[Oracle], None]
+    best: Attempt
+    wanted: Signature | None = None
+    ran: int = 0
+    known: int = 0
+    refused: int = 0
+    _results: dict[bytes, Verdict] = field(default_factory=dict[bytes, Verdict])
+    _unordered: frozenset[tuple[int, int]] = frozenset()
+    _undefined: bool = False
+    _causes: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    def start(self, first: Attempt, verdict: Verdict) -> None:
+        """What is being shrunk, and how it fails: later attempts may not be less well-formed than it is."""
+        self.best, self.wanted = first, verdict.signature
+        self._unordered = self._races(first)
+        last = len(first.case.calls) - 1
+        until = last if verdict.seq is None else verdict.seq
+        self._undefined = undefined(self._set, self._device, first.case, self.runner.expected, until)
+        calls = zip(first.origins, first.case.calls, strict=True)
+        self._causes = {o: refusal(self._set.instructions[c.instruction], self._device, c.fields) for o, c in calls}
+
+    def improves(self, attempt: Attempt) -> bool:
+        """Whether it fails in the same way; then it is the best. Raises OutOfTime."""
+        if time.monotonic() > self.until:
+            raise OutOfTime
+        key = attempt.key()
+        if (verdict := self._results.get(key)) is not None:
+            self.known += 1
+        else:
+            verdict = Verdict(None)
+            if self._well_formed(attempt):
+                verdict = self.run(attempt)
+            else:
+                self.refused += 1
+            if verdict.signature == self.wanted and not self._undefined and self._depends_on_nothing(attempt, verdict):
+                verdict = Verdict(None)
+            self._results[key] = verdict
+        if verdict.signature != self.wanted:
+            return False
+        self.best = attempt
+        return True
+
+    def run(self, attempt: Attempt) -> Verdict:
+        """Runs it, whatever was known of it. A stream that the functional model cannot run is no failure of this kind."""
+        self.ran += 1
+        self.told(self)
+        case = attempt.case
+        try:
+            plan = binaries(self._set, self._device, case, attempt.setting.issue)
+            case = replace(case, blocks=(*case.blocks, *plan.blocks))
+            expected = self.runner.model(case)
+        except (FleetError, ValueError):  # fields that nobody drew: semantics may refuse their shapes
+            return Verdict(None)
+        try:
+            found, _ = self.runner.hardware(case, attempt.setting, fetched=plan.binaries)
+        except SimulationError as error:
+            seq, signature = of_failure(NAME, str(error))
+            return Verdict(signature, seq)
+        if (first := of_commits(NAME, expected, found)) is not None:
+            return Verdict(first[1], first[0])
+        for i, (commit, cause) in enumerate(zip(expected, case.causes or (), strict=False)):
+            if commit.cause not in {cause, UNKNOWN_CAUSE}:
+                return Verdict(Signature(NAME, "stated", commit.instruction), i)
+        if differences(self.runner.expected, self.runner.found, 1)[0]:
+            return self._stray(attempt)
+        return Verdict(None)
+
+    @property
+    def _set(self) -> InstructionSet:
+        return self.runner.set
+
+    @property
+    def _device(self) -> Device:
+        return self.runner.device
+
+    def _stray(self, attempt: Attempt) -> Verdict:
+        """All commits agree and memory does not: the first instruction after which it does not, by halving."""
+        low, high = 0, len(attempt.case.calls) - 1
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                self.runner.hardware(attempt.case, attempt.setting, middle + 1)
+            except SimulationError:
+                break
+            self.runner.model(replace(attempt.case, calls=attempt.case.calls[: middle + 1]))
+            if differences(self.runner.expected, self.runner.found, 1)[0]:
+                high = middle
+            else:
+                low = middle + 1
+        name = attempt.case.calls[low].instruction
+        return Verdict(Signature(NAME, "memory", name, "outside the destination"), low)
+
+    def _well_formed(self, attempt: Attempt) -> bool:
+        """Every instruction is as legal as it was, and nothing is a race that was none."""
+        if not attempt.case.calls:
+            return False
+        for origin, call in zip(attempt.origins, attempt.case.calls, strict=True):
+            unit = self._set.instructions.get(call.instruction)
+            if unit is None or refusal(unit, self._device, call.fields) != self._causes.get(origin, 0):
+                return False
+        return self._races(attempt) <= self._unordered
+
+    def _races(self, attempt: Attempt) -> frozenset[tuple[int, int]]:
+        if attempt.setting.issue == "regs":  # one by one, each waited for
+            return frozenset()
+        judge = cast("Unordered | None", self._set.extra.get("unordered"))
+        pairs = judge(self._device, attempt.case.calls) if judge is not None else ()
+        return frozenset((attempt.origins[a], attempt.origins[b]) for a, b in pairs)
+
+    def _depends_on_nothing(self, attempt: Attempt, verdict: Verdict) -> bool:
+        last = len(attempt.case.calls) - 1 if verdict.seq is None else verdict.seq
+        return undefined(self._set, self._device, attempt.case, self.runner.expected, last)

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from fleet.cosim.shrink.record import undefined
-from fleet.cosim.shrink.signature import Signature, of_commits, of_failure
+from fleet.cosim.signature import Signature, of_commits, of_failure
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.images import differences

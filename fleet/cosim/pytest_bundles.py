@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from fleet.cosim.streams.run import StreamRunner
 
 __all__ = ["BundleFile", "BundleItem", "close_runners", "is_bundle"]
 
 FOLDER, STREAM = "bundles", "stream.json"
 
-_RUNNERS = pytest.StashKey["dict[tuple[str, int], StreamRunner]"]()
+_RUNNERS = pytest.StashKey[dict[tuple[str, int], Any]]()
 
 
 def is_bundle(path: Path) -> bool:

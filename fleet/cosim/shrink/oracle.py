@@ -5,23 +5,21 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
 from fleet.cosim.shrink.record import undefined
-from fleet.cosim.signature import Signature, of_commits, of_failure
-from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.signature import Signature
 from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.images import differences
-from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, refusal
-from fleet.cosim.streams.run import NAME, StreamRunner
-from fleet.engines.rtl_sim.process import SimulationError
+from fleet.cosim.streams.judge import Verdict, judge
+from fleet.cosim.streams.model_side import refusal
+from fleet.cosim.streams.run import StreamRunner
 from fleet.errors import FleetError
 from fleet.isa.contract import Call, Device, InstructionSet
 
-__all__ = ["Attempt", "Oracle", "OutOfTime", "Unordered", "Verdict"]
+__all__ = ["Attempt", "Oracle", "OutOfTime", "Unordered"]
 
 Unordered = Callable[[Device, Sequence[Call]], Sequence[tuple[int, int]]]
 """What a set whose instructions overlap brings in `InstructionSet.extra["unordered"]`: (device, calls) -> pairs of calls, by
@@ -51,14 +49,6 @@ class Attempt:
             h.update(repr((b.space, b.bank, b.offset, b.data.size)).encode())
             h.update(np.ascontiguousarray(b.data).tobytes())
         return h.digest()
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How an attempt failed, and at which instruction (None where none is named); signature None: it passed."""
-
-    signature: Signature | None
-    seq: int | None = None
 
 
 @dataclass
@@ -118,26 +108,10 @@ class Oracle:
         """Runs it, whatever was known of it. A stream that the functional model cannot run is no failure of this kind."""
         self.ran += 1
         self.told(self)
-        case = attempt.case
         try:
-            plan = binaries(self._set, self._device, case, attempt.setting.issue)
-            case = replace(case, blocks=(*case.blocks, *plan.blocks))
-            expected = self.runner.model(case)
+            return judge(self.runner, attempt.case, attempt.setting)
         except (FleetError, ValueError):  # fields that nobody drew: semantics may refuse their shapes
             return Verdict(None)
-        try:
-            found, _ = self.runner.hardware(case, attempt.setting, fetched=plan.binaries)
-        except SimulationError as error:
-            seq, signature = of_failure(NAME, str(error))
-            return Verdict(signature, seq)
-        if (first := of_commits(NAME, expected, found)) is not None:
-            return Verdict(first[1], first[0])
-        for i, (commit, cause) in enumerate(zip(expected, case.causes or (), strict=False)):
-            if commit.cause not in {cause, UNKNOWN_CAUSE}:
-                return Verdict(Signature(NAME, "stated", commit.instruction), i)
-        if differences(self.runner.expected, self.runner.found, 1)[0]:
-            return self._stray(attempt)
-        return Verdict(None)
 
     @property
     def _set(self) -> InstructionSet:
@@ -146,23 +120,6 @@ class Oracle:
     @property
     def _device(self) -> Device:
         return self.runner.device
-
-    def _stray(self, attempt: Attempt) -> Verdict:
-        """All commits agree and memory does not: the first instruction after which it does not, by halving."""
-        low, high = 0, len(attempt.case.calls) - 1
-        while low < high:
-            middle = (low + high) // 2
-            try:
-                self.runner.hardware(attempt.case, attempt.setting, middle + 1)
-            except SimulationError:
-                break
-            self.runner.model(replace(attempt.case, calls=attempt.case.calls[: middle + 1]))
-            if differences(self.runner.expected, self.runner.found, 1)[0]:
-                high = middle
-            else:
-                low = middle + 1
-        name = attempt.case.calls[low].instruction
-        return Verdict(Signature(NAME, "memory", name, "outside the destination"), low)
 
     def _well_formed(self, attempt: Attempt) -> bool:
         """Every instruction is as legal as it was, and nothing is a race that was none."""

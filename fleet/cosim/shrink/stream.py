@@ -11,11 +11,12 @@ import numpy as np
 
 from fleet.cosim.shrink.fields import simpler_fields
 from fleet.cosim.shrink.instructions import fewer_instructions
-from fleet.cosim.shrink.oracle import Attempt, Oracle, OutOfTime, Verdict
+from fleet.cosim.shrink.oracle import Attempt, Oracle, OutOfTime
 from fleet.cosim.shrink.places import tidier_addresses
 from fleet.cosim.shrink.values import simpler_values
 from fleet.cosim.signature import Signature
 from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
+from fleet.cosim.streams.judge import Verdict
 from fleet.cosim.streams.run import StreamRunner
 from fleet.errors import DeviceError
 

@@ -46,8 +46,12 @@ def renew_bundle(path: Path) -> str:
     wrong = unexpected(bundle, outcome)
     if not wrong:
         folder = path if path.is_dir() else path.parent
-        stored = replace(outcome, case=case)
         save_bundle(
-            stored, folder.parent, power_on=bundle.power_on, expect=bundle.expect, story=bundle.story, folder_name=folder.name
+            replace(outcome, case=case),
+            folder.parent,
+            power_on=bundle.power_on,
+            expect=bundle.expect,
+            story=bundle.story,
+            folder_name=folder.name,
         )
     return wrong

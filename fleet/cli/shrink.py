@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from fleet.cosim.shrink.stream import Shrunk
-    from fleet.cosim.streams.case import Setting, StreamCase
+    from fleet.cosim.streams.case import Issue, Setting, StreamCase
 
 OUT = Path("reports/shrunk")
 
@@ -21,7 +22,7 @@ OUT = Path("reports/shrunk")
 )
 @click.argument("what", required=False)
 @click.option("--memory", default=None, help="Of a stream: ideal, fixed:<n>, stall:<seed>, ... Default: what it failed with.")
-@click.option("--issue", default=None, type=click.Choice(["regs", "aux"]), help="Of a stream: how it is issued.")
+@click.option("--issue", default=None, type=click.Choice(["regs", "aux", "ahead"]), help="Of a stream: how it is issued.")
 @click.option("--power-on", default=None, type=int, help="Of a stream: seed of the design's state at power-on.")
 @click.option("--seconds", default=120.0, show_default=True, help="Time; the best so far is kept when it is over.")
 @click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Where the bundle goes.")
@@ -50,8 +51,15 @@ def command(
         return shrink_result(source, seconds, out)
     case, setting, seed, name = _stream(source)
     if memory is not None or issue is not None:
-        setting = type(setting)(memory or setting.memory, "aux" if (issue or setting.issue) == "aux" else "regs")
+        setting = replace(setting, memory=memory or setting.memory, issue=_issue(issue, setting.issue))
     return _shrink(case, setting, seed if power_on is None else power_on, seconds, out, expect, name)
+
+
+def _issue(name: str | None, default: Issue) -> Issue:
+    """A way of issue by its name."""
+    from fleet.cosim.streams.case import ISSUES
+
+    return default if name is None else next(i for i in ISSUES if str(i) == name)
 
 
 def _source(what: str | None, reports: Path) -> Path | str:
@@ -77,8 +85,6 @@ def _stream(source: Path | str) -> tuple[StreamCase, Setting, int, str]:
 
 
 def _shrink(case: StreamCase, setting: Setting, power_on: int, seconds: float, out: Path, expect: str, name: str) -> int:
-    from dataclasses import replace
-
     from fleet.cli.progress import ProgressLine
     from fleet.cosim.files import check_writable
     from fleet.cosim.shrink.stream import shrink_stream

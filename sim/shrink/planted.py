@@ -23,9 +23,10 @@ from planting import Edit, Project
 
 from fleet.cosim.shrink.stream import shrink_stream
 from fleet.cosim.streams.case import Setting, StreamCase
+from fleet.cosim.streams.programs import ProgramPlace
 from fleet.cosim.streams.run import StreamRunner
 from fleet.isa.codec import disassemble
-from fleet.isa.conformance import Draw, Place, sources
+from fleet.isa.conformance import Draw, joined, sources
 from fleet.isa.registry import find_device
 
 HBM, VGEMM = "rtl_models/hbm0923/hbm0923", "rtl_models/vgemm/vgemm"
@@ -102,11 +103,16 @@ def long_program(name: str, seed: int, length: int = LENGTH) -> StreamCase:
     """At least so many instructions of all kinds that read and overwrite what earlier ones wrote."""
     instruction_set, device = find_device(name)
     rng = np.random.default_rng([seed, length])
-    place, known = Place(device, rng, dependent=0.6), list(sources(instruction_set).values())
+    place, known = ProgramPlace(device, rng, 0.6), list(sources(instruction_set).values())
     draws: list[Draw] = []
-    while sum(1 + len(d.before) for d in draws) < length:
-        draws.append(known[int(rng.integers(len(known)))].draw(device, rng, place, small=True))
-    calls = tuple(c for d in draws for c in (*d.before, d.call))
+    while sum(len(d.calls) for d in draws) < length:
+        draw = known[int(rng.integers(len(known)))].draw(device, rng, place, small=True)
+        units = [(instruction_set.instructions[c.instruction], c.fields) for c in draw.calls]
+        if not any(unit.legal(device, fields) for unit, fields in units):
+            draws.append(draw)
+            for unit, fields in units:
+                place.done(unit.reads(device, fields), unit.writes(device, fields))
+    calls = joined(instruction_set, device, draws)
     parameters = {k: v for d in reversed(draws) for k, v in d.parameters.items()}
     blocks = tuple(b for d in draws for b in d.blocks)
     return StreamCase(f"{name}/long/{seed}", name, calls, blocks, (0,) * len(calls), parameters, seed)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.judge import Verdict, judge
 from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.run import StreamRunner
+from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
 from fleet.isa.contract import Call, Device, InstructionSet
 
@@ -69,13 +71,14 @@ class Oracle:
     known: int = 0
     refused: int = 0
     _results: dict[bytes, Verdict] = field(default_factory=dict[bytes, Verdict])
+    _settled: Attempt | None = None
     _unordered: frozenset[tuple[int, int]] = frozenset()
     _undefined: bool = False
     _causes: Mapping[int, int] = field(default_factory=dict[int, int])
 
     def start(self, first: Attempt, verdict: Verdict) -> None:
         """What is being shrunk, and how it fails: later attempts may not be less well-formed than it is."""
-        self.best, self.wanted = first, verdict.signature
+        self.best, self.wanted, self._settled = first, verdict.signature, first
         self._unordered = self._races(first)
         last = len(first.case.calls) - 1
         until = last if verdict.seq is None else verdict.seq
@@ -108,10 +111,38 @@ class Oracle:
         """Runs it, whatever was known of it. A stream that the functional model cannot run is no failure of this kind."""
         self.ran += 1
         self.told(self)
+        self._poison(attempt.case)
         try:
             return judge(self.runner, attempt.case, attempt.setting)
         except (FleetError, ValueError):  # fields that nobody drew: semantics may refuse their shapes
             return Verdict(None)
+
+    def settle(self) -> None:
+        """Runs the best once more, after power-on, and takes it back where it does not fail there: nothing may hang on what
+        earlier attempts left in the hardware."""
+        if self.best == self._settled:
+            return
+        self.runner.restart()
+        if judge(self.runner, self.best.case, self.best.setting).signature == self.wanted:
+            self._settled = self.best
+        elif self._settled is not None:
+            self._results[self.best.key()] = Verdict(None)
+            self.best = self._settled
+
+    def _poison(self, case: StreamCase) -> None:
+        """Runs the stream on garbage first where it reads a memory inside the hardware, which keeps what the attempt before left.
+
+        Attempts resemble each other: a result that was never written would often be found there, and nothing would fail.
+        """
+        calls = case.calls
+        classes = [self._set.instructions.get(c.instruction) for c in calls]
+        legal = [(cls, c) for cls, c in zip(classes, calls, strict=True) if cls and not refusal(cls, self._device, c.fields)]
+        if not any(r.space not in self._device.memory for cls, c in legal for r in cls.reads(self._device, c.fields)):
+            return
+        rng = np.random.default_rng(0)
+        blocks = tuple(replace(b, data=rng.integers(0, 256, b.data.size, dtype=np.uint8)) for b in case.blocks)
+        with contextlib.suppress(SimulationError):
+            self.runner.hardware(replace(case, blocks=blocks), Setting())
 
     @property
     def _set(self) -> InstructionSet:

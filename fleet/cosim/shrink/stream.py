@@ -15,14 +15,16 @@ from fleet.cosim.shrink.oracle import Attempt, Oracle, OutOfTime
 from fleet.cosim.shrink.places import tidier_addresses
 from fleet.cosim.shrink.values import simpler_values
 from fleet.cosim.signature import Signature
-from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
-from fleet.cosim.streams.judge import Verdict
+from fleet.cosim.streams.case import Issue, Setting, StreamCase, StreamOutcome
+from fleet.cosim.streams.judge import Verdict, judge
 from fleet.cosim.streams.run import StreamRunner
 from fleet.errors import DeviceError
 
 __all__ = ["Shrunk", "Size", "shrink_stream", "size_of"]
 
 _ROUNDS = 8
+_ISSUES: tuple[Issue, ...] = ("regs", "ahead", "aux")
+"""Simplest first."""
 Progress = Callable[[float, str], None]
 
 
@@ -97,6 +99,7 @@ def shrink_stream(
                     ("addresses", tidier_addresses),
                 ):
                     step(oracle)
+                    oracle.settle()
                 phase[0] = "setting"
                 _simpler_setting(oracle, open_)
                 if oracle.best.key() == before:
@@ -104,6 +107,7 @@ def shrink_stream(
                     break
         except OutOfTime:
             pass
+        oracle.settle()
         best = oracle.best
         (outcome,) = oracle.runner.run(best.case, [best.setting])
         return Shrunk(
@@ -113,7 +117,9 @@ def shrink_stream(
 
 
 def _twice(oracle: Oracle, first: Attempt) -> Verdict:
-    one, other = oracle.run(first), oracle.run(first)
+    one = judge(oracle.runner, first.case, first.setting)
+    oracle.runner.restart()
+    other = judge(oracle.runner, first.case, first.setting)
     if one.signature is None and other.signature is None:
         raise DeviceError(
             "does not fail: there is nothing to shrink", where=first.case.name, hint=f"it ran with {first.setting.name}"
@@ -142,9 +148,9 @@ def _simpler_setting(oracle: Oracle, open_: ExitStack) -> None:
     memories = [m for m in ("ideal", "fixed:5", "stall:0") if m.partition(":")[0] != kind]
     memories = memories[: {"ideal": 0, "fixed": 1, "stall": 2}.get(kind, 3)]
     for memory in (*memories, oracle.best.setting.memory):
-        for issue in ("regs", "aux"):
+        for issue in _ISSUES[: _ISSUES.index(oracle.best.setting.issue) + 1]:
             tried = Setting(memory, issue)
-            if tried == oracle.best.setting or (issue == "aux" and oracle.best.setting.issue == "regs"):
+            if tried == oracle.best.setting:
                 continue
             if oracle.improves(replace(oracle.best, setting=tried)):
                 return

@@ -35,7 +35,7 @@ def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> Verdict:
     expected = runner.model(whole)
     failure: SimulationError | None = None
     try:
-        found, _ = runner.hardware(whole, setting, fetched=plan.binaries)
+        found, _ = runner.hardware(whole, setting, plan=plan)
     except SimulationError as error:
         failure, found = error, _so_far(runner, case)
     if (first := of_commits(NAME, expected, found)) is not None:

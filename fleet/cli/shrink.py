@@ -48,7 +48,7 @@ def command(
     if isinstance(source, Path) and source.name == "result.json":
         from fleet.cli.shrink_model import shrink_result
 
-        return shrink_result(source, seconds, out)
+        return shrink_result(source, seconds, out, expect)
     case, setting, seed, name = _stream(source)
     if memory is not None or issue is not None:
         setting = replace(setting, memory=memory or setting.memory, issue=_issue(issue, setting.issue))

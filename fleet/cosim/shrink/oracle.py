@@ -120,7 +120,7 @@ class Oracle:
     def settle(self) -> None:
         """Runs the best once more, after power-on, and takes it back where it does not fail there: nothing may hang on what
         earlier attempts left in the hardware."""
-        if self.best == self._settled:
+        if self.best is self._settled:
             return
         self.runner.restart()
         if judge(self.runner, self.best.case, self.best.setting).signature == self.wanted:

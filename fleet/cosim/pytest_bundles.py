@@ -1,4 +1,4 @@
-"""Stored streams below a folder `bundles` as tests: each says whether its engines must agree or must differ, and how.
+"""Stored streams and models below a folder `bundles` as tests: each says whether its engines must agree or must differ, and how.
 
 Part of the plug-in (`fleet.cosim.pytest_plugin`). One simulation a device serves all bundles of a session.
 """
@@ -13,14 +13,14 @@ import pytest
 
 __all__ = ["BundleFile", "BundleItem", "close_runners", "is_bundle"]
 
-FOLDER, STREAM = "bundles", "stream.json"
+FOLDER, STREAM, MODEL = "bundles", "stream.json", "model.json"
 
 _RUNNERS = pytest.StashKey[dict[tuple[str, int], Any]]()
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is a stored stream below a folder `bundles`."""
-    return path.name == STREAM and FOLDER in path.parent.parts
+    """Whether a file is a stored stream or model below a folder `bundles`."""
+    return path.name in {STREAM, MODEL} and FOLDER in path.parent.parts
 
 
 def close_runners(config: pytest.Config) -> None:
@@ -43,7 +43,7 @@ class BundleFile(pytest.File):
 
 
 class BundleItem(pytest.Item):
-    """Runs the stream under the setting that it failed with."""
+    """Runs the stream, or the model, under the setting that it failed with."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -56,12 +56,20 @@ class BundleItem(pytest.Item):
         from fleet.cosim.streams.run import StreamRunner
 
         path = self._stated()
+        if path.name == MODEL:
+            from fleet.cosim.model_bundle import run_model_bundle
+
+            if wrong := run_model_bundle(path):
+                raise BundleFailure(f"{self.name}: {wrong}")
+            return
         bundle, arrays = load_bundle(path)
         case = bundle.case(arrays, str(path))
         runners = self.config.stash.setdefault(_RUNNERS, {})
         key = (case.device, bundle.power_on)
         if key not in runners:
             runners[key] = StreamRunner(case.device, power_on=bundle.power_on)
+        if bundle.expect == "diverges":
+            runners[key].restart()  # what others left in memories inside the design could hide the difference
         (outcome,) = runners[key].run(case, [bundle.setting])
         if wrong := unexpected(bundle, outcome):
             raise BundleFailure(f"{bundle.name} {bundle.setting.name}: {wrong}\n  {bundle.story}")
@@ -70,7 +78,7 @@ class BundleItem(pytest.Item):
         """The reason and the command; a traceback only for a bug."""
         from fleet.errors import FleetError
 
-        again = f"replay: fleet stream run {self._stated()}"
+        again = f"replay: fleet {'cosim' if self.path.name == MODEL else 'stream run'} {self._stated()}"
         if isinstance(excinfo.value, FleetError | BundleFailure):
             return f"{excinfo.value}\n{again}"
         return f"{super().repr_failure(excinfo)}\n{again}"

@@ -20,6 +20,7 @@ from fleet.engines.base import RunOptions
 from fleet.errors import FleetError, ModelError
 from fleet.isa.contract import Write
 from fleet.isa.description import load, parameter_values
+from fleet.targets.accel.program import value_key
 
 __all__ = ["ModelSize", "ShrunkModel", "shrink_model", "stream_of"]
 
@@ -212,18 +213,19 @@ def stream_of(model: Model, options: CosimOptions) -> StreamCase | None:
     """The instructions that the model is compiled to, on its weights and inputs; None where it has none on the device."""
     assert options.device is not None
     compiled = open_stream(model.program, options.device, options.lowering).compiled
-    if not compiled.calls:
+    calls = tuple(replace(c, ops=()) for c in compiled.calls)
+    if not calls:
         return None
     blocks = [
         Write(c.space, c.offset, np.ascontiguousarray(data).reshape(-1).view(np.uint8), bank)
         for c in compiled.plan.constants.values()
         for bank, data in enumerate(c.data)
     ]
-    for name, array in model.inputs.items():
-        buffer = compiled.plan.buffers.get(name)
-        if buffer is not None:
-            packed = np.ascontiguousarray(compiled.instruction_set.layout.pack(array)).reshape(-1).view(np.uint8)
+    for argument, value in zip(compiled.program.arguments, compiled.program.function.body.block.args, strict=True):
+        buffer = compiled.plan.buffers.get(value_key(compiled.program, value))
+        if buffer is not None and argument.name in model.inputs:
+            array = compiled.instruction_set.layout.pack(model.inputs[argument.name])
+            packed = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             blocks.append(Write("ddr", buffer.offset, packed))
     parameters = parameter_values(load(compiled.instruction_set.description), compiled.parameters)
-    calls = tuple(replace(c, ops=()) for c in compiled.calls)
     return StreamCase(f"{options.device}/model", options.device, calls, tuple(blocks), None, parameters, options.seed)

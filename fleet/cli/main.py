@@ -33,6 +33,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "host": ("fleet.cli.host", "Build and run C++ host programs on the simulation."),
     "models": ("fleet.cli.models", "Language models: list, fetch weights, measure quantisation."),
     "why": ("fleet.cli.why", "Explain the last failed comparison on one page."),
+    "shrink": ("fleet.cli.shrink", "Make a failure small and keep it as a test."),
     "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
     "report": ("fleet.cli.report", "Make the pages again from a stored result."),
     "diff": ("fleet.cli.diff", "What changed between two runs."),

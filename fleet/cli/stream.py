@@ -82,3 +82,23 @@ def _told(outcome: StreamOutcome, folder: Path, power_on: int) -> bool:
         path = save_bundle(outcome, folder, power_on=power_on)
         click.echo(f"       again: fleet stream run {path}\n       why:   fleet why {path}")
     return not outcome.passed
+
+
+@command.command(name="renew", epilog="\b\nExamples:\n  fleet stream renew sim/bundles/overlapping-rows")
+@click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE...", type=click.Path(path_type=Path))
+def renew(bundles: tuple[Path, ...]) -> int:
+    """Make stored streams and models that are tests again for the installed description: the same instructions on the same memory.
+
+    Each is run, and written only where it does what it expects. Exit code 1 where one does not.
+    """
+    from fleet.cosim.model_bundle import MODEL, renew_model_bundle
+    from fleet.cosim.streams.renew import renew_bundle
+
+    failed = 0
+    for path in bundles:
+        is_model = path.name == MODEL or (path / MODEL).exists()
+        wrong = renew_model_bundle(path) if is_model else renew_bundle(path)
+        failed += bool(wrong)
+        word = click.style("FAIL", fg="red", bold=True) if wrong else click.style("DONE", fg="green", bold=True)
+        click.echo(f"  {word} {path}" + (f": {wrong}" if wrong else ""))
+    return 1 if failed else 0

@@ -64,8 +64,14 @@ def load_model(
     arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of `dynamic` stay
     unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
     """
+    from fleet.cosim.model_bundle import MODEL, load_model_bundle
     from fleet.frontend.source import load, sample_inputs, signature
 
+    if Path(spec).name == MODEL:
+        if weights or input_path or batch:
+            raise ModelError("has weights and inputs of its own", where=spec, hint="leave --weights, --input and --batch out")
+        _, program, stored = load_model_bundle(Path(spec))
+        return LoadedModel(spec, program, stored, ())
     arguments = signature(spec)
     drawn: list[str] = []
     bound = load_arrays(weights, what="weights") if weights else {}

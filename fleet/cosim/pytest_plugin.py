@@ -1,4 +1,4 @@
-"""The pytest plugin: case files become test items, one a run.
+"""The pytest plugin: case files become test items, one a run; stored streams too (`fleet.cosim.pytest_bundles`).
 
 A file is a case when it is a `.toml` in a folder named `cases`. `pytest sim/` collects sim/cases and the cases that
 installed instruction sets bring; quick runs by default, all with --nightly. Every run stores its result under
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+
+from fleet.cosim.pytest_bundles import BundleFile, close_runners, is_bundle
 
 if TYPE_CHECKING:
     from fleet.cosim.cases import CaseRun
@@ -97,7 +99,9 @@ def _asked(config: pytest.Config) -> list[Path]:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A case file, or None."""
+    """A case file, a bundle, or None."""
+    if is_bundle(file_path):
+        return BundleFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownVariableType]
     if file_path.suffix == ".toml" and file_path.parent.name == "cases":
         return CaseFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownVariableType]
     return None
@@ -253,7 +257,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hands the records over."""
+    """Ends simulations, hands the records over."""
+    close_runners(session.config)
     records = session.config.stash.get(_RECORDS, [])
     if records and not hasattr(session.config, "workerinput"):
         folder = Path(str(session.config.getoption("--fleet-report")))

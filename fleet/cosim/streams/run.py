@@ -173,6 +173,10 @@ class StreamRunner:
         finally:
             self.found.clear()
 
+    def restart(self) -> None:
+        """The next stream meets the design as it is after power-on: memories inside it keep what earlier streams left there."""
+        self._stop()
+
     def play(self, script: Script, setting: Setting) -> tuple[Status, Job]:
         """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
         segment = Segment(self.set, self.device, [], refusals=True)

@@ -11,6 +11,7 @@ from fleet.isa.vgemm.error_model import error_model
 from fleet.isa.vgemm.layout import VgemmLayout
 from fleet.isa.vgemm.loops import Alu, Finish, Gemm
 from fleet.isa.vgemm.lowering import PATTERNS
+from fleet.isa.vgemm.order import unordered
 from fleet.isa.vgemm.pads import check_device
 from fleet.isa.vgemm.rtl import rtl_files
 from fleet.isa.vgemm.transfers import Load, Store
@@ -31,5 +32,5 @@ INSTRUCTION_SET = InstructionSet(
     devices=_DEVICES,
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in ("words", "pads", "legality", "transfers", "loops", "layout")),
-    extra={"conformance": SOURCES, "joined": joined, "ahead": ahead, "error_model": error_model},
+    extra={"conformance": SOURCES, "joined": joined, "ahead": ahead, "unordered": unordered, "error_model": error_model},
 )

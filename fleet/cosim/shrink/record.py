@@ -1,0 +1,144 @@
+"""What memory held before every instruction of a stream, so that any part of it can be run alone.
+
+An instruction that stays may read what one that goes has written: those bytes are taken from the functional model's memory, as it
+was when the instruction read them, and put into the stream's blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fleet.cosim.shrink.sparse import Sparse
+from fleet.cosim.streams.case import StreamCase
+from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.model_side import refusal
+from fleet.engines.iss import execute_calls
+from fleet.errors import FleetError
+from fleet.isa.contract import Device, InstructionSet, Range, Write
+
+__all__ = ["Record", "Step", "record", "undefined"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One instruction: the ranges that it reads and writes (none where it is refused), what it read (an array a range), and what it
+    wrote into memory that blocks can fill."""
+
+    reads: tuple[Range, ...]
+    writes: tuple[Range, ...]
+    read: tuple[np.ndarray, ...]
+    written: tuple[Write, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A stream as the functional model executed it. spaces: those that blocks can fill; others only instructions reach."""
+
+    case: StreamCase
+    steps: tuple[Step, ...]
+    spaces: frozenset[str]
+
+    def part(self, kept: Sequence[int], *, wide: bool) -> StreamCase:
+        """The instructions of those numbers, ascending, on the memory that they need.
+
+        wide: also on all else that memory held before the first of them; else only on what they are said to read.
+        """
+        case = self.case
+        blocks = self._wide(kept) if wide else self._narrow(kept)
+        causes = None if case.causes is None else tuple(case.causes[i] for i in kept)
+        return replace(case, calls=tuple(case.calls[i] for i in kept), blocks=blocks.blocks(), causes=causes)
+
+    def needed(self, last: int) -> list[int]:
+        """The instructions that `last` depends on, through however many others, and itself; ascending."""
+        wanted = list(self.steps[last].reads)
+        kept = [last]
+        for i in range(last - 1, -1, -1):
+            if any(_meet(w, r) for w in self.steps[i].writes for r in wanted):
+                kept.append(i)
+                wanted += self.steps[i].reads
+        return kept[::-1]
+
+    def _narrow(self, kept: Sequence[int]) -> Sparse:
+        initial, decided = Sparse(), Sparse()
+        for i in kept:
+            step = self.steps[i]
+            for r, data in zip(step.reads, step.read, strict=True):
+                if r.space in self.spaces:
+                    missing = ~decided.knows(r.space, r.bank, r.offset, r.size)
+                    initial.put_where(r.space, r.bank, r.offset, data, missing)
+                    decided.put_where(r.space, r.bank, r.offset, data, missing)
+            for w in step.written:
+                decided.put(w.space, w.bank, w.offset, w.data)
+        return initial
+
+    def _wide(self, kept: Sequence[int]) -> Sparse:
+        initial = Sparse()
+        for b in self.case.blocks:
+            initial.put(b.space, b.bank, b.offset, b.data)
+        for step in self.steps[: kept[0]]:
+            for w in step.written:
+                if w.space in self.spaces:
+                    initial.put(w.space, w.bank, w.offset, w.data)
+        narrow = self._narrow(kept)
+        for b in narrow.blocks(zeros=True):
+            initial.put(b.space, b.bank, b.offset, b.data)
+        return initial
+
+
+def record(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Record:
+    """Executes the stream once on `images`. Raises DeviceError where the functional model cannot."""
+    images.fill(case.blocks, case.parameters)
+    memory, steps = images.memory, list[Step]()
+    for seq, call in enumerate(case.calls):
+        unit = instruction_set.instructions[call.instruction]
+        if refusal(unit, device, call.fields):
+            steps.append(Step((), (), (), ()))
+            continue
+        reads, writes = tuple(unit.reads(device, call.fields)), tuple(unit.writes(device, call.fields))
+        read = tuple(memory.view(r.space, r.offset, r.size, r.bank).copy() for r in reads)
+        execute_calls(instruction_set, device, memory, [call], seq)
+        # The ranges may be wider than what is written; what memory holds there now is right for both.
+        outside = [w for w in writes if w.space in device.memory]
+        written = tuple(Write(w.space, w.offset, memory.view(w.space, w.offset, w.size, w.bank).copy(), w.bank) for w in outside)
+        steps.append(Step(reads, writes, read, written))
+    return Record(case, tuple(steps), frozenset(device.memory))
+
+
+def undefined(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images, until: int) -> bool:
+    """Whether a commit up to number `until` depends on a memory that no block fills and no instruction before has written.
+
+    Found out by experiment, because instructions may state wider ranges than they touch: the stream is executed with zeros there,
+    and with garbage.
+    """
+    calls = case.calls[: until + 1]
+    hidden = {
+        (r.space, r.bank, r.offset, r.size)
+        for c in calls
+        if not refusal(instruction_set.instructions[c.instruction], device, c.fields)
+        for r in instruction_set.instructions[c.instruction].reads(device, c.fields)
+        if r.space not in device.memory
+    }
+    if not hidden:
+        return False
+    rng, seen = np.random.default_rng(0), list[list[tuple[int, int, int | None]]]()
+    for garbage in (False, True):
+        images.fill(case.blocks, case.parameters)
+        for space, bank, offset, size in sorted(hidden) if garbage else ():
+            images.memory.view(space, offset, size, bank)[:] = rng.integers(0, 256, size, dtype=np.uint8)
+        found: list[tuple[int, int, int | None]] = []
+        try:
+            for seq, call in enumerate(calls):
+                if not refusal(instruction_set.instructions[call.instruction], device, call.fields):
+                    (c,) = execute_calls(instruction_set, device, images.memory, [call], seq)
+                    found.append((c.digest, c.bytes_written, c.result))
+        except FleetError:
+            return True
+        seen.append(found)
+    return seen[0] != seen[1]
+
+
+def _meet(a: Range, b: Range) -> bool:
+    return a.space == b.space and a.bank == b.bank and a.offset < b.offset + b.size and b.offset < a.offset + a.size

@@ -1,0 +1,57 @@
+"""Stored streams as tests: whether one does what it expects, and making it again for another description."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fleet.cosim.signature import of_outcome
+from fleet.cosim.streams.bundle import Bundle, load_bundle, save_bundle
+from fleet.cosim.streams.case import StreamOutcome
+from fleet.cosim.streams.run import StreamRunner
+from fleet.errors import ModelError
+from fleet.isa.codec import description_of, words_of
+from fleet.isa.registry import find_device
+
+__all__ = ["renew_bundle", "unexpected"]
+
+
+def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
+    """What the outcome of a bundle's stream has against what the bundle expects, in one line; empty where it is as expected."""
+    if bundle.expect == "passes":
+        return "" if outcome.passed else f"expected to pass: {outcome.reasons[0]}"
+    if bundle.expect is None:
+        return "the bundle does not say what is expected of it"
+    found = of_outcome(outcome)
+    if found is None:
+        return f"expected to fail ({bundle.signature}): it passes"
+    return "" if found == bundle.signature else f"expected to fail by {bundle.signature}, it fails by {found}"
+
+
+def renew_bundle(path: Path) -> str:
+    """Runs a bundle's stream on the installed description and, where it does what it expects, stores it in the bundle's place.
+
+    Returns what is not as expected, empty where it was written. Raises ModelError for what is no test, CodecError where an
+    instruction or a register of it does not exist any more, DeviceError, SetupError, BuildError.
+    """
+    bundle, arrays = load_bundle(path)
+    if bundle.expect is None:
+        raise ModelError("the bundle does not say what is expected of it", where=str(path), hint="make it with `fleet shrink`")
+    case = bundle.case(arrays, str(path), any_description=True)
+    instruction_set, _ = find_device(case.device)
+    for call in case.calls:
+        words_of(description_of(instruction_set), call, strict=False)
+    with StreamRunner(case.device, power_on=bundle.power_on) as runner:
+        (outcome,) = runner.run(case, [bundle.setting])
+    wrong = unexpected(bundle, outcome)
+    if not wrong:
+        folder = path if path.is_dir() else path.parent
+        save_bundle(
+            replace(outcome, case=case),
+            folder.parent,
+            power_on=bundle.power_on,
+            expect=bundle.expect,
+            story=bundle.story,
+            folder_name=folder.name,
+        )
+    return wrong

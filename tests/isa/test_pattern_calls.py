@@ -25,8 +25,8 @@ WRONG: list[tuple[str, str, str]] = [
         r"lowering\.py:\d+: pattern vadd.*: match fails: ZeroDivisionError",
     ),
     ("ops=(op,),", "ops=(),", r"lowering\.py:\d+: pattern vadd.*: match has `ops`"),
-    ("results=(op.results[0],),", "results=(),", r"lowering\.py:\d+: pattern vadd.*: match has no `results`"),
-    ("results=(op.results[0],),", "results=5,", r"lowering\.py:\d+: pattern vadd.*: match has `results`"),
+    ("results=(op.result,),", "results=(),", r"lowering\.py:\d+: pattern vadd.*: match has no `results`"),
+    ("results=(op.result,),", "results=5,", r"lowering\.py:\d+: pattern vadd.*: match has `results`"),
     (EMIT, "context.emit(5)", r"lowering\.py:\d+: pattern vadd.*: emit fails: TypeError: emits 5, expected a Call"),
     (EMIT, "raise SystemExit(0)", r"lowering\.py:\d+: pattern vadd.*: emit fails: SystemExit"),
     ('"vadd_b": b + at,', '"vadd_b": "b",', r"vadd\.vadd_b: is 'b', expected an integer"),
@@ -47,4 +47,4 @@ def test_one_line(
     assert main(["compile", "--emit", "accel-regs", f"{model}:forward", "--device", "vector_tiny"]) == 2
     error = capsys.readouterr().err
     assert re.search(message, error), error
-    assert len(error.splitlines()) == 1
+    assert len([line for line in error.splitlines() if "seeded random data" not in line]) == 1

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from fleet.errors import FleetError
 from fleet.isa.contract import Call, InstructionSet
 from fleet.isa.description import Description, Field, InstructionWord, Register, Unit, load
@@ -178,6 +180,8 @@ def _lookup(d: Description, name: str) -> tuple[InstructionWord, Unit]:
 
 def _check_value(instruction: str, r: Register, value: int, strict: bool) -> None:
     where = f"{instruction}.{r.name}"
+    if not isinstance(value, int | np.integer):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise CodecError(f"is {value!r}, expected an integer", where=where)
     if not 0 <= value < 1 << 32:
         raise CodecError(f"{value} does not fit in 32 bits", where=where)
     if value & ~r.mask:

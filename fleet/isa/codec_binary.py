@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from fleet.isa.codec import CodecError, call_from_words, words_of
 from fleet.isa.contract import Call
-from fleet.isa.description import Description
+from fleet.isa.description import MAX_BEATS, Description
 
 __all__ = ["BEAT", "BLOCK", "SLOT_BEATS", "TASKS", "WORDS", "decode", "encode"]
 
@@ -22,7 +22,7 @@ BEAT = 64
 TASKS = 32
 """Tasks of a block, at most."""
 
-SLOT_BEATS = 2
+SLOT_BEATS = MAX_BEATS
 """Beats of a task's register data, at most."""
 
 WORDS = BEAT // 4

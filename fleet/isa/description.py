@@ -16,7 +16,10 @@ from fleet.errors import FleetError
 
 __all__ = [
     "FETCH_WORDS",
+    "KINDS",
+    "MAX_BEATS",
     "ROLES",
+    "SPACES",
     "Description",
     "DescriptionError",
     "EnumValue",
@@ -48,6 +51,12 @@ ROLES: tuple[str, ...] = (
 
 KINDS: tuple[str, ...] = ("address", "size", "stride", "mode", "count", "constant", "value")
 """What a field's value may be."""
+
+SPACES: tuple[str, ...] = ("ddr", "hbm", "onchip")
+"""What an address field may count in."""
+
+MAX_BEATS = 2
+"""Beats of 64 bytes that a task takes in a binary, at most."""
 
 UNIT_ROLES: tuple[str, ...] = ("operand", "start", "status", "result")
 """Roles of registers that belong to a unit; all others serve the whole device."""

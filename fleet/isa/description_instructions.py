@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 
-from fleet.isa.description import FETCH_WORDS, DescriptionError, InstructionWord, Register, Unit
-from fleet.isa.description_nodes import check_access, check_name, error_at, fields_of, text_of, where_of
+from fleet.isa.description import FETCH_WORDS, MAX_BEATS, DescriptionError, InstructionWord, Register, Unit
+from fleet.isa.description_nodes import check_access, check_name, error_at, fields_of, integer_of, text_of, where_of
 
 __all__ = ["instructions_of"]
 
@@ -53,8 +53,8 @@ def instructions_of(top: AddrmapNode, registers: Sequence[Register], units: Mapp
 
 
 def _instruction(node: RegNode, units: Mapping[str, Unit]) -> InstructionWord:
-    opcode: int | None = node.get_property("fleet_opcode")
-    start: int | None = node.get_property("fleet_start")
+    opcode: int | None = integer_of(node, "fleet_opcode")
+    start: int | None = integer_of(node, "fleet_start")
     unit_name: str | None = node.get_property("fleet_unit")
     if opcode is None or start is None or unit_name is None:
         raise error_at(node, "an instruction needs fleet_unit, fleet_opcode and fleet_start")
@@ -67,16 +67,18 @@ def _instruction(node: RegNode, units: Mapping[str, Unit]) -> InstructionWord:
         if f.inst_name == "cfg_id" and f.get_property("reset") != opcode:
             raise error_at(f, f"the word's cfg_id is {f.get_property('reset')}, fleet_opcode is {opcode}")
     unit = units[unit_name]
-    optional: int = node.get_property("fleet_start_optional") or 0
+    optional: int = integer_of(node, "fleet_start_optional") or 0
     if start & optional:
         raise error_at(node, "fleet_start and fleet_start_optional have bits in common")
     if (start | optional) & ~unit.start.mask:
         raise error_at(node, f"fleet_start sets bits that {unit.start.name} does not have")
-    given: int | None = node.get_property("fleet_beats")
+    given: int | None = integer_of(node, "fleet_beats")
     beats = -(-len(unit.words) // _BEAT_WORDS) if given is None else given
     fetch = bool(node.get_property("fleet_fetch"))
     if beats and len(unit.words) > beats * _BEAT_WORDS:
         raise error_at(node, f"{len(unit.words)} words do not fit in fleet_beats = {beats} beats of 64 bytes")
+    if beats > MAX_BEATS:
+        raise error_at(node, f"fleet_beats is {beats}, the binary form has {MAX_BEATS} a task", "0: no binary form")
     if fetch:
         _check_fetch(node, unit, beats)
     return InstructionWord(

@@ -10,9 +10,9 @@ from typing import Any
 from systemrdl.node import FieldNode, Node, RegNode
 from systemrdl.source_ref import DetailedFileSourceRef, FileSourceRef, SourceRefBase
 
-from fleet.isa.description import KINDS, DescriptionError, EnumValue, Field
+from fleet.isa.description import KINDS, SPACES, DescriptionError, EnumValue, Field
 
-__all__ = ["check_access", "check_name", "error_at", "fields_of", "place_of", "text_of", "where_of"]
+__all__ = ["check_access", "check_name", "error_at", "fields_of", "integer_of", "place_of", "text_of", "where_of"]
 
 
 def place_of(src_ref: SourceRefBase | None) -> str | None:
@@ -49,6 +49,14 @@ def text_of(node: Node, prop: str) -> str:
     """A string property as one line; '' where it is not set."""
     value: Any = node.get_property(prop)
     return " ".join(str(value).split()) if value else ""
+
+
+def integer_of(node: Node, prop: str) -> int | None:
+    """An integer property; None where it is not set. The compiler takes names of types for numbers."""
+    value: Any = node.get_property(prop)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise error_at(node, f"{prop} is no integer")
+    return value
 
 
 def fields_of(node: RegNode) -> tuple[Field, ...]:
@@ -101,11 +109,15 @@ def _field(node: FieldNode) -> Field:
         raise error_at(
             node, "an address field needs fleet_space" if kind == "address" else "fleet_space belongs to address fields only"
         )
+    if space and space not in SPACES:
+        raise error_at(node, f"fleet_space is '{space}', expected one of {', '.join(SPACES)}")
+    stated = integer_of(node, "fleet_align")
+    if stated is not None and not 0 < stated < 1 << 32:
+        raise error_at(node, f"fleet_align is {stated}, expected 1 or more")
     allowed: list[int] | None = node.get_property("fleet_allowed")
     for value in allowed or ():
         if value >= 1 << node.width:
             raise error_at(node, f"allowed value {value} does not fit in {node.width} bits")
-    align: int = node.get_property("fleet_align") or 1
     reset: Any = node.get_property("reset")
     encode: Any = node.get_property("encode")
     members = [] if encode is None else list(encode.members.values())
@@ -115,7 +127,7 @@ def _field(node: FieldNode) -> Field:
         high=node.high,
         kind=kind,
         space=space or None,
-        align=align,
+        align=stated or 1,
         allowed=tuple(sorted(allowed)) if allowed else None,
         reset=reset if isinstance(reset, int) else 0,
         encode=tuple(EnumValue(m.name, m.value, " ".join((m.rdl_desc or "").split())) for m in members),

@@ -9,12 +9,14 @@ from pathlib import Path
 from systemrdl.compiler import RDLCompiler
 from systemrdl.messages import MessagePrinter, RDLCompileError, Severity
 from systemrdl.node import AddrmapNode, RegNode, RootNode
+from systemrdl.parser import sa_systemrdl
 from systemrdl.source_ref import SourceRefBase
 
+from fleet.errors import FleetError
 from fleet.isa.description import FETCH_WORDS, ROLES, UNIT_ROLES, Description, DescriptionError, Register, Unit
 from fleet.isa.description_extends import compile_with_bases
 from fleet.isa.description_instructions import instructions_of
-from fleet.isa.description_nodes import check_access, check_name, error_at, fields_of, place_of, text_of, where_of
+from fleet.isa.description_nodes import check_access, check_name, error_at, fields_of, integer_of, place_of, text_of, where_of
 
 __all__ = ["UDP_FILE", "compile_description", "elaborate"]
 
@@ -23,6 +25,16 @@ UDP_FILE = Path(__file__).parent / "rdl" / "fleet_udp.rdl"
 
 def compile_description(path: Path) -> Description:
     """Compiles and checks one file and those that it extends; see `fleet.isa.description.load`."""
+    try:
+        return _described(path)
+    except (FleetError, RecursionError):
+        raise
+    except Exception as error:  # the compiler hands out what a wrong text gave a property, a type for a number even
+        what = f"the description cannot be read ({' '.join(f'{type(error).__name__}: {error}'.split())})"
+        raise DescriptionError(what, where=f"{path}:1") from error
+
+
+def _described(path: Path) -> Description:
     maps, bases = _elaborated(path)
     top = maps["registers"]
     check_name(top, top.inst_name)
@@ -52,6 +64,31 @@ def elaborate(path: Path) -> Mapping[str, AddrmapNode]:
 def _elaborated(path: Path) -> tuple[Mapping[str, AddrmapNode], tuple[tuple[str, Path], ...]]:
     """The maps, and (set, file) of every description that it extends, nearest first."""
     printer = _FirstError(path)
+    try:
+        return _compiled(path, printer)
+    except (FleetError, RecursionError):
+        raise
+    except Exception as error:  # the compiler's quick parser falls over some texts instead of saying what is wrong with them
+        return _compiled_slowly(path, printer, error)
+
+
+def _compiled_slowly(
+    path: Path, printer: _FirstError, error: Exception
+) -> tuple[Mapping[str, AddrmapNode], tuple[tuple[str, Path], ...]]:
+    quick = sa_systemrdl.USE_CPP_IMPLEMENTATION
+    sa_systemrdl.USE_CPP_IMPLEMENTATION = False
+    try:
+        return _compiled(path, printer)
+    except (FleetError, RecursionError):
+        raise
+    except Exception as again:
+        what = f"the SystemRDL compiler fails on it ({' '.join(f'{type(again).__name__}: {again}'.split())})"
+        raise printer.first(what) from error
+    finally:
+        sa_systemrdl.USE_CPP_IMPLEMENTATION = quick
+
+
+def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNode], tuple[tuple[str, Path], ...]]:
     # A description is data: its preprocessor could run Perl, which is refused twice (no safe opcodes, no tags).
     compiler = RDLCompiler(message_printer=printer, perl_safe_opcodes=[])
     # The register block generator asks for its own properties even where a description does not use them.
@@ -149,7 +186,7 @@ def _register(node: RegNode) -> Register:
     if role in ("irq_enable", "irq_status") and {"done", "error"} - {f.name for f in fields if f.width == 1}:
         raise error_at(node, f"a register of role '{role}' has one-bit fields `done` and `error`")
     check_access(node, role)
-    order: int | None = node.get_property("fleet_order")
+    order = integer_of(node, "fleet_order")
     return Register(
         name=name,
         address=node.absolute_address,

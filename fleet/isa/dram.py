@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import DeviceError
+from fleet.isa.toml_places import place
 
 if TYPE_CHECKING:
     from fleet.isa.contract import Device
@@ -108,9 +109,9 @@ def check_timing(path: Path, timing: Mapping[str, Any], memory: Mapping[str, int
         where = f"timing.{space}"
         if space not in BEAT_BYTES or space not in memory:
             known = [name for name in BEAT_BYTES if name in memory]
-            raise DeviceError(f"unknown key {where}", where=str(path), hint=f"known are {', '.join(known)}")
+            raise DeviceError(f"unknown key {where}", where=place(path, where), hint=f"known are {', '.join(known)}")
         if not isinstance(table, dict):
-            raise DeviceError(f"[{where}] must be a table", where=str(path))
+            raise DeviceError(f"[{where}] must be a table", where=place(path, where))
         checked[space] = _check(path, where, table, memory[space], BEAT_BYTES[space])
     return checked
 
@@ -119,20 +120,23 @@ def _check(path: Path, where: str, table: Mapping[str, Any], size: int, beat: in
     names = (*_CLOCKS, *_REAL, "map")
     for name in names:
         if name not in table:
-            raise DeviceError(f"{where}.{name} is missing", where=str(path))
+            raise DeviceError(f"{where}.{name} is missing", where=place(path, f"{where}.{name}"))
     for name, value in table.items():
         if name not in names:
-            raise DeviceError(f"unknown key {where}.{name}", where=str(path), hint=f"known are {', '.join(names)}")
+            raise DeviceError(
+                f"unknown key {where}.{name}", where=place(path, f"{where}.{name}"), hint=f"known are {', '.join(names)}"
+            )
         whole = isinstance(value, int) and not isinstance(value, bool)
         if name in _CLOCKS and not (whole and 0 < value < 1 << 30):
-            raise DeviceError(f"{where}.{name} is {value!r}, expected an integer above 0", where=str(path))
+            raise DeviceError(f"{where}.{name} is {value!r}, expected an integer above 0", where=place(path, f"{where}.{name}"))
         if name in _REAL and not ((whole or isinstance(value, float)) and 0 < value < 1e9):
-            raise DeviceError(f"{where}.{name} is {value!r}, expected a number above 0", where=str(path))
+            raise DeviceError(f"{where}.{name} is {value!r}, expected a number above 0", where=place(path, f"{where}.{name}"))
     clock = float(table["clock_mhz"]) / 1000
     closed = float(table["t_rfc_ns"]) + (table["t_rp"] + table["t_rcd"]) / clock
     if closed + 2 / clock >= table["t_refi_ns"]:
         raise DeviceError(
-            f"{where}.t_refi_ns is {table['t_refi_ns']!r}, expected more than a refresh takes ({closed:.1f})", where=str(path)
+            f"{where}.t_refi_ns is {table['t_refi_ns']!r}, expected more than a refresh takes ({closed:.1f})",
+            where=place(path, f"{where}.t_refi_ns"),
         )
     _check_map(path, f"{where}.map", table["map"], size, beat)
     return dict(table)
@@ -144,9 +148,9 @@ def _check_map(path: Path, where: str, text: object, size: int, beat: int) -> No
     if not fields or None in fields or not bits["R"] or bits["G"] > 3 or bits["B"] > 4:
         raise DeviceError(
             f"{where} is {text!r}, expected fields R (a row at least), G (up to 3 bits), B (up to 4) and C, highest first",
-            where=str(path),
+            where=place(path, where),
             hint="like 'R14 G1 B2 C5 G1'",
         )
     reach = beat << sum(bits.values())
     if reach < size:
-        raise DeviceError(f"{where} reaches {reach} bytes, the memory has {size}", where=str(path))
+        raise DeviceError(f"{where} reaches {reach} bytes, the memory has {size}", where=place(path, where))

@@ -15,6 +15,8 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.finding import class_place
 from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import load
+from fleet.isa.manifest_check import manifest_place, raised_at, wrong_kinds
+from fleet.isa.toml_places import place
 
 __all__ = [
     "GROUP",
@@ -117,18 +119,27 @@ def check_binding(instruction_set: InstructionSet) -> None:
         only_python, only_rdl = sorted(classes - words), sorted(needed - classes)
         parts = [f"classes without a description: {', '.join(only_python)}"] if only_python else []
         parts += [f"described without a class: {', '.join(only_rdl)}"] if only_rdl else []
-        place = class_place(s.instructions[only_python[0]]) if only_python else description.instructions[only_rdl[0]].where
-        raise PluginError(f"{owner}: Python and {s.description.name} disagree: {'; '.join(parts)}", where=place)
+        at = class_place(s.instructions[only_python[0]]) if only_python else description.instructions[only_rdl[0]].where
+        at = at if ":" in at else f"{s.description}:1"  # of a class that no file has
+        raise PluginError(f"{owner}: Python and {s.description.name} disagree: {'; '.join(parts)}", where=at)
     for name, cls in s.instructions.items():
         if cls.name != name:
             what = f"{owner}: class {cls.__name__} calls itself '{cls.name}', the manifest '{name}'"
             raise PluginError(what, where=class_place(cls))
     for name, device in s.devices.items():
         if device.name != name or device.instruction_set != s.name:
-            raise PluginError(f"device '{name}' is '{device.name}' of set '{device.instruction_set}'", where=owner)
+            what = f"{owner}: device '{name}' is '{device.name}' of set '{device.instruction_set}'"
+            raise PluginError(what, where=place(device.path, "name"))
+    for word in description.instructions.values():
+        for register in description.words(word.name):
+            for f in register.fields:
+                without = [d for d in s.devices.values() if f.space is not None and f.space not in ("onchip", *d.memory)]
+                if without:
+                    what = f"{owner}: {register.name} is an address in {f.space}, device '{without[0].name}' has no such memory"
+                    raise PluginError(what, where=place(without[0].path, f"memory.{f.space}"))
     missing = [p for p in (*s.sources, *(s.rtl.sources if s.rtl else ())) if not p.is_file()]
     if missing:
-        raise PluginError(f"file {missing[0]} does not exist", where=owner)
+        raise PluginError(f"file {missing[0]} does not exist", where=f"{s.description}:1", hint=f"the manifest of {owner} names it")
 
 
 def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:
@@ -154,7 +165,7 @@ def _same(point: EntryPoint, loaded: InstructionSet) -> bool:
     """One distribution seen twice on the import path (an editable install and its folder)."""
     try:
         return point.load() is loaded
-    except Exception:  # the same module failed to load: a second line would say nothing new
+    except (Exception, SystemExit):  # the same module failed to load: a second line would say nothing new
         return True
 
 
@@ -163,21 +174,34 @@ def _load(point: EntryPoint) -> InstructionSet:
         manifest: object = point.load()
     except FleetError:
         raise
-    except Exception as error:  # a plug-in's import may raise anything; it must not take the others down
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise PluginError(f"cannot be imported ({reason})", where=_where(point)) from error
+    except (Exception, SystemExit) as error:  # a plug-in's import may raise anything; it must not take the others down
+        what = f"instruction set '{point.name}' cannot be imported ({_reason(error)})"
+        raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
     if not isinstance(manifest, InstructionSet):
-        raise PluginError(f"is a {type(manifest).__name__}, expected an InstructionSet", where=_where(point))
+        raise PluginError(f"{point.value} is a {type(manifest).__name__}, expected an InstructionSet", where=_set_where(point))
     if manifest.name != point.name:
-        raise PluginError(f"the instruction set calls itself '{manifest.name}'", where=_where(point))
+        raise PluginError(
+            f"the instruction set calls itself '{manifest.name}', its entry point '{point.name}'", where=_set_where(point)
+        )
+    wrong = next(wrong_kinds(manifest), None)
+    if wrong is not None:
+        raise PluginError(f"instruction set '{point.name}': {wrong}", where=_set_where(point))
     try:
         check_binding(manifest)
-    except FleetError:
-        raise
-    except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise PluginError(f"its manifest is not usable ({reason})", where=_where(point)) from error
+    except FleetError as error:
+        raise error if error.where else PluginError(str(error), where=_set_where(point)) from error
+    except (Exception, SystemExit) as error:
+        what = f"instruction set '{point.name}': its manifest is not usable ({_reason(error)})"
+        raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
     return manifest
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _set_where(point: EntryPoint) -> str:
+    return manifest_place(point) or _where(point)
 
 
 def _where(point: EntryPoint) -> str:

@@ -17,6 +17,7 @@ from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.contract import Device
 from fleet.isa.lowering import Match, Missed, Pattern
+from fleet.isa.pattern_calls import matched
 
 __all__ = ["Placement", "place"]
 
@@ -60,7 +61,7 @@ def place(program: Program, patterns: Sequence[Pattern], device: Device, options
     for op in reversed(operations):
         if op in owner:
             continue
-        offers = [m for p in patterns if (m := p.match(op, program, device, options)) is not None]
+        offers = [m for p in patterns if (m := matched(p, op, program, device, options)) is not None]
         matches = [m for m in offers if isinstance(m, Match)]
         if found := [m for m in matches if not any(o in owner for o in m.ops) and _closed(m)]:
             best = max(found, key=lambda m: len(m.ops))  # the first of the largest: patterns stand best first

@@ -33,6 +33,9 @@ void Memory::configure(uint32_t hbm_ports) {
 std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, std::string>& hbm, const std::string& model,
                          const std::map<std::string, std::string>& timing) {
     TimingModel models;
+    const TimingModel ideal;
+    const auto key = timing.lower_bound("hbm.");
+    const bool states_hbm = key != timing.end() && key->first.compare(0, 4, "hbm.") == 0;
     std::string error = models.parse(model, timing);
     if (error.empty() && !hbm.empty() && hbm.rbegin()->first >= hbm_ports()) {
         error = "hbm." + std::to_string(hbm.rbegin()->first) + ": the design has " + std::to_string(hbm_ports()) + " HBM ports";
@@ -41,7 +44,9 @@ std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, s
         const auto found = hbm.find(p);
         const bool is_ddr = p == hbm_ports();
         const PortGeometry& geometry = ports_[p]->geometry();
-        ports_[p]->set_timing(models.port(p, is_ddr ? "ddr" : "hbm", geometry.beat_bytes, error));
+        // A device without HBM has the ports, and says nothing of what is behind them.
+        const bool nothing = !is_ddr && found == hbm.end() && !states_hbm;
+        ports_[p]->set_timing((nothing ? ideal : models).port(p, is_ddr ? "ddr" : "hbm", geometry.beat_bytes, error));
         if (error.empty()) error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second);
     }
     reset();

@@ -64,11 +64,39 @@ WRONG: list[tuple[str, str, str, str]] = [
     ),
     (
         "semantics.py", "problems: list[str] = []", "problems: list[str] = []; 1 // (fields['vadd_beats'] & 0xFF)",
-        r"semantics\.py:\d+: vadd: legality fails on .*ZeroDivisionError",
+        r"semantics\.py:\d+: vadd: `legal` fails: ZeroDivisionError",
     ),
     (
         "semantics.py", "if not 1 <= beats <= limit", "if not 1 <= beats < limit",
         r"semantics\.py:\d+: vadd: what its conformance source draws is not legal: vadd_beats is 16, expected 1 to 16",
+    ),
+    (
+        "semantics.py", "return 4 + 8 * fields", "return -8 * fields",
+        r"semantics\.py:\d+: vadd: cost is -\d+, expected an integer above 0",
+    ),
+    (
+        "semantics.py", "return 4 + 8 * fields", "raise KeyError(fields) # ",
+        r"semantics\.py:\d+: vadd: `cost` fails: KeyError: ",
+    ),
+    (
+        "semantics.py", EXECUTE, "raise SystemExit(0)",
+        r"semantics\.py:\d+: vadd: a legal call fails: SystemExit: 0",
+    ),
+    (
+        "semantics.py", EXECUTE, "return None",
+        r"semantics\.py:\d+: vadd: a legal call fails: TypeError: ",
+    ),
+    (
+        "semantics.py", 'return [Range("ddr", fields["vadd_out"]', 'return 5; [Range("ddr", fields["vadd_out"]',
+        r"semantics\.py:\d+: vadd: `writes` answers 5, expected a sequence of Range",
+    ),
+    (
+        "semantics.py", "problems: list[str] = []", "return 'no'",
+        r"semantics\.py:\d+: vadd: `legal` answers 'no', expected a sequence of lines",
+    ),
+    (
+        "conformance.py", "return Draw(", "return [] and Draw(",
+        r"conformance\.py:\d+: vadd: its conformance source answers a list",
     ),
     (
         "__init__.py", 'extra={"conformance": {"vadd": VectorAddSource()}},', "",
@@ -124,6 +152,31 @@ REFUSED: list[tuple[str, str, str, str]] = [
         "__init__.py", '{"vadd": VectorAdd},', '{"vadd": VectorAdd, "vsub": type("S", (VectorAdd,), {"name": "vsub"})},',
         r"classes without a description: vsub",
     ),
+    ("vector_add.rdl", "fleet_align = 64; } value[31:0] = 0;\n    } vadd_a", "fleet_align = 0; } value[31:0] = 0;\n    } vadd_a",
+     r"vector_add\.rdl:\d+: value: fleet_align is 0"),
+    ("vector_add.rdl", "fleet_opcode = 0x21;", "fleet_opcode = 0x121;",
+     r"vector_add\.rdl:\d+: vadd: opcode 289 is outside 1 to 255"),
+    ("vector_add.rdl", "fleet_start = 1;", "fleet_start = 0x100000000;", r"vector_add\.rdl:\d+: vadd: fleet_start sets bits"),
+    ("vector_add.rdl", "fleet_start = 1;", "fleet_start = 1; fleet_beats = 3;",
+     r"vector_add\.rdl:\d+: vadd: fleet_beats is 3, the binary form has 2"),
+    ("vector_add.rdl", "addrmap vector_add {", "addrmap vector_add ", r"vector_add\.rdl:\d+: "),
+    ("devices/vector_tiny.toml", "MaxBeats = 16", "MaxBeats = -16", r"vector_tiny\.toml:6: parameters\.MaxBeats is -16"),
+    ("devices/vector_tiny.toml", "MaxBeats = 16", "MaxBeats = 16\nBeats = 2",
+     r"vector_tiny\.toml:7: unknown key parameters\.Beats"),
+    ("devices/vector_tiny.toml", "ddr =", "dram =", r"vector_tiny\.toml:\d+: memory\.ddr is missing"),
+    ("devices/vector_tiny.toml", "clock_mhz = 100.0", "clock_mhz = ", r"vector_tiny\.toml:3: no TOML: "),
+    ("__init__.py", "INSTRUCTION_SET =", "1 // 0\nINSTRUCTION_SET =",
+     r"__init__\.py:\d+: .* cannot be imported \(ZeroDivisionError"),
+    ("__init__.py", "INSTRUCTION_SET =", "raise SystemExit\nINSTRUCTION_SET =",
+     r"__init__\.py:\d+: .* cannot be imported \(SystemExit"),
+    ("__init__.py", "INSTRUCTION_SET =", "def f(:\nINSTRUCTION_SET =", r"__init__\.py:\d+: .* cannot be imported \(SyntaxError"),
+    ("__init__.py", "INSTRUCTION_SET =", "import nowhere\nINSTRUCTION_SET =", r"__init__\.py:\d+: .*No module named 'nowhere'"),
+    ("__init__.py", "INSTRUCTION_SET =", "SET =", r"__init__\.py:1: .*no attribute 'INSTRUCTION_SET'"),
+    ("__init__.py", "patterns=(AddPattern(),)", "patterns=(AddPattern, 5)",
+     r"__init__\.py:\d+: .*patterns\[1\] \(5\) has no match"),
+    ("__init__.py", "layout=VectorLayout()", "layout=None", r"__init__\.py:\d+: .*layout \(None\) has no size"),
+    ("__init__.py", '{"vadd": VectorAdd},', '{"vadd": 5},', r"__init__\.py:\d+: .*instructions\['vadd'\] is 5"),
+    ("semantics.py", "    def execute(", "    def executes(", r"__init__\.py:\d+: .*class VectorAdd has no execute"),
     ("semantics.py", 'name = "vadd"', 'name = "vsum"', r"semantics\.py:\d+: .*class VectorAdd calls itself 'vsum'"),
 ]  # fmt: skip
 

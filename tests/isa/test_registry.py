@@ -50,7 +50,7 @@ BROKEN = [
     ),
     (
         REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', description=None)",
-        "its manifest is not usable",
+        "description is None, expected a path",
     ),
 ]
 

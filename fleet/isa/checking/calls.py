@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from fleet.errors import FleetError
+from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_ranges, ask_refusal
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.codec import decode_binary, decode_writes, description_of, disassemble, encode_binary, register_writes
 from fleet.isa.conformance import Draw, mutations
@@ -22,7 +23,7 @@ _VARIANTS = 400
 def check_drawn(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
     """A drawn call is legal, and its ranges lie inside the device."""
     cls = instruction_set.instructions[draw.call.instruction]
-    wrong = list(cls.legal(device, draw.call.fields))
+    wrong = ask_legal(cls, device, draw.call.fields)
     if wrong:
         yield Finding(method_place(cls, "legal"), f"{cls.name}: what its conformance source draws is not legal: {wrong[0]}")
     else:
@@ -30,11 +31,12 @@ def check_drawn(instruction_set: InstructionSet, device: Device, draw: Draw) -> 
 
 
 def check_cost(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
-    """Cost is a number of cycles above 0."""
+    """Cost is a number of cycles above 0, and so is every estimate that the class has."""
     cls = instruction_set.instructions[draw.call.instruction]
-    cost = cls.cost(device, draw.call.fields)
-    if not isinstance(cost, int | np.integer) or cost <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        yield Finding(method_place(cls, "cost"), f"{cls.name}: cost is {cost!r}, expected an integer above 0")
+    ask_cycles(cls, "cost", device, draw.call.fields)
+    for memory in ("ideal", *(("timed",) if device.timing else ())):
+        ask_cycles(cls, "expected_cycles", device, draw.call.fields, memory)
+    yield from ()
 
 
 def check_codec(instruction_set: InstructionSet, draw: Draw) -> Iterator[Finding]:
@@ -62,13 +64,7 @@ def check_variants(instruction_set: InstructionSet, device: Device, draw: Draw, 
         variants.append(replace(draw.call, fields=fields))
     for call in variants:
         cls = instruction_set.instructions[call.instruction]
-        try:
-            wrong, refused = list(cls.legal(device, call.fields)), cls.refusal(device, call.fields)
-        except Exception as error:  # the author's code may raise anything
-            yield Finding(
-                method_place(cls, "legal"), f"{cls.name}: legality fails on {_short(call)}: {type(error).__name__}: {error}"
-            )
-            return
+        wrong, refused = ask_legal(cls, device, call.fields), ask_refusal(cls, device, call.fields)
         if bool(wrong) != (refused is not None):
             what = f"legal says {wrong[0] if wrong else 'yes'!r}, refusal {refused!r}"
             yield Finding(method_place(cls, "refusal"), f"{cls.name}: {what} of {_short(call)}")
@@ -98,7 +94,7 @@ def _encodable(instruction_set: InstructionSet, call: Call) -> Iterator[Finding]
 
 def _ranges(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> Iterator[Finding]:
     for method in ("reads", "writes"):
-        for r in getattr(cls, method)(device, fields):
+        for r in ask_ranges(cls, method, device, fields):
             banks = device.parameters["HbmPorts"] if r.space == "hbm" else 1
             room = device.memory.get(r.space)
             if room is not None and (r.offset < 0 or r.offset + r.size > room or not 0 <= r.bank < banks):

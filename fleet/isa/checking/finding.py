@@ -27,7 +27,7 @@ def method_place(cls: type[Instruction], method: str) -> str:
     return _place(function) or class_place(cls)
 
 
-def class_place(cls: type[Instruction]) -> str:
+def class_place(cls: type) -> str:
     """file:line of a class, its module's name where that cannot be told."""
     return _place(cls) or f"{cls.__module__}.{cls.__qualname__}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fleet.isa.checking.asking import ask_ranges
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.checking.scratch import ScratchMemory
 from fleet.isa.codec import description_of
@@ -31,15 +32,15 @@ def check_execution(instruction_set: InstructionSet, device: Device, draw: Draw)
     cls, fields = instruction_set.instructions[draw.call.instruction], draw.call.fields
     name = draw.call.instruction
     at = method_place(cls, "execute")
+    reads, writes = ask_ranges(cls, "reads", device, fields), ask_ranges(cls, "writes", device, fields)
     try:
         memory = prepared(instruction_set, device, draw)
-        reads, writes = list(cls.reads(device, fields)), list(cls.writes(device, fields))
         known = memory.copies(reads)
         memory.written()
         first = results(cls.execute(device, fields, memory))
         touched = memory.written()
         again = results(cls.execute(device, fields, memory))
-    except Exception as error:  # whatever the author's code raises
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
         yield Finding(at, f"{name}: a legal call fails: {type(error).__name__}: {error}")
         return
     if touched is not None:
@@ -54,7 +55,7 @@ def check_execution(instruction_set: InstructionSet, device: Device, draw: Draw)
         garbage.set_registers(registers)
         try:
             other = results(cls.execute(device, fields, garbage))
-        except Exception as error:  # as above
+        except (Exception, SystemExit) as error:  # as above
             yield Finding(at, f"{name}: fails where memory outside `reads` holds something else: {type(error).__name__}: {error}")
             return
         if other != first:

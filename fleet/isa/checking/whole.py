@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fleet.isa.checking.asking import NoAnswer, drawn
 from fleet.isa.checking.calls import check_codec, check_cost, check_drawn, check_variants
 from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
@@ -28,9 +29,14 @@ class CheckReport:
 
     def add(self, found: Iterator[Finding]) -> bool:
         """Takes what is new; whether there was any."""
-        new = [f for f in found if str(f) not in map(str, self.findings)]
-        self.findings += new
-        return bool(new)
+        new: list[Finding] = []
+        try:
+            new += found
+        except NoAnswer as stopped:
+            new.append(stopped.finding)
+        known = set(map(str, self.findings))
+        self.findings += (fresh := [f for f in new if str(f) not in known])
+        return bool(fresh)
 
 
 def check_set(instruction_set: InstructionSet, device: Device, *, draws: int = 24, seed: int = 0) -> CheckReport:
@@ -47,30 +53,38 @@ def check_set(instruction_set: InstructionSet, device: Device, *, draws: int = 2
         if name not in known:
             report.add(iter([Finding(class_place(cls), f'{name}: no source in extra["conformance"]: nothing can be drawn of it')]))
             continue
-        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        seen: list[tuple[Draw, object]] = []
-        for draw in _draws(instruction_set, device, name, draws, rng):
-            report.draws += 1
-            if report.add(_one(instruction_set, device, draw, rng)):
-                seen.clear()
-                break
-            seen.append((draw, _result(instruction_set, device, draw)))
-        for draw, before in reversed(seen):  # in another order: state that a class keeps shows itself
-            if _result(instruction_set, device, draw) != before:
-                what = f"{name}: is not deterministic: a call gives another result after other calls"
-                report.add(iter([Finding(method_place(cls, "execute"), what)]))
-                break
+        report.add(_of_instruction(instruction_set, device, name, draws, seed, report))
     return report
+
+
+def _of_instruction(
+    instruction_set: InstructionSet, device: Device, name: str, draws: int, seed: int, report: CheckReport
+) -> Iterator[Finding]:
+    cls = instruction_set.instructions[name]
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    seen: list[tuple[Draw, object]] = []
+    for draw in _draws(instruction_set, device, name, draws, rng):
+        report.draws += 1
+        found = list(_one(instruction_set, device, draw, rng))
+        if found:
+            yield from found
+            return
+        seen.append((draw, _result(instruction_set, device, draw)))
+    for draw, before in reversed(seen):  # in another order: state that a class keeps shows itself
+        if _result(instruction_set, device, draw) != before:
+            what = f"{name}: is not deterministic: a call gives another result after other calls"
+            yield Finding(method_place(cls, "execute"), what)
+            return
 
 
 def _draws(instruction_set: InstructionSet, device: Device, name: str, count: int, rng: np.random.Generator) -> Iterator[Draw]:
     source = sources(instruction_set)[name]
-    directed = source.directed(device)
+    directed: int = drawn(name, source, lambda: source.directed(device))
     half = min(directed, max(1, count // 2))
     for i in range(half):
-        yield source.draw_directed(device, i * directed // half, rng)
+        yield drawn(name, source, lambda i=i: source.draw_directed(device, i * directed // half, rng))
     for _ in range(count - half):
-        yield source.draw(device, rng, Place(device, rng), small=True)
+        yield drawn(name, source, lambda: source.draw(device, rng, Place(device, rng), small=True))
 
 
 def _one(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.random.Generator) -> Iterator[Finding]:

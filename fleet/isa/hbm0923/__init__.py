@@ -35,7 +35,7 @@ INSTRUCTION_SET = InstructionSet(
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,
     layout=FeatureLayout(),
-    devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS),
+    devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}),
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
     extra={"error_model": error_model, "conformance": SOURCES, "ahead": ahead},

@@ -51,7 +51,16 @@ def _uop_range(device: Device, loops: Loops) -> Range:
     return Range("onchip", p.base + p.element * loops.uops[0], p.element * max(loops.uops[1] - loops.uops[0], 0))
 
 
-class Gemm(Instruction):
+class _Inside(Instruction):
+    """An instruction that DDR has no part in."""
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """The same with timed memory."""
+        return cls.cost(device, fields) if memory in {"ideal", "timed"} else None
+
+
+class Gemm(_Inside):
     """acc[a][o] += sum over i of inp[s][i] * wgt[w][o][i], modulo 2^32; with `reset` acc[a] = 0."""
 
     name = "gemm"
@@ -131,7 +140,7 @@ def alu(op: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.where(b < 0, left, right)
 
 
-class Alu(Instruction):
+class Alu(_Inside):
     """acc[a] = op(acc[a], acc[s] or the immediate), one micro-operation after the other."""
 
     name = "alu"
@@ -181,7 +190,7 @@ class Alu(Instruction):
         return loop_cycles(Loops.of("alu", fields))
 
 
-class Finish(Instruction):
+class Finish(_Inside):
     """Nothing but order: what comes before it has committed, what comes after it has not begun."""
 
     name = "finish"

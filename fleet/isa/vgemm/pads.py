@@ -10,6 +10,7 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.isa.contract import Device, Memory
+from fleet.isa.toml_places import place
 from fleet.isa.vgemm.words import MemoryType
 
 __all__ = ["BEAT", "Pad", "check_device", "element_bytes", "pad", "read_elements"]
@@ -61,21 +62,32 @@ def read_elements(device: Device, memory: Memory, kind: MemoryType, dtype: str) 
     return memory.view("onchip", p.base, p.element * p.depth).view(dtype).reshape(p.depth, -1)
 
 
+def _place(device: Device, key: str) -> str:
+    return place(device.path, key) if device.path else device.name
+
+
 def check_device(devices: Iterable[Device]) -> None:
     """Raises DeviceError for sizes that do not fit together."""
     limits = {"UopDepth": 2048, "InpDepth": 2048, "WgtDepth": 1024, "AccDepth": 2048}
     for device in devices:
         p = device.parameters
         if p["Block"] not in (4, 8, 16):
-            raise DeviceError(f"parameters.Block is {p['Block']}, expected 4, 8 or 16", where=str(device.path))
+            raise DeviceError(f"parameters.Block is {p['Block']}, expected 4, 8 or 16", where=_place(device, "parameters.Block"))
         for name, most in limits.items():
             if not 64 <= p[name] <= most or p[name] & (p[name] - 1):
                 raise DeviceError(
-                    f"parameters.{name} is {p[name]}, expected a power of two of 64 to {most}", where=str(device.path)
+                    f"parameters.{name} is {p[name]}, expected a power of two of 64 to {most}",
+                    where=_place(device, f"parameters.{name}"),
                 )
         last = pad(device, MemoryType.ACC)
         size = last.base + last.element * last.depth
         if 2 * p["OnchipDepth"] * BEAT != size:
-            raise DeviceError(f"parameters.OnchipDepth is {p['OnchipDepth']}, expected {size // BEAT // 2}", where=str(device.path))
-        if device.memory["ddr"] % (1 << 20):
-            raise DeviceError(f"memory.ddr is {device.memory['ddr']} bytes, expected whole MiB", where=str(device.path))
+            raise DeviceError(
+                f"parameters.OnchipDepth is {p['OnchipDepth']}, expected {size // BEAT // 2}",
+                where=_place(device, "parameters.OnchipDepth"),
+            )
+        # Offsets have 32 bits.
+        if device.memory["ddr"] % (1 << 20) or device.memory["ddr"] > 1 << 32:
+            raise DeviceError(
+                f"memory.ddr is {device.memory['ddr']} bytes, expected whole MiB, at most 4096", where=_place(device, "memory.ddr")
+            )

@@ -6,20 +6,21 @@ from fleet.isa.contract import Device
 from fleet.isa.vgemm.pads import BEAT, element_bytes
 from fleet.isa.vgemm.words import Loops, MemoryType, Transfer
 
-__all__ = ["FINISH_CYCLES", "load_cycles", "loop_cycles", "store_cycles"]
+__all__ = ["FINISH_CYCLES", "MODULE_CYCLES", "PAGE", "load_cycles", "loop_cycles", "store_cycles"]
 
 FINISH_CYCLES = 8
 """Start, four cycles of checks, into the order of commits, told, committed: what every instruction takes beside its module."""
 
-_MODULE = 1 + FINISH_CYCLES
+MODULE_CYCLES = 1 + FINISH_CYCLES
 """The queue of the module is another step."""
-_LOOP = _MODULE + 1
+_LOOP = MODULE_CYCLES + 1
 """A micro-operation is read in one cycle and carried out in the next."""
 _BURST = 2
 """Finding that a beat is missing, and asking for it; the memory answers in the next cycle."""
 _WRITE = 3
 """A beat is handed over, and the answer comes in the cycle after the next."""
-_PAGE = 4096
+PAGE = 4096
+"""No burst crosses it."""
 
 
 def load_cycles(device: Device, t: Transfer) -> int:
@@ -31,8 +32,8 @@ def load_cycles(device: Device, t: Transfer) -> int:
         first = t.address + y * t.x_stride * size
         last = first + t.x_size * size - 1
         beats += last // BEAT - first // BEAT + 1
-        bursts += last // _PAGE - first // _PAGE + 1
-    return _MODULE + units + beats + _BURST * bursts
+        bursts += last // PAGE - first // PAGE + 1
+    return MODULE_CYCLES + units + beats + _BURST * bursts
 
 
 def store_cycles(device: Device, t: Transfer) -> int:
@@ -42,7 +43,7 @@ def store_cycles(device: Device, t: Transfer) -> int:
     for y in range(t.y_size):
         first = t.address + y * t.x_stride * size
         beats += (first + t.x_size * size - 1) // BEAT - first // BEAT + 1
-    return _MODULE + t.y_size * t.x_size + _WRITE * beats
+    return MODULE_CYCLES + t.y_size * t.x_size + _WRITE * beats
 
 
 def loop_cycles(loops: Loops) -> int:

@@ -10,6 +10,7 @@ from fleet.isa.contract import Device, Instruction, Memory, Range, Write
 from fleet.isa.vgemm.legality import refusal
 from fleet.isa.vgemm.pads import element_bytes, pad
 from fleet.isa.vgemm.timing import load_cycles, store_cycles
+from fleet.isa.vgemm.timing_timed import timed_load_cycles, timed_store_cycles
 from fleet.isa.vgemm.words import MemoryType, Transfer
 
 __all__ = ["Load", "Store"]
@@ -71,6 +72,13 @@ class Load(Instruction):
         """Ideal memory."""
         return load_cycles(device, Transfer.of("load", fields))
 
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """Ideal and timed memory."""
+        if memory == "timed":
+            return timed_load_cycles(device, Transfer.of("load", fields))
+        return cls.cost(device, fields) if memory == "ideal" else None
+
 
 class Store(Instruction):
     """Consecutive accumulators, or their lowest bytes, to elements [y_size, x_size] of DDR."""
@@ -119,3 +127,10 @@ class Store(Instruction):
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """Ideal memory."""
         return store_cycles(device, Transfer.of("store", fields))
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """Ideal and timed memory."""
+        if memory == "timed":
+            return timed_store_cycles(device, Transfer.of("store", fields))
+        return cls.cost(device, fields) if memory == "ideal" else None

@@ -22,6 +22,7 @@ from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import Description, load, parameter_values
 from fleet.isa.issue import ISSUES, Binary, runs
 from fleet.isa.lowering import Match
+from fleet.isa.pattern_calls import emitted
 from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
@@ -120,7 +121,7 @@ class _Context:
         """Emits a matched group."""
         self._calls = []
         self._ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
-        match.pattern.emit(match, self)
+        emitted(match, self)
         keys = [tuple(value_key(self.program, v) for v in values) for values in (match.activations, match.results)]
         for value in (*match.activations, *match.results):
             self.address(value)
@@ -229,6 +230,8 @@ class _Context:
         self.rounded_weights[name] = values
 
     def emit(self, call: Call) -> None:
+        if not isinstance(call, Call):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"emits {call!r}, expected a Call")
         self._check(call)
         self._calls.append(call)
 

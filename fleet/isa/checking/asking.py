@@ -1,0 +1,91 @@
+"""Asks an author's class, which may raise anything and answer anything: what is no answer becomes a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.isa.checking.finding import Finding, class_place, method_place
+from fleet.isa.conformance import Draw
+from fleet.isa.contract import Device, Instruction, Range
+
+__all__ = ["NoAnswer", "ask_cycles", "ask_legal", "ask_ranges", "ask_refusal", "drawn", "reason"]
+
+
+class NoAnswer(Exception):
+    """Carries the finding."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(str(finding))
+        self.finding = finding
+
+
+def reason(error: BaseException) -> str:
+    """One line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _asked(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], *more: object) -> object:
+    try:
+        return getattr(cls, method)(device, fields, *more)
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
+        words = " ".join(f"{k}={v:#x}" for k, v in fields.items())
+        what = f"{cls.name}: `{method}` fails: {reason(error)} ({words})"
+        raise NoAnswer(Finding(method_place(cls, method), what)) from error
+
+
+def _expected(cls: type[Instruction], method: str, answer: object, expected: str) -> NoAnswer:
+    text = repr(answer)
+    shown = text if len(text) < 60 else f"a {type(answer).__name__}"
+    return NoAnswer(Finding(method_place(cls, method), f"{cls.name}: `{method}` answers {shown}, expected {expected}"))
+
+
+def ask_legal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> list[str]:
+    """Lines of `legal`."""
+    answer = _asked(cls, "legal", device, fields)
+    if isinstance(answer, str) or not isinstance(answer, Sequence) or not all(isinstance(a, str) for a in cast("Any", answer)):
+        raise _expected(cls, "legal", answer, "a sequence of lines")
+    return list(cast("Sequence[str]", answer))
+
+
+def ask_refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+    """(cause, why) of `refusal`, or None."""
+    answer = _asked(cls, "refusal", device, fields)
+    if answer is None:
+        return None
+    pair: Any = answer if isinstance(answer, tuple) else ()
+    if len(pair) != 2 or not isinstance(pair[0], int | np.integer) or not isinstance(pair[1], str):
+        raise _expected(cls, "refusal", answer, "(cause, why) or None")
+    return int(pair[0]), pair[1]
+
+
+def ask_ranges(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int]) -> list[Range]:
+    """Ranges of `reads` or `writes`."""
+    answer = _asked(cls, method, device, fields)
+    if not isinstance(answer, Sequence) or not all(isinstance(r, Range) for r in cast("Any", answer)):
+        raise _expected(cls, method, answer, "a sequence of Range")
+    return list(cast("Sequence[Range]", answer))
+
+
+def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> None:
+    """Cycles of `cost`, or of `expected_cycles` with a memory model, which may have none."""
+    answer = _asked(cls, method, device, fields, *(() if memory is None else (memory,)))
+    if answer is None and memory not in {None, "ideal"}:
+        return
+    if isinstance(answer, bool) or not isinstance(answer, int | np.integer) or answer <= 0:
+        what = f"{cls.name}: {method} is {answer!r}{f' with {memory} memory' if memory else ''}, expected an integer above 0"
+        raise NoAnswer(Finding(method_place(cls, method), what))
+
+
+def drawn(name: str, source: object, draw: Callable[[], object]) -> Any:
+    """What a source draws, or how many directed draws it has (an int)."""
+    try:
+        answer = draw()
+    except (Exception, SystemExit) as error:  # as above
+        raise NoAnswer(Finding(class_place(type(source)), f"{name}: its conformance source fails: {reason(error)}")) from error
+    if not isinstance(answer, Draw | int):
+        what = f"{name}: its conformance source answers a {type(answer).__name__}, expected a Draw"
+        raise NoAnswer(Finding(class_place(type(source)), what))
+    return answer

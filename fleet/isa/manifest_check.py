@@ -1,0 +1,94 @@
+"""What a plug-in's own code does wrong: where it raised, and what of its manifest is not of the kind that the contract asks for."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+from fleet.isa.contract import Device, Instruction, InstructionSet, RtlFiles
+
+__all__ = ["manifest_place", "raised_at", "wrong_kinds"]
+
+
+def _folder(point: EntryPoint) -> Path | None:
+    """The folder of the plug-in's package, found without importing it."""
+    first, *rest = point.module.split(".")
+    try:
+        spec = find_spec(first)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent
+    return folder.joinpath(*rest) if rest else folder
+
+
+def raised_at(point: EntryPoint, error: BaseException) -> str | None:
+    """file:line of the plug-in's own line that an exception passed last; of a syntax error, where it stands; None: none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno or 1}"
+    folder = _folder(point)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<")]
+    own = [f for f in frames if folder is not None and Path(f.filename).is_relative_to(folder)]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else None
+
+
+def manifest_place(point: EntryPoint) -> str | None:
+    """file:line of the module in which the entry point looks for its object: of the line that sets it, else the first one."""
+    folder = _folder(point)
+    if folder is None:
+        return None
+    path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = (n for n, line in enumerate(lines, 1) if point.attr and line.startswith(point.attr))
+    return f"{path}:{next(found, 1)}"
+
+
+def wrong_kinds(manifest: InstructionSet) -> Iterator[str]:
+    """A clause for every part of a manifest that is not what the contract says."""
+    m = cast("Any", manifest)
+    if not isinstance(m.description, Path):
+        yield f"description is {m.description!r}, expected a path"
+    classes: Any = m.instructions
+    if not isinstance(classes, Mapping):
+        yield f"instructions is a {type(classes).__name__}, expected a mapping from names to classes"
+    else:
+        for name, cls in cast("Mapping[object, object]", classes).items():
+            if not (isinstance(cls, type) and issubclass(cls, Instruction)):
+                yield f"instructions[{name!r}] is {_short(cls)}, expected a subclass of Instruction"
+            elif missing := sorted(getattr(cls, "__abstractmethods__", ())):
+                yield f"class {cls.__name__} has no {', '.join(missing)}"
+    yield from _patterns(m.patterns)
+    for method in ("size", "pack", "unpack"):
+        if not callable(getattr(m.layout, method, None)):
+            yield f"layout ({_short(m.layout)}) has no {method}"
+    if not isinstance(m.devices, Mapping) or not all(isinstance(d, Device) for d in cast("Mapping[Any, Any]", m.devices).values()):
+        yield "devices is no mapping from names to devices"
+    if m.rtl is not None and not isinstance(m.rtl, RtlFiles):
+        yield f"rtl is {_short(m.rtl)}, expected RtlFiles or None"
+    if not isinstance(m.extra, Mapping):
+        yield f"extra is {_short(m.extra)}, expected a mapping"
+    elif not isinstance(drawn := cast("Mapping[str, Any]", m.extra).get("conformance", {}), Mapping):
+        yield f'extra["conformance"] is {_short(drawn)}, expected a mapping from instructions to sources'
+
+
+def _patterns(patterns: object) -> Iterator[str]:
+    if not isinstance(patterns, Sequence):
+        yield f"patterns is {_short(patterns)}, expected a sequence"
+        return
+    for n, pattern in enumerate(cast("Sequence[object]", patterns)):
+        for method in ("match", "emit"):
+            if not callable(getattr(pattern, method, None)):
+                yield f"patterns[{n}] ({_short(pattern)}) has no {method}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"a {type(value).__name__}"

@@ -1,0 +1,77 @@
+"""Calls a set's patterns, which are its author's code: what they raise, and what is no match, becomes one error with its line."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from xdsl.ir import SSAValue
+
+from fleet.errors import DeviceError, FleetError
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.isa.contract import Device
+from fleet.isa.lowering import EmitContext, Match, Missed, Pattern
+
+__all__ = ["emitted", "matched"]
+
+
+def matched(pattern: Pattern, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    """What the pattern says of an operation. Raises DeviceError where it fails or says something else than it may."""
+    found: object = _called(pattern, "match", op, lambda: pattern.match(op, program, device, options))
+    if found is None or isinstance(found, Missed):
+        return found
+    wrong = f"answers {_short(found)}, expected a Match, Missed or None" if not isinstance(found, Match) else _wrong(found, op)
+    if wrong:
+        raise DeviceError(f"pattern {_name(pattern)}, operation {op_id(op)}: match {wrong}", where=_place(pattern.match))
+    return cast("Match", found)
+
+
+def emitted(match: Match, context: EmitContext) -> None:
+    """Lets the pattern emit its match. Raises DeviceError where it fails."""
+    pattern, op = match.pattern, match.ops[-1]
+    _called(pattern, "emit", op, lambda: pattern.emit(match, context))
+
+
+def _called(pattern: Pattern, method: str, op: FleetOp, call: Callable[[], object]) -> object:
+    try:
+        return call()
+    except FleetError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        own = inspect.getsourcefile(getattr(pattern, method))
+        folder = Path(own).parent if own else None
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if folder and Path(f.filename).is_relative_to(folder)]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else _place(getattr(pattern, method))
+        raise DeviceError(f"pattern {_name(pattern)}, operation {op_id(op)}: {method} fails: {what}", where=where) from error
+
+
+def _wrong(found: Match, op: FleetOp) -> str:
+    """What of a match is not as it must be, as a clause; "" for nothing."""
+    ops, results, activations = cast("Any", found.ops), cast("Any", found.results), cast("Any", found.activations)
+    if not isinstance(ops, tuple) or not all(isinstance(o, FleetOp) for o in cast("tuple[object, ...]", ops)) or op not in ops:
+        return "has `ops` that are no tuple of operations with this one among them"
+    for name, values in (("results", results), ("activations", activations)):
+        if not isinstance(values, tuple) or not all(isinstance(v, SSAValue) for v in cast("tuple[object, ...]", values)):
+            return f"has `{name}` that are no tuple of values"
+    return "" if results else "has no `results`: nothing would see what it computes"
+
+
+def _name(pattern: Pattern) -> str:
+    return str(getattr(pattern, "name", type(pattern).__name__))
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"a {type(value).__name__}"
+
+
+def _place(method: object) -> str | None:
+    try:
+        return f"{inspect.getsourcefile(cast('Any', method))}:{inspect.getsourcelines(cast('Any', method))[1]}"
+    except (OSError, TypeError):
+        return None

@@ -8,10 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
-__all__ = ["WORD", "constants", "exchanged_labels", "held", "is_constant", "is_reset", "leaves", "negated", "of_expression"]
+import pyslang
 
+__all__ = [
+    "WORD",
+    "constants",
+    "exchanged_labels",
+    "held",
+    "is_constant",
+    "is_reset",
+    "is_sink",
+    "leaves",
+    "negated",
+    "of_expression",
+]
+
+ast = pyslang.ast
 Alternatives = Sequence[tuple[str, str]]
 
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -45,8 +60,6 @@ _REDUCTIONS = {"BitwiseOr": "&", "BitwiseAnd": "|"}
 
 def is_constant(e: Any) -> bool:
     """Whether nothing in the expression can change while the design runs (literals, parameters, members of enumerations)."""
-    from pyslang import ast
-
     if isinstance(e, ast.IntegerLiteral | ast.UnbasedUnsizedIntegerLiteral | ast.StringLiteral | ast.DataTypeExpression):
         return True
     if isinstance(e, ast.NamedValueExpression):
@@ -60,8 +73,6 @@ def is_constant(e: Any) -> bool:
 
 
 def _operands(e: Any) -> Iterator[Any]:
-    from pyslang import ast
-
     if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
         yield e.operand
     elif isinstance(e, ast.BinaryExpression):
@@ -82,8 +93,6 @@ def _operands(e: Any) -> Iterator[Any]:
 
 def leaves(e: Any) -> Iterator[Any]:
     """The literals and parameters that a constant is made of, without what sizes it (counts, ranges, casts)."""
-    from pyslang import ast
-
     if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
         yield from leaves(e.operand)
     elif isinstance(e, ast.BinaryExpression):
@@ -99,6 +108,11 @@ def leaves(e: Any) -> Iterator[Any]:
 def is_reset(text: str) -> bool:
     """Whether a condition asks for reset (`!rst_ni`)."""
     return _RESET.match(text.strip()) is not None
+
+
+def is_sink(name: str) -> bool:
+    """Whether a signal is there for the linter alone (`unused`)."""
+    return name.startswith("unused")
 
 
 def constants(e: Any, text: str) -> Alternatives:
@@ -130,8 +144,6 @@ def _own_width(e: Any) -> int:
 
 def of_expression(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
     """What an expression that is no constant may become; operands keep their text."""
-    from pyslang import ast
-
     if isinstance(e, ast.BinaryExpression):
         left, right = text_of(e.left), text_of(e.right)
         kind = _BINARY.get(e.op.name)
@@ -188,8 +200,6 @@ def _moved_element(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
 
 
 def _moved_range(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
-    from pyslang import ast
-
     value, left, right, bounds = text_of(e.value), text_of(e.left), text_of(e.right), _bounds(e.value)
     if not value or not left or not right or bounds is None:
         return ()
@@ -217,8 +227,6 @@ def _zero_extended(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
 
 def negated(e: Any, text: str) -> Alternatives:
     """A condition the other way round; comparisons for equality and negations have that of their own."""
-    from pyslang import ast
-
     if not text or (isinstance(e, ast.BinaryExpression) and e.op.name in {"Equality", "Inequality"}):
         return ()
     if isinstance(e, ast.UnaryExpression) and e.op.name == "LogicalNot":
@@ -235,7 +243,7 @@ def exchanged_labels(e: Any, text: str, labels: Sequence[tuple[Any, str]]) -> Al
     texts = [t for _, t in labels]
     return [
         ("label", f"(({text}) == {a}) ? {b} : (({text}) == {b}) ? {a} : ({text})")
-        for a, b in zip(texts, texts[1:], strict=False)
+        for a, b in pairwise(texts)
     ]  # fmt: skip
 
 

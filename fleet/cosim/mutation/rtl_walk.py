@@ -9,41 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyslang
 
 from fleet.cosim.mutation import rtl_operators as operators
-from fleet.errors import DeviceError, SetupError
-
-if TYPE_CHECKING:
-    from pyslang import ast
+from fleet.errors import DeviceError
 
 __all__ = ["Site", "sites"]
 
+ast = pyslang.ast
 _LANGUAGE = {".sv", ".v"}  # waiver files stand in the same list
 
 
 @dataclass
 class Site:
-    """An expression: bytes `start` to `end` of a file, in a module or function, and (operator, text) that may take its place."""
+    """An expression: bytes `start` to `end` of a file, in a module or function, and (operator, text) that may take its place.
+
+    function: where the body of the function that it stands in begins, 0 in a module.
+    """
 
     file: Path
     start: int
     end: int
     unit: str
+    function: int
     alternatives: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
 
 
 def sites(
     sources: Sequence[Path], include_dirs: Sequence[Path], top: str, parameters: Mapping[str, int], mutable: set[Path]
 ) -> list[Site]:
-    """All sites in the files `mutable`, by file and place. Raises SetupError without pyslang, DeviceError where slang fails."""
-    try:
-        from pyslang import driver
-    except ImportError as error:
-        raise SetupError("mutants of hardware need pyslang", hint="pip install pyslang (extra `dev`)") from error
-    d = driver.Driver()
+    """All sites in the files `mutable`, by file and place. Raises DeviceError where slang fails."""
+    d = pyslang.driver.Driver()
     d.addStandardArgs()
-    words = ["slang", "-DSYNTHESIS", "--top", top, "-Wno-everything", *(f"-G{n}={v}" for n, v in parameters.items())]
+    words = ["slang", "-DSYNTHESIS", "--top", top, *(f"-G{n}={v}" for n, v in parameters.items())]
     words += [f"-I{p}" for p in include_dirs] + [str(p) for p in sources if p.suffix in _LANGUAGE]
     if not (d.parseCommandLine(" ".join(f'"{w}"' for w in words)) and d.processOptions() and d.parseAllSources()):
         raise DeviceError("slang cannot read the hardware", where=top)
@@ -65,7 +65,7 @@ class _Walker:
         self._texts: dict[Path, bytes] = {}
         self._sites: dict[tuple[Path, int, int], Site] = {}
         self._fixed: set[tuple[Path, int, int]] = set()
-        self._units: list[str] = []
+        self._units: list[tuple[str, int]] = []
         self._entered: set[tuple[str, str]] = set()
         self._constant_functions: set[str] = set()
 
@@ -80,15 +80,13 @@ class _Walker:
 
     # What there is in a module.
 
-    def body(self, body: ast.InstanceBodySymbol) -> None:
+    def body(self, body: Any) -> None:
         """A module's instance."""
-        self._units.append(body.definition.name)
+        self._units.append((body.definition.name, 0))
         self._scope(body)
         self._units.pop()
 
     def _scope(self, scope: Any) -> None:
-        from pyslang import ast
-
         for member in scope:
             if isinstance(member, ast.ContinuousAssignSymbol):
                 self._expression(member.assignment, None)
@@ -102,18 +100,20 @@ class _Walker:
                 self._scope(member)
             elif isinstance(member, ast.InstanceSymbol):
                 for connection in member.portConnections:
-                    if getattr(connection.port, "direction", None) == ast.ArgumentDirection.In and connection.expression is not None:
+                    if (
+                        getattr(connection.port, "direction", None) == ast.ArgumentDirection.In
+                        and connection.expression is not None
+                    ):
                         self._expression(connection.expression, None)
                 if member.isModule:
                     self.body(member.body)
             elif isinstance(member, ast.InstanceArraySymbol):
                 self._scope(member)
-            elif isinstance(member, ast.ParameterSymbol) and member.initializer is not None:
+            elif isinstance(member, ast.ParameterSymbol):
                 self._constant_calls(member.initializer)
 
     def _constant_calls(self, expression: Any) -> None:
         """Functions that a constant calls cannot look at what a run chooses."""
-        from pyslang import ast
 
         def look(node: Any) -> None:
             if isinstance(node, ast.CallExpression) and isinstance(node.subroutine, ast.SubroutineSymbol):
@@ -122,13 +122,14 @@ class _Walker:
                     self._constant_functions.add(name)
                     node.subroutine.body.visit(look)
 
-        expression.visit(look)
+        if expression is not None:
+            expression.visit(look)
 
     # Statements.
 
     def _statement(self, s: Any, *, reset: bool) -> None:
-        from pyslang import ast
-
+        if s is None:
+            return
         if isinstance(s, ast.BlockStatement | ast.ForLoopStatement | ast.ForeachLoopStatement):
             self._statement(s.body, reset=reset)  # a loop's own bounds stay: it is unrolled
         elif isinstance(s, ast.TimedStatement):
@@ -143,8 +144,7 @@ class _Walker:
                 self._expression(condition, None)
                 self._add(condition, operators.negated(condition, self._text_of(condition)))
             self._statement(s.ifTrue, reset=reset or is_reset)
-            if s.ifFalse is not None:
-                self._statement(s.ifFalse, reset=reset)
+            self._statement(s.ifFalse, reset=reset)
         elif isinstance(s, ast.CaseStatement):
             self._expression(s.expr, None)
             if s.condition == ast.CaseStatementCondition.Normal:
@@ -152,28 +152,26 @@ class _Walker:
                 self._add(s.expr, operators.exchanged_labels(s.expr, self._text_of(s.expr), labels))
             for item in s.items:
                 self._statement(item.stmt, reset=reset)
-            if s.defaultCase is not None:
-                self._statement(s.defaultCase, reset=reset)
+            self._statement(s.defaultCase, reset=reset)
         elif isinstance(s, ast.ExpressionStatement):
             self._expression(s.expr, None, reset=reset)
         elif isinstance(s, ast.ReturnStatement):
-            if s.expr is not None:
-                self._expression(s.expr, None)
-        elif isinstance(s, ast.VariableDeclStatement) and s.symbol.initializer is not None:
+            self._expression(s.expr, None)
+        elif isinstance(s, ast.VariableDeclStatement):
             self._expression(s.symbol.initializer, None)
 
     # Expressions.
 
     def _expression(self, e: Any, parent: Any, *, reset: bool = False) -> None:
-        from pyslang import ast
-
         if e is None:
             return
         if isinstance(e, ast.AssignmentExpression):
             if e.isLValueArg:
                 return
-            self._expression(e.right, e)
             left, right = self._text_of(e.left), self._text_of(e.right)
+            if operators.is_sink(left):
+                return
+            self._expression(e.right, e)
             if left and right and not e.isCompound:
                 self._add(e.right, operators.held(e, left, right, self._names(e), reset=reset))
             return
@@ -189,8 +187,6 @@ class _Walker:
 
     def _parts(self, e: Any) -> Iterator[Any]:
         """The operands that are read when it runs; what must be constant is left out."""
-        from pyslang import ast
-
         if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
             yield e.operand
         elif isinstance(e, ast.BinaryExpression):
@@ -201,16 +197,8 @@ class _Walker:
             yield from e.operands
         elif isinstance(e, ast.ReplicationExpression):
             yield e.concat
-        elif isinstance(e, ast.ElementSelectExpression):
-            if not operators.is_constant(e.selector):
-                yield e.selector
-            yield e.value
-        elif isinstance(e, ast.RangeSelectExpression):
-            if e.selectionKind != ast.RangeSelectionKind.Simple and not operators.is_constant(e.left):
-                yield e.left
-            yield e.value
-        elif isinstance(e, ast.MemberAccessExpression):
-            yield e.value
+        elif isinstance(e, ast.ElementSelectExpression | ast.RangeSelectExpression | ast.MemberAccessExpression):
+            yield from self._indices(e)
         elif isinstance(e, ast.StructuredAssignmentPatternExpression):
             yield from (s.expr for s in e.memberSetters)
         elif isinstance(e, ast.SimpleAssignmentPatternExpression):
@@ -228,12 +216,25 @@ class _Walker:
                     yield actual
             self._function(subroutine)
 
-    def _function(self, subroutine: ast.SubroutineSymbol) -> None:
+    def _indices(self, e: Any) -> Iterator[Any]:
+        """What selects, of a chain `a[i].b[j +: 8]`; what is selected from stays a name, because nothing else can stand there."""
+        if isinstance(e, ast.ElementSelectExpression):
+            if not operators.is_constant(e.selector):
+                yield e.selector
+            yield from self._indices(e.value)
+        elif isinstance(e, ast.RangeSelectExpression):
+            if e.selectionKind != ast.RangeSelectionKind.Simple and not operators.is_constant(e.left):
+                yield e.left
+            yield from self._indices(e.value)
+        elif isinstance(e, ast.MemberAccessExpression):
+            yield from self._indices(e.value)
+
+    def _function(self, subroutine: Any) -> None:
         key = (subroutine.hierarchicalPath, subroutine.name)
-        if key in self._entered or "DPI" in str(subroutine.flags):
+        if key in self._entered or "DPI" in str(subroutine.flags) or subroutine.syntax is None:
             return
         self._entered.add(key)
-        self._units.append(subroutine.name)
+        self._units.append((subroutine.name, subroutine.syntax.semi.range.end.offset))
         self._statement(subroutine.body, reset=False)
         self._units.pop()
 
@@ -241,13 +242,7 @@ class _Walker:
 
     def _where(self, e: Any) -> tuple[Path, int, int] | None:
         """File and bytes, where the expression stands in a file that may be changed and comes from no macro."""
-        from pyslang import ast
-
-        while isinstance(e, ast.ConversionExpression) and e.isImplicit:
-            e = e.operand
-        if e.syntax is None:
-            return None
-        span = e.syntax.sourceRange
+        span = e.sourceRange
         if not (self._manager.isFileLoc(span.start) and self._manager.isFileLoc(span.end)):
             return None
         if span.start.buffer != span.end.buffer:
@@ -267,7 +262,9 @@ class _Walker:
     def _names(self, e: Any) -> set[str]:
         """Names that a held value may have, as far as the file has them."""
         where = self._where(e)
-        return set(operators.WORD.findall(self._texts[where[0]].decode())) if where is not None and where[0] in self._texts else set()
+        return (
+            set(operators.WORD.findall(self._texts[where[0]].decode())) if where is not None and where[0] in self._texts else set()
+        )
 
     def _fix(self, e: Any) -> None:
         """A constant here is none in another instance, perhaps: it stays as it is."""
@@ -279,6 +276,6 @@ class _Walker:
         where = self._where(e)
         if where is None or not alternatives or not e.type.isIntegral:
             return
-        site = self._sites.setdefault(where, Site(*where, self._units[-1]))
+        site = self._sites.setdefault(where, Site(*where, *self._units[-1]))
         for operator, text in alternatives:
             site.alternatives[(operator, text)] = None

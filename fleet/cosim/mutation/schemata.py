@@ -1,9 +1,9 @@
 """One build of a design that is all of its mutants: the active one is chosen when the simulation starts.
 
 Every site becomes `((fleet_mutant_pkg::active == 17) ? (changed) : (as it was))`. The arms of a conditional expression are in the
-context of the whole, so widths and signs around it stay; nested sites are changed in the last arm only, because one mutant is active
-at a time. `active` is a variable that a plusarg sets when time begins (`+fleet_mutant=17`; without it 0: nothing is changed), so no
-tool can fold it away.
+context of the whole, so widths and signs around it stay; nested sites are changed in the last arm only, because one mutant is
+active at a time. `active` is a variable that a function in C++ sets when time begins, from the argument `+fleet_mutant=17` (0
+without it: nothing is changed), so no tool can fold it away; functions ask again at each call.
 """
 
 from __future__ import annotations
@@ -12,26 +12,40 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fleet.cosim.files import write_atomically
 from fleet.cosim.mutation.mutant import Mutant, Over, identified
-from fleet.cosim.mutation.rtl_walk import Site, sites
 from fleet.engines.rtl_sim.build import Design
+from fleet.errors import SetupError
+
+if TYPE_CHECKING:
+    from fleet.cosim.mutation.rtl_walk import Site
 
 __all__ = ["Schemata", "plusarg", "rtl_mutants"]
 
-PACKAGE = """// Generated: which mutant the design is, 0 for none. Read once, when time begins.
+_PACKAGE = """// Generated: which mutant the design is, 0 for none. Read when time begins, and by functions (a function that is not
+// inlined cannot see a variable of a package) at each call.
 package fleet_mutant_pkg;
-  function automatic int unsigned chosen();
-    int unsigned number;
-    number = 0;
-    if ($value$plusargs("fleet_mutant=%d", number) == 0) number = 0;
-    return number;
-  endfunction
-
-  int unsigned active = chosen();
+  import "DPI-C" pure function int unsigned fleet_mutant_chosen();
+  int unsigned active = fleet_mutant_chosen();
 endpackage
 """
+_CHOICE = """// Generated: the number that the simulation's argument +fleet_mutant=N gives, 0 without one.
+#include <cstdlib>
+
+#include "verilated.h"
+
+extern "C" unsigned int fleet_mutant_chosen() {
+  static const unsigned int number = [] {
+    const std::string found = Verilated::threadContextp()->commandArgsPlusMatch("fleet_mutant=");
+    const std::size_t at = found.find('=');
+    return at == std::string::npos ? 0u : static_cast<unsigned int>(std::strtoul(found.c_str() + at + 1, nullptr, 10));
+  }();
+  return number;
+}
+"""
+_LOCAL = b" automatic int unsigned fleet_mutant = fleet_mutant_pkg::fleet_mutant_chosen(); "
 _GENERATED = b"enerated"
 _HEAD = 400
 
@@ -55,10 +69,14 @@ class Schemata:
         by_file: dict[Path, list[_Choice]] = {}
         for site in self.sites:
             choices = [(next(numbers), text) for _, text in site.alternatives]
-            by_file.setdefault(site.file, []).append(_Choice(site.start, site.end, choices))
+            known = by_file.setdefault(site.file, [])
+            if site.function and not any(c.start == site.function and not c.texts for c in known):
+                known.append(_Choice(site.function, site.function, ()))
+            known.append(_Choice(site.start, site.end, choices, "fleet_mutant" if site.function else "fleet_mutant_pkg::active"))
         folder.mkdir(parents=True, exist_ok=True)
-        package = folder / "fleet_mutant_pkg.sv"
-        write_atomically(package, PACKAGE.encode())
+        package, choice = folder / "fleet_mutant_pkg.sv", folder / "fleet_mutant.cpp"
+        write_atomically(package, _PACKAGE.encode())
+        write_atomically(choice, _CHOICE.encode())
         sources = [package]
         for path in self.design.sources:
             choices = by_file.get(path.resolve())
@@ -66,25 +84,30 @@ class Schemata:
                 sources.append(path)
                 continue
             text = path.read_bytes()
-            written = _rendered(text, 0, len(text), choices)
+            written = _rendered(text, 0, len(text), sorted(choices, key=lambda c: (c.start, -c.end)))
             write_atomically(folder / path.name, written)
             sources.append(folder / path.name)
-        return replace(self.design, sources=tuple(sources))
+        return replace(self.design, sources=tuple(sources), cpp=(*self.design.cpp, choice))
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """Bytes `start` to `end`, and (number, text) of what may stand there."""
+    """Bytes `start` to `end`, and (number, text) of what may stand there; without texts a function begins here."""
 
     start: int
     end: int
     texts: Sequence[tuple[int, str]]
+    chosen: str = ""
 
 
 def rtl_mutants(design: Design, relative_to: Path) -> Schemata:
     """All mutants of a design's hand-written files. Raises SetupError, DeviceError."""
     written = {p for p in design.sources if _GENERATED not in p.read_bytes()[:_HEAD]}
     dut = design.dut
+    try:
+        from fleet.cosim.mutation.rtl_walk import sites
+    except ImportError as error:
+        raise SetupError(f"mutants of hardware need pyslang ({error})", hint="pip install 'fleet-cosim[dev]'") from error
     found = sites(design.sources, design.include_dirs, dut.top, dut.parameters, written)
     mutants = identified(_described(found, relative_to))
     return Schemata(design, tuple(found), tuple(mutants))
@@ -109,12 +132,16 @@ def _rendered(text: bytes, start: int, end: int, choices: Sequence[_Choice]) -> 
     at, i = start, 0
     while i < len(choices):
         c = choices[i]
+        if not c.texts:
+            out.append(text[at : c.start] + _LOCAL)
+            at, i = c.start, i + 1
+            continue
         inner = i + 1
         while inner < len(choices) and choices[inner].start < c.end:
             inner += 1
         out.append(text[at : c.start])
         now = _rendered(text, c.start, c.end, choices[i + 1 : inner])
-        arms = "".join(f"(fleet_mutant_pkg::active == 32'd{number}) ? ({after}) : " for number, after in c.texts)
+        arms = "".join(f"({c.chosen} == 32'd{number}) ? ({after}) : " for number, after in c.texts)
         out.append(b"(" + arms.encode() + b"(" + now + b"))")
         at, i = c.end, inner
     out.append(text[at:end])

@@ -9,22 +9,23 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-from collections.abc import Sequence
+import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.cosim.files import write_atomically
-from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute
+from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names, settings
 from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.registry import description_hash, find_device
 
 __all__ = ["Expected", "Probe", "expected_of", "image_digest", "probes", "recorded"]
 
-_RANDOM, _ILLEGAL, _PROGRAMS = range(30), range(24), range(80)
+_RANDOM, _ILLEGAL, _PROGRAMS = range(10), range(8), range(40)
 _PAGE = 1 << 12
 _FIRST = ("/directed/0", "/directed/7", "/illegal/0", "/random/0")
 
@@ -99,19 +100,12 @@ def expected_of(instruction_set: InstructionSet, device: Device, case: StreamCas
     return Expected(tuple(commits), image_digest(images))
 
 
-def planned(instruction_set: InstructionSet, device: Device, probe: Probe) -> tuple[StreamCase, Sequence[object]]:
-    """The case with the binaries of its way of issue in memory, and those binaries."""
-    from dataclasses import replace
-
-    case = make_case(probe.case)
-    plan = binaries(instruction_set, device, case, probe.setting.issue)
-    return replace(case, blocks=(*case.blocks, *plan.blocks)), plan.binaries
-
-
 def recorded(device: str, folder: Path, *, quick: bool = False) -> Path:
-    """Cases and what the unchanged functional model makes of them, in a file that is written once for a description.
+    """Cases, what the unchanged functional model makes of them, and the hardware's cycles, in a file that is written once.
 
-    A process whose functional model is changed reads it: what it draws itself would be changed too. Raises DeviceError.
+    A process whose functional model is changed reads it: what it draws itself would be changed too. The cycles are of every call
+    from start to commit, ideal memory; empty for a set without hardware. Raises SetupError, DeviceError, BuildError,
+    SimulationError.
     """
     instruction_set, chip = find_device(device)
     cases = list(dict.fromkeys(p.case for p in probes(device, quick=quick)))
@@ -119,10 +113,14 @@ def recorded(device: str, folder: Path, *, quick: bool = False) -> Path:
     path = folder / f"streams-{device}-{key}.pickle"
     if path.exists():
         return path
-    images = Images(chip, folder / f"images-{os.getpid()}")
-    try:
-        made = [(c, expected_of(instruction_set, chip, c, images)) for c in map(make_case, cases)]
-    finally:
-        images.close()
+    made: list[tuple[StreamCase, Expected, tuple[int, ...]]] = []
+    with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary, ExitStack() as stack:
+        runner = stack.enter_context(StreamRunner(device)) if instruction_set.rtl is not None else None
+        images = Images(chip, Path(temporary))
+        stack.callback(images.close)
+        for case in map(make_case, cases):
+            found = runner.hardware(case, Setting())[0] if runner is not None else []
+            cycles = tuple((c.end or 0) - (c.start or 0) for c in found)
+            made.append((case, expected_of(instruction_set, chip, case, images), cycles))
     write_atomically(path, pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL))
     return path

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
+from fleet.cosim.files import write_atomically
 from fleet.cosim.mutation.mutant import Mutant, Result
 from fleet.cosim.mutation.probes import Expected, Probe, expected_of, image_digest, probes
 from fleet.cosim.mutation.schemata import plusarg
@@ -15,35 +19,91 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
-from fleet.engines.rtl_sim.build import Design
+from fleet.engines.rtl_sim.build import Design, Progress, build
+from fleet.engines.rtl_sim.job import Status
 from fleet.engines.rtl_sim.process import SimulationError
+from fleet.errors import ComparisonFailure
 from fleet.isa.issue import Binary
 
-__all__ = ["RtlHunt"]
+__all__ = ["CYCLES", "HarnessError", "RtlHunt", "references"]
 
 CYCLES = "cycles"
 _POWER_ON = (1000, 1001, 1002)
 _PAUSES = (3, 11, 24, 38)
 
 
-class RtlHunt:
-    """Runs streams on mutants of an instrumented design. Use it as a context manager; one simulation stays for the clean design."""
+@dataclass(frozen=True)
+class Reference:
+    """Of a probe on the unchanged design: what iss leaves, cycles of every call from start to commit and, last, of the job."""
 
-    def __init__(self, device: str, design: Design, folder: Path, *, quick: bool = False) -> None:
-        """design: from `Schemata.write`. folder: for images and logs. Raises SetupError, DeviceError, BuildError."""
+    expected: Expected
+    cycles: tuple[int, ...]
+
+
+class HarnessError(ComparisonFailure):
+    """The instrumented design is not the design, or does not pass its own regression: no mutant would mean anything."""
+
+
+def references(device: str, design: Design, folder: Path, tell: Progress, *, quick: bool = False) -> Path:
+    """A file with the references of all probes, made once for an executable.
+
+    The design without an active mutant must do on every probe what the design does as it is: the same bits, cycles and traffic; and
+    its bits must be those of iss. Raises HarnessError where it does not, SetupError, DeviceError, BuildError, SimulationError.
+    """
+    every = probes(device, quick=quick)
+    built = build(design, progress=tell).parent.name
+    path = folder / f"references-{device}-{hashlib.sha256(f'{built} {len(every)}'.encode()).hexdigest()[:16]}.pickle"
+    if path.exists():
+        return path
+    found: dict[str, Reference] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary,
+        StreamRunner(device, Path(temporary) / "plain") as plain,
+        StreamRunner(device, Path(temporary) / "none", design=design, arguments=(plusarg(0),)) as none,
+    ):
+        for n, probe in enumerate(every):
+            tell(n / len(every), "comparing the design with itself and iss")
+            case, fetched = _case(plain, probe)
+            one, two = (r.hardware(case, probe.setting, fetched=fetched) for r in (plain, none))
+            if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
+                raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
+            expected = expected_of(plain.set, plain.device, case, plain.expected)
+            if why := _differs(expected, two[0], image_digest(none.found)):
+                raise HarnessError(f"the unchanged design does not agree with iss: {why}", where=probe.name)
+            found[probe.name] = Reference(expected, _cycles(two[0], two[1]))
+    write_atomically(path, pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
+    return path
+
+
+def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Sequence[Binary]]:
+    """With the binaries of its way of issue in memory, and those binaries."""
+    case = make_case(probe.case)
+    plan = binaries(runner.set, runner.device, case, probe.setting.issue)
+    return replace(case, blocks=(*case.blocks, *plan.blocks)), plan.binaries
+
+
+def _differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
+    for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
+        if why := disagreement(a, b):
+            return f"commit {i} ({a.instruction}): {why}"
+    return "" if memory == expected.memory else "memory differs at the end"
+
+
+def _cycles(found: Sequence[StreamCommit], status: Status) -> tuple[int, ...]:
+    return (*((c.end or 0) - (c.start or 0) for c in found), status.cycles)
+
+
+class RtlHunt:
+    """Runs streams on mutants of an instrumented design."""
+
+    def __init__(self, device: str, design: Design, known: Path, folder: Path, *, quick: bool = False) -> None:
+        """design: from `Schemata.write`; known: from `references`; folder: for images and logs."""
         self._device, self._design, self._folder = device, design, folder
         self._probes = probes(device, quick=quick)
-        self._clean = StreamRunner(device, folder / "clean", design=design, arguments=(plusarg(0),))
-        self._expected: dict[str, Expected] = {}
-        self._cycles: dict[str, tuple[int, ...]] = {}
+        with known.open("rb") as f:
+            self._known: dict[str, Reference] = pickle.load(f)  # written by this program
         self._cases: dict[tuple[str, str], tuple[StreamCase, Sequence[Binary]]] = {}
         self._killers: dict[str, dict[Probe, int]] = {}
-
-    def __enter__(self) -> RtlHunt:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._clean.close()
 
     def look(self, mutant: Mutant) -> Result:
         """Found or survived. A difference of cycles alone counts when nothing else finds it, and is named as such."""
@@ -52,7 +112,7 @@ class RtlHunt:
         with self._runner(mutant, 1) as runner:
             for probe in self._ordered(mutant):
                 tests += 1
-                why, cycles = self._differs(runner, probe)
+                why, cycles = self._played(runner, probe)
                 if why:
                     self._killers.setdefault(mutant.file, {}).setdefault(probe, 0)
                     self._killers[mutant.file][probe] += 1
@@ -69,31 +129,16 @@ class RtlHunt:
             with self._runner(mutant, seed) as runner:
                 for probe in self._short():
                     tests += 1
-                    why, _ = self._differs(runner, probe)
+                    why, _ = self._played(runner, probe)
                     if why:
                         return Result(mutant, "found", f"{probe.name} power-on {seed}", why, tests, time.monotonic() - began)
         if slow:
             return Result(mutant, "found", CYCLES, slow, tests, time.monotonic() - began)
         return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
 
-    def clean(self) -> list[str]:
-        """What the design without an active mutant does otherwise than iss, or than the design as it is: nothing, or the harness is wrong."""
-        wrong: list[str] = []
-        with StreamRunner(self._device, self._folder / "as_it_is") as plain:
-            for probe in self._probes:
-                case, fetched = self._case(probe)
-                one, two = (r.hardware(case, probe.setting, fetched=fetched) for r in (plain, self._clean))
-                if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
-                    wrong.append(f"{probe.name}: the instrumented design is another")
-                elif why := self._against_model(probe, two[0], image_digest(self._clean.found)):
-                    wrong.append(f"{probe.name}: {why}")
-        return wrong
-
     def _runner(self, mutant: Mutant, power_on: int) -> StreamRunner:
         folder = self._folder / f"{mutant.id}-{power_on}"
-        return StreamRunner(
-            self._device, folder, power_on=power_on, design=self._design, arguments=(plusarg(mutant.number),)
-        )
+        return StreamRunner(self._device, folder, power_on=power_on, design=self._design, arguments=(plusarg(mutant.number),))
 
     def _ordered(self, mutant: Mutant) -> list[Probe]:
         known = self._killers.get(mutant.file, {})
@@ -104,54 +149,31 @@ class RtlHunt:
         """One of every instruction, on ideal memory by registers."""
         return [p for p in self._probes if p.case.endswith("/directed/0") and p.setting == Setting()]
 
-    def _differs(self, runner: StreamRunner, probe: Probe) -> tuple[str, str]:
+    def _played(self, runner: StreamRunner, probe: Probe) -> tuple[str, str]:
         """What differs in results, and what in cycles."""
-        case, fetched = self._case(probe)
+        key = (probe.case, probe.setting.issue)
+        if key not in self._cases:
+            self._cases[key] = _case(runner, probe)
+        case, fetched = self._cases[key]
         try:
             found, status = runner.hardware(case, probe.setting, fetched=fetched)
         except SimulationError as error:
-            return str(error).splitlines()[0], ""
-        why = self._against_model(probe, found, image_digest(runner.found))
+            return _first_line(error), ""
+        reference = self._known[probe.name]
+        why = _differs(reference.expected, found, image_digest(runner.found))
         if why:
             return why, ""
-        cycles = (*((c.end or 0) - (c.start or 0) for c in found), status.cycles)
-        clean = self._clean_cycles(probe)
-        return "", "" if cycles == clean else f"{cycles[-1]} cycles instead of {clean[-1]}"
+        cycles = _cycles(found, status)
+        return "", "" if cycles == reference.cycles else f"{cycles[-1]:,} cycles instead of {reference.cycles[-1]:,}"
 
     def _after_reset(self, runner: StreamRunner, probe: Probe, pause: int) -> str:
-        case, _ = self._case(probe)
+        case, _ = _case(runner, probe)
         try:
             runner.abandon(case, Setting(f"stall:{pause}" if pause % 2 else "ideal"), pause)
         except SimulationError as error:
-            return str(error).splitlines()[0]
-        return self._differs(runner, probe)[0]
+            return _first_line(error)
+        return self._played(runner, probe)[0]
 
-    def _against_model(self, probe: Probe, found: Sequence[StreamCommit], memory: str) -> str:
-        expected = self._model(probe)
-        for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
-            if why := disagreement(a, b):
-                return f"commit {i} ({a.instruction}): {why}"
-        return "" if memory == expected.memory else "memory differs at the end"
 
-    def _case(self, probe: Probe) -> tuple[StreamCase, Sequence[Binary]]:
-        key = (probe.case, probe.setting.issue)
-        if key not in self._cases:
-            from dataclasses import replace
-
-            case = make_case(probe.case)
-            plan = binaries(self._clean.set, self._clean.device, case, probe.setting.issue)
-            self._cases[key] = replace(case, blocks=(*case.blocks, *plan.blocks)), plan.binaries
-        return self._cases[key]
-
-    def _model(self, probe: Probe) -> Expected:
-        key = f"{probe.case} {probe.setting.issue}"
-        if key not in self._expected:
-            self._expected[key] = expected_of(self._clean.set, self._clean.device, self._case(probe)[0], self._clean.expected)
-        return self._expected[key]
-
-    def _clean_cycles(self, probe: Probe) -> tuple[int, ...]:
-        if probe.name not in self._cycles:
-            case, fetched = self._case(probe)
-            found, status = self._clean.hardware(case, probe.setting, fetched=fetched)
-            self._cycles[probe.name] = (*((c.end or 0) - (c.start or 0) for c in found), status.cycles)
-        return self._cycles[probe.name]
+def _first_line(error: SimulationError) -> str:
+    return str(error).splitlines()[0]

@@ -143,6 +143,40 @@ def fuzz(
 
 
 @command.command(
+    name="mutants",
+    epilog="\b\nExamples:\n  fleet isa mutants vgemm_small --count 40 --over rtl --seed 7\n  fleet isa mutants hbm_small --only d3c168a0d2",
+)
+@click.argument("device")
+@click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Mutants, shared equally among the places.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draw.")
+@click.option("--over", default="rtl,semantics,passes", show_default=True, help="Places, comma-separated.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Mutants looked for at once.")
+@click.option("--resume", is_flag=True, help="Take results that the working folder has for the same sources.")
+@click.option("--quick", is_flag=True, help="Only the streams that find most; some mutants then survive that the regression finds.")
+@click.option(
+    "--dir", "work", type=click.Path(path_type=Path, file_okay=False), default=".fleet/mutants", show_default=True,
+    help="Working folder: instrumented hardware, recorded streams, results.",
+)  # fmt: skip
+@click.option(
+    "--survivors", type=click.Path(path_type=Path, dir_okay=False), default="sim/mutants/survivors.toml", show_default=True,
+    help="The list of survivors that are explained.",
+)  # fmt: skip
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Add to mutants.json and the page in this folder.")
+@click.option("--only", help="The id of one mutant: show it and look for it again.")
+def mutants(
+    device: str, count: int, seed: int, over: str, jobs: int, resume: bool, quick: bool, work: Path, survivors: Path,
+    report: Path | None, only: str | None,
+) -> int:  # fmt: skip
+    """Change hardware, functional model and compiler of DEVICE in small ways, one at a time, and see that each change is found.
+
+    Exit code 1 where a mutant survives that the list of survivors does not explain.
+    """
+    from fleet.cli.isa_mutants import Wanted, run_mutants
+
+    return run_mutants(Wanted(device, count, seed, over, jobs, resume, quick, work, survivors, report, only))
+
+
+@command.command(
     name="diff",
     epilog="\b\nExamples:\n  fleet isa diff mine@HEAD mine\n  fleet isa diff old.rdl new.rdl --folder reports\n"
     "  fleet isa diff mine@v1.0 mine@main --model models/a.py:forward --json",

@@ -25,7 +25,7 @@ from fleet.cosim.streams.images import ByteDifference, Images, differences, imag
 from fleet.cosim.streams.locate import disagreement, locate
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.engines.rtl import memory_model, memory_timing
-from fleet.engines.rtl_sim.build import Flavour, build, design_of
+from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
@@ -43,11 +43,15 @@ register script and job written; the job in the simulation, of it (clock) in the
 class StreamRunner:
     """A running simulation of a device and the functional model beside it. Use it as a context manager."""
 
-    def __init__(self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst") -> None:
+    def __init__(
+        self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst",
+        design: Design | None = None, arguments: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         """Args:
         device: name; its instruction set must have hardware.
         folder: for images, jobs and logs; a temporary one that is removed when None.
         power_on: seed of every flip-flop and memory of the design at power-on.
+        design: another one than the set's own, with the same ports and parameters; arguments: of the simulator (plusargs).
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
@@ -60,7 +64,8 @@ class StreamRunner:
         """Phase -> seconds, of all streams; the caller may clear it."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
-        self._executable = build(design_of(self.set, self.device), flavour)
+        self._executable = build(design or design_of(self.set, self.device), flavour)
+        self._arguments = arguments
         self._simulation: Simulation | None = None
 
     def __enter__(self) -> StreamRunner:
@@ -202,7 +207,9 @@ class StreamRunner:
 
     def _running(self) -> Simulation:
         if self._simulation is None:
-            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self.power_on)
+            self._simulation = Simulation(
+                self._executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments
+            )
         return self._simulation
 
     def _stop(self) -> None:

@@ -59,11 +59,15 @@ class BuildError(FleetError):
 
 @dataclass(frozen=True)
 class Design:
-    """What is built: the design's files in compile order (packages first), its include folders and what `Dut` says."""
+    """What is built: the design's files in compile order (packages first), its include folders and what `Dut` says.
+
+    cpp: C++ that the design itself needs (functions that it imports); the bench's own is always there.
+    """
 
     dut: Dut
     sources: tuple[Path, ...]
     include_dirs: tuple[Path, ...] = ()
+    cpp: tuple[Path, ...] = ()
 
 
 def design_of(instruction_set: InstructionSet, device: Device) -> Design:
@@ -139,6 +143,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
             add(f"inc{i}/{path.relative_to(folder)}", path)
     cpp = [add(f"src/{Path(name).name}.cpp", models / f"{name}.cpp") for name in _BENCH_CPP]
     cpp += [add(f"src/{Path(name).name}", models / name) for name in ("bench/stop.cpp", _MAINS[flavour])]
+    cpp += [add(_copy_name(path), path) for path in design.cpp]
     for name in (*(f"{n}.h" for n in _BENCH_CPP), *_HEADERS):
         add(f"src/{Path(name).name}", models / name)
     return list(files.items()), verilog, cpp

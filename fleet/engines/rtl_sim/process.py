@@ -78,8 +78,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _command(executable: Path, folder: Path, seed: int) -> list[str]:
-    return [str(executable), "--jobs", str(folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}"]
+def _command(executable: Path, folder: Path, seed: int, more: Sequence[str] = ()) -> list[str]:
+    return [str(executable), "--jobs", str(folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}", *more]
 
 
 def _tail(log: Path) -> str | None:
@@ -94,11 +94,12 @@ class Simulation:
     Use it as a context manager.
     """
 
-    def __init__(self, executable: Path, folder: Path, *, seed: int = 0) -> None:
+    def __init__(self, executable: Path, folder: Path, *, seed: int = 0, arguments: Sequence[str] = ()) -> None:
         """Args:
         executable: from `build`, flavour "burst" or "waves".
         folder: for the log, job files and cocotb's own results.
         seed: of the power-on state (every register and memory of the design starts random).
+        arguments: further ones of the simulator (plusargs that the design reads).
         """
         self._folder = folder.absolute()
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -117,7 +118,7 @@ class Simulation:
             }
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    _command(executable, self._folder, seed),
+                    _command(executable, self._folder, seed, arguments),
                     cwd=self._folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                     pass_fds=(request_read, reply_write),
                     start_new_session=True,  # Ctrl-C goes to this process alone, which then ends the simulation

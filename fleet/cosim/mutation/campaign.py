@@ -1,0 +1,212 @@
+"""A campaign: draws mutants with a seed, looks for each, keeps what came of it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.cosim.cases import find_cases
+from fleet.cosim.mutation.mutant import Mutant, Over, Result
+from fleet.cosim.mutation.probes import recorded
+from fleet.cosim.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
+from fleet.cosim.mutation.rtl_hunt import HarnessError, RtlHunt, references
+from fleet.cosim.mutation.schemata import rtl_mutants
+from fleet.cosim.mutation.store import Drawn, Record, content, load_results, save_results
+from fleet.cosim.mutation.survivors import Judged
+from fleet.engines.rtl_sim.build import Design, Progress, build, design_of
+from fleet.errors import ModelError
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.registry import find_device
+
+__all__ = ["Campaign", "Target", "drawn", "judged", "open_target", "shares"]
+
+Told = Callable[[Result], None]
+
+_RTL_SOURCES = ("fleet/isa", "fleet/cosim/streams", "rtl_models")
+_PYTHON_SOURCES = (
+    "fleet/isa",
+    "fleet/ir",
+    "fleet/frontend",
+    "fleet/transforms",
+    "fleet/targets",
+    "fleet/cosim/streams",
+    "sim/cases",
+)
+_SAVED_EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What to do.
+
+    Attributes:
+        device; root: the project or workspace, whose `tests` and `sim/cases` there are.
+        work: folder for builds, recordings and results. jobs: processes at once. quick: the short list of streams.
+        resume: results that the folder has for the same sources are taken.
+    """
+
+    device: str
+    root: Path
+    work: Path
+    jobs: int = 1
+    quick: bool = False
+    resume: bool = False
+
+
+class Target:
+    """One place of a device (hardware, functional model or compiler) with all of its mutants."""
+
+    def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
+        self.campaign, self.over, self.mutants, self._results = campaign, over, tuple(mutants), results
+
+    def draw(self, count: int, seed: int) -> list[Mutant]:
+        """`count` of them, or all where there are no more."""
+        return random.Random(seed).sample(self.mutants, min(count, len(self.mutants)))
+
+    def find(self, name: str) -> Mutant:
+        """The mutant of that id. Raises ModelError."""
+        found = next((m for m in self.mutants if m.id == name), None)
+        if found is None:
+            raise ModelError(f"there is no mutant '{name}'", where=f"{self.campaign.device}, {self.over}")
+        return found
+
+    def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, Result]:
+        """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
+        stored = load_results(self._results)
+        done = {m.id: stored[m.id] for m in wanted if m.id in stored} if self.campaign.resume else {}
+        for result in done.values():
+            told(result)
+        rest = [m for m in wanted if m.id not in done]
+        if rest:
+            self._prepare(tell)
+            saved = time.monotonic()
+            for result in self._each(rest):
+                done[result.mutant.id] = stored[result.mutant.id] = result
+                tell(len(done) / len(wanted), f"{len(done)} of {len(wanted)} mutants")
+                told(result)
+                if time.monotonic() - saved > _SAVED_EVERY:
+                    saved = time.monotonic()
+                    save_results(self._results, stored)
+            save_results(self._results, stored)
+        return {m.id: done[m.id] for m in wanted}
+
+    def _prepare(self, tell: Progress) -> None:
+        raise NotImplementedError
+
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+        raise NotImplementedError
+
+
+def _in_order(executor: Executor, work: Callable[[Mutant], Result], rest: Sequence[Mutant]) -> Iterator[Result]:
+    """Results as they come; what is left is given up when the caller stops."""
+    futures = [executor.submit(work, m) for m in rest]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _Hardware(Target):
+    def __init__(self, campaign: Campaign, instruction_set: InstructionSet, device: Device) -> None:
+        self._schemata = rtl_mutants(design_of(instruction_set, device), campaign.root)
+        folder = campaign.work / device.name
+        results = folder / f"rtl-{content(campaign.root, _RTL_SOURCES)}{'-quick' if campaign.quick else ''}.json"
+        super().__init__(campaign, "rtl", self._schemata.mutants, results)
+        self._folder = folder
+        self._design: Design | None = None
+        self._known: Path | None = None
+
+    def _prepare(self, tell: Progress) -> None:
+        self._design = self._schemata.write(self._folder / "rtl")
+        build(self._design, progress=tell)
+        self._known = references(self.campaign.device, self._design, self._folder, tell, quick=self.campaign.quick)
+
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+        assert self._design is not None
+        assert self._known is not None
+        with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
+            arguments = (self.campaign.device, self._design, self._known, Path(folder), self.campaign.quick)
+            if self.campaign.jobs == 1:
+                _start_worker(*arguments)
+                yield from map(_hunt, rest)
+                return
+            spawn = multiprocessing.get_context("spawn")
+            executor = ProcessPoolExecutor(self.campaign.jobs, spawn, _start_worker, arguments)
+            yield from _in_order(executor, _hunt, rest)
+
+
+_worker: list[RtlHunt] = []
+
+
+def _start_worker(device: str, design: Design, known: Path, folder: Path, quick: bool) -> None:
+    _worker[:] = [RtlHunt(device, design, known, folder, quick=quick)]
+
+
+def _hunt(mutant: Mutant) -> Result:
+    return _worker[0].look(mutant)
+
+
+class _Python(Target):
+    def __init__(self, campaign: Campaign, instruction_set: InstructionSet, over: Over, cases: Sequence[Path]) -> None:
+        found: PythonMutants = python_mutants(instruction_set, over, campaign.root)
+        results = campaign.work / campaign.device / f"{over}-{content(campaign.root, _PYTHON_SOURCES)}.json"
+        super().__init__(campaign, over, found.mutants, results)
+        self._changes, self._cases = found.changes, cases
+        self._hunt: PythonHunt | None = None
+
+    def _prepare(self, tell: Progress) -> None:
+        tell(0.0, "recording streams")
+        kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, quick=self.campaign.quick)
+        self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases)
+        tell(0.0, "running what looks for mutants without one")
+        clean = self._hunt.look(self.mutants[0], None)
+        if clean.verdict != "survived":
+            raise HarnessError(f"the unchanged program is found by {clean.test}: {clean.how}", where=self.campaign.device)
+
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+        hunt = self._hunt
+        assert hunt is not None
+        yield from _in_order(ThreadPoolExecutor(self.campaign.jobs), lambda m: hunt.look(m, self._changes[m.id]), rest)
+
+
+def open_target(campaign: Campaign, over: Over) -> Target:
+    """The place of the campaign's device. Raises DeviceError (no hardware), SetupError (no pyslang)."""
+    instruction_set, device = find_device(campaign.device)
+    if over == "rtl":
+        return _Hardware(campaign, instruction_set, device)
+    return _Python(campaign, instruction_set, over, list(_cases(campaign.root, instruction_set, device)))
+
+
+def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Path]:
+    """Cases of the project and of the set that run on the device in the quick tier."""
+    for folder in (root / "sim" / "cases", instruction_set.cases):
+        if folder is not None and folder.is_dir():
+            for case in find_cases(folder):
+                if any(r.device == device.name and r.tier == "quick" and "iss" in r.engines for r in case.runs):
+                    yield case.path
+
+
+def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
+    """The number of mutants of each place: equal, the first ones take what is left."""
+    return [(o, count // len(over) + (i < count % len(over))) for i, o in enumerate(over)]
+
+
+def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged]) -> list[Record]:
+    """Results with what a person has said of survivors."""
+    records: list[Record] = []
+    for r in results:
+        known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
+        records.append(Record(device, r, known.kind, known.reason) if known is not None else Record(device, r))
+    return records
+
+
+def drawn(target: Target, seed: int, count: int, seconds: float) -> Drawn:
+    """For a report."""
+    return Drawn(target.campaign.device, target.over, seed, count, len(target.mutants), round(seconds, 1))

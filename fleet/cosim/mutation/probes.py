@@ -1,0 +1,126 @@
+"""The streams that mutants of hardware and of the functional model have to survive: those of the regression of every night.
+
+One of every instruction comes first, then what found other mutants of the same file, then everything. What the unchanged functional
+model leaves of a stream, commits and memory, is worked out once and kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.cosim.files import write_atomically
+from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
+from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.model_side import execute
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case, names, settings
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.registry import description_hash, find_device
+
+__all__ = ["Expected", "Probe", "expected_of", "image_digest", "probes", "recorded"]
+
+_RANDOM, _ILLEGAL, _PROGRAMS = range(10), range(8), range(40)
+_PAGE = 1 << 12
+_FIRST = ("/directed/0", "/directed/7", "/illegal/0", "/random/0")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A case of the conformance suite under one setting."""
+
+    case: str
+    setting: Setting
+
+    @property
+    def name(self) -> str:
+        """ "<case> ideal/regs"."""
+        return f"{self.case} {self.setting.name}"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the unchanged functional model leaves: commits, and a digest over every byte of memory that is not 0."""
+
+    commits: tuple[StreamCommit, ...]
+    memory: str
+
+
+def probes(device: str, *, quick: bool = False) -> list[Probe]:
+    """All of a device, those that find most first. quick: a fraction of them, for a regression that takes a minute.
+
+    Every case runs on ideal memory or on the other model and way of issue that its seed names, in turn; programs on both.
+    """
+    every = names(device, random=_RANDOM, illegal=_ILLEGAL, programs=_PROGRAMS)
+    first = [n for n in every if n.endswith(_FIRST)] + [n for n in every if "/program/" in n][:6]
+    rest = [n for n in every if n not in set(first)]
+    found: list[Probe] = []
+    for n in first:
+        found += [Probe(n, s) for s in _ways(device, n)]
+    if not quick:
+        for i, n in enumerate(rest):
+            ways = _ways(device, n)
+            found += [Probe(n, s) for s in (ways if "/program/" in n else ways[i % 2 : i % 2 + 1])]
+    return found
+
+
+def _ways(device: str, name: str) -> list[Setting]:
+    return settings(device, int(name.rpartition("/")[2]), every=False)
+
+
+def image_digest(images: Images) -> str:
+    """Of every byte that is not 0: equal where memory is."""
+    digest = hashlib.sha256()
+    for (space, bank), path in sorted(images.memory.paths.items()):
+        with path.open("rb") as f:
+            size, at = path.stat().st_size, 0
+            while at < size:
+                try:
+                    at = os.lseek(f.fileno(), at, os.SEEK_DATA)
+                except OSError:  # nothing but a hole follows
+                    break
+                end = os.lseek(f.fileno(), at, os.SEEK_HOLE)
+                for page in range(at // _PAGE * _PAGE, end, _PAGE):
+                    content = images.memory.view(space, page, min(_PAGE, size - page), bank)
+                    if content.any():
+                        digest.update(f"{space} {bank} {page} ".encode() + content.tobytes())
+                at = end
+    return digest.hexdigest()[:16]
+
+
+def expected_of(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Expected:
+    """Runs the functional model on `images`, which is emptied first."""
+    images.fill(case.blocks, case.parameters)
+    commits = execute(instruction_set, device, images.memory, case.calls)
+    return Expected(tuple(commits), image_digest(images))
+
+
+def recorded(device: str, folder: Path, *, quick: bool = False) -> Path:
+    """Cases, what the unchanged functional model makes of them, and the hardware's cycles, in a file that is written once.
+
+    A process whose functional model is changed reads it: what it draws itself would be changed too. The cycles are of every call
+    from start to commit, ideal memory; empty for a set without hardware. Raises SetupError, DeviceError, BuildError,
+    SimulationError.
+    """
+    instruction_set, chip = find_device(device)
+    cases = list(dict.fromkeys(p.case for p in probes(device, quick=quick)))
+    key = hashlib.sha256("\n".join([description_hash(instruction_set, chip), *cases]).encode()).hexdigest()[:16]
+    path = folder / f"streams-{device}-{key}.pickle"
+    if path.exists():
+        return path
+    made: list[tuple[StreamCase, Expected, tuple[int, ...]]] = []
+    with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary, ExitStack() as stack:
+        runner = stack.enter_context(StreamRunner(device)) if instruction_set.rtl is not None else None
+        images = Images(chip, Path(temporary))
+        stack.callback(images.close)
+        for case in map(make_case, cases):
+            found = runner.hardware(case, Setting())[0] if runner is not None else []
+            cycles = tuple((c.end or 0) - (c.start or 0) for c in found)
+            made.append((case, expected_of(instruction_set, chip, case, images), cycles))
+    write_atomically(path, pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL))
+    return path

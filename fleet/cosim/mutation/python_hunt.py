@@ -1,0 +1,201 @@
+"""Mutants of the functional model and of the compiler, and what looks for them: streams, the set's own check, tests, cases.
+
+Everything runs in fresh processes (`fleet.cosim.mutation.python_hook`), the cheapest first: for the functional model the recorded
+streams, for passes the tests of the mirrored folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.cosim.mutation.child import FOUND
+from fleet.cosim.mutation.mutant import Mutant, Over, Result, identified
+from fleet.cosim.mutation.python_hook import environment
+from fleet.cosim.mutation.python_sites import Change, changes
+from fleet.isa.contract import InstructionSet
+
+__all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
+
+_SHARED = ("fleet/transforms", "fleet/targets/accel")
+_NOT_COMPILED = {"conformance", "rtl", "rtl_tables", "error_model", "__init__"}
+"""Of a set's package: what draws cases, lists hardware and states bounds is no compiler."""
+_CHECK_DRAWS = 8
+_LIMIT_S = 420.0
+
+
+@dataclass(frozen=True)
+class PythonMutants:
+    """Mutants and the change of each, by id. root: what files are relative to."""
+
+    root: Path
+    mutants: tuple[Mutant, ...]
+    changes: Mapping[str, Change]
+
+
+def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> PythonMutants:
+    """All mutants of one place, by file.
+
+    "semantics": the sources of the description's hash and what the classes import (cost); "passes": what else of the set's package is
+    compiler, `fleet/transforms` and `fleet/targets/accel`.
+    """
+    package = instruction_set.description.parent
+    semantics = _with_imports([*instruction_set.sources, *_class_files(instruction_set)], package)
+    if over == "semantics":
+        files = sorted(semantics)
+    else:
+        others = (p for p in package.rglob("*.py") if p not in semantics)
+        own = {p for p in others if not _NOT_COMPILED & set(p.relative_to(package).with_suffix("").parts)}
+        files = [*sorted(own), *(p for folder in _SHARED for p in sorted((root / folder).rglob("*.py")))]
+    found: list[tuple[Path, Change, str]] = []
+    for file in files:
+        source = file.read_text(encoding="utf-8")
+        lines = source.splitlines()
+        found += [(file, c, lines[c.line - 1].strip()) for c in changes(source)]
+    mutants = identified(
+        (over, str(f.relative_to(root)) if f.is_relative_to(root) else str(f), c.line, c.unit, c.operator, c.before, c.after, line)
+        for f, c, line in found
+    )
+    return PythonMutants(root, tuple(mutants), {m.id: c for m, (_, c, _) in zip(mutants, found, strict=True)})
+
+
+def _class_files(instruction_set: InstructionSet) -> Iterator[Path]:
+    for cls in instruction_set.instructions.values():
+        file = sys.modules[cls.__module__].__file__
+        if file:
+            yield Path(file)
+
+
+def _with_imports(files: Iterable[Path], package: Path) -> set[Path]:
+    """The files and, of the package, all that they import."""
+    prefix = _module_name(package)
+    done: set[Path] = set()
+    todo = [f for f in files if f.is_relative_to(package)]
+    while todo:
+        file = todo.pop()
+        if file in done or file == package / "__init__.py":
+            continue
+        done.add(file)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(prefix + "."):
+                base = package.joinpath(*node.module[len(prefix) + 1 :].split("."))
+                names = [base.with_suffix(".py"), base / "__init__.py", *((base / a.name).with_suffix(".py") for a in node.names)]
+                todo += [p for p in names if p.is_file()]
+    return done
+
+
+def _module_name(package: Path) -> str:
+    """The dotted name of a package's folder."""
+    parts = [package.name]
+    above = package.parent
+    while (above / "__init__.py").exists():
+        parts.insert(0, above.name)
+        above = above.parent
+    return ".".join(parts)
+
+
+class PythonHunt:
+    """Looks for Python mutants of a device's set. Processes get a cache of their own: compiled kernels are kept by their source."""
+
+    def __init__(self, device: str, recorded: Path, root: Path, cases: Sequence[Path]) -> None:
+        """recorded: from `probes.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device."""
+        self._device, self._recorded, self._root, self._cases = device, recorded, root, cases
+
+    def look(self, mutant: Mutant, change: Change | None) -> Result:
+        """Found or survived; a test that does not end counts as one that found it. change: None runs everything unchanged."""
+        began, tests = time.monotonic(), 0
+        with tempfile.TemporaryDirectory(prefix="fleet-mutant-") as folder:
+            variables = self._variables(mutant, change, Path(folder))
+            for name, command in self._stages(mutant):
+                tests += 1
+                test, how = self._run(name, command, variables)
+                if test:
+                    return Result(mutant, "found", test, how, tests, time.monotonic() - began)
+        return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
+
+    def _variables(self, mutant: Mutant, change: Change | None, folder: Path) -> dict[str, str]:
+        cache = folder / "cache"
+        cache.mkdir()
+        real = Path(os.environ.get("FLEET_CACHE") or Path.home() / ".cache" / "fleet")
+        for part in ("rtl", "models"):
+            if (real / part).is_dir():
+                (cache / part).symlink_to(real / part)
+        if change is None:
+            base = dict(os.environ)
+        else:
+            file = Path(mutant.file)
+            base = environment(
+                file if file.is_absolute() else self._root / file, change.start, change.end, change.before, change.after
+            )
+        mine = {"FLEET_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "drawn")}
+        return {**base, **mine}
+
+    def _stages(self, mutant: Mutant) -> Iterator[tuple[str, list[str]]]:
+        tests = list(self._tests(Path(mutant.file)))
+        model = self._child(streams=str(self._recorded), check=_CHECK_DRAWS)
+        cases = self._child(cases=[str(c) for c in self._cases])
+        if mutant.over == "semantics":
+            yield "streams", model
+        for near, files in enumerate(tests):
+            yield ("the nearest tests" if near == 0 else "the folder's tests"), [
+                sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", *map(str, files),
+            ]  # fmt: skip
+        if self._cases:
+            yield "cases", cases
+        if mutant.over == "passes":
+            yield "streams", model
+
+    def _child(self, **wanted: object) -> list[str]:
+        text = json.dumps({"device": self._device, **wanted})
+        return [sys.executable, "-m", "fleet.cosim.mutation.child", text]
+
+    def _tests(self, file: Path) -> Iterator[list[Path]]:
+        """Test files of the mirrored folder: those with a word of the module's name in theirs first."""
+        if file.is_absolute() or file.parts[0] != "fleet":
+            return
+        folder = self._root.joinpath("tests", *file.parts[1:-1])
+        while not folder.is_dir() and folder != self._root / "tests":
+            folder = folder.parent
+        there = sorted(folder.glob("test_*.py"))
+        words = set(file.stem.strip("_").split("_"))
+        near = [p for p in there if words & set(p.stem.split("_")[1:])]
+        if near:
+            yield near
+        rest = [p for p in there if p not in near]
+        if rest and folder != self._root / "tests":
+            yield rest
+
+    def _run(self, name: str, command: list[str], variables: Mapping[str, str]) -> tuple[str, str]:
+        """("", "") where nothing was found."""
+        process = subprocess.Popen(
+            command, cwd=self._root, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            out, error = process.communicate(timeout=_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return name, f"does not end within {_LIMIT_S:g} s"
+        if process.returncode in {0, 5}:  # 5: pytest has collected nothing
+            return "", ""
+        lines = [line for line in out.splitlines() if line.strip()]
+        said = next((line for line in reversed(lines) if line.startswith(FOUND)), None)
+        if said is not None:
+            test, _, how = said[len(FOUND) :].partition("\t")
+            return test, how
+        failed = next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), None)
+        if failed is not None:
+            test, _, how = failed.partition(" ")[2].partition(" - ")
+            return test, how
+        last = [line for line in error.splitlines() if line.strip()][-1:] or lines[-1:] or [f"exit code {process.returncode}"]
+        return name, last[0].strip()

@@ -1,0 +1,179 @@
+"""Looks for one mutant of the hardware after the other: streams on the design that is this mutant, until one tells it from iss."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fleet.cosim.files import write_atomically
+from fleet.cosim.mutation.mutant import Mutant, Result
+from fleet.cosim.mutation.probes import Expected, Probe, expected_of, image_digest, probes
+from fleet.cosim.mutation.schemata import plusarg
+from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
+from fleet.cosim.streams.locate import disagreement
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case
+from fleet.engines.rtl_sim.build import Design, Progress, build
+from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.process import SimulationError
+from fleet.errors import ComparisonFailure
+from fleet.isa.issue import Binary
+
+__all__ = ["CYCLES", "HarnessError", "RtlHunt", "references"]
+
+CYCLES = "cycles"
+_POWER_ON = (1000, 1001, 1002)
+_PAUSES = (3, 11, 24, 38)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Of a probe on the unchanged design: what iss leaves, cycles of every call from start to commit and, last, of the job."""
+
+    expected: Expected
+    cycles: tuple[int, ...]
+
+
+class HarnessError(ComparisonFailure):
+    """The instrumented design is not the design, or does not pass its own regression: no mutant would mean anything."""
+
+
+def references(device: str, design: Design, folder: Path, tell: Progress, *, quick: bool = False) -> Path:
+    """A file with the references of all probes, made once for an executable.
+
+    The design without an active mutant must do on every probe what the design does as it is: the same bits, cycles and traffic; and
+    its bits must be those of iss. Raises HarnessError where it does not, SetupError, DeviceError, BuildError, SimulationError.
+    """
+    every = probes(device, quick=quick)
+    built = build(design, progress=tell).parent.name
+    path = folder / f"references-{device}-{hashlib.sha256(f'{built} {len(every)}'.encode()).hexdigest()[:16]}.pickle"
+    if path.exists():
+        return path
+    found: dict[str, Reference] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary,
+        StreamRunner(device, Path(temporary) / "plain") as plain,
+        StreamRunner(device, Path(temporary) / "none", design=design, arguments=(plusarg(0),)) as none,
+    ):
+        for n, probe in enumerate(every):
+            tell(n / len(every), "comparing the design with itself and iss")
+            case, fetched = _case(plain, probe)
+            one, two = (r.hardware(case, probe.setting, fetched=fetched) for r in (plain, none))
+            if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
+                raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
+            expected = expected_of(plain.set, plain.device, case, plain.expected)
+            if why := _differs(expected, two[0], image_digest(none.found)):
+                raise HarnessError(f"the unchanged design does not agree with iss: {why}", where=probe.name)
+            found[probe.name] = Reference(expected, _cycles(two[0], two[1]))
+    write_atomically(path, pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
+    return path
+
+
+def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Sequence[Binary]]:
+    """With the binaries of its way of issue in memory, and those binaries."""
+    case = make_case(probe.case)
+    plan = binaries(runner.set, runner.device, case, probe.setting.issue)
+    return replace(case, blocks=(*case.blocks, *plan.blocks)), plan.binaries
+
+
+def _differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
+    for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
+        if why := disagreement(a, b):
+            return f"commit {i} ({a.instruction}): {why}"
+    return "" if memory == expected.memory else "memory differs at the end"
+
+
+def _cycles(found: Sequence[StreamCommit], status: Status) -> tuple[int, ...]:
+    return (*((c.end or 0) - (c.start or 0) for c in found), status.cycles)
+
+
+class RtlHunt:
+    """Runs streams on mutants of an instrumented design."""
+
+    def __init__(self, device: str, design: Design, known: Path, folder: Path, *, quick: bool = False) -> None:
+        """design: from `Schemata.write`; known: from `references`; folder: for images and logs."""
+        self._device, self._design, self._folder = device, design, folder
+        self._probes = probes(device, quick=quick)
+        with known.open("rb") as f:
+            self._known: dict[str, Reference] = pickle.load(f)  # written by this program
+        self._cases: dict[tuple[str, str], tuple[StreamCase, Sequence[Binary]]] = {}
+        self._killers: dict[str, dict[Probe, int]] = {}
+
+    def look(self, mutant: Mutant) -> Result:
+        """Found or survived. A difference of cycles alone counts when nothing else finds it, and is named as such."""
+        began, tests = time.monotonic(), 0
+        slow = ""
+        with self._runner(mutant, 1) as runner:
+            for probe in self._ordered(mutant):
+                tests += 1
+                why, cycles = self._played(runner, probe)
+                if why:
+                    self._killers.setdefault(mutant.file, {}).setdefault(probe, 0)
+                    self._killers[mutant.file][probe] += 1
+                    return Result(mutant, "found", probe.name, why, tests, time.monotonic() - began)
+                slow = slow or (f"{probe.name}: {cycles}" if cycles else "")
+            for probe in self._short():
+                for pause in _PAUSES:
+                    tests += 1
+                    why = self._after_reset(runner, probe, pause)
+                    if why:
+                        test = f"{probe.name} after a reset at {pause}"
+                        return Result(mutant, "found", test, why, tests, time.monotonic() - began)
+        for seed in _POWER_ON:
+            with self._runner(mutant, seed) as runner:
+                for probe in self._short():
+                    tests += 1
+                    why, _ = self._played(runner, probe)
+                    if why:
+                        return Result(mutant, "found", f"{probe.name} power-on {seed}", why, tests, time.monotonic() - began)
+        if slow:
+            return Result(mutant, "found", CYCLES, slow, tests, time.monotonic() - began)
+        return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
+
+    def _runner(self, mutant: Mutant, power_on: int) -> StreamRunner:
+        folder = self._folder / f"{mutant.id}-{power_on}"
+        return StreamRunner(self._device, folder, power_on=power_on, design=self._design, arguments=(plusarg(mutant.number),))
+
+    def _ordered(self, mutant: Mutant) -> list[Probe]:
+        known = self._killers.get(mutant.file, {})
+        first = sorted(known, key=lambda p: -known[p])
+        return [*first, *(p for p in self._probes if p not in known)]
+
+    def _short(self) -> list[Probe]:
+        """One of every instruction, on ideal memory by registers."""
+        return [p for p in self._probes if p.case.endswith("/directed/0") and p.setting == Setting()]
+
+    def _played(self, runner: StreamRunner, probe: Probe) -> tuple[str, str]:
+        """What differs in results, and what in cycles."""
+        key = (probe.case, probe.setting.issue)
+        if key not in self._cases:
+            self._cases[key] = _case(runner, probe)
+        case, fetched = self._cases[key]
+        try:
+            found, status = runner.hardware(case, probe.setting, fetched=fetched)
+        except SimulationError as error:
+            return _first_line(error), ""
+        reference = self._known[probe.name]
+        why = _differs(reference.expected, found, image_digest(runner.found))
+        if why:
+            return why, ""
+        cycles = _cycles(found, status)
+        return "", "" if cycles == reference.cycles else f"{cycles[-1]:,} cycles instead of {reference.cycles[-1]:,}"
+
+    def _after_reset(self, runner: StreamRunner, probe: Probe, pause: int) -> str:
+        case, _ = _case(runner, probe)
+        try:
+            runner.abandon(case, Setting(f"stall:{pause}" if pause % 2 else "ideal"), pause)
+        except SimulationError as error:
+            return _first_line(error)
+        return self._played(runner, probe)[0]
+
+
+def _first_line(error: SimulationError) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,272 @@
+"""Mutation operators of SystemVerilog: for an elaborated expression and its text the texts that may take its place.
+
+An alternative never is wider than what it replaces and has its sign, because both become arms of one conditional expression: what
+is around them must keep its width and sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pyslang
+
+__all__ = [
+    "WORD",
+    "constants",
+    "exchanged_labels",
+    "held",
+    "is_constant",
+    "is_reset",
+    "is_sink",
+    "leaves",
+    "negated",
+    "of_expression",
+]
+
+ast = pyslang.ast
+Alternatives = Sequence[tuple[str, str]]
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+_SIZED = re.compile(r"(\d+)\s*'([sS]?)([bBdDhHoO])([0-9a-fA-F_]+)\Z")
+_PLAIN = re.compile(r"\d[\d_]*\Z")
+_BASES = {"b": 2, "o": 8, "d": 10, "h": 16}
+_RESET = re.compile(r"!\s*rst_\w+\Z|!\s*\w*rst_n\w*\Z")
+
+_BINARY = {
+    "Add": ("arithmetic", ("-",)),
+    "Subtract": ("arithmetic", ("+",)),
+    "Multiply": ("arithmetic", ("+",)),
+    "LessThan": ("relational", ("<=",)),
+    "LessThanEqual": ("relational", ("<",)),
+    "GreaterThan": ("relational", (">=",)),
+    "GreaterThanEqual": ("relational", (">",)),
+    "Equality": ("relational", ("!=",)),
+    "Inequality": ("relational", ("==",)),
+    "LogicalAnd": ("logical", ("||",)),
+    "LogicalOr": ("logical", ("&&",)),
+    "BinaryAnd": ("bitwise", ("|",)),
+    "BinaryOr": ("bitwise", ("&", "^")),
+    "BinaryXor": ("bitwise", ("|",)),
+    "LogicalShiftLeft": ("shift", (">>",)),
+    "LogicalShiftRight": ("shift", ("<<",)),
+    "ArithmeticShiftRight": ("shift", (">>",)),
+}
+_REDUCTIONS = {"BitwiseOr": "&", "BitwiseAnd": "|"}
+
+
+def is_constant(e: Any) -> bool:
+    """Whether nothing in the expression can change while the design runs (literals, parameters, members of enumerations)."""
+    if isinstance(e, ast.IntegerLiteral | ast.UnbasedUnsizedIntegerLiteral | ast.StringLiteral | ast.DataTypeExpression):
+        return True
+    if isinstance(e, ast.NamedValueExpression):
+        return isinstance(e.symbol, ast.ParameterSymbol | ast.EnumValueSymbol | ast.GenvarSymbol)
+    if isinstance(e, ast.CallExpression):
+        return e.isSystemCall and all(is_constant(a) for a in e.arguments)
+    if isinstance(e, ast.StructuredAssignmentPatternExpression):
+        return False
+    parts = list(_operands(e))
+    return bool(parts) and all(is_constant(p) for p in parts)
+
+
+def _operands(e: Any) -> Iterator[Any]:
+    if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
+        yield e.operand
+    elif isinstance(e, ast.BinaryExpression):
+        yield from (e.left, e.right)
+    elif isinstance(e, ast.ConditionalExpression):
+        yield from (e.conditions[0].expr, e.left, e.right)
+    elif isinstance(e, ast.ConcatenationExpression):
+        yield from e.operands
+    elif isinstance(e, ast.ReplicationExpression):
+        yield e.concat
+    elif isinstance(e, ast.ElementSelectExpression):
+        yield from (e.value, e.selector)
+    elif isinstance(e, ast.RangeSelectExpression):
+        yield from (e.value, e.left, e.right)
+    elif isinstance(e, ast.MemberAccessExpression):
+        yield e.value
+
+
+def leaves(e: Any) -> Iterator[Any]:
+    """The literals and parameters that a constant is made of, without what sizes it (counts, ranges, casts)."""
+    if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
+        yield from leaves(e.operand)
+    elif isinstance(e, ast.BinaryExpression):
+        yield from leaves(e.left)
+        yield from leaves(e.right)
+    elif isinstance(e, ast.ConcatenationExpression):
+        for part in e.operands:
+            yield from leaves(part)
+    elif isinstance(e, ast.IntegerLiteral | ast.UnbasedUnsizedIntegerLiteral | ast.NamedValueExpression):
+        yield e
+
+
+def is_reset(text: str) -> bool:
+    """Whether a condition asks for reset (`!rst_ni`)."""
+    return _RESET.match(text.strip()) is not None
+
+
+def is_sink(name: str) -> bool:
+    """Whether a signal is there for the linter alone (`unused`)."""
+    return name.startswith("unused")
+
+
+def constants(e: Any, text: str) -> Alternatives:
+    """A literal or parameter one more, one less, or with its lowest bits changed; a member of an enumeration stays."""
+    text = _bare(text)
+    if not text or e.type.isEnum:
+        return ()
+    if text in {"'0", "'1"}:
+        return (("constant", "'1" if text == "'0" else "'0"),)
+    sized = _SIZED.match(text)
+    if sized is not None:
+        width, base = int(sized[1]), _BASES[sized[3].lower()]
+        value = int(sized[4].replace("_", ""), base)
+        others = {(value + 1) % (1 << width), (value - 1) % (1 << width), value ^ (1 << (width - 1))} - {value}
+        return [("constant", f"{width}'{sized[2]}h{v:x}") for v in sorted(others)]
+    if _PLAIN.match(text):
+        value = int(text.replace("_", ""))
+        return [("constant", str(v)) for v in (value + 1, value - 1) if 0 <= v < 1 << 31]
+    if WORD.fullmatch(text) and e.type.isIntegral:
+        width = _own_width(e)
+        return [("constant", f"{width}'({text} {op} 1)") for op in "+-"] if width else ()
+    return ()
+
+
+def _own_width(e: Any) -> int:
+    symbol = getattr(e, "symbol", None)
+    return int(symbol.type.bitWidth) if symbol is not None and not symbol.type.isSigned else 0
+
+
+def of_expression(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+    """What an expression that is no constant may become; operands keep their text."""
+    if isinstance(e, ast.BinaryExpression):
+        left, right = text_of(e.left), text_of(e.right)
+        kind = _BINARY.get(e.op.name)
+        if kind is None or not left or not right:
+            return ()
+        if kind[0] == "arithmetic" and e.op.name == "Multiply" and e.type.isSigned:
+            return ()
+        return [(kind[0], f"({left}) {op} ({right})") for op in kind[1]]
+    if isinstance(e, ast.UnaryExpression):
+        operand = text_of(e.operand)
+        if not operand:
+            return ()
+        if e.op.name == "LogicalNot":
+            return (("negation", f"(({operand}) != 0)"),)
+        if e.op.name == "BitwiseNot":
+            return (("negation", f"({operand})"),)
+        if e.op.name in _REDUCTIONS:
+            return (("bitwise", f"{_REDUCTIONS[e.op.name]}({operand})"),)
+        return ()
+    if isinstance(e, ast.ConditionalExpression):
+        condition, left, right = text_of(e.conditions[0].expr), text_of(e.left), text_of(e.right)
+        return (("arms", f"({condition}) ? {right} : {left}"),) if condition and left and right else ()
+    if isinstance(e, ast.ElementSelectExpression):
+        return _moved_element(e, text_of)
+    if isinstance(e, ast.RangeSelectExpression):
+        return _moved_range(e, text_of)
+    if isinstance(e, ast.ConversionExpression) and not e.isImplicit:
+        return _zero_extended(e, text_of)
+    return ()
+
+
+def _literal(e: Any, text_of: Callable[[Any], str]) -> int | None:
+    text = _bare(text_of(e))
+    return int(text) if _PLAIN.match(text) else None
+
+
+def _bounds(value: Any) -> tuple[int, int] | None:
+    """Lowest and highest index of what is selected from."""
+    if not value.type.hasFixedRange:
+        return None
+    span = value.type.fixedRange
+    return min(span.left, span.right), max(span.left, span.right)
+
+
+def _moved_element(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+    value, index, bounds = text_of(e.value), text_of(e.selector), _bounds(e.value)
+    if not value or not index or bounds is None or bounds[0] == bounds[1] or e.type.isEnum:
+        return ()
+    number = _literal(e.selector, text_of)
+    if number is not None:
+        return [("select", f"{value}[{n}]") for n in (number + 1, number - 1) if bounds[0] <= n <= bounds[1]]
+    width = int(e.selector.type.bitWidth)
+    return [("select", f"{value}[{width}'(({index}) {op} 1)]") for op in "+-"]
+
+
+def _moved_range(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+    value, left, right, bounds = text_of(e.value), text_of(e.left), text_of(e.right), _bounds(e.value)
+    if not value or not left or not right or bounds is None:
+        return ()
+    if e.selectionKind == ast.RangeSelectionKind.Simple:
+        high, low = _literal(e.left, text_of), _literal(e.right, text_of)
+        if high is None or low is None:
+            return ()
+        moved = [(high + n, low + n) for n in (1, -1) if bounds[0] <= low + n and high + n <= bounds[1]]
+        return [("select", f"{value}[{h}:{n}]") for h, n in moved]
+    sign = "+" if e.selectionKind == ast.RangeSelectionKind.IndexedUp else "-"
+    return [("select", f"{value}[({left}) + 1 {sign}: {right}]")]
+
+
+def _zero_extended(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+    """A cast to more bits of a signed value."""
+    operand = text_of(e.operand)
+    if not operand or not e.operand.type.isSigned or not e.operand.type.isIntegral or is_constant(e.operand):
+        return ()
+    width, before = int(e.type.bitWidth), int(e.operand.type.bitWidth)
+    if width <= before:
+        return ()
+    text = f"{width}'($unsigned({operand}))"
+    return (("sign", f"$signed({text})" if e.type.isSigned else text),)
+
+
+def negated(e: Any, text: str) -> Alternatives:
+    """A condition the other way round; comparisons for equality and negations have that of their own."""
+    if not text or (isinstance(e, ast.BinaryExpression) and e.op.name in {"Equality", "Inequality"}):
+        return ()
+    if isinstance(e, ast.UnaryExpression) and e.op.name == "LogicalNot":
+        return ()
+    return (("condition", f"!({text})"),) if int(e.type.bitWidth) == 1 else ()
+
+
+def exchanged_labels(e: Any, text: str, labels: Sequence[tuple[Any, str]]) -> Alternatives:
+    """Two neighbouring labels of a case statement change places."""
+    if not text or any(not t or not is_constant(x) or x.type.bitWidth != e.type.bitWidth for x, t in labels):
+        return ()
+    if any(x.type.isEnum != e.type.isEnum or x.type.isSigned != e.type.isSigned for x, _ in labels):
+        return ()
+    texts = [t for _, t in labels]
+    return [
+        ("label", f"(({text}) == {a}) ? {b} : (({text}) == {b}) ? {a} : ({text})")
+        for a, b in pairwise(texts)
+    ]  # fmt: skip
+
+
+def held(e: Any, left: str, right: str, names: set[str], *, reset: bool) -> Alternatives:
+    """What an assignment may write instead: what is there already, or a stuck bit."""
+    kind = e.left.type
+    if not kind.isIntegral or e.right.type.isSigned or right.lstrip().startswith("'{"):
+        return ()
+    if reset:
+        return (("reset", left),) if e.isNonBlocking else ()
+    found: list[tuple[str, str]] = []
+    if e.isNonBlocking:
+        found.append(("hold", left))
+    elif WORD.fullmatch(left) and left.endswith("_d") and left[:-1] + "q" in names and right != left[:-1] + "q":
+        found.append(("hold", left[:-1] + "q"))
+    if int(kind.bitWidth) == 1 and not kind.isEnum:
+        found += [("stuck", v) for v in ("1'b0", "1'b1") if v != right.strip()]
+    return found
+
+
+def _bare(text: str) -> str:
+    """Without blanks and parentheses around it."""
+    text = text.strip()
+    while text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].strip()
+    return text

@@ -1,0 +1,134 @@
+"""Results as files: what a stopped campaign goes on from, and `mutants.json`, in which the campaigns of a report meet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fleet.cosim.files import write_atomically
+from fleet.cosim.mutation.mutant import Mutant, Result
+from fleet.errors import ModelError
+
+__all__ = ["Drawn", "Record", "Report", "content", "load_report", "load_results", "save_report", "save_results"]
+
+_FORM = 1
+_KEPT = {".py", ".sv", ".cpp", ".h", ".rdl", ".toml", ".j2"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw. sites: mutants that there are; count: of these, drawn with the seed."""
+
+    device: str
+    over: str
+    seed: int
+    count: int
+    sites: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Record:
+    """A result in a report. kind and reason: of a survivor that was judged, else empty."""
+
+    device: str
+    result: Result
+    kind: str = ""
+    reason: str = ""
+
+    @property
+    def hole(self) -> bool:
+        """A survivor that nobody has explained."""
+        return self.result.verdict == "survived" and not self.kind
+
+
+@dataclass(frozen=True)
+class Report:
+    """All draws of a report, and their mutants."""
+
+    draws: tuple[Drawn, ...] = ()
+    records: tuple[Record, ...] = ()
+
+    def with_draw(self, drawn: Drawn, records: Iterable[Record]) -> Report:
+        """With a draw and its results, which take the place of an earlier one of the same device and place."""
+        key = (drawn.device, drawn.over)
+        draws = [d for d in self.draws if (d.device, d.over) != key]
+        kept = [r for r in self.records if (r.device, r.result.mutant.over) != key]
+        return Report((*draws, drawn), (*kept, *records))
+
+
+def content(root: Path, folders: Sequence[str]) -> str:
+    """A hash of all sources below folders of the project: results for other sources are not these."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(p for p in (root / folder).rglob("*") if p.suffix in _KEPT and p.is_file()):
+            digest.update(f"{path.relative_to(root)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def save_results(path: Path, results: Mapping[str, Result]) -> None:
+    """By id, for `load_results`. Raises FleetError."""
+    _write(path, {"form": _FORM, "results": {k: asdict(r) for k, r in results.items()}})
+
+
+def load_results(path: Path) -> dict[str, Result]:
+    """Nothing where there is no file. Raises ModelError for one that is none."""
+    if not path.exists():
+        return {}
+    table = _read(path)
+    try:
+        return {k: _result(r) for k, r in table["results"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"no results of mutants ({error})", where=str(path), hint="remove it") from error
+
+
+def save_report(path: Path, report: Report) -> None:
+    """`mutants.json`. Raises FleetError."""
+    mutants = [
+        {"device": r.device, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind, "reason": r.reason,
+         "test": r.result.test, "how": r.result.how, "tests": r.result.tests, "seconds": round(r.result.seconds, 1)}
+        for r in report.records
+    ]  # fmt: skip
+    _write(path, {"form": _FORM, "draws": [asdict(d) for d in report.draws], "mutants": mutants})
+
+
+def load_report(path: Path) -> Report:
+    """An empty one where there is no file. Raises ModelError for one that is none."""
+    if not path.exists():
+        return Report()
+    table = _read(path)
+    try:
+        draws = tuple(Drawn(**d) for d in table["draws"])
+        records = tuple(_record(dict(m)) for m in table["mutants"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"no report of mutants ({error})", where=str(path), hint="remove it") from error
+    return Report(draws, records)
+
+
+def _record(m: dict[str, Any]) -> Record:
+    device, kind, reason = m.pop("device"), m.pop("kind"), m.pop("reason")
+    said = {k: m.pop(k) for k in ("verdict", "test", "how", "tests", "seconds")}
+    return Record(device, Result(Mutant(**m), **said), kind, reason)
+
+
+def _result(table: dict[str, Any]) -> Result:
+    said = {k: v for k, v in table.items() if k != "mutant"}
+    return Result(Mutant(**table["mutant"]), **said)
+
+
+def _write(path: Path, table: Mapping[str, Any]) -> None:
+    write_atomically(path, (json.dumps(table, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        table: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot be read ({error})", where=str(path), hint="remove it") from error
+    if not isinstance(table, dict) or table.get("form") != _FORM:
+        raise ModelError(f"not of form {_FORM}", where=str(path), hint="remove it")
+    return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from data import DEVICE, cosim, digits
-from planting import Edit, Fault
+from planting import Choice, Edit, Fault
 
 RTL = "rtl_models/hbm0923/hbm0923"
 ISA = "fleet/isa/hbm0923"
@@ -17,11 +17,12 @@ FAULTS = (
         digits(*BITS),
         "FAIL      rtl-vs-iss",
         (r"[123] of 3 commits differ", r"instruction 0 mvm_bn, operations \S*, \S*, h1", r"element \[14, 105\] at ddr 0x\w+: .*"),
-        (
-            Edit(
+        choices=(
+            Choice(
                 f"{RTL}_mvm_array.sv",
-                "sign = 64'd0 - 64'(w[4*l+3]);",
-                "sign = 64'd0 - 64'(w[4*l+3] && !(l == 17 && w[4*l+:4] == 4'hE && fixed[l] == 64'sd6291456));",
+                "w[4*l+3]",
+                "w[4*l+3] && !(l == 17 && w[4*l+:4] == 4'hE && fixed[l] == 64'sd6291456)",
+                "sign = 64'd0 - 64'(",
             ),
         ),
     ),
@@ -31,12 +32,13 @@ FAULTS = (
         digits(*BITS),
         "FAIL      rtl-vs-iss",
         (r"3 of 3 commits differ", r"instruction 0 mvm_bn", r"element \[0, \d+\] at ddr 0x\w+: .*"),
-        (
-            Edit(
+        choices=(
+            Choice(
                 f"{ISA}/arithmetic.py",
-                "half = v.astype(np.float16)\n",
-                "half = v.astype(np.float16)\n"
-                "        half = np.where(np.abs(half.astype(v.dtype)) > np.abs(v), np.nextafter(half, np.float16(0)), half)\n",
+                "v.astype(np.float16)",
+                "(lambda h: np.where(np.abs(h.astype(v.dtype)) > np.abs(v), np.nextafter(h, np.float16(0)), h))(v.astype(np.float16))",
+                "half = ",
+                "\n",
             ),
         ),
     ),
@@ -46,11 +48,13 @@ FAULTS = (
         digits(*BITS),
         "FAIL      rtl-vs-iss",
         (r"bytes written expected \d+, found \d+", r"first divergence \(rtl-vs-iss\): instruction 0 mvm_bn.*"),
-        (
-            Edit(
+        choices=(
+            Choice(
                 f"{RTL}_ddr_writer.sv",
-                "assign push          = valid_i || extra_push;",
-                "assign push          = (valid_i && !(out_i.last_block && out_i.last_token)) || extra_push;",
+                "valid_i",
+                "(valid_i && !(out_i.last_block && out_i.last_token))",
+                "assign push          = ",
+                " || extra_push",
             ),
         ),
     ),
@@ -60,11 +64,9 @@ FAULTS = (
         cosim("groups", *BITS),
         "FAIL      rtl-vs-iss",
         (r"instruction 0 mvm, operations matmul\.0|instruction 0 mvm, operations y", r"element \[0, 0\] at ddr 0x\w+: .*"),
-        (
-            Edit(
-                f"{RTL}_mvm_issue.sv",
-                "ctrl_o.group_end   = plan_i.group != 2'd2 || beat_q[0] || last_beat;",
-                "ctrl_o.group_end   = plan_i.group != 2'd2 || !beat_q[0] || last_beat;",
+        choices=(
+            Choice(
+                f"{RTL}_mvm_issue.sv", "beat_q[0]", "!beat_q[0]", "ctrl_o.group_end   = plan_i.group != 2'd2 || ", " || last_beat"
             ),
         ),
     ),
@@ -78,8 +80,7 @@ FAULTS = (
             r"of best",
             r"element \[0\] at ddr 0x\w+: expected 0x00000003 = 3, found 0x00000005 = 5",
         ),
-        (Edit(f"{RTL}_mvm_argmax.sv", "if (key[c+s] > key[c]) begin", "if (key[c+s] >= key[c]) begin"),),
-        nightly=True,
+        choices=(Choice(f"{RTL}_mvm_argmax.sv", "key[c+s] > key[c]", "key[c+s] >= key[c]", "if (", ") begin"),),
     ),
     Fault(
         "rtl-argmax-across",
@@ -91,8 +92,13 @@ FAULTS = (
             r"of best",
             r"element \[0\] at ddr 0x\w+: expected 0x00000003 = 3, found 0x00000011 = 17",
         ),
-        (Edit(f"{RTL}_mvm_argmax.sv", "block_key_q > best_key[", "block_key_q >= best_key["),),
-        nightly=True,
+        choices=(
+            Choice(
+                f"{RTL}_mvm_argmax.sv",
+                "block_key_q > best_key[out_q.token[Tw-1:0]]",
+                "block_key_q >= best_key[out_q.token[Tw-1:0]]",
+            ),
+        ),
     ),
     Fault(
         "rtl-relu-zero",
@@ -100,8 +106,7 @@ FAULTS = (
         cosim("corners:zeros", *BITS),
         "FAIL      rtl-vs-iss",
         (r"1 of 2 commits differ", r"element \[\d+, 9\] at ddr 0x\w+: expected 0x0000 = 0, found 0x8000 = -0"),
-        (Edit(f"{RTL}_mvm_epilogue.sv", "(on && x[31] &&", "(on && x[31] && x[30:0] != 31'd0 &&"),),
-        nightly=True,
+        choices=(Choice(f"{RTL}_mvm_epilogue.sv", "x[31]", "x[31] && x[30:0] != 31'd0", "(on && ", " &&"),),
     ),
     Fault(
         "rtl-residual-address",
@@ -109,8 +114,7 @@ FAULTS = (
         digits(*BITS),
         "FAIL      rtl-vs-iss",
         (r"instruction 1 mvm_bn_res", r"element \[0, \d+\] at ddr 0x\w+: .*"),
-        (Edit(f"{RTL}_mvm_reads.sv", ".addr_i   (plan_i.res_addr),", ".addr_i   (plan_i.res_addr + 32'd64),"),),
-        nightly=True,
+        choices=(Choice(f"{RTL}_mvm_reads.sv", "plan_i.res_addr", "plan_i.res_addr + 32'd64", ".addr_i   (", "),"),),
     ),
     Fault(
         "rtl-cycle-classes",
@@ -118,14 +122,11 @@ FAULTS = (
         digits(*BITS),
         "rtl did not run",
         (r"instruction 0 \(mvm_bn", r"an assertion of the design failed at \S*hbm0923_unit_ctrl.sv:\d+"),
-        (
-            Edit(
-                f"{RTL}_unit_ctrl.sv",
-                "if (spent == 3'(i)) class_d[i] = class_q[i] + 32'd1;",
-                "if (spent == 3'(i)) class_d[i] = class_q[i] + 32'd1 + 32'(i == Issue);",
+        choices=(
+            Choice(
+                f"{RTL}_unit_ctrl.sv", "32'd1", "32'd1 + 32'(i == Issue)", "if (spent == 3'(i)) class_d[i] = class_q[i] + ", ";"
             ),
         ),
-        nightly=True,
     ),
     Fault(
         "rtl-write-handshake",
@@ -133,14 +134,7 @@ FAULTS = (
         digits(*BITS, "--memory", "stall:1"),
         "rtl",
         (r"instruction 0 \(?mvm_bn.*",),
-        (
-            Edit(
-                f"{RTL}_ddr_writer.sv",
-                "assign w_take    = wvalid_o && wready_i;",
-                "assign w_take    = wvalid_o;",
-            ),
-        ),
-        nightly=True,
+        choices=(Choice(f"{RTL}_ddr_writer.sv", "wvalid_o && wready_i", "wvalid_o", "assign w_take    = "),),
     ),
     Fault(
         "hbm-ports",

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-_COPIED = ("fleet", "rtl_models", "examples", "golden", "sim", "tests", "pyproject.toml")
+COPIED = ("fleet", "rtl_models", "examples", "golden", "sim", "tests", "docs", "pyproject.toml")
 _TIMEOUT_S = 900
+_EXCERPT = 6
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,35 @@ class Edit:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """An expression (Python, C++ or SystemVerilog) that stands exactly once in a file between `before` and `after`.
+
+    All choices are planted at once into one copy, each with the number of its fault, and a run says which number is wrong
+    (`schema.py`): one build of the hardware serves all of them.
+    """
+
+    file: str
+    right: str
+    wrong: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
 class Fault:
     """One fault.
 
     Attributes:
         name: for the test's id; what: in words, for the table.
-        edits: what is planted. plant: what no edit of text can do, called with the copy.
-        command: arguments of `python -m`; the command of the control, unless the fault says otherwise.
-        found_by: what has to find it, in the words of the output; places: patterns that must stand in the output, the last of
-            which is the place that the table shows.
+        command: arguments of `python -m`.
+        found_by: what has to find it, in the words of the output.
+        places: patterns that must stand in the output for the fault to count as localised; the last is the place that the table
+            shows.
+        at: the right place: number and name of the instruction, the operation, or the part of the harness.
+        kind: the class of fault, a heading of the catalogue.
+        edits: what is planted. plant: what no edit of text can do, called with the copy. choices: see `Choice`; not with edits.
         code: the exit code.
-        nightly: needs a build of the hardware, or time, that the quick set does not have.
+        nightly: needs time, or a build of the hardware of its own, that the quick set does not have.
     """
 
     name: str
@@ -49,11 +68,14 @@ class Fault:
     plant: Callable[[Project], None] | None = None
     code: int = 1
     nightly: bool = False
+    at: str = ""
+    kind: str = ""
+    choices: tuple[Choice, ...] = ()
 
     @property
     def planted_in(self) -> str:
         """For the table."""
-        return ", ".join(dict.fromkeys(e.file for e in self.edits)) or "data"
+        return ", ".join(dict.fromkeys(e.file for e in (*self.edits, *self.choices))) or "data or command line"
 
 
 @dataclass(frozen=True)
@@ -65,6 +87,17 @@ class Outcome:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """Of a fault that was planted: whether it was found and localised, what the output named, and why not."""
+
+    found: bool
+    localised: bool
+    named: str
+    excerpt: str
+    why: str
+
+
 class Project:
     """A copy of the project under `folder`, whose own sources the commands import."""
 
@@ -74,7 +107,7 @@ class Project:
     @classmethod
     def copy(cls, folder: Path, source: Path = PROJECT) -> Project:
         """Copies what commands need; byte code too, which is valid as long as its source is not edited."""
-        for name in _COPIED:
+        for name in COPIED:
             path = source / name
             if path.is_dir():
                 shutil.copytree(path, folder / name, symlinks=True)
@@ -96,14 +129,18 @@ class Project:
 
     def edit(self, edit: Edit) -> None:
         """Plants one edit."""
-        path = self.folder / edit.file
-        path.write_text(self.edited(edit), encoding="utf-8")
+        self.write(edit.file, self.edited(edit))
+
+    def write(self, file: str, text: str) -> None:
+        """Replaces a file, and forgets its byte code."""
+        path = self.folder / file
+        path.write_text(text, encoding="utf-8")
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             compiled.unlink()
 
-    def run(self, *module: str) -> Outcome:
-        """`python -m ...` in the copy."""
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "200"}
+    def run(self, *module: str, fault: int = 0) -> Outcome:
+        """`python -m ...` in the copy; `fault`: the number of the choice that is wrong."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "COLUMNS": "200", "FLEET_FAULT": str(fault)}
         for name in ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"):
             environment.pop(name, None)
         begun = time.monotonic()
@@ -115,15 +152,25 @@ class Project:
         return Outcome(process.returncode, process.stdout, time.monotonic() - begun)
 
 
-def check(fault: Fault, outcome: Outcome) -> str:
-    """Holds the outcome against what the fault must lead to. Returns the place, as the output names it."""
-    told = f"\n--- {fault.what}; the command said:\n{outcome.text}"
-    assert outcome.code == fault.code, f"exit code {outcome.code}, expected {fault.code}{told}"
-    assert "Traceback" not in outcome.text, f"a traceback{told}"
-    assert fault.found_by in outcome.text, f"'{fault.found_by}' did not find it{told}"
-    place = ""
-    for pattern in fault.places:
-        match = re.search(pattern, outcome.text)
-        assert match is not None, f"the output does not name /{pattern}/{told}"
-        place = match[0].strip()
-    return place
+def judge(fault: Fault, outcome: Outcome) -> Verdict:
+    """Whether the output is what the fault must lead to: found by the right check, and at the right place."""
+    why: list[str] = []
+    if outcome.code != fault.code:
+        why.append(f"exit code {outcome.code}, expected {fault.code}")
+    if "Traceback (most recent call last)" in outcome.text and "pytest" not in fault.command:
+        why.append("a traceback")
+    if fault.found_by not in outcome.text:
+        why.append(f"'{fault.found_by}' did not find it")
+    matches = [(pattern, re.search(pattern, outcome.text)) for pattern in fault.places]
+    missed = [f"the output does not name /{pattern}/" for pattern, match in matches if match is None]
+    last = matches[-1][1] if matches else None
+    named = last[0].strip() if last is not None else ""
+    starts = [m.start() for _, m in matches if m is not None] + [i for i in (outcome.text.find(fault.found_by),) if i >= 0]
+    return Verdict(not why, not why and not missed, named, _excerpt(outcome.text, starts), "; ".join([*why, *missed]))
+
+
+def _excerpt(text: str, starts: list[int]) -> str:
+    """The lines of the output that the verdict rests on."""
+    numbers = sorted({text.count("\n", 0, start) for start in starts})[:_EXCERPT]
+    lines = text.splitlines()
+    return "\n".join(line if len(line) <= 200 else line[:197] + "..." for line in (lines[n].strip() for n in numbers))

@@ -1,0 +1,99 @@
+"""All choices at once: one copy of the project in which `FLEET_FAULT=<number>` says which expression is the wrong one.
+
+Number 0 is no fault: the controls run with it. The hardware, its memories and the bench are built once for a device, whatever the
+number; faults in the functional model leave the hash of the description as it is, so that it refuses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from planting import Choice, Edit, Fault, Project
+
+_PYTHON = '''"""Which planted fault this process has: 0 is none."""
+
+import os
+
+
+def chosen() -> int:
+    return int(os.environ.get("FLEET_FAULT", "0"))
+'''
+_DECLARED = 'extern "C" int fleet_fault_number();\n'
+_DEFINED = """
+extern "C" int fleet_fault_number() {
+    static const char* const text = std::getenv("FLEET_FAULT");
+    static const int number = text == nullptr ? 0 : std::atoi(text);
+    return number;
+}
+"""
+_PACKAGE = (
+    '"package fleet_fault_pkg;\\n  import \\"DPI-C\\" function int fleet_fault_number();\\n'
+    '  int chosen = fleet_fault_number();\\nendpackage\\n"'
+)
+# The package goes into the first file that is compiled, the function into a source of every simulation.
+_SUPPORT = (
+    Edit(
+        "fleet/engines/rtl_sim/dut.py",
+        '        "fleet_dut_pkg.sv": f"{head}',
+        f'        "fleet_dut_pkg.sv": {_PACKAGE} + f"{{head}}',
+    ),
+    Edit("rtl_models/memory/memory.cpp", "#include <cstring>\n", f"#include <cstdlib>\n#include <cstring>\n{_DEFINED}"),
+)
+
+
+def plant_choices(project: Project, faults: Sequence[Fault]) -> None:
+    """Plants the choices of all faults, each under the number of its fault (`number_of`)."""
+    (project.folder / "fleet_fault.py").write_text(_PYTHON, encoding="utf-8")
+    for edit in _SUPPORT:
+        project.edit(edit)
+    spans: dict[str, list[tuple[int, int, str]]] = {}
+    texts: dict[str, str] = {}
+    for fault in faults:
+        for choice in fault.choices:
+            text = texts.setdefault(choice.file, (project.folder / choice.file).read_text(encoding="utf-8"))
+            start = place_of(text, choice)
+            planted = _expression(choice, number_of(faults, fault))
+            spans.setdefault(choice.file, []).append((start, start + len(choice.right), planted))
+    for file, found in spans.items():
+        found.sort()
+        text, end = texts[file], len(texts[file])
+        for first, last, planted in reversed(found):
+            assert last <= end, f"{file}: two choices have the same text: {text[first:last]!r}"
+            text, end = text[:first] + planted + text[last:], first
+        if PurePath(file).suffix in {".cpp", ".h"}:
+            text = _with_declaration(text)
+        project.write(file, text)
+
+
+def number_of(faults: Sequence[Fault], fault: Fault) -> int:
+    """Of a fault with choices; 0 for another."""
+    with_choices = [f.name for f in faults if f.choices]
+    return with_choices.index(fault.name) + 1 if fault.choices else 0
+
+
+def place_of(text: str, choice: Choice) -> int:
+    """Where the right expression begins. AssertionError when it does not stand there exactly once."""
+    whole = choice.before + choice.right + choice.after
+    found = text.count(whole)
+    assert found == 1, f"{choice.file}: the text to edit stands there {found} times, expected once: {whole!r}"
+    assert choice.right != choice.wrong, f"{choice.file}: the choice is none"
+    return text.index(whole) + len(choice.before)
+
+
+def _expression(choice: Choice, number: int) -> str:
+    match PurePath(choice.file).suffix:
+        case ".sv":
+            return f"((fleet_fault_pkg::chosen == {number}) ? ({choice.wrong}) : ({choice.right}))"
+        case ".cpp" | ".h":
+            return f"(fleet_fault_number() == {number} ? ({choice.wrong}) : ({choice.right}))"
+        case ".py":
+            return f'(({choice.wrong}) if __import__("fleet_fault").chosen() == {number} else ({choice.right}))'
+        case other:
+            raise AssertionError(f"{choice.file}: no choice can be planted into {other}")
+
+
+def _with_declaration(text: str) -> str:
+    """Before the first include; a header's `#pragma once` may stand above it."""
+    at = text.index("#include")
+    return text[:at] + _DECLARED + text[at:]

@@ -23,9 +23,10 @@ from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.isa.contract import Device, InstructionSet
 
-Flavour = Literal["burst", "plain", "waves", "profile"]
+Flavour = Literal["burst", "plain", "waves", "profile", "coverage"]
 """burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST); profile: plain with line
-numbers, its generated C++ kept in the folder `cpp` beside it."""
+numbers, its generated C++ kept in the folder `cpp` beside it; coverage: burst that counts lines, toggles and assertions and leaves
+`coverage-<process>.dat` in its folder when it ends."""
 
 Progress = Callable[[float, str], None]
 
@@ -40,6 +41,7 @@ _MAINS: dict[Flavour, str] = {
     "plain": "bench/plain_main.cpp",
     "waves": "bench/burst_main.cpp",
     "profile": "bench/plain_main.cpp",
+    "coverage": "bench/burst_main.cpp",
 }
 
 _VERILATOR = [
@@ -47,6 +49,7 @@ _VERILATOR = [
     "--no-timing", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats",
 ]  # fmt: skip
 _COCOTB = ["--vpi", "--public-depth", "1"]
+_COVERAGE = ["--coverage-line", "--coverage-toggle", "--coverage-user"]
 _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
 _GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
@@ -158,12 +161,14 @@ def _wave_options(tools: Toolchain) -> list[str]:
 
 def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
     options = [*_VERILATOR, "-CFLAGS", _CFLAGS]
-    if flavour in {"burst", "waves"}:
+    if flavour in {"burst", "waves", "coverage"}:
         options += _COCOTB
     if flavour == "profile":
         options += ["-CFLAGS", "-g1"]
     if flavour == "waves":
         options += _wave_options(tools)
+    if flavour == "coverage":
+        options += _COVERAGE
     return options
 
 

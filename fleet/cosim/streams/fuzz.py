@@ -8,28 +8,41 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from fleet.cosim.files import write_atomically
 from fleet.cosim.streams.bundle import save_bundle
+from fleet.cosim.streams.case import StreamCase, StreamOutcome
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, memories, settings
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["FuzzState", "case_name", "fuzz", "load_state", "state_file"]
+__all__ = ["Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
 
 _FORM = 1
 _STRIDE = 10_000_000
 """Programs of one seed, at most."""
 _KINDS, _SHARES = ("program", "illegal", "random"), (0.5, 0.25, 0.25)
 _SAVED_EVERY = 5.0
+
+
+class Chooser(Protocol):
+    """Chooses what is run next, knowing what has been met: how a run is steered towards what it has not seen yet."""
+
+    def choose(self, number: int) -> str:
+        """Name of case `number`, which `make_case` takes; it depends on the seed and on what was met, on nothing else."""
+        ...
+
+    def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
+        """A case was run; in order of the numbers."""
+        ...
 
 
 @dataclass
@@ -89,11 +102,12 @@ def case_name(device: str, seed: int, number: int) -> str:
 
 def fuzz(
     state: FuzzState, folder: Path, *, seconds: float, count: int | None = None, stop_after: int = 10,
-    told: Callable[[FuzzState], None] | None = None,
+    told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
 ) -> FuzzState:  # fmt: skip
     """Goes on from `state` for so long, or so many programs; stores state and failing streams below `folder`.
 
-    stop_after: failures after which it is no use to go on; told: called now and then. Raises SetupError, BuildError, FleetError.
+    stop_after: failures after which it is no use to go on; told: called now and then.
+    chooser: names the programs; None: `case_name` does. Raises SetupError, BuildError, FleetError.
     """
     path = state_file(folder, state.device, state.seed)
     _, chip = find_device(state.device)
@@ -103,10 +117,13 @@ def fuzz(
         began = before = time.monotonic()  # the build does not count
         try:
             while state.next < min(last, _STRIDE) and time.monotonic() - began < seconds and found < stop_after:
-                name = case_name(state.device, state.seed, state.next)
+                name = chooser.choose(state.next) if chooser is not None else case_name(state.device, state.seed, state.next)
                 way = ways[state.next % len(ways)]
                 model = next(m for m in memories(chip, state.next) if m.partition(":")[0] == way.memory.partition(":")[0])
-                (outcome,) = runner.run(make_case(name), [type(way)(model, way.issue)])
+                case = make_case(name)
+                (outcome,) = runner.run(case, [type(way)(model, way.issue)])
+                if chooser is not None:
+                    chooser.met(case, [outcome])
                 state.next += 1
                 state.programs += 1
                 state.executed += sum(not c.cause for c in outcome.expected)

@@ -21,7 +21,7 @@ from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.images import ByteDifference, Images, differences
 from fleet.cosim.streams.locate import disagreement, locate
-from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
+from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Flavour, build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status
@@ -51,6 +51,8 @@ class StreamRunner:
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
         self.power_on, self._flavour = power_on, flavour
+        self.watch: Watch | None = None
+        """Told what the functional model writes, see `execute`."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design_of(self.set, self.device), flavour)
@@ -90,7 +92,7 @@ class StreamRunner:
         if not case.calls:
             raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
         self.expected.fill(case.blocks, case.parameters)
-        return execute(self.set, self.device, self.expected.memory, case.calls)
+        return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
 
     def hardware(
         self, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()

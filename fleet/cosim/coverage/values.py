@@ -1,0 +1,123 @@
+"""Classes of the values of fields, and which of them a description leaves possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fleet.isa.conformance import value_class
+from fleet.isa.contract import Device
+from fleet.isa.description import Description, Field, Register
+
+__all__ = ["Place", "class_of", "examples", "places", "possible", "remainder", "REMAINDERS"]
+
+REMAINDERS = ("whole", "over", "short", "other")
+"""Of a size by a block: none, one over, one short, another."""
+
+_PERIOD = 4096  # twice the largest block of `value_class`
+_EXAMPLES = 48
+
+
+@dataclass(frozen=True)
+class Place:
+    """A field of an instruction. label: the register's name, with the field's where there are several."""
+
+    label: str
+    register: Register
+    field: Field
+    free: bool
+    """Whether an instruction's calls may differ in it: false for a start register's bits that the instruction fixes."""
+
+
+def places(description: Description, instruction: str) -> tuple[Place, ...]:
+    """All fields of what an instruction writes, in order. Raises KeyError."""
+    word = description.instructions[instruction]
+    found: list[Place] = []
+    for r in description.words(instruction):
+        for f in r.fields:
+            label = r.name if len(r.fields) == 1 else f"{r.name}.{f.name}"
+            found.append(Place(label, r, f, r.role != "start" or bool(word.start_optional & f.mask)))
+    return tuple(found)
+
+
+def class_of(f: Field, value: int) -> str:
+    """`value_class` without blanks, so that it can stand in a bin's key."""
+    return value_class(f, value).replace(" + ", "+").replace(" - ", "-").replace(" ", "_")
+
+
+def remainder(value: int, block: int) -> str:
+    """One of `REMAINDERS`."""
+    left = value % block
+    return "whole" if left == 0 else "over" if left == 1 else "short" if left == block - 1 else "other"
+
+
+def _legal_values(f: Field, device: Device) -> Iterator[int]:
+    """Values that allowed values, alignment, width and the size of memory leave: all of them up to a period, and the odd ones above."""
+    top = (1 << f.width) - 1
+    if f.allowed is not None:
+        yield from (v for v in f.allowed if v <= top)
+        return
+    if f.kind == "constant":
+        yield f.reset
+        return
+    end = min(top + 1, device.memory[f.space]) if f.kind == "address" and f.space in device.memory else top + 1
+    step = max(1, f.align)
+    yield from range(0, min(end, _PERIOD + 1), step)
+    for base in (1 << 16, 1 << 20, 1 << 30):
+        yield from (v for v in range(base, min(end, base + step * 8), step))
+    if top < end and top % step == 0:
+        yield top
+
+
+@lru_cache(maxsize=4096)
+def _examples(f: Field, device: _Hashed) -> dict[str, tuple[int, ...]]:
+    found: dict[str, list[int]] = {}
+    for v in _legal_values(f, device.device):
+        found.setdefault(class_of(f, v), []).append(v)
+    return {name: tuple(_spread(values)) for name, values in found.items()}
+
+
+def _spread(values: list[int]) -> list[int]:
+    """A few small ones and some of all."""
+    if len(values) <= _EXAMPLES:
+        return values
+    rest = values[8:]
+    return values[:8] + rest[:: max(1, len(rest) // (_EXAMPLES - 8))]
+
+
+class _Hashed:
+    """A device as a cache's key: two are equal when their memories are."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashed) and self.device.memory == other.device.memory
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self.device.memory.items())))
+
+
+def examples(f: Field, device: Device) -> dict[str, tuple[int, ...]]:
+    """Class -> some values of it, for every class that has any."""
+    return _examples(f, _Hashed(device))
+
+
+def possible(f: Field, device: Device) -> dict[str, str | None]:
+    """Class of values that fit into the field -> None, or why the description or the device leave none of it."""
+    left = examples(f, device)
+    top = (1 << f.width) - 1
+    fitting = {v for v in (*range(min(_PERIOD, top) + 1), 1 << 16, 1 << 20, 1 << 30, top) if v <= top}
+    found: dict[str, str | None] = {}
+    if f.kind == "constant" or f.allowed is not None:
+        return dict.fromkeys(left, None)
+    for v in sorted(fitting):
+        name = class_of(f, v)
+        if name in found or name in left:
+            continue
+        if f.kind == "address" and f.space in device.memory and v >= device.memory[f.space]:
+            found[name] = f"{f.space} ends at {device.memory[f.space]:#x}"
+        else:
+            found[name] = f"no multiple of {f.align} is in it"
+    return dict.fromkeys(left, None) | found

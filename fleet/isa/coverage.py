@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import cast
 
-from fleet.isa.contract import Device, InstructionSet
+import numpy as np
+
+from fleet.isa.conformance import Place
+from fleet.isa.contract import Call, Device, InstructionSet, Write
 
 __all__ = ["CoverageHints", "hints_of"]
 
@@ -27,12 +30,15 @@ class CoverageHints:
     Attributes:
         blocks: the natural blocks of a device's sizes, ascending.
         dtypes: instruction -> NumPy dtype ("<f2") of the elements that it writes, where the writes themselves do not say it.
+        fill: calls that fill every memory which only instructions reach, and the blocks that they read; None where draws do not read
+            what is not theirs.
         impossible: (pattern of bins' keys as `fnmatch` reads it, why no legal stream falls into one). A run that meets one of them
             says so and fails: the reason is wrong.
     """
 
     blocks: Callable[[Device], tuple[int, ...]] = _blocks
     dtypes: Mapping[str, str] = field(default_factory=dict[str, str])
+    fill: Callable[[Device, np.random.Generator, Place], tuple[Sequence[Call], Sequence[Write]]] | None = None
     impossible: tuple[tuple[str, str], ...] = ()
 
     def reason(self, key: str) -> str | None:

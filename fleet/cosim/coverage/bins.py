@@ -23,7 +23,7 @@ import numpy as np
 from fleet.isa.coverage import CoverageHints, hints_of
 from fleet.cosim.coverage.results import SPECIAL, result_classes
 from fleet.cosim.coverage.shapes import SHAPES, STRIDES, crossed_modes, sizes_of
-from fleet.cosim.coverage.values import REMAINDERS, Place, examples, places, possible, remainder
+from fleet.cosim.coverage.values import REMAINDERS, Place, class_of, examples, fitting, places, possible, remainder
 from fleet.cosim.streams.hazards import KINDS
 from fleet.cosim.streams.suite import memories, ways_of_issue
 from fleet.isa.codec import description_of
@@ -57,7 +57,8 @@ def family(key: str) -> str:
 class Space:
     """Everything that can be met, in a fixed order. bins: key -> None, or why nothing can fall into it.
 
-    places, sizes, modes: of every instruction; causes: number -> name; blocks: natural ones, ascending.
+    places, sizes, modes: of every instruction; strided: "read" and "write" where its addresses say what it touches there.
+    causes: number -> name; blocks: natural ones, ascending.
     """
 
     instruction_set: InstructionSet
@@ -67,6 +68,7 @@ class Space:
     places: dict[str, tuple[Place, ...]]
     sizes: dict[str, tuple[Place, ...]]
     modes: dict[str, tuple[Place, ...]]
+    strided: dict[str, frozenset[str]]
     causes: dict[int, str]
     blocks: tuple[int, ...]
 
@@ -85,8 +87,10 @@ def space_of(instruction_set: InstructionSet, device: Device) -> Space:
     blocks = hints.blocks(device)
     space = Space(
         instruction_set, device, hints, {}, found, {n: sizes_of(p) for n, p in found.items()},
-        {n: crossed_modes(p) for n, p in found.items()}, causes, blocks,
+        {}, {}, causes, blocks,
     )  # fmt: skip
+    space.strided.update({n: _strided(space, n) for n in names})
+    space.modes.update({n: _distinct(space, n, crossed_modes(p)) for n, p in found.items()})
     for key, why in _bins(space, names):
         space.bins[key] = why if why is not None else hints.reason(key)
     return space
@@ -99,9 +103,7 @@ def _bins(space: Space, names: list[str]) -> Iterator[tuple[str, str | None]]:
         yield from ((f"{name}:start:{value:#x}", None) for value in _starts(space, name))
         yield from _fields(space, name)
         yield from _remainders(space, name)
-        sample = _sampled(space, name)
-        for side, ranges in (("read", sample.reads), ("write", sample.writes)):
-            yield from ((f"{name}:stride:{side}:{s}", None) for s in STRIDES if ranges)
+        yield from ((f"{name}:stride:{side}:{s}", None) for side in sorted(space.strided[name]) for s in STRIDES)
         yield from ((f"{name}:result:{r}", None) for r in result_classes(space.hints.dtypes.get(name, "")))
         kinds = [m.partition(":")[0] for m in memories(space.device, 0)]
         yield from ((f"{name}:memory:{m}", None) for m in kinds)
@@ -127,20 +129,58 @@ def _starts(space: Space, name: str) -> list[int]:
 
 
 def _fields(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
+    ignored = _ignored(space, name)
     for p in space.places[name]:
         if p.free:
             for value, why in possible(p.field, space.device).items():
-                yield f"{name}:field:{p.label}:{value}", why
+                yield f"{name}:field:{p.label}:{value}", None if p.label in ignored else why
+
+
+def _ignored(space: Space, name: str) -> set[str]:
+    """Labels of fields whose constraints in the description the functional model does not hold: ignored ones, for the most part.
+
+    A sampled call stays legal with a value that the description does not leave.
+    """
+    cls, found = space.instruction_set.instructions[name], set[str]()
+    for p in space.places[name]:
+        outside = {value for value, why in possible(p.field, space.device).items() if why is not None}
+        odd = list({class_of(p.field, v): v for v in reversed(fitting(p.field)) if v}.items())
+        odd = [v for name_, v in odd if name_ in outside]
+        for call in sample_calls(space, name, _SAMPLE) if odd and p.free else ():
+            now = call.fields[p.register.name] & ~p.field.mask
+            if any(not cls.legal(space.device, {**call.fields, p.register.name: now | v << p.field.low}) for v in odd):
+                found.add(p.label)
+                break
+    return found
 
 
 def _remainders(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
+    ignored = _ignored(space, name)
     for p in space.sizes[name]:
-        every = [v for values in examples(p.field, space.device).values() for v in values]
+        every = fitting(p.field) if p.label in ignored else [v for e in examples(p.field, space.device).values() for v in e]
         for block in space.blocks:
             left = {remainder(v, block) for v in every if v}
             for r in REMAINDERS:
                 why = None if r in left else f"no multiple of {p.field.align} is"
                 yield f"{name}:remainder:{p.label}/{block}:{r}", why
+
+
+def _strided(space: Space, name: str) -> frozenset[str]:
+    addressed = {p.field.space for p in space.places[name] if p.field.kind == "address"}
+    sample = _sampled(space, name)
+    return frozenset(side for side, touched in (("read", sample.reads), ("write", sample.writes)) if addressed & touched)
+
+
+def _distinct(space: Space, name: str, modes: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Modes without those that say in every sampled call what an earlier one says."""
+    calls = sample_calls(space, name, 2 * _SAMPLE)
+    known: dict[tuple[int, ...], Place] = {}
+    for p in modes:
+        values = [p.field.get(c.fields[p.register.name]) for c in calls]
+        first = {v: i for i, v in reversed(list(enumerate(values)))}
+        pattern = tuple(first[v] for v in values)
+        known.setdefault(pattern if len(first) > 1 else (-1, len(known)), p)
+    return tuple(known.values())
 
 
 def mode_values(space: Space, name: str) -> list[str]:
@@ -160,7 +200,7 @@ def _cross(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
             space.bins[key] = space.bins.get(key) or space.hints.reason(key)
     shapes = SHAPES if space.sizes[name] else SHAPES[:1]
     sample = _sampled(space, name)
-    strides = STRIDES if sample.reads | sample.writes else STRIDES[:1]
+    strides = STRIDES if space.strided[name] else STRIDES[:1]
     known = set(result_classes(space.hints.dtypes.get(name, "")))
     saturation = ("ordinary", "saturated") if known & SPECIAL else ("ordinary",)
     touches = sample.reads | sample.writes
@@ -192,11 +232,14 @@ def _sampled(space: Space, name: str) -> _Sampled:
     return _SAMPLES[key]
 
 
+_DRAWN: dict[tuple[str, str, str], list[Call]] = {}
+
+
 def sample_calls(space: Space, name: str, count: int) -> list[Call]:
     """The first draws of an instruction, always the same."""
     source = sources(space.instruction_set)[name]
-    found: list[Call] = []
-    for i in range(count):
+    found = _DRAWN.setdefault((str(space.instruction_set.description), space.device.name, name), [])
+    for i in range(len(found), count):
         rng = np.random.default_rng(i)
         found.append(source.draw(space.device, rng, MemoryPlace(space.device, rng), small=True).call)
-    return found
+    return found[:count]

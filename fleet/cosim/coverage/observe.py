@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from fleet.cosim.coverage.bins import NO_MODE, Space, distance_class
@@ -62,13 +62,14 @@ class Observer:
         """Of a legal call."""
         name, fields, device = call.instruction, call.fields, self.space.device
         cls = self._classes[name]
-        bases = [fields[r] for r in self._bases[name]]
+        bases, sides = [fields[r] for r in self._bases[name]], self.space.strided[name]
         modes = tuple(
             f"{p.label}={class_of(p.field, p.field.get(fields[p.register.name]))}" for p in self.space.modes[name]
         )
         return Coordinates(
             modes or (NO_MODE,), shape_of(self.space.sizes[name], fields, self.space.blocks),
-            stride_of(cls.reads(device, fields), bases), stride_of(cls.writes(device, fields), bases),
+            stride_of(cls.reads(device, fields), bases) if "read" in sides else None,
+            stride_of(cls.writes(device, fields), bases) if "write" in sides else None,
         )  # fmt: skip
 
     def call_bins(self, call: Call) -> Iterator[str]:
@@ -95,10 +96,13 @@ class Observer:
         if self.space.places[name][at[0]].register.role == "start":
             yield f"{name}:start:{value:#x}"
 
-    def stream(self, calls: Sequence[Call], commits: Sequence[StreamCommit], memory: str, issue: str) -> set[str]:
+    def stream(
+        self, calls: Sequence[Call], commits: Sequence[StreamCommit], memory: str, issue: str, has_form: Container[str]
+    ) -> set[str]:
         """All bins of a stream that ran; `wrote` was told what its calls wrote.
 
-        memory: name of the memory model without its parameter; issue: how it was issued in truth.
+        memory: name of the memory model without its parameter; issue: how it was issued; has_form: instructions that have a binary
+        form: the others are written to the registers.
         """
         found: set[str] = set()
         nearest: dict[int, int] = {}
@@ -114,7 +118,7 @@ class Observer:
                 continue
             found.add(f"{name}:executed:yes")
             found.add(f"{name}:memory:{memory}")
-            found.add(f"{name}:issue:{issue}")
+            found.add(f"{name}:issue:{issue if name in has_form else 'regs'}")
             found.update(self.call_bins(call))
             found |= self._crossed(call, i, nearest.get(i))
         return found

@@ -10,7 +10,7 @@ from fleet.isa.conformance import value_class
 from fleet.isa.contract import Device
 from fleet.isa.description import Description, Field, Register
 
-__all__ = ["Place", "class_of", "examples", "places", "possible", "remainder", "REMAINDERS"]
+__all__ = ["REMAINDERS", "Place", "class_of", "examples", "fitting", "places", "possible", "remainder"]
 
 REMAINDERS = ("whole", "over", "short", "other")
 """Of a size by a block: none, one over, one short, another."""
@@ -104,15 +104,22 @@ def examples(f: Field, device: Device) -> dict[str, tuple[int, ...]]:
     return _examples(f, _Hashed(device))
 
 
-def possible(f: Field, device: Device) -> dict[str, str | None]:
-    """Class of values that fit into the field -> None, or why the description or the device leave none of it."""
-    left = examples(f, device)
+def fitting(f: Field) -> list[int]:
+    """Values of every class that fit into the field, whatever the description allows; ascending."""
     top = (1 << f.width) - 1
-    fitting = {v for v in (*range(min(_PERIOD, top) + 1), 1 << 16, 1 << 20, 1 << 30, top) if v <= top}
+    return sorted({v for v in (*range(min(_PERIOD, top) + 1), 1 << 16, 1 << 20, 1 << 30, top) if v <= top})
+
+
+def possible(f: Field, device: Device) -> dict[str, str | None]:
+    """Class of values that fit into the field -> None, or why the description or the device leave none of it.
+
+    A field that an instruction ignores may have any value all the same; `bins` looks for that.
+    """
+    left = examples(f, device)
     found: dict[str, str | None] = {}
     if f.kind == "constant" or f.allowed is not None:
         return dict.fromkeys(left, None)
-    for v in sorted(fitting):
+    for v in fitting(f):
         name = class_of(f, v)
         if name in found or name in left:
             continue

@@ -4,6 +4,7 @@
     <device>/<instruction>/random/<seed>        a legal call with random data
     <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; what is refused must write nothing
     <device>/program/<seed>                     several instructions that depend on each other
+    <device>/<instruction>/aimed/<bin>/<seed>   a draw, or a program, that aims at a coverage bin (`fleet.cosim.coverage`)
 
 Generic over instruction sets: what is legal and what data look like comes from the set (`fleet.isa.conformance`).
 """
@@ -27,7 +28,8 @@ from fleet.isa.registry import find_device, instruction_sets
 __all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
 
 _NAME = re.compile(
-    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/(?P<kind>directed|random|illegal)|(?P<program>program))/(?P<number>\d+)"
+    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program))"
+    r"/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
 _STEPS = (3, 9)  # instructions of a program
@@ -72,6 +74,13 @@ def make_case(name: str) -> StreamCase:
         calls = tuple(c for d in draws for c in (*d.before, d.call))
         causes = (0,) * len(calls)
         classes = {"steps": str(len(draws))}
+    elif match["bin"]:
+        from fleet.cosim.coverage.aimed import aimer  # its bins are made of this suite's settings
+
+        draws = list(aimer(instruction_set, device).draw(match["bin"], number).draws)
+        calls = tuple(c for d in draws for c in (*d.before, d.call))
+        causes = (0,) * len(calls)
+        classes = {"aimed at": match["bin"]}
     else:
         source = _sources(instruction_set).get(match["instruction"])
         if source is None:

@@ -21,6 +21,8 @@ __all__ = ["Aim", "Aimed", "aimer"]
 
 _CANDIDATES = 3
 _EARLIER = {"none": (0, 1), "1": (1, 2), "2-3": (2, 4), "4+": (4, 7)}
+_APART = {"2-3": (1, 3), "4+": (3, 6)}
+"""Barriers between a call and what it waits for, at least and less than."""
 _DRAWS = 6
 _ROOMY, _ROOM = 0.7, (4096, 32768, 131072)
 
@@ -160,11 +162,17 @@ class Aimer:
             best = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
         known = self._written([*earlier, best])
         call = self._moved(best.call, aim, rng, known)
+        barrier = self.space.hints.barrier
+        if barrier is not None and (call != best.call or aim.distance in _APART):
+            low, high = _APART.get(aim.distance, (1, 2))
+            best = replace(best, before=(*best.before, *(barrier(device) for _ in range(int(rng.integers(low, high))))))
         return replace(best, call=call)
 
     def _written(self, draws: Sequence[Draw]) -> list[Range]:
         """What the calls before the last one write into memories that only instructions fill."""
+        fills = self.space.hints.fills
         calls = [c for d in draws for c in (*d.before, d.call)][:-1]
+        calls = [c for c in calls if fills is None or c.instruction in fills]
         classes, device = self.space.instruction_set.instructions, self.space.device
         return [r for c in calls for r in classes[c.instruction].writes(device, c.fields) if r.space not in device.memory]
 

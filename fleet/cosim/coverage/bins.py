@@ -82,7 +82,7 @@ def space_of(instruction_set: InstructionSet, device: Device) -> Space:
     """The bins of a set on a device. Raises DeviceError where the set says nothing of what to draw."""
     d, hints = description_of(instruction_set), hints_of(instruction_set)
     names = [n for n in instruction_set.instructions if n in sources(instruction_set)]
-    found = {n: places(d, n) for n in names}
+    found = {n: places(d, n, hints, device) for n in names}
     causes = {e.value: e.name for r in d.with_role("error_cause") for f in r.fields for e in f.encode if e.value}
     blocks = hints.blocks(device)
     space = Space(
@@ -132,7 +132,7 @@ def _fields(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
     ignored = _ignored(space, name)
     for p in space.places[name]:
         if p.free:
-            for value, why in possible(p.field, space.device).items():
+            for value, why in possible(p, space.device).items():
                 yield f"{name}:field:{p.label}:{value}", None if p.label in ignored else why
 
 
@@ -143,7 +143,7 @@ def _ignored(space: Space, name: str) -> set[str]:
     """
     cls, found = space.instruction_set.instructions[name], set[str]()
     for p in space.places[name]:
-        outside = {value for value, why in possible(p.field, space.device).items() if why is not None}
+        outside = {value for value, why in possible(p, space.device).items() if why is not None}
         odd = list({class_of(p.field, v): v for v in reversed(fitting(p.field)) if v}.items())
         odd = [v for name_, v in odd if name_ in outside]
         for call in sample_calls(space, name, _SAMPLE) if odd and p.free else ():
@@ -157,11 +157,11 @@ def _ignored(space: Space, name: str) -> set[str]:
 def _remainders(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
     ignored = _ignored(space, name)
     for p in space.sizes[name]:
-        every = fitting(p.field) if p.label in ignored else [v for e in examples(p.field, space.device).values() for v in e]
+        every = fitting(p.field) if p.label in ignored else [v for e in examples(p, space.device).values() for v in e]
         for block in space.blocks:
             left = {remainder(v, block) for v in every if v}
             for r in REMAINDERS:
-                why = None if r in left else f"no multiple of {p.field.align} is"
+                why = None if r in left else p.limit.why if p.limit is not None else f"no multiple of {p.field.align} is"
                 yield f"{name}:remainder:{p.label}/{block}:{r}", why
 
 
@@ -187,7 +187,7 @@ def mode_values(space: Space, name: str) -> list[str]:
     """ "field=value" of every mode that an instruction may have."""
     found: list[str] = []
     for p in space.modes[name]:
-        for value, why in possible(p.field, space.device).items():
+        for value, why in possible(p, space.device).items():
             if why is None and space.bins.get(f"{name}:field:{p.label}:{value}") is None:
                 found.append(f"{p.label}={value}")
     return found or [NO_MODE]
@@ -195,7 +195,7 @@ def mode_values(space: Space, name: str) -> list[str]:
 
 def _cross(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
     for p in space.modes[name]:  # what a set declares of fields must be known before their crosses
-        for value in possible(p.field, space.device):
+        for value in possible(p, space.device):
             key = f"{name}:field:{p.label}:{value}"
             space.bins[key] = space.bins.get(key) or space.hints.reason(key)
     shapes = SHAPES if space.sizes[name] else SHAPES[:1]

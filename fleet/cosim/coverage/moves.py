@@ -113,10 +113,22 @@ class Mover:
         close = sorted(values, key=lambda v: abs(v - now))[:4]
         drawn = [values[int(i)] for i in rng.permutation(len(values))[:6]]
         for value in dict.fromkeys([*close, *drawn]):
-            moved = self.legal(self.put(call, place, value), known)
-            if moved is not None and place.field.get(moved.fields[place.register.name]) == value:
+            moved = self._put_legal(call, place, value, known)
+            if moved is not None:
                 return moved
+        others = [p for p in self.space.sizes[call.instruction] if p is not place]
+        for value in dict.fromkeys([*close[:2], *drawn[:2]]):  # alone it does not go: with a second size after it, or below it
+            for i in rng.permutation(len(others))[:6]:
+                for second in (value + 1, 1, max(1, value - 1)):
+                    if second >> others[i].field.width == 0:
+                        moved = self._put_legal(self.put(call, others[i], second), place, value, known)
+                        if moved is not None:
+                            return moved
         return None
+
+    def _put_legal(self, call: Call, place: Place, value: int, known: Sequence[Range]) -> Call | None:
+        moved = self.legal(self.put(call, place, value), known)
+        return moved if moved is not None and place.field.get(moved.fields[place.register.name]) == value else None
 
     def walk(
         self, call: Call, score: Callable[[Call], int], goal: int, rng: np.random.Generator, known: Sequence[Range], steps: int = 24
@@ -151,7 +163,7 @@ def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
 
 def class_values(place: Place, value_class: str, space: Space) -> tuple[int, ...]:
     """Values of a class: those that the description leaves, else any that fit (of a field that an instruction ignores)."""
-    return examples(place.field, space.device).get(value_class) or any_of_class(place, value_class)
+    return examples(place, space.device).get(value_class) or any_of_class(place, value_class)
 
 
 @lru_cache(maxsize=4096)

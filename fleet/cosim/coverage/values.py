@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from fleet.isa.conformance import value_class
 from fleet.isa.contract import Device
+from fleet.isa.coverage import CoverageHints, Limit
 from fleet.isa.description import Description, Field, Register
 
 __all__ = ["REMAINDERS", "Place", "class_of", "examples", "fitting", "places", "possible", "remainder"]
@@ -28,16 +29,19 @@ class Place:
     field: Field
     free: bool
     """Whether an instruction's calls may differ in it: false for a start register's bits that the instruction fixes."""
+    limit: Limit | None = None
+    """What the set states of it."""
 
 
-def places(description: Description, instruction: str) -> tuple[Place, ...]:
+def places(description: Description, instruction: str, hints: CoverageHints, device: Device) -> tuple[Place, ...]:
     """All fields of what an instruction writes, in order. Raises KeyError."""
     word = description.instructions[instruction]
     found: list[Place] = []
     for r in description.words(instruction):
         for f in r.fields:
             label = r.name if len(r.fields) == 1 else f"{r.name}.{f.name}"
-            found.append(Place(label, r, f, r.role != "start" or bool(word.start_optional & f.mask)))
+            free = r.role != "start" or bool(word.start_optional & f.mask)
+            found.append(Place(label, r, f, free, hints.limit(device, instruction, label)))
     return tuple(found)
 
 
@@ -71,10 +75,11 @@ def _legal_values(f: Field, device: Device) -> Iterator[int]:
 
 
 @lru_cache(maxsize=4096)
-def _examples(f: Field, device: _Hashed) -> dict[str, tuple[int, ...]]:
+def _examples(f: Field, limit: Limit | None, device: _Hashed) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
-    for v in _legal_values(f, device.device):
-        found.setdefault(class_of(f, v), []).append(v)
+    for v in (*_legal_values(f, device.device), *((limit.low, limit.high) if limit is not None else ())):
+        if limit is None or (limit.low <= v <= limit.high and v % max(1, f.align) == 0):
+            found.setdefault(class_of(f, v), []).append(v)
     return {name: tuple(_spread(values)) for name, values in found.items()}
 
 
@@ -99,9 +104,9 @@ class _Hashed:
         return hash(tuple(sorted(self.device.memory.items())))
 
 
-def examples(f: Field, device: Device) -> dict[str, tuple[int, ...]]:
-    """Class -> some values of it, for every class that has any."""
-    return _examples(f, _Hashed(device))
+def examples(p: Place, device: Device) -> dict[str, tuple[int, ...]]:
+    """Class -> some values of it, for every class of which description, device and the set's limits leave any."""
+    return _examples(p.field, p.limit, _Hashed(device))
 
 
 def fitting(f: Field) -> list[int]:
@@ -110,21 +115,23 @@ def fitting(f: Field) -> list[int]:
     return sorted({v for v in (*range(min(_PERIOD, top) + 1), 1 << 16, 1 << 20, 1 << 30, top) if v <= top})
 
 
-def possible(f: Field, device: Device) -> dict[str, str | None]:
-    """Class of values that fit into the field -> None, or why the description or the device leave none of it.
+def possible(p: Place, device: Device) -> dict[str, str | None]:
+    """Class of values that fit into the field -> None, or why the description, the device or the set's limit leave none of it.
 
     A field that an instruction ignores may have any value all the same; `bins` looks for that.
     """
-    left = examples(f, device)
+    f, left = p.field, examples(p, device)
     found: dict[str, str | None] = {}
-    if f.kind == "constant" or f.allowed is not None:
+    if f.kind == "constant" or (f.allowed is not None and p.limit is None):
         return dict.fromkeys(left, None)
-    for v in fitting(f):
+    for v in fitting(f) if f.allowed is None else f.allowed:
         name = class_of(f, v)
         if name in found or name in left:
             continue
         if f.kind == "address" and f.space in device.memory and v >= device.memory[f.space]:
             found[name] = f"{f.space} ends at {device.memory[f.space]:#x}"
+        elif p.limit is not None and not p.limit.low <= v <= p.limit.high:
+            found[name] = f"{p.limit.low:,} to {p.limit.high:,}: {p.limit.why}"
         else:
             found[name] = f"no multiple of {f.align} is in it"
     return dict.fromkeys(left, None) | found

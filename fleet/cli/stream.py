@@ -25,7 +25,9 @@ def command() -> None:
 )
 @click.argument("streams", nargs=-1, required=True, metavar="STREAM...")
 @click.option("--memory", "memories", multiple=True, help="ideal, fixed, fixed:<n>, stall, stall:<seed>, ...; may be repeated.")
-@click.option("--issue", "issues", multiple=True, type=click.Choice(["regs", "aux"]), help="How it is issued; may be repeated.")
+@click.option(
+    "--issue", "issues", multiple=True, type=click.Choice(["regs", "aux", "ahead"]), help="How it is issued; may be repeated."
+)
 @click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
 @click.option("--waves", is_flag=True, help="Leave waves (another build of the simulation).")
 @click.option(
@@ -38,7 +40,7 @@ def run(
 
     A stored stream runs under the setting that it failed with, unless another is asked for. Exit code 1 when one differs.
     """
-    from fleet.cosim.streams.case import Setting
+    from fleet.cosim.streams.case import ISSUES, Setting
     from fleet.cosim.streams.run import StreamRunner
 
     read = [_read(stream, power_on) for stream in streams]
@@ -50,7 +52,7 @@ def run(
             for case, stored, its_seed in read:
                 if (case.device, its_seed) == key:
                     ways = issues or (stored.issue,)
-                    settings = [Setting(m, "aux" if i == "aux" else "regs") for m in memories or (stored.memory,) for i in ways]
+                    settings = [Setting(m, next(w for w in ISSUES if w == i)) for m in memories or (stored.memory,) for i in ways]
                     failed += sum(_told(outcome, folder, seed) for outcome in runner.run(case, settings))
     return 1 if failed else 0
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from click.testing import CliRunner
 
 from fleet.cli.stream import command as stream_command
 from fleet.cli.why import command as why_command
+from fleet.cosim.streams import images
+from fleet.cosim.streams.binaries import Plan
 from fleet.cosim.streams.bundle import load_bundle, save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.images import Images, differences
@@ -22,7 +25,6 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import mutations
 from fleet.isa.contract import Device, Memory, Write
 from fleet.isa.description import load
-from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
 
@@ -92,8 +94,8 @@ def test_a_byte_outside_the_destination_is_found(runner: StreamRunner, monkeypat
     hardware = StreamRunner.hardware
     place = 0x123456
 
-    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()):
-        found = hardware(self, case, setting, count, fetched)
+    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None):
+        found = hardware(self, case, setting, count, plan)
         if count is None or count >= 2:  # as if the second instruction wrote it
             self.found.memory.view("ddr", place, 1)[:] = 9
         return found
@@ -194,3 +196,19 @@ def test_illegal_variants_go_through_every_register_and_every_one_is_refused_or_
         refused += bool(instruction_set.instructions[variant.instruction].legal(device, variant.fields))
     assert changed == {r.name for r in load(instruction_set.description).words("mvm_bn")}
     assert refused > 200
+
+
+def test_images_stand_in_memory_only_where_they_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _, small = find_device(DEVICE)
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(images, "_IN_MEMORY", tmp_path)
+    whole = 2 * (small.memory["ddr"] + 8 * small.memory["hbm"])
+    for free, home in ((2 * whole, tmp_path), (2 * whole - 1, None)):
+        monkeypatch.setattr(images.shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        assert images.images_home(small) == home
+    monkeypatch.setattr(images.shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 60))
+    monkeypatch.setattr(images, "_IN_MEMORY", tmp_path / "none")
+    assert images.images_home(small) is None
+    monkeypatch.setattr(images, "_IN_MEMORY", tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert images.images_home(small) is None

@@ -14,7 +14,7 @@ from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.streams.hazards import hazards
 from fleet.errors import DeviceError
 from fleet.isa.conformance import Draw, Place, sources
-from fleet.isa.contract import Call, Device, InstructionSet, Range
+from fleet.isa.contract import Call, Device, InstructionSet, Range, Write
 from fleet.isa.registry import description_hash
 
 __all__ = ["Aim", "Aimed", "aimer"]
@@ -63,6 +63,21 @@ class Aimed:
     draws: tuple[Draw, ...]
     reached: bool
     why: str
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """In order; draws that are made outside a program stand one behind the other."""
+        return tuple(c for d in self.draws for c in d.calls)
+
+    @property
+    def blocks(self) -> tuple[Write, ...]:
+        """What memory holds."""
+        return tuple(b for d in self.draws for b in d.blocks)
+
+    @property
+    def parameters(self) -> dict[int, int]:
+        """Byte address -> value; the first draw's hold."""
+        return {k: v for d in reversed(self.draws) for k, v in d.parameters.items()}
 
 
 def aim_of(space: Space, key: str) -> Aim:
@@ -171,7 +186,7 @@ class Aimer:
     def _written(self, draws: Sequence[Draw]) -> list[Range]:
         """What the calls before the last one write into memories that only instructions fill."""
         fills = self.space.hints.fills
-        calls = [c for d in draws for c in (*d.before, d.call)][:-1]
+        calls = [c for d in draws for c in d.calls][:-1]
         calls = [c for c in calls if fills is None or c.instruction in fills]
         classes, device = self.space.instruction_set.instructions, self.space.device
         return [r for c in calls for r in classes[c.instruction].writes(device, c.fields) if r.space not in device.memory]
@@ -200,7 +215,9 @@ class Aimer:
         """Points for what the call says by itself."""
         c = self.observer.coordinates(call)
         stride = {"read": c.reads, "write": c.writes}.get(aim.side, c.stride)
-        return 2 * (bool(aim.shape) and c.shape == aim.shape) + 2 * (bool(aim.stride) and stride == aim.stride) + (aim.mode in c.modes)
+        return (
+            2 * (bool(aim.shape) and c.shape == aim.shape) + 2 * (bool(aim.stride) and stride == aim.stride) + (aim.mode in c.modes)
+        )
 
     def _score(self, aim: Aim, draws: Sequence[Draw]) -> tuple[int, int]:
         """Points and the most there are."""
@@ -214,7 +231,7 @@ class Aimer:
             score += f"{aim.instruction}:{kind}:{wanted}:{aim.value}" in set(self.observer.call_bins(call))
         if aim.distance or aim.kind:
             full += 1
-            score += self._meets(aim, [c for d in draws for c in (*d.before, d.call)])
+            score += self._meets(aim, [c for d in draws for c in d.calls])
         return score, full
 
     def _meets(self, aim: Aim, calls: Sequence[Call]) -> bool:

@@ -108,7 +108,7 @@ def _bins(space: Space, names: list[str]) -> Iterator[tuple[str, str | None]]:
         kinds = [m.partition(":")[0] for m in memories(space.device, 0)]
         yield from ((f"{name}:memory:{m}", None) for m in kinds)
         has_form = description_of(space.instruction_set).instructions[name].beats > 0
-        yield from ((f"{name}:issue:{w}", None if w == "regs" or has_form else "it has no binary form") for w in
+        yield from ((f"{name}:issue:{w}", None if w != "aux" or has_form else "it has no binary form") for w in
                     ways_of_issue(space.instruction_set))  # fmt: skip
         yield from _cross(space, name)
     touched = {n: _sampled(space, n) for n in names}

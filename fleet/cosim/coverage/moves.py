@@ -182,4 +182,3 @@ def _inside(r: Range, known: Sequence[Range]) -> bool:
         if at >= r.offset + r.size:
             return True
     return r.size == 0
-

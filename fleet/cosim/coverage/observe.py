@@ -63,9 +63,7 @@ class Observer:
         name, fields, device = call.instruction, call.fields, self.space.device
         cls = self._classes[name]
         bases, sides = [fields[r] for r in self._bases[name]], self.space.strided[name]
-        modes = tuple(
-            f"{p.label}={class_of(p.field, p.field.get(fields[p.register.name]))}" for p in self.space.modes[name]
-        )
+        modes = tuple(f"{p.label}={class_of(p.field, p.field.get(fields[p.register.name]))}" for p in self.space.modes[name])
         return Coordinates(
             modes or (NO_MODE,), shape_of(self.space.sizes[name], fields, self.space.blocks),
             stride_of(cls.reads(device, fields), bases) if "read" in sides else None,
@@ -118,7 +116,7 @@ class Observer:
                 continue
             found.add(f"{name}:executed:yes")
             found.add(f"{name}:memory:{memory}")
-            found.add(f"{name}:issue:{issue if name in has_form else 'regs'}")
+            found.add(f"{name}:issue:{issue if issue != 'aux' or name in has_form else 'regs'}")
             found.update(self.call_bins(call))
             found |= self._crossed(call, i, nearest.get(i))
         return found

@@ -95,9 +95,8 @@ class Steering:
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
         """See `Chooser`."""
         for o in outcomes:
-            fetched = o.setting.issue == "aux" and not any(c.cause for c in o.expected)
             memory = o.setting.memory.partition(":")[0]
-            found = self.observer.stream(case.calls, o.expected, memory, "aux" if fetched else "regs", self._has_form)
+            found = self.observer.stream(case.calls, o.expected, memory, o.setting.issue, self._has_form)
             self.unknown |= {k for k in found if self.space.bins.get(k, "unknown") is not None}
             self.account.add(found & self.space.bins.keys(), case.name, o.setting.name)
             self.seen(found)

@@ -1,8 +1,11 @@
-"""A stream as binaries that the hardware fetches: their bytes, put where no instruction reads or writes."""
+"""How a stream is issued: as binaries, put where no instruction reads or writes, or in groups that are waited for together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -10,7 +13,8 @@ from fleet.cosim.streams.case import Issue, StreamCase
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
 from fleet.isa.codec import description_of, encode_binary
-from fleet.isa.contract import Device, InstructionSet, Write
+from fleet.isa.conformance import Ahead
+from fleet.isa.contract import Call, Device, InstructionSet, Write
 from fleet.isa.issue import Binary, runs
 
 __all__ = ["Plan", "binaries"]
@@ -21,37 +25,61 @@ _STEP = 1 << 16
 
 @dataclass(frozen=True)
 class Plan:
-    """binaries: as `Segment` takes them, none where every call is written to the registers; blocks: their bytes."""
+    """binaries, together: as `Segment` takes them; blocks: the binaries' bytes."""
 
     binaries: tuple[Binary, ...] = ()
     blocks: tuple[Write, ...] = ()
+    together: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
 def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, issue: Issue) -> Plan:
-    """The plan of a way of issue. A stream with refusals has none: what an illegal task holds is no binary.
+    """The plan of a way of issue. What is refused is written to the registers: an illegal task would end its binary.
 
     Raises DeviceError where memory has no room.
     """
-    legal = all(not refusal(instruction_set.instructions[c.instruction], device, c.fields) for c in case.calls)
-    if issue != "aux" or not legal:
+    if issue == "ahead":
+        return Plan(together=_together(instruction_set, device, case.calls))
+    if issue != "aux":
         return Plan()
     description = description_of(instruction_set)
-    taken = _taken(instruction_set, device, case)
+    legal = [not refusal(instruction_set.instructions[c.instruction], device, c.fields) for c in case.calls]
+    taken = _taken(instruction_set, device, case, legal)
     found: list[Binary] = []
     blocks: list[Write] = []
-    for first, count, has_form in runs(description, case.calls):
-        if has_form:
-            data = np.frombuffer(encode_binary(instruction_set, case.calls[first : first + count]), np.uint8)
-            offset = _free(device, taken, data.size)
-            taken.append((offset, offset + data.size))
-            found.append(Binary(first, count, _SPACE, offset, data.size))
-            blocks.append(Write(_SPACE, offset, data))
+    for begin, end in _stretches(legal):
+        for first, count, has_form in runs(description, case.calls[begin:end]):
+            if has_form:
+                data = np.frombuffer(encode_binary(instruction_set, case.calls[begin + first : begin + first + count]), np.uint8)
+                offset = _free(device, taken, data.size)
+                taken.append((offset, offset + data.size))
+                found.append(Binary(begin + first, count, _SPACE, offset, data.size))
+                blocks.append(Write(_SPACE, offset, data))
     return Plan(tuple(found), tuple(blocks))
 
 
-def _taken(instruction_set: InstructionSet, device: Device, case: StreamCase) -> list[tuple[int, int]]:
+def _together(instruction_set: InstructionSet, device: Device, calls: Sequence[Call]) -> dict[int, int]:
+    """As many as the set allows, again and again."""
+    ahead = cast("Ahead | None", instruction_set.extra.get("ahead"))
+    found: dict[int, int] = {}
+    first = 0
+    while ahead is not None and first < len(calls):
+        count = 1
+        while first + count < len(calls) and ahead(device, calls[first : first + count], calls[first + count]):
+            count += 1
+        found[first] = count
+        first += count
+    return found
+
+
+def _stretches(legal: Sequence[bool]) -> list[tuple[int, int]]:
+    """[first, behind last) of the calls that follow each other without a refusal."""
+    cuts = [-1, *(i for i, ok in enumerate(legal) if not ok), len(legal)]
+    return [(a + 1, b) for a, b in pairwise(cuts) if b > a + 1]
+
+
+def _taken(instruction_set: InstructionSet, device: Device, case: StreamCase, legal: Sequence[bool]) -> list[tuple[int, int]]:
     taken = [(b.offset, b.offset + b.data.size) for b in case.blocks if b.space == _SPACE]
-    for call in case.calls:
+    for call in (c for c, ok in zip(case.calls, legal, strict=True) if ok):
         unit = instruction_set.instructions[call.instruction]
         ranges = (*unit.reads(device, call.fields), *unit.writes(device, call.fields))
         taken += [(r.offset, r.offset + r.size) for r in ranges if r.space == _SPACE]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from fleet.cosim.result import Divergence
 from fleet.isa.contract import Call, Write
 
-__all__ = ["Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
+__all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
 
-Issue = Literal["regs", "aux"]
+Issue = Literal["regs", "aux", "ahead"]
+"""Written to the registers and waited for one by one; fetched as binaries; written to the registers while others are under way."""
+ISSUES: tuple[Issue, ...] = get_args(Issue)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 
 from fleet.cosim.result import Divergence
-from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
-from fleet.cosim.streams.images import ByteDifference, Images, differences
+from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, locate
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
 from fleet.engines.rtl import memory_model, memory_timing
@@ -28,7 +28,6 @@ from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError
-from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 
 __all__ = ["StreamRunner"]
@@ -48,7 +47,8 @@ class StreamRunner:
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
         self.set, self.device = find_device(device)
-        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
+        home = images_home(self.device)
+        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
         self.power_on, self._flavour = power_on, flavour
         self.watch: Watch | None = None
@@ -83,7 +83,7 @@ class StreamRunner:
         plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
         case = replace(case, blocks=(*case.blocks, *(b for plan in plans.values() for b in plan.blocks)))
         commits = self.model(case)
-        return [self._under(case, setting, commits, plans[setting.issue].binaries) for setting in settings]
+        return [self._under(case, setting, commits, plans[setting.issue]) for setting in settings]
 
     def model(self, case: StreamCase) -> list[StreamCommit]:
         """The functional model alone; its memory stands in `expected` afterwards."""
@@ -95,16 +95,20 @@ class StreamRunner:
         return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
 
     def hardware(
-        self, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()
+        self, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None
     ) -> tuple[list[StreamCommit], Status]:
         """The hardware alone; its memory stands in `found` afterwards.
 
         count: the first so many instructions; then by register writes, whatever the setting says.
-        fetched: what the hardware fetches itself; must stand in the case's blocks.
+        plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
         Raises SimulationError.
         """
         self.found.fill(case.blocks)
-        segment = Segment(self.set, self.device, case.calls[:count], refusals=True, binaries=fetched, parameters=case.parameters)
+        plan = plan or Plan()
+        segment = Segment(
+            self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
+            parameters=case.parameters,
+        )  # fmt: skip
         job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
         try:
             status = self._running().run(job)
@@ -182,9 +186,9 @@ class StreamRunner:
             self._simulation.close()
             self._simulation = None
 
-    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], fetched: Sequence[Binary]) -> StreamOutcome:
+    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], plan: Plan) -> StreamOutcome:
         try:
-            found, status = self.hardware(case, setting, fetched=fetched)
+            found, status = self.hardware(case, setting, plan=plan)
         except SimulationError as error:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
         reasons = [*_stated(case, expected), *_commits_differ(expected, found)]

@@ -3,7 +3,7 @@
     <device>/<instruction>/directed/<number>    sizes at boundaries, modes, flags, aliasing
     <device>/<instruction>/random/<seed>        a legal call with random data
     <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; what is refused must write nothing
-    <device>/program/<seed>                     several instructions that depend on each other
+    <device>/program/<seed>                     instructions that depend on each other; of every fourth some are refused
     <device>/<instruction>/aimed/<bin>/<seed>   a draw, or a program, that aims at a coverage bin (`fleet.cosim.coverage`)
 
 Generic over instruction sets: what is legal and what data look like comes from the set (`fleet.isa.conformance`).
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 
-from fleet.cosim.streams.case import Issue, Setting, StreamCase
+from fleet.cosim.streams.case import ISSUES, Issue, Setting, StreamCase
 from fleet.cosim.streams.model_side import refusal
+from fleet.cosim.streams.programs import draw_program
 from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import Draw, Place, Source, mutations, sources
@@ -32,8 +32,6 @@ _NAME = re.compile(
     r"/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
-_STEPS = (3, 9)  # instructions of a program
-_DEPENDENT = 0.6
 
 
 def is_case_name(text: str) -> bool:
@@ -63,43 +61,37 @@ def make_case(name: str) -> StreamCase:
     match = _NAME.fullmatch(name)
     if match is None:
         raise DeviceError(
-            "expected <device>/<instruction>/<directed, random or illegal>/<number> or <device>/program/<number>", where=name
+            "expected <device>/<instruction>/<directed, random or illegal>/<number>, <device>/<instruction>/aimed/<bin>/<number> "
+            "or <device>/program/<number>",
+            where=name,
         )
     instruction_set, device = find_device(match["device"])
     number = int(match["number"])
     rng = np.random.default_rng([number, zlib.crc32(name.rpartition("/")[0].encode())])
-    causes: tuple[int, ...] | None
+    replay = f"fleet stream run {name}"
     if match["program"]:
-        draws = list(_program(instruction_set, device, rng))
-        calls = tuple(c for d in draws for c in (*d.before, d.call))
-        causes = (0,) * len(calls)
-        classes = {"steps": str(len(draws))}
-    elif match["bin"]:
+        p = draw_program(instruction_set, device, _sources(instruction_set), number, rng)
+        return StreamCase(name, device.name, p.calls, p.blocks, p.causes, p.parameters, number, replay, p.classes)
+    if match["bin"]:
         from fleet.cosim.coverage.aimed import aimer  # its bins are made of this suite's settings
 
-        draws = list(aimer(instruction_set, device).draw(match["bin"], number).draws)
-        calls = tuple(c for d in draws for c in (*d.before, d.call))
-        causes = (0,) * len(calls)
-        classes = {"aimed at": match["bin"]}
-    else:
-        source = _sources(instruction_set).get(match["instruction"])
-        if source is None:
-            known = ", ".join(_sources(instruction_set))
-            raise DeviceError(f"nothing is drawn for an instruction '{match['instruction']}'", where=name, hint=f"there is {known}")
-        draw = _one(source, device, match["kind"], number, rng, name)
-        draws, classes = [draw], draw.classes
-        calls, causes = (draw.call,), (0,)
-        if match["kind"] == "illegal":
-            calls, causes = _variants(instruction_set, device, draw, number, rng)
-        calls, causes = (*draw.before, *calls), (*(0 for _ in draw.before), *causes)
-    for d in draws:
-        wrong = instruction_set.instructions[d.call.instruction].legal(device, d.call.fields)
-        if wrong:
-            raise DeviceError(f"the suite drew an illegal {d.call.instruction}: {'; '.join(wrong)}", where=name)
-    parameters = {k: v for d in reversed(draws) for k, v in d.parameters.items()}
-    blocks = tuple(b for d in draws for b in d.blocks)
-    replay = f"fleet stream run {name}"
-    return StreamCase(name, device.name, calls, blocks, causes, parameters, number, replay, classes)
+        a = aimer(instruction_set, device).draw(match["bin"], number)
+        return StreamCase(
+            name, device.name, a.calls, a.blocks, (0,) * len(a.calls), a.parameters, number, replay, {"aimed at": match["bin"]}
+        )
+    source = _sources(instruction_set).get(match["instruction"])
+    if source is None:
+        known = ", ".join(_sources(instruction_set))
+        raise DeviceError(f"nothing is drawn for an instruction '{match['instruction']}'", where=name, hint=f"there is {known}")
+    draw = _one(source, device, match["kind"], number, rng, name)
+    calls, causes = (draw.call,), (0,)
+    if match["kind"] == "illegal":
+        calls, causes = _variants(instruction_set, device, draw, number, rng)
+    calls, causes = (*draw.before, *calls), (*(0 for _ in draw.before), *causes)
+    wrong = instruction_set.instructions[draw.call.instruction].legal(device, draw.call.fields)
+    if wrong:
+        raise DeviceError(f"the suite drew an illegal {draw.call.instruction}: {'; '.join(wrong)}", where=name)
+    return StreamCase(name, device.name, calls, draw.blocks, causes, draw.parameters, number, replay, draw.classes)
 
 
 def suite_devices(*, all_devices: bool) -> list[str]:
@@ -119,8 +111,10 @@ def memories(device: Device, seed: int) -> list[str]:
 
 
 def ways_of_issue(instruction_set: InstructionSet) -> list[Issue]:
-    """ "regs", and "aux" where the hardware fetches binaries itself."""
-    return ["regs", "aux"] if description_of(instruction_set).fetch is not None else ["regs"]
+    """ "regs"; "aux" where the hardware fetches binaries itself; "ahead" where the set says what may be under way together."""
+    fetches = description_of(instruction_set).fetch is not None
+    there = {"regs": True, "aux": fetches, "ahead": "ahead" in instruction_set.extra}
+    return [i for i in ISSUES if there[i]]
 
 
 def settings(device: str, seed: int, *, every: bool) -> list[Setting]:
@@ -170,11 +164,3 @@ def _reads_what_is_undefined(instruction_set: InstructionSet, device: Device, ca
     """Whether a legal call reads a memory that only instructions fill: nobody says what a variant of a call finds there."""
     unit = instruction_set.instructions[call.instruction]
     return not unit.legal(device, call.fields) and any(r.space not in device.memory for r in unit.reads(device, call.fields))
-
-
-def _program(instruction_set: InstructionSet, device: Device, rng: np.random.Generator) -> Iterator[Draw]:
-    """Instructions of all kinds that read what earlier ones wrote and write where earlier ones read and wrote."""
-    place = Place(device, rng, dependent=_DEPENDENT)
-    known = list(_sources(instruction_set).values())
-    for _ in range(int(rng.integers(*_STEPS))):
-        yield known[int(rng.integers(len(known)))].draw(device, rng, place, small=True)

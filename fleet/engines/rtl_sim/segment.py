@@ -29,8 +29,9 @@ class _Reads(NamedTuple):
     status: int
     cause: int | None
     result: int | None
+    first: int
     end: int
-    """Number of the first call behind those that share them (all tasks of a binary do)."""
+    """Numbers of the first call and of the one behind those that share them (tasks of a binary, calls started together)."""
 
 
 class Segment:
@@ -50,11 +51,13 @@ class Segment:
         *,
         refusals: bool = False,
         binaries: Sequence[Binary] = (),
+        together: Mapping[int, int] | None = None,
         parameters: Mapping[int, int] | None = None,
     ) -> None:
         """Args:
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
         binaries: calls that the hardware fetches from memory.
+        together: number of a call -> how many from it on are written one behind the other, and waited for only then.
         parameters: byte address -> value, written first.
 
         Raises DeviceError or CodecError for a call that the description does not know.
@@ -67,6 +70,7 @@ class Segment:
         self._hash = description_hash(instruction_set, device)[:8]
         self._script, self._reads, self._budget = Script(), list[_Reads](), _GRACE
         self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
+        self._together = dict(together or {})
         self._make_script()
 
     @property
@@ -179,25 +183,27 @@ class Segment:
         position = 0
         while position < len(self.calls):
             binary = self._binaries.get(position)
-            calls = self.calls[position : position + (binary.count if binary else 1)]
+            calls = self.calls[position : position + (binary.count if binary else self._together.get(position, 1))]
+            units = {d.instructions[c.instruction].unit: d.units[d.instructions[c.instruction].unit] for c in calls}
             # The bench times an instruction from its own start register; a task of a binary has none.
-            writes = self._fetch_writes(binary) if binary else self._words(calls[0])
-            for address, value in writes[:-1]:
-                script.write(address, value)
-            script.write(*writes[-1], start=binary is None)
+            for writes in [self._fetch_writes(binary)] if binary else map(self._words, calls):
+                for address, value in writes[:-1]:
+                    script.write(address, value)
+                script.write(*writes[-1], start=binary is None)
             limit = min(_PATIENCE * sum(map(self._cost, calls)) + _GRACE, (1 << 32) - 1)
             self._budget += limit
+            if binary is None and len(calls) > 1:  # one interrupt may stand for several of them
+                for unit in units.values():
+                    if unit.status is None:
+                        raise DeviceError("has no status register to wait for", where=f"{self._set.name}, unit {unit.name}")
+                    script.poll(unit.status.address, unit.status.mask, unit.status.mask)
             script.wait_irq(limit)
             status = script.read(irq.status_address)
             cause = None if irq.cause_address is None else script.read(irq.cause_address)
-            results: dict[str, int] = {}
-            for call in calls:
-                unit = d.units[d.instructions[call.instruction].unit]
-                if unit.result is not None and unit.name not in results:
-                    results[unit.name] = script.read(unit.result.address)
+            results = {name: script.read(unit.result.address) for name, unit in units.items() if unit.result is not None}
             for call in calls:
                 name = d.instructions[call.instruction].unit
-                self._reads.append(_Reads(status, cause, results.get(name), position + len(calls)))
+                self._reads.append(_Reads(status, cause, results.get(name), position, position + len(calls)))
             script.write(irq.status_address, both)
             position += len(calls)
 
@@ -229,9 +235,11 @@ class Segment:
         if record.opcode != opcode and not (refused and record.opcode == 0):  # of an illegal mode nobody knows the opcode
             raise SimulationError(f"the commit carries opcode {record.opcode:#x}, expected {opcode:#x}", where=where)
         status = results[read.status]
+        refusals = [i for i in range(read.first, min(read.end, len(records))) if records[i].error] if self._refusals else []
         if refused:
-            self._check_refusal(record, status, None if read.cause is None else results[read.cause], where)
-        elif record.error or (status & self._interrupt.error and index + 1 == read.end):
+            last = index == refusals[-1]  # of several the cause register says the last one's
+            self._check_refusal(record, status, None if read.cause is None or not last else results[read.cause], where)
+        elif record.error or (status & self._interrupt.error and index + 1 == read.end and not refusals):
             cause = record.error or (results[read.cause] if read.cause is not None else 0)
             raise SimulationError(
                 f"the hardware refused the instruction with error cause {cause}", where=where, hint=job.refusal or None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fleet.isa.contract import InstructionSet
 from fleet.isa.devices import load_devices
-from fleet.isa.vgemm.conformance import SOURCES
+from fleet.isa.vgemm.conformance import SOURCES, ahead, joined
 from fleet.isa.vgemm.coverage import COVERAGE
 from fleet.isa.vgemm.error_model import error_model
 from fleet.isa.vgemm.layout import VgemmLayout
@@ -32,5 +32,5 @@ INSTRUCTION_SET = InstructionSet(
     devices=_DEVICES,
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in ("words", "pads", "legality", "transfers", "loops", "layout")),
-    extra={"conformance": SOURCES, "coverage": COVERAGE, "error_model": error_model},
+    extra={"conformance": SOURCES, "coverage": COVERAGE, "joined": joined, "ahead": ahead, "error_model": error_model},
 )

@@ -1,24 +1,33 @@
 """What the conformance suite draws.
 
-Every draw begins with a FINISH, so that draws of one program do not meet in the scratchpads; what it reads there it loads first.
+A draw that stands alone begins with a FINISH; what it reads in the scratchpads it loads first. Those of a program meet in the
+scratchpads too: they leave out loads of what earlier ones have loaded, and `joined` puts the flags in for all of them together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
+from fleet.errors import DeviceError
 from fleet.isa.conformance import Draw, Place, Source
-from fleet.isa.contract import Device, Write
+from fleet.isa.contract import Call, Device, Write
 from fleet.isa.vgemm import emit
 from fleet.isa.vgemm.pads import element_bytes, pad
 from fleet.isa.vgemm.schedule import FINISH, Step, synchronised
 from fleet.isa.vgemm.words import AluOp, MemoryType
 
-__all__ = ["SOURCES"]
+__all__ = ["SOURCES", "ahead", "joined"]
 
 _LOADED = (MemoryType.UOP, MemoryType.WGT, MemoryType.INP, MemoryType.ACC)
+_LEFT = 0.6
+"""How often a program's call works on what earlier ones left in a scratchpad."""
+_WHOLE = 0.06
+"""How often indices of a program's call wrap around the scratchpads, all of which are filled for it."""
+_IN_FLIGHT = 7
+"""Instructions that are written to the registers without waiting; the hardware takes one more."""
 _ODD_NUMBERS = np.array([0, 1, -1, 31, 32, -31, -32, 127, 128, -128, 2**31 - 1, -(2**31), 1 << 16], np.int64)
 
 
@@ -27,7 +36,7 @@ class _Bench:
 
     def __init__(self, device: Device, rng: np.random.Generator, place: Place) -> None:
         self.device, self.rng, self.place = device, rng, place
-        self.steps: list[Step] = [FINISH]
+        self.steps: list[Step] = [] if place.program else [FINISH]
         self.blocks: list[Write] = []
 
     def source(self, size: int, align: int, data: np.ndarray | None = None) -> int:
@@ -39,9 +48,17 @@ class _Bench:
         return at
 
     def fill(self, kind: MemoryType, count: int, data: np.ndarray | None = None, base: int = 0) -> None:
-        """Loads elements [base, base + count) of a scratchpad."""
+        """Loads elements [base, base + count) of a scratchpad; in a program at times what stands there already is left."""
+        if self._known(kind, base + count) and kind is not MemoryType.UOP:
+            return
         size = element_bytes(self.device, kind)
         self.steps.append(emit.load(self.device, kind, base, self.source(count * size, size, data), 1, count))
+
+    def _known(self, kind: MemoryType, end: int) -> bool:
+        """Whether the elements below `end` were filled by earlier calls of a program, and shall stay; from now on they are."""
+        loaded = self.place.notes.get(kind.name, 0)
+        self.place.notes[kind.name] = max(loaded, end)
+        return self.place.program and end <= loaded and self.rng.random() < _LEFT
 
     def accumulators(self, count: int) -> None:
         """Fills the first accumulators, odd numbers among them."""
@@ -55,8 +72,23 @@ class _Bench:
 
     def draw(self, last: Step, classes: Mapping[str, str]) -> Draw:
         """The draw of the last step, the others before it."""
-        calls = synchronised([*self.steps, last])
-        return Draw(calls[-1], tuple(self.blocks), classes, tuple(calls[:-1]))
+        steps = (*self.steps, last)
+        calls = synchronised(steps)
+        return Draw(calls[-1], tuple(self.blocks), classes, tuple(calls[:-1]), parts=steps)
+
+
+def joined(_: Device, draws: Sequence[Draw]) -> Sequence[Call]:
+    """The calls of a program, flags and barriers where they are needed (`fleet.isa.conformance.Joined`)."""
+    steps = [cast("Sequence[Step]", d.parts) for d in draws]
+    try:
+        return synchronised([s for part in steps for s in part])
+    except DeviceError:  # too many tokens under way: a barrier before every draw
+        return synchronised([s for part in steps for s in (FINISH, *part)])
+
+
+def ahead(_: Device, under_way: Sequence[Call], __: Call) -> bool:
+    """Whether a call may be written while others are under way (`fleet.isa.conformance.Ahead`): nothing waits behind a FINISH."""
+    return len(under_way) < _IN_FLIGHT and all(c.instruction != "finish" for c in under_way)
 
 
 def _some(rng: np.random.Generator, most: int) -> int:
@@ -87,6 +119,8 @@ class _LoadSource(Source):
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
         kind = _LOADED[int(rng.integers(4))]
         y, x = _some(rng, 6), _some(rng, 9)
+        if place.program and rng.random() < 0.1:
+            y, x = 1, 64  # 256 channels of the smallest device
         pads = [int(rng.integers(0, 3)) if rng.random() < 0.4 else 0 for _ in range(4)]
         return self._draw(
             device, rng, place, kind, y, x, x + int(rng.integers(0, 5)), (pads[0], pads[1]), (pads[2], pads[3]), "random"
@@ -165,7 +199,8 @@ class _GemmSource(Source):
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
         extents = _some(rng, 6), _some(rng, 6)
-        return self._draw(device, rng, place, extents, _some(rng, 8), whole=False, reset=bool(rng.random() < 0.15))
+        whole = place.program and rng.random() < _WHOLE
+        return self._draw(device, rng, place, extents, _some(rng, 8), whole=whole, reset=bool(rng.random() < 0.15))
 
     def _draw(
         self,
@@ -209,8 +244,9 @@ class _AluSource(Source):
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
         kinds = (int(rng.integers(-(1 << 15), 1 << 15)), int(rng.integers(-34, 35)), None)
         immediate = kinds[int(rng.integers(3))]
+        whole = place.program and rng.random() < _WHOLE
         return self._draw(
-            device, rng, place, AluOp(int(rng.integers(len(AluOp)))), immediate, whole=False, chain=bool(rng.random() < 0.3)
+            device, rng, place, AluOp(int(rng.integers(len(AluOp)))), immediate, whole=whole, chain=bool(rng.random() < 0.3)
         )
 
     def _draw(

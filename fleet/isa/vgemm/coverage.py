@@ -34,6 +34,7 @@ def _fill(device: Device, rng: np.random.Generator, place: Place) -> tuple[Seque
         steps.append(emit.load(device, kind, 0, at, 1, depth))
     return synchronised([*steps, FINISH]), blocks
 
+
 def _barrier(device: Device) -> Call:
     """FINISH."""
     return synchronised([FINISH])[0]
@@ -79,4 +80,6 @@ _IMPOSSIBLE: tuple[tuple[str, str], ...] = (
     ("hazard:war:alu:alu", "what it may read it may write: a later one waits for the write"),
 )
 
-COVERAGE = CoverageHints(dtypes={"gemm": "<i4", "alu": "<i4"}, fill=_fill, fills=("load",), barrier=_barrier, limits=_limits, impossible=_IMPOSSIBLE)
+COVERAGE = CoverageHints(
+    dtypes={"gemm": "<i4", "alu": "<i4"}, fill=_fill, fills=("load",), barrier=_barrier, limits=_limits, impossible=_IMPOSSIBLE
+)

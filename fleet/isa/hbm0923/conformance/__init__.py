@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from fleet.isa.conformance import Source
+from fleet.isa.contract import Call, Device
+from fleet.isa.description import load
 from fleet.isa.hbm0923.conformance.caches import AttentionSource, Dat2HbmSource, Wt2HbmSource
 from fleet.isa.hbm0923.conformance.mvm import MvmSource
 from fleet.isa.hbm0923.conformance.streaming import ActSource, ElementwiseSource, NormSource, PosEmbSource, SoftmaxSource
+from fleet.isa.hbm0923.unit import SFU_START
 
 SOURCES: dict[str, Source] = {
     **{name: MvmSource(name) for name in ("mvm", "mvm_bn", "mvm_bn_res")},
@@ -18,3 +24,21 @@ SOURCES: dict[str, Source] = {
     "dat2hbm": Dat2HbmSource(),
     "wt2hbm": Wt2HbmSource(),
 }
+
+_ATTENTION = frozenset({"trp_mvm", "f2w_mvm", "dat2hbm"})
+_IN_FLIGHT = 2
+"""Instructions that are written to the registers and under way together."""
+
+
+def ahead(_: Device, under_way: Sequence[Call], call: Call) -> bool:
+    """Whether a call may be written while others are under way (`fleet.isa.conformance.Ahead`): each in a unit of its own."""
+    return len(under_way) < _IN_FLIGHT and all(_unit(c) != _unit(call) for c in under_way)
+
+
+def _unit(call: Call) -> str:
+    """The unit that takes a call. Attention takes its own start values only, the SFU all others of their common register."""
+    for start in ("mvm_start", "elementwise_start", "aux_start"):
+        if start in call.fields:
+            return start
+    word = load(Path(__file__).parents[1] / "hbm0923.rdl").instructions[call.instruction]
+    return "attention" if call.instruction in _ATTENTION and word.accepts(call.fields[SFU_START]) else "sfu"

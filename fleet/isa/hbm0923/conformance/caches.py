@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, halves
+from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, data_kind, halves
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.attention import AttentionOperands
 from fleet.isa.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, numbers, size_class
@@ -62,8 +62,8 @@ class _CacheSource(Source):
         kv, share = choice(rng, [1, 1, 2]), choice(rng, [1, 1, 2, 3])
         shape = _Shape(
             channels=choice(rng, [64, 128]), heads=kv * share, share=share,
-            total=choice(rng, [1, 31, 32, 33, *numbers(rng, 80, 3)]),
-            tokens=choice(rng, [1, 2] if small else [1, 2, 3, 17]), data=str(rng.choice(DATA_KINDS)),
+            total=choice(rng, [1, 31, 32, 33, *numbers(rng, 80, 3), *([255, 256] if place.program else [])]),
+            tokens=choice(rng, [1, 2] if small else [1, 2, 3, 17]), data=data_kind(rng, place),
             layout=str(rng.choice(LAYOUTS)),
             onchip=self.onchip[int(rng.integers(len(self.onchip)))], last=choice(rng, [0, 1, 7, 8, *numbers(rng, 40, 2)]),
             keys=bool(rng.integers(2)), gap=bool(rng.integers(2)),

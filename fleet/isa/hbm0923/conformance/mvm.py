@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, halves
+from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, data_kind, halves
 from fleet.isa.contract import Call, Device, Write
-from fleet.isa.hbm0923.conformance.tensors import choice, numbers, size_class
+from fleet.isa.hbm0923.conformance.tensors import choice, numbers, size_class, within_half
 from fleet.isa.hbm0923.operands import (
     BEAT_BYTES,
     ONCHIP_IN,
@@ -76,6 +76,9 @@ class MvmSource(Source):
             chin = choice(rng, [32, 64, 65, 96, 128, 129, *numbers(rng, 200, 1)])
             chout = choice(rng, [8, 9, 32, 33, 64, *numbers(rng, 100, 1)])
             tokens = choice(rng, [1, 2, 3, 4])
+            if place.program:
+                chin = choice(rng, [chin, chin, 255, 256])
+                chout = choice(rng, [chout, chout, chout, 255, 256])
         else:
             sizes = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 576, 2047, 2048, 2049, 4096, *numbers(rng, 700, 3)]
             chin = choice(rng, sizes)
@@ -86,9 +89,11 @@ class MvmSource(Source):
         flags = rng.integers(0, 2, 3)
         shape = _Shape(
             chin, max(1, chout), tokens, choice(rng, _TBLKS), relu=bool(flags[0]), mul=self.residual and bool(flags[1]),
-            argmax=self.bn and bool(flags[2]), data=str(rng.choice(DATA_KINDS)), gap=choice(rng, [0, 0, 1, 3]),
+            argmax=self.bn and bool(flags[2]), data=data_kind(rng, place), gap=choice(rng, [0, 0, 1, 3]),
             onchip=self._onchip(rng) if chin < 300 else (),
         )  # fmt: skip
+        if place.program and self.bn and not shape.onchip and rng.random() < 0.2:
+            shape = replace(shape, alias=str(rng.choice(["residual", "bn", "both"] if self.residual else ["bn"])))
         return self._build(device, shape, rng, place)
 
     def _onchip(self, rng: np.random.Generator) -> tuple[str, ...]:
@@ -163,16 +168,24 @@ class MvmSource(Source):
             return offset
 
         chip_in, chip_out, chip_second = (name in s.onchip for name in ("in", "out", "second"))
-        x = prepared(s.chin, 0) if chip_in else source(in_surfaces * rows * PIXEL_BYTES, s.data)
+        known = within_half(place, in_surfaces * rows * PIXEL_BYTES, half) if chip_in else None
+        if known is not None:
+            x = known
+        else:
+            x = prepared(s.chin, 0) if chip_in else source(in_surfaces * rows * PIXEL_BYTES, s.data)
         bn = residual = None
         if self.bn:
             bn = x if s.alias in {"bn", "both"} else source(bn_bytes(s.chout), "plain" if s.data == "huge" else s.data)
         if self.residual:
             if chip_second:
-                residual = prepared(s.chout, in_surfaces * rows * PIXEL_BYTES)
+                residual = within_half(place, out_surfaces * rows * PIXEL_BYTES, half)
+                if residual is None:
+                    residual = prepared(s.chout, in_surfaces * rows * PIXEL_BYTES)
             else:
                 residual = x if s.alias in {"residual", "both"} else source(out_surfaces * rows * PIXEL_BYTES, s.data)
         size = out_surfaces * rows * PIXEL_BYTES
+        if chip_out and at is None and known is not None and known >= half:
+            at = 0  # the other half
         y, fresh = (half if at is None else at, False) if chip_out else place.target("ddr", size, read)
         if fresh:
             fill("ddr", y, rng.integers(0, 256, size, dtype=np.uint8))
@@ -208,7 +221,7 @@ class MvmSource(Source):
             for first in range(0, s.chin, p["TgroupCh"]):
                 n = min(p["TgroupCh"], s.chin - first)
                 scales = ceil_div(ceil_div(n, s.tblk), 16) * BEAT_BYTES
-                kind = s.data if s.data in {"special", "tiny"} else "plain"
+                kind = s.data if s.data in {"special", "tiny"} else "scale" if place.program else "plain"
                 bank[:, start : start + scales] = halves(rng, channels * scales // 2, kind).view(np.uint8).reshape(channels, scales)
                 start += scales + ceil_div(n, p["Tin"]) * p["Tin"] // 2
             blocks.append(Write("hbm", at, bank.reshape(-1), port))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, halves
+from fleet.isa.conformance import DATA_KINDS, Draw, Place, Source, data_kind, halves
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.act import ActOperands
 from fleet.isa.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
@@ -75,10 +75,11 @@ class StreamingSource(Source):
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
         """See `Source`."""
         sizes = [c for c in self.channels(device) if c <= 200] if small else self.channels(device)
+        sizes += [255, 256] if place.program else []
         shape = Shape(
             channels=choice(rng, [*sizes, *numbers(rng, 100 if small else 400, 2)]), lines=choice(rng, [1, 1, 2, 3]),
             tokens=choice(rng, [1, 2, 3] if small else [1, 2, 3, 5, 17, 33]), mode=str(rng.choice(self.modes)),
-            data=str(rng.choice(DATA_KINDS)), layout=str(rng.choice(LAYOUTS)), out_layout=str(rng.choice(LAYOUTS)),
+            data=data_kind(rng, place), layout=str(rng.choice(LAYOUTS)), out_layout=str(rng.choice(LAYOUTS)),
             place=str(rng.choice(self.places)), last=choice(rng, [0, 0, 1, 31, 32, *numbers(rng, 100, 2)]),
             onchip=self.onchip[int(rng.integers(len(self.onchip)))] if rng.random() < 0.4 else (),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from fleet.isa.contract import Call, Device, Write
 from fleet.isa.hbm0923.elementwise import ElementwiseOperands
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
-__all__ = ["LAYOUTS", "Tensor", "Tensors", "choice", "numbers", "size_class"]
+__all__ = ["LAYOUTS", "Tensor", "Tensors", "choice", "numbers", "size_class", "within_half"]
 
 LAYOUTS = ("lines outside", "surfaces outside", "gaps")
 """Surfaces of a line follow each other; lines of a surface do; either with room between rows that belongs to nobody."""
@@ -52,7 +52,8 @@ class Tensors:
         """A tensor to read: filled with data of a kind, the lanes that pad it too."""
         surface, line, size = self.strides(lines, ceil_div(channels, PIXEL_LANES), tokens, layout)
         if onchip and size <= self.half:
-            return Tensor(self._prepared(size, kind), surface, line, onchip=True)
+            at = within_half(self._place, size, self.half)
+            return Tensor(self._prepared(size, kind) if at is None else at, surface, line, onchip=True)
         return Tensor(self.data(size, kind), surface, line)
 
     def data(self, size: int, kind: str) -> int:
@@ -87,9 +88,7 @@ class Tensors:
             taken = {t.base // self.half for t in avoid if t.onchip}
             free = [h for h in (0, 1) if h not in taken]
             if free:
-                room = (self.half - size) // PIXEL_BYTES
-                at = free[int(self._rng.integers(len(free)))] * self.half + PIXEL_BYTES * int(self._rng.integers(0, room + 1))
-                return Tensor(at, surface, line, onchip=True)
+                return Tensor(free[int(self._rng.integers(len(free)))] * self.half + self._within(size), surface, line, onchip=True)
         base, fresh = self._place.target("ddr", size, self._read)
         if fresh:
             self.fill("ddr", base, self._rng.integers(0, 256, size, dtype=np.uint8))
@@ -112,11 +111,16 @@ class Tensors:
             self.fill("hbm", at, halves(self._rng, size // 2, kind), port)
         return at
 
+    def _within(self, size: int) -> int:
+        """Offset in a half; in a program at times its last bytes."""
+        room = (self.half - size) // PIXEL_BYTES
+        last = self._place.program and self._rng.random() < 0.2
+        return PIXEL_BYTES * (room if last else int(self._rng.integers(0, room + 1)))
+
     def _prepared(self, size: int, kind: str) -> int:
         """Offset in the first half of the on-chip memory; elementwise instructions put the sum of two tensors there."""
         tokens = size // PIXEL_BYTES
-        room = (self.half - size) // PIXEL_BYTES
-        at = PIXEL_BYTES * int(self._rng.integers(0, room + 1))
+        at = self._within(size)
         most = self._device.parameters["MaxToken"]
         for first in range(0, tokens, most):
             n = min(most, tokens - first)
@@ -127,6 +131,12 @@ class Tensors:
             )  # fmt: skip
             self.before.append(Call("elementwise", o.encode(self._device)))
         return at
+
+
+def within_half(place: Place, size: int, half: int) -> int | None:
+    """Offset of a range on chip that earlier calls of the program have written, in one half of the memory."""
+    at = place.written("onchip", size, PIXEL_BYTES)
+    return at if at is not None and at // half == (at + size - 1) // half else None
 
 
 def choice(rng: np.random.Generator, values: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -47,8 +48,9 @@ class CoverageHints:
         fill: calls that fill every memory which only instructions reach, and the blocks that they read; None where draws do not read
             what is not theirs.
         fills: instructions that write every byte of what their `writes` says; None: all do. Others may write less.
-        barrier: a call that orders what stands before and after it and touches nothing: goes before a call that was moved, and between
-            calls to keep them apart; None where the order of the stream is enough.
+        barrier: a call that orders what stands before and after it and touches nothing; it goes before a call that was moved, and
+            between calls to keep them apart. None where the order of the stream is enough.
+        exclusions: TOML file with lines of the hardware that need not be met, and why (`fleet.cosim.coverage.rtl`).
         limits: pattern of "<instruction>:<field>" -> the values that a legal call may have there; see `Limit`.
         impossible: (pattern of bins' keys as `fnmatch` reads it, why no legal stream falls into one). A run that meets one of them
             says so and fails: the reason is wrong.
@@ -58,7 +60,8 @@ class CoverageHints:
     dtypes: Mapping[str, str] = field(default_factory=dict[str, str])
     fill: Callable[[Device, np.random.Generator, Place], tuple[Sequence[Call], Sequence[Write]]] | None = None
     fills: tuple[str, ...] | None = None
-    barrier: Callable[[Device], Call] | None = None
+    barrier: Callable[[], Call] | None = None
+    exclusions: Path | None = None
     limits: Callable[[Device], Mapping[str, Limit]] = _no_limits
     impossible: tuple[tuple[str, str], ...] = ()
 

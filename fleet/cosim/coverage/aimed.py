@@ -180,7 +180,7 @@ class Aimer:
         barrier = self.space.hints.barrier
         if barrier is not None and (call != best.call or aim.distance in _APART):
             low, high = _APART.get(aim.distance, (1, 2))
-            best = replace(best, before=(*best.before, *(barrier(device) for _ in range(int(rng.integers(low, high))))))
+            best = replace(best, before=(*best.before, *(barrier() for _ in range(int(rng.integers(low, high))))))
         return replace(best, call=call)
 
     def _written(self, draws: Sequence[Draw]) -> list[Range]:

@@ -20,7 +20,6 @@ from itertools import product
 
 import numpy as np
 
-from fleet.isa.coverage import CoverageHints, hints_of
 from fleet.cosim.coverage.results import SPECIAL, result_classes
 from fleet.cosim.coverage.shapes import SHAPES, STRIDES, crossed_modes, sizes_of
 from fleet.cosim.coverage.values import REMAINDERS, Place, class_of, examples, fitting, places, possible, remainder
@@ -30,6 +29,7 @@ from fleet.isa.codec import description_of
 from fleet.isa.conformance import Place as MemoryPlace
 from fleet.isa.conformance import sources
 from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.coverage import CoverageHints, hints_of
 
 __all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "Space", "distance_class", "space_of"]
 

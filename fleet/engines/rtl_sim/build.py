@@ -106,7 +106,7 @@ def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -
             )
 
 
-def _copy_name(path: Path) -> str:
+def copy_name(path: Path) -> str:
     """Name of a source's copy in the build folder; make cannot stand blanks in it."""
     return "src/" + re.sub(r"[^A-Za-z0-9_.-]", "_", path.name)
 
@@ -131,7 +131,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     files |= generated
     verilog = ["src/fleet_dut_pkg.sv"]
     for path in design.sources:
-        name = add(_copy_name(path), path)
+        name = add(copy_name(path), path)
         if name in verilog:
             raise DeviceError(f"the source {path.name} is listed twice", where=str(path))
         verilog.append(name)
@@ -337,7 +337,7 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
         return SetupError(
             "the disk is full: the simulation cannot be built", where=str(folder.parent), hint="free room or set FLEET_CACHE"
         )
-    places = {_copy_name(path): str(path) for path in design.sources}
+    places = {copy_name(path): str(path) for path in design.sources}
 
     def readable(line: str) -> str:
         line = re.sub(r"^%Error(-[A-Z]+)?: ", "", line.strip())

@@ -35,7 +35,7 @@ def _fill(device: Device, rng: np.random.Generator, place: Place) -> tuple[Seque
     return synchronised([*steps, FINISH]), blocks
 
 
-def _barrier(device: Device) -> Call:
+def _barrier() -> Call:
     """FINISH."""
     return synchronised([FINISH])[0]
 

@@ -48,8 +48,9 @@ def new_account(space: Space) -> Account:
     return Account(space.device.name, space.instruction_set.name, found)
 
 
-def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Account], None] | None = None) -> Account:
-    """The account of this run alone; known: bins that need no aim. told: the account so far, now and then.
+def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Account, float], None] | None = None) -> Account:
+    """The account of this run alone; known: bins that need no aim. told: the account and the seconds
+    so far, now and then.
 
     Raises SetupError, BuildError, DeviceError, or what a worker raised.
     """
@@ -72,7 +73,7 @@ def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Accou
             spent = time.monotonic() - began
             curve.append(Point(spent, len(merged.met), merged.instructions))
             if told is not None:
-                told(merged)
+                told(merged, spent)
     merged = _merged(plan, instruction_set.name)
     merged.curve = curve
     for part in plan.folder.glob("worker-*.json"):

@@ -177,6 +177,37 @@ def mutants(
 
 
 @command.command(
+    name="coverage",
+    epilog="\b\nExamples:\n  fleet isa coverage mine_tiny --minutes 5\n  fleet isa coverage mine_tiny --minutes 5 --no-steer --report "
+    "reports/plain\n  fleet isa coverage mine_tiny --minutes 0 --merge a/account.json --merge b/account.json",
+)
+@click.argument("device")
+@click.option("--minutes", default=5.0, show_default=True, type=click.FloatRange(min=0), help="How long; 0: only show --merge.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Simulations side by side.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**6), help="Of the first job; the next has the next.")
+@click.option("--steer/--no-steer", default=True, show_default=True, help="Aim at bins that were not met, or draw as `fuzz` does.")
+@click.option("--rtl", is_flag=True, help="Count lines, branches, toggles and assertions of the hardware too (another build).")
+@click.option(
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/coverage"), show_default=True,
+    help="Where account, page and failing streams go.",
+)  # fmt: skip
+@click.option(
+    "--merge", "accounts", multiple=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Accounts of earlier runs: their bins count, and are not aimed at again.",
+)  # fmt: skip
+def coverage(
+    device: str, minutes: float, jobs: int, seed: int, steer: bool, rtl: bool, folder: Path, accounts: tuple[Path, ...]
+) -> int:  # fmt: skip
+    """Run streams on DEVICE, on iss and rtl, and account for what they met: instructions, fields, values, results, hazards, crosses.
+
+    Exit code 1 where a comparison failed. The page shows what was not met, and what cannot be met and why.
+    """
+    from fleet.cli.isa_coverage import Asked, run_isa_coverage
+
+    return run_isa_coverage(Asked(device, minutes, jobs, seed, steer, rtl, folder, accounts))
+
+
+@command.command(
     name="diff",
     epilog="\b\nExamples:\n  fleet isa diff mine@HEAD mine\n  fleet isa diff old.rdl new.rdl --folder reports\n"
     "  fleet isa diff mine@v1.0 mine@main --model models/a.py:forward --json",

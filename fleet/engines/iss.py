@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +34,7 @@ def execute_calls(
     first_seq: int,
     *,
     commit_refused: bool = False,
+    watch: Callable[[int, Call, Sequence[Write]], None] | None = None,
 ) -> Iterator[Commit]:
     """Executes calls in order, applying the writes; one commit a call as it is made.
 
@@ -42,6 +43,7 @@ def execute_calls(
         calls: in program order.
         first_seq: number of the first commit.
         commit_refused: an illegal instruction writes nothing and commits with its cause, as in hardware.
+        watch: told the number, the call and the writes of each that is executed.
 
     Raises:
         DeviceError: an unknown or (without `commit_refused`) illegal instruction, or one whose semantics write outside its
@@ -65,6 +67,8 @@ def execute_calls(
         _check_inside(cls, device, call, stored, where)
         for w in stored:
             memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data
+        if watch is not None:
+            watch(seq, call, writes)
         size = sum(w.data.size for w in stored)
         yield Commit(seq, call.instruction, call.ops, digest_of(stored), size, result, token_range=call.token_range)
 

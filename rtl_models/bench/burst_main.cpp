@@ -5,12 +5,17 @@
 // Mailbox on fleet_tb's ports: job_i (number of a job file <jobs>/job_<number>), burst_i, burst_state_i. <jobs> comes from
 // `--jobs FOLDER`.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
 #include "loop.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 #include "verilated_vpi.h"
 
 extern "C" void vlog_startup_routines_bootstrap(void);
@@ -95,6 +100,9 @@ int main(int argc, char** argv) {
         settle_values();
     }
     top->final();
+#if VM_COVERAGE
+    context.coveragep()->write((jobs + "/coverage-" + std::to_string(getpid()) + ".dat").c_str());
+#endif
     VerilatedVpi::callCbs(cbEndOfSimulation);
     g_loop = nullptr;
     return context.gotError() ? 1 : 0;

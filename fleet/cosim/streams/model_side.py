@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fleet.cosim.streams.case import StreamCommit
 from fleet.engines.iss import execute_calls
-from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory
+from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
 
-__all__ = ["UNKNOWN_CAUSE", "execute", "refusal"]
+__all__ = ["UNKNOWN_CAUSE", "Watch", "execute", "refusal"]
 
 UNKNOWN_CAUSE = -1
 """The functional model refuses and has no word for it: any cause of the hardware agrees."""
@@ -23,7 +23,13 @@ def refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -
     return UNKNOWN_CAUSE if cls.legal(device, fields) else 0
 
 
-def execute(instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call]) -> list[StreamCommit]:
+Watch = Callable[[int, Call, Sequence[Write]], None]
+"""Told the place, the call and the writes of every instruction that is executed, result registers among them."""
+
+
+def execute(
+    instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call], watch: Watch | None = None
+) -> list[StreamCommit]:
     """Executes the calls on `memory`, which it changes; a refused one changes nothing and is a commit too.
 
     Raises DeviceError for an instruction that does not exist or whose semantics write outside their destination.
@@ -34,6 +40,6 @@ def execute(instruction_set: InstructionSet, device: Device, memory: Memory, cal
         if cause:
             commits.append(StreamCommit(call.instruction, cause, 0, 0, None))
             continue
-        (c,) = execute_calls(instruction_set, device, memory, [call], seq)
+        (c,) = execute_calls(instruction_set, device, memory, [call], seq, watch=watch)
         commits.append(StreamCommit(call.instruction, 0, c.digest, c.bytes_written, c.result))
     return commits

@@ -23,7 +23,7 @@ from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, locate
-from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
+from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status
@@ -62,6 +62,8 @@ class StreamRunner:
         self.power_on, self._flavour = power_on, flavour
         self.spent: dict[str, float] = {}
         """Phase -> seconds, of all streams; the caller may clear it."""
+        self.watch: Watch | None = None
+        """Told what the functional model writes, see `execute`."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design or design_of(self.set, self.device), flavour)
@@ -105,7 +107,7 @@ class StreamRunner:
         with self._phase("fill"):
             self.expected.fill(case.blocks, case.parameters)
         with self._phase("model"):
-            return execute(self.set, self.device, self.expected.memory, case.calls)
+            return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
 
     def hardware(
         self, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None

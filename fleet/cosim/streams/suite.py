@@ -4,6 +4,7 @@
     <device>/<instruction>/random/<seed>        a legal call with random data
     <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; what is refused must write nothing
     <device>/program/<seed>                     instructions that depend on each other; of every fourth some are refused
+    <device>/<instruction>/aimed/<bin>/<seed>   a draw, or a program, that aims at a coverage bin (`fleet.cosim.coverage`)
 
 Generic over instruction sets: what is legal and what data look like comes from the set (`fleet.isa.conformance`).
 """
@@ -27,7 +28,8 @@ from fleet.isa.registry import find_device, instruction_sets
 __all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
 
 _NAME = re.compile(
-    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/(?P<kind>directed|random|illegal)|(?P<program>program))/(?P<number>\d+)"
+    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program))"
+    r"/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
 
@@ -59,7 +61,9 @@ def make_case(name: str) -> StreamCase:
     match = _NAME.fullmatch(name)
     if match is None:
         raise DeviceError(
-            "expected <device>/<instruction>/<directed, random or illegal>/<number> or <device>/program/<number>", where=name
+            "expected <device>/<instruction>/<directed, random or illegal>/<number>, <device>/<instruction>/aimed/<bin>/<number> "
+            "or <device>/program/<number>",
+            where=name,
         )
     instruction_set, device = find_device(match["device"])
     number = int(match["number"])
@@ -68,6 +72,13 @@ def make_case(name: str) -> StreamCase:
     if match["program"]:
         p = draw_program(instruction_set, device, _sources(instruction_set), number, rng)
         return StreamCase(name, device.name, p.calls, p.blocks, p.causes, p.parameters, number, replay, p.classes)
+    if match["bin"]:
+        from fleet.cosim.coverage.aimed import aimer  # its bins are made of this suite's settings
+
+        a = aimer(instruction_set, device).draw(match["bin"], number)
+        return StreamCase(
+            name, device.name, a.calls, a.blocks, (0,) * len(a.calls), a.parameters, number, replay, {"aimed at": match["bin"]}
+        )
     source = _sources(instruction_set).get(match["instruction"])
     if source is None:
         known = ", ".join(_sources(instruction_set))

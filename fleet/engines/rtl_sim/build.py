@@ -23,9 +23,10 @@ from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.isa.contract import Device, InstructionSet
 
-Flavour = Literal["burst", "plain", "waves", "profile"]
+Flavour = Literal["burst", "plain", "waves", "profile", "coverage"]
 """burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST); profile: plain with line
-numbers, its generated C++ kept in the folder `cpp` beside it."""
+numbers, its generated C++ kept in the folder `cpp` beside it; coverage: burst that counts lines, toggles and assertions and leaves
+`coverage-<process>.dat` in its folder when it ends."""
 
 Progress = Callable[[float, str], None]
 
@@ -40,6 +41,7 @@ _MAINS: dict[Flavour, str] = {
     "plain": "bench/plain_main.cpp",
     "waves": "bench/burst_main.cpp",
     "profile": "bench/plain_main.cpp",
+    "coverage": "bench/burst_main.cpp",
 }
 
 _VERILATOR = [
@@ -47,6 +49,7 @@ _VERILATOR = [
     "--no-timing", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats",
 ]  # fmt: skip
 _COCOTB = ["--vpi", "--public-depth", "1"]
+_COVERAGE = ["--coverage-line", "--coverage-toggle", "--coverage-user"]
 _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
 _GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
@@ -107,7 +110,7 @@ def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -
             )
 
 
-def _copy_name(path: Path) -> str:
+def copy_name(path: Path) -> str:
     """Name of a source's copy in the build folder; make cannot stand blanks in it."""
     return "src/" + re.sub(r"[^A-Za-z0-9_.-]", "_", path.name)
 
@@ -132,7 +135,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     files |= generated
     verilog = ["src/fleet_dut_pkg.sv"]
     for path in design.sources:
-        name = add(_copy_name(path), path)
+        name = add(copy_name(path), path)
         if name in verilog:
             raise DeviceError(f"the source {path.name} is listed twice", where=str(path))
         verilog.append(name)
@@ -163,12 +166,14 @@ def _wave_options(tools: Toolchain) -> list[str]:
 
 def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
     options = [*_VERILATOR, "-CFLAGS", _CFLAGS]
-    if flavour in {"burst", "waves"}:
+    if flavour in {"burst", "waves", "coverage"}:
         options += _COCOTB
     if flavour == "profile":
         options += ["-CFLAGS", "-g1"]
     if flavour == "waves":
         options += _wave_options(tools)
+    if flavour == "coverage":
+        options += _COVERAGE
     return options
 
 
@@ -337,7 +342,7 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
         return SetupError(
             "the disk is full: the simulation cannot be built", where=str(folder.parent), hint="free room or set FLEET_CACHE"
         )
-    places = {_copy_name(path): str(path) for path in design.sources}
+    places = {copy_name(path): str(path) for path in design.sources}
 
     def readable(line: str) -> str:
         line = re.sub(r"^%Error(-[A-Z]+)?: ", "", line.strip())

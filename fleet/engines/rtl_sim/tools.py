@@ -112,3 +112,15 @@ def _find(search: str) -> Toolchain:
 def find_toolchain() -> Toolchain:
     """The programs to build with. Raises SetupError, in one line, for what is missing or too old."""
     return _find(os.environ.get("PATH", os.defpath))
+
+
+def find_coverage_tool() -> Path:
+    """`verilator_coverage` of the same Verilator. Raises SetupError where it is missing."""
+    verilator = find_toolchain().verilator
+    for folder in (verilator.parent, verilator.resolve().parent):
+        if (folder / "verilator_coverage").is_file():
+            return folder / "verilator_coverage"
+    raise SetupError(
+        f"`verilator_coverage` is not beside {verilator}",
+        hint="install a whole Verilator, or fleet's extra `sim`",
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 from fleet.isa.contract import InstructionSet
 from fleet.isa.devices import load_devices
 from fleet.isa.hbm0923.conformance import SOURCES, ahead
+from fleet.isa.hbm0923.coverage import COVERAGE
 from fleet.isa.hbm0923.error_model import error_model
 from fleet.isa.hbm0923.instructions import INSTRUCTIONS
 from fleet.isa.hbm0923.layout import FeatureLayout
@@ -38,7 +39,7 @@ INSTRUCTION_SET = InstructionSet(
     devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}),
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
-    extra={"error_model": error_model, "conformance": SOURCES, "ahead": ahead},
+    extra={"error_model": error_model, "conformance": SOURCES, "coverage": COVERAGE, "ahead": ahead},
     loader=load_calls,
     composites=COMPOSITES,
     tasks=TASKS,

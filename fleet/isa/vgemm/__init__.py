@@ -7,6 +7,7 @@ from pathlib import Path
 from fleet.isa.contract import InstructionSet
 from fleet.isa.devices import load_devices
 from fleet.isa.vgemm.conformance import SOURCES, ahead, joined
+from fleet.isa.vgemm.coverage import COVERAGE
 from fleet.isa.vgemm.error_model import error_model
 from fleet.isa.vgemm.layout import VgemmLayout
 from fleet.isa.vgemm.loops import Alu, Finish, Gemm
@@ -32,5 +33,8 @@ INSTRUCTION_SET = InstructionSet(
     devices=_DEVICES,
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in ("words", "pads", "legality", "transfers", "loops", "layout")),
-    extra={"conformance": SOURCES, "joined": joined, "ahead": ahead, "unordered": unordered, "error_model": error_model},
+    extra={
+        "conformance": SOURCES, "coverage": COVERAGE, "joined": joined, "ahead": ahead, "unordered": unordered,
+        "error_model": error_model,
+    },  # fmt: skip
 )

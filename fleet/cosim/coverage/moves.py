@@ -1,0 +1,184 @@
+"""Moves the fields of a legal call while it stays legal, towards a class of values, a shape or a stride."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from fleet.cosim.coverage.bins import Space, sample_calls
+from fleet.cosim.coverage.observe import Observer
+from fleet.cosim.coverage.values import Place, class_of, examples, fitting, remainder
+from fleet.isa.contract import Call, Range
+
+__all__ = ["Mover"]
+
+_EXPECTED = re.compile(r"^(\w+)(?:: | is ).*?, expected (?:at least )?(0x[0-9a-f]+|\d+)(?: \(|$)")
+_TIE_SAMPLE = 24
+_REPAIRS = 6
+_MOST_CYCLES = 60_000
+"""What a moved call may cost: the largest sizes take longer than all else together."""
+
+
+class Mover:
+    """Moves calls of one device. why: the last reason for which a move was refused."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer, self.space = observer, observer.space
+        self.why = ""
+        self._ties: dict[str, tuple[tuple[Place, ...], ...]] = {}
+
+    def ties(self, name: str) -> tuple[tuple[Place, ...], ...]:
+        """Fields of an instruction that have one value in every draw: duplicates, which move together."""
+        if name not in self._ties:
+            calls = sample_calls(self.space, name, _TIE_SAMPLE)
+            groups: dict[tuple[int, ...], list[Place]] = {}
+            for p in self.space.places[name]:
+                values = tuple(p.field.get(c.fields[p.register.name]) for c in calls)
+                if p.field.kind != "address" and len(set(values)) > 2:
+                    groups.setdefault(values, []).append(p)
+            self._ties[name] = tuple(tuple(g) for g in groups.values() if len(g) > 1)
+        return self._ties[name]
+
+    def put(self, call: Call, place: Place, value: int) -> Call:
+        """The call with a field and its duplicates changed."""
+        group = next((g for g in self.ties(call.instruction) if place in g), (place,))
+        fields = dict(call.fields)
+        for p in group:
+            f, name = p.field, p.register.name
+            fields[name] = (fields[name] & ~f.mask) | ((value << f.low) & f.mask)
+        return replace(call, fields=fields)
+
+    def legal(self, call: Call, known: Sequence[Range]) -> Call | None:
+        """The call, or the call with the values that its refusals ask for; None where that does not make it legal.
+
+        known: what may be read of memories that only instructions fill.
+        """
+        cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
+        for _ in range(_REPAIRS):
+            wrong = cls.legal(device, call.fields)
+            if not wrong:
+                if cls.cost(device, call.fields) > _MOST_CYCLES:
+                    self.why = "it would take too long"
+                    return None
+                return call if self._defined(call, known) else None
+            self.why = wrong[0]
+            changed = dict(call.fields)
+            for line in wrong:
+                asked = _EXPECTED.match(line)
+                if asked is not None and asked[1] in changed:
+                    changed[asked[1]] = int(asked[2], 0)
+            if changed == call.fields:
+                return None
+            call = replace(call, fields=changed)
+        return None
+
+    def _defined(self, call: Call, known: Sequence[Range]) -> bool:
+        """Whether memories that only instructions fill are read only where they were filled."""
+        cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
+        for r in cls.reads(device, call.fields):
+            if r.space not in device.memory and not _inside(r, known):
+                self.why = f"it would read what nobody wrote ({r.space} {r.offset:#x})"
+                return False
+        return True
+
+    def to_class(self, call: Call, label: str, value_class: str, rng: np.random.Generator, known: Sequence[Range]) -> Call | None:
+        """The call with a field's value in a class."""
+        place = next((p for p in self.space.places[call.instruction] if p.label == label), None)
+        if place is None:
+            return None
+        values = class_values(place, value_class, self.space)
+        return self._first(call, place, values, rng, known)
+
+    def to_remainder(
+        self, call: Call, label: str, block: int, wanted: str, rng: np.random.Generator, known: Sequence[Range]
+    ) -> Call | None:
+        """The call with a size's remainder by a block."""
+        place = next((p for p in self.space.places[call.instruction] if p.label == label), None)
+        if place is None:
+            return None
+        step = max(1, place.field.align)
+        top = (1 << place.field.width) - 1
+        near = [v for v in range(step, min(top, 4 * block + 4 * step) + 1, step) if remainder(v, block) == wanted]
+        return self._first(call, place, near, rng, known)
+
+    def _first(
+        self, call: Call, place: Place, values: Sequence[int], rng: np.random.Generator, known: Sequence[Range]
+    ) -> Call | None:
+        """With the first of some values that can be made legal and stays what was put."""
+        now = place.field.get(call.fields[place.register.name])
+        close = sorted(values, key=lambda v: abs(v - now))[:4]
+        drawn = [values[int(i)] for i in rng.permutation(len(values))[:6]]
+        for value in dict.fromkeys([*close, *drawn]):
+            moved = self._put_legal(call, place, value, known)
+            if moved is not None:
+                return moved
+        others = [p for p in self.space.sizes[call.instruction] if p is not place]
+        for value in dict.fromkeys([*close[:2], *drawn[:2]]):  # alone it does not go: with a second size after it, or below it
+            for i in rng.permutation(len(others))[:6]:
+                for second in (value + 1, 1, max(1, value - 1)):
+                    if second >> others[i].field.width == 0:
+                        moved = self._put_legal(self.put(call, others[i], second), place, value, known)
+                        if moved is not None:
+                            return moved
+        return None
+
+    def _put_legal(self, call: Call, place: Place, value: int, known: Sequence[Range]) -> Call | None:
+        moved = self.legal(self.put(call, place, value), known)
+        return moved if moved is not None and place.field.get(moved.fields[place.register.name]) == value else None
+
+    def walk(
+        self, call: Call, score: Callable[[Call], int], goal: int, rng: np.random.Generator, known: Sequence[Range], steps: int = 24
+    ) -> Call:
+        """Changes one size or stride after the other, keeping what scores no less, until the score is the goal."""
+        best = score(call)
+        movable = [p for p in self.space.places[call.instruction] if p.free and p.field.kind in {"size", "stride", "count"}]
+        for _ in range(steps if movable else 0):
+            if best >= goal:
+                break
+            place = movable[int(rng.integers(len(movable)))]
+            now = place.field.get(call.fields[place.register.name])
+            pool = list(_near(place, now, self.space.blocks))
+            moved = self.legal(self.put(call, place, pool[int(rng.integers(len(pool)))]), known)
+            if moved is not None and (found := score(moved)) >= best:
+                call, best = moved, found
+        return call
+
+
+def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
+    """Values around the present one that change a shape or a stride."""
+    step, top = max(1, place.field.align), (1 << place.field.width) - 1
+    values = {now + step, now - step, now + 2 * step, 2 * now, 3 * now, now // 2, 1}
+    for block in blocks:
+        whole = max(1, now // block) * block
+        values |= {whole, whole + 1, whole - 1, whole + 2, whole + block}
+    for v in values:
+        v -= v % step
+        if 0 < v <= top:
+            yield v
+
+
+def class_values(place: Place, value_class: str, space: Space) -> tuple[int, ...]:
+    """Values of a class: those that the description leaves, else any that fit (of a field that an instruction ignores)."""
+    return examples(place, space.device).get(value_class) or any_of_class(place, value_class)
+
+
+@lru_cache(maxsize=4096)
+def any_of_class(place: Place, value_class: str) -> tuple[int, ...]:
+    """Some values of a class that fit into the field."""
+    return tuple(v for v in fitting(place.field) if class_of(place.field, v) == value_class)[:16]
+
+
+def _inside(r: Range, known: Sequence[Range]) -> bool:
+    """Whether some ranges cover one."""
+    at = r.offset
+    for k in sorted((k for k in known if k.space == r.space and k.bank == r.bank), key=lambda k: k.offset):
+        if k.offset > at:
+            break
+        at = max(at, k.offset + k.size)
+        if at >= r.offset + r.size:
+            return True
+    return r.size == 0

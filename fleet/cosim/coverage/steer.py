@@ -1,0 +1,119 @@
+"""Chooses what runs next: unsteered as a fuzz run would, or aimed at bins that were not met yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fleet.cosim.coverage.account import Account, Tried
+from fleet.cosim.coverage.aimed import aimer
+from fleet.cosim.coverage.bins import FAMILIES, Space, family
+from fleet.cosim.coverage.observe import Observer
+from fleet.cosim.streams.case import StreamCase, StreamOutcome
+from fleet.cosim.streams.fuzz import case_name
+from fleet.isa.codec import description_of
+from fleet.isa.contract import Call, Write
+
+__all__ = ["Steering"]
+
+_FREE = 0.15
+"""Share of programs that are drawn without an aim: what nobody thought of may hide there."""
+_ATTEMPTS = 4
+"""Bins that are tried for a program before one is run that did not reach its own."""
+_TOURNAMENT = 4
+_STRIDE = 10_000_000
+
+
+class Steering:
+    """A `Chooser` (`fleet.cosim.streams.fuzz`) that keeps the account; with steer=False it only keeps it."""
+
+    def __init__(self, space: Space, account: Account, seed: int, *, steer: bool) -> None:
+        self.space, self.account, self.seed, self.steer = space, account, seed, steer
+        self.observer = Observer(space)
+        self._aimer = aimer(space.instruction_set, space.device)
+        self._holes: dict[str, list[str]] = {f: [] for f in FAMILIES}
+        self._where: dict[str, int] = {}
+        for key in space.open:
+            if key not in account.met:
+                group = self._holes[family(key)]
+                self._where[key] = len(group)
+                group.append(key)
+        self._aimed: str | None = None
+        words = description_of(space.instruction_set).instructions
+        self._has_form = {n for n, w in words.items() if w.beats > 0}
+        self.unknown: set[str] = set()
+        """Bins that were met and are not in the space, or are called impossible there."""
+
+    @property
+    def holes(self) -> int:
+        """Bins that count and were not met."""
+        return len(self._where)
+
+    def choose(self, number: int) -> str:
+        """See `Chooser`."""
+        rng = np.random.default_rng([self.seed, number, 1])
+        self._aimed = None
+        device = self.space.device.name
+        plain = case_name(device, self.seed, number)
+        if not self.steer or rng.random() < _FREE or not self._where:
+            return plain
+        name = plain
+        for attempt in range(_ATTEMPTS):
+            key = self._pick(rng)
+            count = (self.seed * _STRIDE + number) * _ATTEMPTS + attempt
+            self._aimed = key
+            instruction = key.split(":", 1)[0]
+            if family(key) == "refused":
+                return f"{device}/{instruction}/illegal/{count}"
+            aimed = self._aimer.draw(key, count)
+            name = f"{device}/{aimed.draws[-1].call.instruction}/aimed/{key}/{count}"
+            if aimed.reached:
+                return name
+            self._missed(key, aimed.why)
+        return name
+
+    def _pick(self, rng: np.random.Generator) -> str:
+        """A family by the root of its holes, then the least tried of a few."""
+        groups = [g for g in self._holes.values() if g]
+        weights = np.sqrt([len(g) for g in groups])
+        group = groups[int(rng.choice(len(groups), p=weights / weights.sum()))]
+        some = [group[int(rng.integers(len(group)))] for _ in range(_TOURNAMENT)]
+        return min(some, key=lambda k: self.account.tried[k].draws if k in self.account.tried else 0)
+
+    def _missed(self, key: str, why: str) -> None:
+        tried = self.account.tried.setdefault(key, Tried(0))
+        tried.draws += 1
+        tried.why = why or tried.why
+
+    def wrote(self, place: int, call: Call, writes: Sequence[Write]) -> None:
+        """What the functional model wrote; a stream begins at place 0."""
+        if place == 0:
+            self.observer.forget()
+        self.observer.wrote(place, call, writes)
+
+    def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
+        """See `Chooser`."""
+        for o in outcomes:
+            memory = o.setting.memory.partition(":")[0]
+            found = self.observer.stream(case.calls, o.expected, memory, o.setting.issue, self._has_form)
+            self.unknown |= {k for k in found if self.space.bins.get(k, "unknown") is not None}
+            self.account.add(found & self.space.bins.keys(), case.name, o.setting.name)
+            self.seen(found)
+            self.account.instructions += len(o.expected)
+        self.account.programs += 1
+        if self._aimed is not None and self._aimed in self._where:
+            self._missed(self._aimed, "")
+        self._aimed = None
+        self.observer.forget()
+
+    def seen(self, keys: Iterable[str]) -> None:
+        """These need no aim any more."""
+        for key in keys:
+            at = self._where.pop(key, None)
+            if at is not None:
+                group = self._holes[family(key)]
+                last = group.pop()
+                if last != key:
+                    group[at] = last
+                    self._where[last] = at

@@ -146,7 +146,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
             add(f"inc{i}/{path.relative_to(folder)}", path)
     cpp = [add(f"src/{Path(name).name}.cpp", models / f"{name}.cpp") for name in _BENCH_CPP]
     cpp += [add(f"src/{Path(name).name}", models / name) for name in ("bench/stop.cpp", _MAINS[flavour])]
-    cpp += [add(_copy_name(path), path) for path in design.cpp]
+    cpp += [add(copy_name(path), path) for path in design.cpp]
     for name in (*(f"{n}.h" for n in _BENCH_CPP), *_HEADERS):
         add(f"src/{Path(name).name}", models / name)
     return list(files.items()), verilog, cpp

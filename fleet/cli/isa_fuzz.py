@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import click
@@ -31,10 +30,9 @@ def run_fuzz(
     first, programs, known, spent = state.next, state.programs, set(state.failures), state.seconds
     executed, refused = state.executed, state.refused
     click.echo(f"{name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
-    began = time.monotonic()
 
     def ran(_: Ran) -> None:
-        parts = [(time.monotonic() - began) / seconds]
+        parts = [(state.seconds - spent) / seconds]
         parts += [(state.programs - programs) / count] if count else []
         parts += [(state.instructions - executed - refused) / instructions] if instructions else []
         bar(max(parts), f"{state.instructions - executed - refused:,} instructions")

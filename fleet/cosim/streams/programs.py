@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.cosim.streams.model_side import refusal
+from fleet.errors import DeviceError
 from fleet.isa.conformance import Draw, Place, Source, joined, mutations
 from fleet.isa.contract import Call, Device, InstructionSet, Range, Write
 
@@ -153,7 +154,10 @@ class Program:
 def draw_program(
     instruction_set: InstructionSet, device: Device, known: Mapping[str, Source], number: int, rng: np.random.Generator
 ) -> Program:
-    """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0."""
+    """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0.
+
+    Raises DeviceError where the sources draw nothing that is legal.
+    """
     share = (0.35, 0.6, 0.85)[int(rng.integers(3))]
     place = ProgramPlace(device, rng, share)
     names = _names(list(known), rng)
@@ -165,6 +169,8 @@ def draw_program(
         if draw is not None:
             draws.append(draw)
             most -= len(draw.calls)
+    if not draws:
+        raise DeviceError(f"no source draws a legal call ({', '.join(names)})", where=device.name, hint="see fleet.isa.conformance")
     calls = joined(instruction_set, device, draws)
     causes = (0,) * len(calls)
     with_refused = number % _ILLEGAL_EVERY == 0

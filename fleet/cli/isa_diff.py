@@ -42,7 +42,9 @@ def _lines(diff: SetDiff, temporary: str) -> Iterator[str]:
         yield f"with semantics and device: {diff.full_hashes[0][:16]} -> {diff.full_hashes[1][:16]}"
     yield from _part("description", [str(c).replace(f"{temporary}/", "") for c in diff.changes], "no encoding differs")
     looked = f"{diff.programs} programs looked at"
-    yield from _part(f"streams changed: {len(diff.changed)} ({looked})", diff.changed, "")
+    forms = {"writes": "register writes", "binary": "binaries"}
+    of = f"; their {' and '.join(forms[f] for f in diff.forms)}" if diff.forms else ""
+    yield from _part(f"streams changed: {len(diff.changed)} ({looked}{of})", diff.changed, "")
     yield from _part(f"programs now illegal: {len(diff.illegal)} ({looked})", [f"{n}: {why}" for n, why in diff.illegal], "")
     if diff.emptied is not None:
         yield from _part(f"coverage bins emptied: {len(diff.emptied)}", diff.emptied, "")

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from fleet.cosim.revisions import Side, snapshot
 from fleet.errors import DeviceError, FleetError
-from fleet.isa.codec import register_writes
+from fleet.isa.codec import encode_binary, register_writes
 from fleet.isa.contract import Call
 from fleet.isa.description import Description, load
 from fleet.isa.difference import Change, changes
@@ -40,7 +40,7 @@ class SetDiff:
     Attributes:
         old, new: labels; hashes: of the two descriptions alone; full_hashes: of set and device, None for a description alone.
         changes: of the descriptions.
-        programs: programs looked at; changed: those whose register writes differ; illegal: those that are none any more, with why.
+        programs: programs looked at; changed: those of which a form differs; forms: which do ("writes" to registers, "binary"); illegal: those that are none any more, with why.
         emptied: bins of coverage that the old suite reaches and the new one does not; None where nothing can be drawn.
         models: cycles and bytes, before and after.
         stale: files that carry the old description's hash and have to be made again, with the command.
@@ -54,6 +54,7 @@ class SetDiff:
     changes: list[Change] = field(default_factory=list[Change])
     programs: int = 0
     changed: list[str] = field(default_factory=list[str])
+    forms: list[str] = field(default_factory=list[str])
     illegal: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     emptied: list[str] | None = None
     models: list[ModelChange] = field(default_factory=list[ModelChange])
@@ -178,15 +179,16 @@ def _programs(
     for name, calls in known:
         mine = [(c, next(answers)) for c in calls]
         try:
-            writes = [register_writes(old, c, strict=False) for c in calls]
+            before = [_forms(old, c) for c in calls]
         except FleetError:
             continue  # a stored stream of yet another description
         diff.programs += 1
         problem = next((str(a["problem"]) for _, a in mine if a["problem"]), "")
         if problem and not _was_illegal(name):
             diff.illegal.append((name, problem))
-        elif any(a["writes"] != [list(w) for w in ws] for (_, a), ws in zip(mine, writes, strict=True)):
+        elif forms := [f for f in ("writes", "binary") if any(a[f] != b[f] for (_, a), b in zip(mine, before, strict=True))]:
             diff.changed.append(name)
+            diff.forms += [f for f in forms if f not in diff.forms]
 
 
 def _was_illegal(name: str) -> bool:
@@ -198,9 +200,16 @@ def _judged(description: Description, call: Mapping[str, Any]) -> Mapping[str, A
     """As `fleet.cosim.snapshot` answers, of a description without classes."""
     made = Call(call["instruction"], call["fields"])
     try:
-        return {"writes": [list(w) for w in register_writes(description, made)], "problem": ""}
+        return {**_forms(description, made, strict=True), "problem": ""}
     except FleetError as error:
-        return {"writes": None, "problem": str(error)}
+        return {"writes": None, "binary": "", "problem": str(error)}
+
+
+def _forms(description: Description, call: Call, *, strict: bool = False) -> dict[str, Any]:
+    """Register writes, and the bytes of the binary form: an opcode stands only there."""
+    writes = [list(w) for w in register_writes(description, call, strict=strict)]
+    has_form = description.instructions[call.instruction].beats
+    return {"writes": writes, "binary": encode_binary(description, [call]).hex() if has_form else ""}
 
 
 def _stale(diff: SetDiff, before: Any, description: str, folder: Path) -> Iterator[tuple[str, str]]:

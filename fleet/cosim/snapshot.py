@@ -75,20 +75,23 @@ def _drawn(device: str, count: int) -> tuple[list[Table], list[str]]:
 
 
 def _judged(found: Any, device: Any, call: Table) -> Table:
-    """ "writes": register writes of a call of the other side; "problem": why it is no program here."""
+    """ "writes", "binary": a call of the other side in both forms; "problem": why it is no program here."""
     from fleet.errors import FleetError
-    from fleet.isa.codec import register_writes
+    from fleet.isa.codec import encode_binary, register_writes
     from fleet.isa.contract import Call
+    from fleet.isa.description import load
 
     made = Call(call["instruction"], call["fields"])
     try:
         writes = register_writes(found, made, strict=False)
+        has_form = load(found.description).instructions[made.instruction].beats
+        binary = encode_binary(found, [made]).hex() if has_form else ""
         wrong = list(found.instructions[made.instruction].legal(device, made.fields))
     except FleetError as error:
-        return {"writes": None, "problem": str(error)}
+        return {"writes": None, "binary": "", "problem": str(error)}
     except KeyError:
-        return {"writes": None, "problem": f"no instruction '{made.instruction}'"}
-    return {"writes": [list(w) for w in writes], "problem": wrong[0] if wrong else ""}
+        return {"writes": None, "binary": "", "problem": f"no instruction '{made.instruction}'"}
+    return {"writes": [list(w) for w in writes], "binary": binary, "problem": wrong[0] if wrong else ""}
 
 
 def _bins(found: Any, calls: list[Table]) -> set[str]:

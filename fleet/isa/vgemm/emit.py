@@ -27,20 +27,39 @@ def uop_bytes(uops: Sequence[Uop]) -> np.ndarray:
 
 
 class Uops:
-    """The micro-operations of a program, each list once, at consecutive places; the beginning of a list is no other list."""
+    """The micro-operations of a program, each list once, at consecutive places; the beginning of a list is no other list.
 
-    def __init__(self) -> None:
-        self.words: list[Uop] = []
+    A table has as many as the scratchpad holds; behind a full one another begins, which is loaded before it is used.
+    """
+
+    def __init__(self, depth: int = 1 << 11) -> None:
+        self._depth = depth
+        self.tables: list[list[Uop]] = [[]]
         self._known: dict[tuple[Uop, ...], int] = {}
 
     def place(self, uops: Sequence[Uop]) -> tuple[int, int]:
-        """(first, one more than the last) of the list."""
+        """(first, one more than the last) of the list in the last table. Raises DeviceError for a list beyond a table."""
         key = tuple(uops)
+        if len(key) > self._depth:
+            raise DeviceError(f"a list of {len(key)} micro-operations, expected at most {self._depth}", where="gemm")
         begin = next((at for known, at in self._known.items() if known[: len(key)] == key), None)
         if begin is None:
-            begin = self._known[key] = len(self.words)
-            self.words += key
+            if len(self.tables[-1]) + len(key) > self._depth:
+                self.tables.append([])
+                self._known.clear()
+            begin = self._known[key] = len(self.tables[-1])
+            self.tables[-1] += key
         return begin, begin + len(key)
+
+    @property
+    def words(self) -> list[Uop]:
+        """The last table."""
+        return self.tables[-1]
+
+    @property
+    def table(self) -> int:
+        """The number of the last table."""
+        return len(self.tables) - 1
 
 
 def _ddr(device: Device, t: Transfer) -> Span:

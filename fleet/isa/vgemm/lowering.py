@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain as concatenation
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from fleet.errors import DeviceError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
@@ -21,7 +21,8 @@ from fleet.isa.vgemm.layout import FRACTION, GROUP, channels
 from fleet.isa.vgemm.matching import Chain, find_chain
 from fleet.isa.vgemm.numbers import ACTIVATION_BITS, fixed, narrow_weight, weight_limit
 from fleet.isa.vgemm.schedule import FINISH, Step, synchronised
-from fleet.isa.vgemm.tiles import Epilogue, Image, convolution, dense, quantise, unfit
+from fleet.isa.vgemm.tiles import Epilogue, dense, quantise
+from fleet.isa.vgemm.windows import Image, convolution, unfit
 from fleet.isa.vgemm.words import MemoryType
 
 __all__ = ["PATTERNS", "FlattenPattern", "ProductPattern"]
@@ -56,7 +57,9 @@ class ProductPattern:
         if any(n <= 0 for shape in shapes for n in shape):
             return "a dimension is unknown or 0"
         if chain.window is not None:
-            return unfit(device, _image(chain), _blocks(device, shapes[0][-1]))
+            inputs, outputs = _blocks(device, shapes[0][-1]), _blocks(device, shapes[1][-1])
+            if wrong := unfit(device, _image(chain), inputs, outputs, residual=chain.residual is not None):
+                return wrong
         if chain.real:
             limit = weight_limit(program.weights[chain.weight], None if chain.bias is None else program.weights[chain.bias])
             if not limit < _LARGEST:
@@ -69,8 +72,8 @@ class ProductPattern:
         device = context.device
         source, target = shape_of(chain.source.type), chain.ops[-1].results[0]
         inputs, outputs = _blocks(device, source[-1]), _blocks(device, shape_of(target.type)[-1])
-        uops, ops = Uops(), tuple(op_id(op) for op in match.ops)
-        steps: list[Step] = []
+        uops, ops = Uops(device.parameters["UopDepth"]), tuple(op_id(op) for op in match.ops)
+        steps: list[Iterator[Step]] = []
         at, rows, shift = context.address(chain.source), prod(source[:-1]), 0
         weight = context.weight(chain.weight)
         if chain.real:
@@ -78,7 +81,7 @@ class ProductPattern:
             shift = FRACTION - ACTIVATION_BITS - bits
             context.rounded(chain.weight, (codes / 2.0**bits).astype(weight.dtype))
             narrow = context.reserve(f"{ops[-1]} as INT8", "ddr", rows * channels(source[-1]))
-            steps += quantise(device, uops, at, narrow, rows * inputs)
+            steps.append(quantise(device, uops, at, narrow, rows * inputs))
             at = narrow
         else:
             codes = weight
@@ -94,17 +97,24 @@ class ProductPattern:
             chain.narrow,
         )
         if chain.window is None:
-            steps += dense(device, uops, at, packed, rows, inputs, outputs, epilogue)
+            used = -(-source[-1] // device.parameters["Block"])
+            steps.append(dense(device, uops, at, packed, rows, inputs, used, outputs, epilogue))
         else:
-            steps += convolution(device, uops, at, packed, _image(chain), inputs, outputs, epilogue)
-        if len(uops.words) > device.parameters["UopDepth"]:
-            raise DeviceError(
-                f"{len(uops.words)} micro-operations, expected at most {device.parameters['UopDepth']}", where=ops[-1]
-            )
-        words = context.store(f"micro-operations of {ops[-1]}", "ddr", emit.uop_bytes(uops.words))
-        first = emit.load(device, MemoryType.UOP, 0, words, 1, len(uops.words))
-        for call in synchronised([FINISH, first, *steps], ops):
+            steps.append(convolution(device, uops, at, packed, _image(chain), inputs, outputs, epilogue))
+        for call in synchronised([FINISH, *self._with_uops(concatenation.from_iterable(steps), uops, context, ops[-1])], ops):
             context.emit(call)
+
+    def _with_uops(self, steps: Iterable[Step], uops: Uops, context: EmitContext, name: str) -> Iterator[Step]:
+        """The steps, and before the first one of every table its micro-operations' load."""
+        # Steps are made one after the other, so the table that is the last when one has been made is its own.
+        tagged = [(uops.table, step) for step in steps]
+        loaded = -1
+        for table, step in tagged:
+            if table != loaded:
+                words = uops.tables[loaded := table]
+                at = context.store(f"micro-operations {table} of {name}", "ddr", emit.uop_bytes(words))
+                yield emit.load(context.device, MemoryType.UOP, 0, at, 1, len(words))
+            yield step
 
     def _bias(self, chain: Chain, context: EmitContext) -> int | None:
         if chain.bias is None:
@@ -153,9 +163,9 @@ def _blocks(device: Device, count: int) -> int:
 
 def _image(chain: Chain) -> Image:
     assert chain.window is not None
-    n, rows, columns, _ = shape_of(chain.source.type)
+    n, rows, columns, count = shape_of(chain.source.type)
     _, out_rows, out_columns, _ = shape_of(chain.ops[-1].results[0].type)
-    return Image(n, rows, columns, chain.window, out_rows, out_columns)
+    return Image(n, rows, columns, count, chain.window, out_rows, out_columns)
 
 
 def _packed(device: Device, codes: np.ndarray, taps: int) -> np.ndarray:

@@ -112,15 +112,45 @@ def test_real_products_are_those_of_fixed_point(device: str) -> None:
     assert np.array_equal(found, expected)
 
 
-def test_what_does_not_fit_stays_on_the_host_and_says_why() -> None:
-    rng = np.random.default_rng(0)
-    source = CONVOLUTION.format(n=1, h=40, v=40, c=16, k=4, t=144, s=1, kh=3, kv=3, top=1, bottom=1, left=1, right=1, eh=40, ev=40)
-    weights = {"w": small(rng, 144, 4), "b": np.zeros(4, np.int32)}
-    trace, golden = run(source, "vgemm_small", {"x": small(rng, 1, 40, 40, 16)}, weights)
-    assert "device" not in trace.placement.values()
-    assert any("half the scratchpad of inputs" in reason for reason in trace.meta["host_reasons"].values())
+@pytest.mark.parametrize(
+    ("h", "v", "c", "k", "s", "kh", "kv", "pad"),
+    [
+        (40, 40, 16, 4, 1, 3, 3, 1),  # bands of rows
+        (6, 200, 16, 20, 2, 3, 3, 1),  # rows in parts
+        (12, 12, 60, 7, 3, 5, 5, 0),  # sums in parts, channels that fill no block
+        (9, 300, 3, 33, 1, 2, 7, 1),  # most of a row's blocks are fill
+        (20, 20, 16, 300, 1, 3, 3, 0),  # outputs in groups
+    ],
+)
+@pytest.mark.parametrize("device", ["vgemm_small", "vgemm16"])
+def test_convolutions_beyond_the_scratchpads_are_numpy_s(
+    device: str, h: int, v: int, c: int, k: int, s: int, kh: int, kv: int, pad: int
+) -> None:
+    rng = np.random.default_rng([h, v, c, k])
+    eh, ev = ((n + 2 * pad - t) // s * s + 1 for n, t in ((h, kh), (v, kv)))
+    t = kh * kv * c
+    source = CONVOLUTION.format(
+        n=2, h=h, v=v, c=c, k=k, t=t, s=s, kh=kh, kv=kv, top=pad, bottom=pad, left=pad, right=pad, eh=eh, ev=ev
+    )
+    weights = {"w": small(rng, t, k), "b": rng.integers(-1000, 1000, k).astype(np.int32)}
+    trace, golden = run(source, device, {"x": small(rng, 2, h, v, c)}, weights)
+    assert set(trace.placement.values()) == {"device"}, trace.meta["host_reasons"]
     (found,) = trace.outputs.values()
     assert np.array_equal(found, golden)
+
+
+def test_what_does_not_fit_stays_on_the_host_and_says_why() -> None:
+    """A window of 7 x 7 x 256 channels; zeros that a load has no bits for."""
+    rng = np.random.default_rng(0)
+    for c, t, pad, reason in ((256, 7, 0, "one window takes 3136 blocks"), (64, 3, 1, "16 blocks of zeros beside a row")):
+        size = {"n": 1, "h": 8, "v": 8, "c": c, "k": 4, "t": t * t * c, "s": 1, "kh": t, "kv": t}
+        around = {"top": pad, "bottom": pad, "left": pad, "right": pad, "eh": 8 + 2 * pad - t + 1, "ev": 8 + 2 * pad - t + 1}
+        weights = {"w": small(rng, t * t * c, 4), "b": np.zeros(4, np.int32)}
+        trace, golden = run(CONVOLUTION.format(**size, **around), "vgemm_small", {"x": small(rng, 1, 8, 8, c)}, weights)
+        assert "device" not in trace.placement.values()
+        assert any(reason in why for why in trace.meta["host_reasons"].values()), trace.meta["host_reasons"]
+        (found,) = trace.outputs.values()
+        assert np.array_equal(found, golden)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=3), st.sampled_from([np.int8, np.int32, np.float32]))

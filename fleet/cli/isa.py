@@ -144,7 +144,8 @@ def fuzz(
 
 @command.command(
     name="mutants",
-    epilog="\b\nExamples:\n  fleet isa mutants vgemm_small --count 40 --over rtl --seed 7\n  fleet isa mutants hbm_small --only d3c168a0d2",
+    epilog="\b\nExamples:\n  fleet isa mutants mine_tiny --count 40 --over rtl --seed 7\n"
+    "  fleet isa mutants mine_tiny --only d3c168a0d2 --effort all",
 )
 @click.argument("device")
 @click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Mutants, shared equally among the places.")
@@ -152,7 +153,10 @@ def fuzz(
 @click.option("--over", default="rtl,semantics,passes", show_default=True, help="Places, comma-separated.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Mutants looked for at once.")
 @click.option("--resume", is_flag=True, help="Take results that the working folder has for the same sources.")
-@click.option("--quick", is_flag=True, help="Only the streams that find most; some mutants then survive that the regression finds.")
+@click.option(
+    "--effort", default="usual", show_default=True, type=click.Choice(["quick", "usual", "all"]),
+    help="Streams: those that find most, some of every kind, or all of the regression's.",
+)  # fmt: skip
 @click.option(
     "--dir", "work", type=click.Path(path_type=Path, file_okay=False), default=".fleet/mutants", show_default=True,
     help="Working folder: instrumented hardware, recorded streams, results.",
@@ -164,7 +168,7 @@ def fuzz(
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Add to mutants.json and the page in this folder.")
 @click.option("--only", help="The id of one mutant: show it and look for it again.")
 def mutants(
-    device: str, count: int, seed: int, over: str, jobs: int, resume: bool, quick: bool, work: Path, survivors: Path,
+    device: str, count: int, seed: int, over: str, jobs: int, resume: bool, effort: str, work: Path, survivors: Path,
     report: Path | None, only: str | None,
 ) -> int:  # fmt: skip
     """Change hardware, functional model and compiler of DEVICE in small ways, one at a time, and see that each change is found.
@@ -173,7 +177,7 @@ def mutants(
     """
     from fleet.cli.isa_mutants import Wanted, run_mutants
 
-    return run_mutants(Wanted(device, count, seed, over, jobs, resume, quick, work, survivors, report, only))
+    return run_mutants(Wanted(device, count, seed, over, jobs, resume, effort, work, survivors, report, only))
 
 
 @command.command(

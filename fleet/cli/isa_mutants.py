@@ -17,6 +17,7 @@ from fleet.errors import ModelError
 if TYPE_CHECKING:
     from fleet.cosim.mutation.campaign import Target
     from fleet.cosim.mutation.mutant import Mutant, Over, Result
+    from fleet.cosim.mutation.probes import Effort
     from fleet.cosim.mutation.store import Record
 
 __all__ = ["Wanted", "run_mutants"]
@@ -34,7 +35,7 @@ class Wanted:
     over: str
     jobs: int
     resume: bool
-    quick: bool
+    effort: str
     work: Path
     survivors: Path
     report: Path | None
@@ -49,7 +50,7 @@ def run_mutants(w: Wanted) -> int:
 
     over = _places(w.over)
     known = load_survivors(w.survivors)
-    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, w.quick, w.resume)
+    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume)
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])
     click.echo(f"{w.device}: {w.count} mutants, seed {w.seed}, over {', '.join(over)}")

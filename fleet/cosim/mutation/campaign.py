@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fleet.cosim.cases import find_cases
 from fleet.cosim.mutation.mutant import Mutant, Over, Result
-from fleet.cosim.mutation.probes import recorded
+from fleet.cosim.mutation.probes import Effort, recorded
 from fleet.cosim.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
 from fleet.cosim.mutation.rtl_hunt import HarnessError, RtlHunt, references
 from fleet.cosim.mutation.schemata import rtl_mutants
@@ -47,7 +47,7 @@ class Campaign:
 
     Attributes:
         device; root: the project or workspace, whose `tests` and `sim/cases` there are.
-        work: folder for builds, recordings and results. jobs: processes at once. quick: the short list of streams.
+        work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
         resume: results that the folder has for the same sources are taken.
     """
 
@@ -55,7 +55,7 @@ class Campaign:
     root: Path
     work: Path
     jobs: int = 1
-    quick: bool = False
+    effort: Effort = "usual"
     resume: bool = False
 
 
@@ -117,7 +117,7 @@ class _Hardware(Target):
     def __init__(self, campaign: Campaign, instruction_set: InstructionSet, device: Device) -> None:
         self._schemata = rtl_mutants(design_of(instruction_set, device), campaign.root)
         folder = campaign.work / device.name
-        results = folder / f"rtl-{content(campaign.root, _RTL_SOURCES)}{'-quick' if campaign.quick else ''}.json"
+        results = folder / f"rtl-{content(campaign.root, _RTL_SOURCES)}-{campaign.effort}.json"
         super().__init__(campaign, "rtl", self._schemata.mutants, results)
         self._folder = folder
         self._design: Design | None = None
@@ -126,13 +126,13 @@ class _Hardware(Target):
     def _prepare(self, tell: Progress) -> None:
         self._design = self._schemata.write(self._folder / "rtl")
         build(self._design, progress=tell)
-        self._known = references(self.campaign.device, self._design, self._folder, tell, quick=self.campaign.quick)
+        self._known = references(self.campaign.device, self._design, self._folder, tell, self.campaign.effort)
 
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
         assert self._design is not None
         assert self._known is not None
         with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
-            arguments = (self.campaign.device, self._design, self._known, Path(folder), self.campaign.quick)
+            arguments = (self.campaign.device, self._design, self._known, Path(folder), self.campaign.root, self.campaign.effort)
             if self.campaign.jobs == 1:
                 _start_worker(*arguments)
                 yield from map(_hunt, rest)
@@ -145,8 +145,8 @@ class _Hardware(Target):
 _worker: list[RtlHunt] = []
 
 
-def _start_worker(device: str, design: Design, known: Path, folder: Path, quick: bool) -> None:
-    _worker[:] = [RtlHunt(device, design, known, folder, quick=quick)]
+def _start_worker(device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort) -> None:
+    _worker[:] = [RtlHunt(device, design, known, folder, root, effort)]
 
 
 def _hunt(mutant: Mutant) -> Result:
@@ -163,7 +163,7 @@ class _Python(Target):
 
     def _prepare(self, tell: Progress) -> None:
         tell(0.0, "recording streams")
-        kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, quick=self.campaign.quick)
+        kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, self.campaign.effort)
         self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases)
         tell(0.0, "running what looks for mutants without one")
         clean = self._hunt.look(self.mutants[0], None)

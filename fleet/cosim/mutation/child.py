@@ -17,11 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fleet.cosim.mutation.outside import FOUND
 from fleet.errors import FleetError
 
-__all__ = ["FOUND", "main"]
+__all__ = ["main"]
 
-FOUND = "found by "
 COST_GATE = (0.02, 0.05)
 """Largest error of the cost model with ideal memory, in the median and at the 95th percentile: the conformance suite's."""
 

@@ -13,6 +13,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from fleet.cosim.files import write_atomically
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
@@ -23,8 +24,12 @@ from fleet.cosim.streams.suite import make_case, names, settings
 from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["Expected", "Probe", "expected_of", "image_digest", "probes", "recorded"]
+__all__ = ["Effort", "Expected", "Probe", "expected_of", "image_digest", "probes", "recorded"]
 
+Effort = Literal["quick", "usual", "all"]
+"""How many streams: those that find most; of every kind and instruction up to 12; all of the regression's kinds."""
+
+_USUAL = 12
 _RANDOM, _ILLEGAL, _PROGRAMS = range(10), range(8), range(40)
 _PAGE = 1 << 12
 _FIRST = ("/directed/0", "/directed/7", "/illegal/0", "/random/0")
@@ -51,21 +56,27 @@ class Expected:
     memory: str
 
 
-def probes(device: str, *, quick: bool = False) -> list[Probe]:
-    """All of a device, those that find most first. quick: a fraction of them, for a regression that takes a minute.
+def probes(device: str, effort: Effort = "usual") -> list[Probe]:
+    """Of a device, those that find most first: one of every kind and instruction, programs, then the others.
 
-    Every case runs on ideal memory or on the other model and way of issue that its seed names, in turn; programs on both.
+    A case runs on ideal memory or on the other model and way of issue that its seed names, in turn; the first ones on both.
     """
     every = names(device, random=_RANDOM, illegal=_ILLEGAL, programs=_PROGRAMS)
     first = [n for n in every if n.endswith(_FIRST)] + [n for n in every if "/program/" in n][:6]
-    rest = [n for n in every if n not in set(first)]
     found: list[Probe] = []
     for n in first:
         found += [Probe(n, s) for s in _ways(device, n)]
-    if not quick:
-        for i, n in enumerate(rest):
-            ways = _ways(device, n)
-            found += [Probe(n, s) for s in (ways if "/program/" in n else ways[i % 2 : i % 2 + 1])]
+    if effort == "quick":
+        return found
+    groups: dict[str, list[str]] = {}
+    for n in every:
+        if n not in set(first):
+            groups.setdefault(n.rpartition("/")[0], []).append(n)
+    for group in groups.values():
+        most = len(group) if effort == "all" else min(len(group), _USUAL)
+        for i in range(most):
+            n = group[i * len(group) // most]
+            found.append(Probe(n, _ways(device, n)[i % 2]))
     return found
 
 
@@ -100,7 +111,7 @@ def expected_of(instruction_set: InstructionSet, device: Device, case: StreamCas
     return Expected(tuple(commits), image_digest(images))
 
 
-def recorded(device: str, folder: Path, *, quick: bool = False) -> Path:
+def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
     """Cases, what the unchanged functional model makes of them, and the hardware's cycles, in a file that is written once.
 
     A process whose functional model is changed reads it: what it draws itself would be changed too. The cycles are of every call
@@ -108,7 +119,7 @@ def recorded(device: str, folder: Path, *, quick: bool = False) -> Path:
     SimulationError.
     """
     instruction_set, chip = find_device(device)
-    cases = list(dict.fromkeys(p.case for p in probes(device, quick=quick)))
+    cases = list(dict.fromkeys(p.case for p in probes(device, effort)))
     key = hashlib.sha256("\n".join([description_hash(instruction_set, chip), *cases]).encode()).hexdigest()[:16]
     path = folder / f"streams-{device}-{key}.pickle"
     if path.exists():

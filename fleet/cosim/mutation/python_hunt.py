@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.cosim.mutation.child import FOUND
 from fleet.cosim.mutation.mutant import Mutant, Over, Result, identified
+from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.python_hook import environment
 from fleet.cosim.mutation.python_sites import Change, changes
 from fleet.isa.contract import InstructionSet
@@ -30,7 +28,7 @@ _SHARED = ("fleet/transforms", "fleet/targets/accel")
 _NOT_COMPILED = {"conformance", "rtl", "rtl_tables", "error_model", "__init__"}
 """Of a set's package: what draws cases, lists hardware and states bounds is no compiler."""
 _CHECK_DRAWS = 8
-_LIMIT_S = 420.0
+_PATIENCE_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,8 @@ class PythonMutants:
 def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> PythonMutants:
     """All mutants of one place, by file.
 
-    "semantics": the sources of the description's hash and what the classes import (cost); "passes": what else of the set's package is
-    compiler, `fleet/transforms` and `fleet/targets/accel`.
+    "semantics": the sources of the description's hash and what the classes import (cost); "passes": what else of the set's
+    package is compiler, `fleet/transforms` and `fleet/targets/accel`.
     """
     package = instruction_set.description.parent
     semantics = _with_imports([*instruction_set.sources, *_class_files(instruction_set)], package)
@@ -109,6 +107,7 @@ class PythonHunt:
     def __init__(self, device: str, recorded: Path, root: Path, cases: Sequence[Path]) -> None:
         """recorded: from `probes.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device."""
         self._device, self._recorded, self._root, self._cases = device, recorded, root, cases
+        self._outside = Outside(root)
 
     def look(self, mutant: Mutant, change: Change | None) -> Result:
         """Found or survived; a test that does not end counts as one that found it. change: None runs everything unchanged."""
@@ -117,7 +116,8 @@ class PythonHunt:
             variables = self._variables(mutant, change, Path(folder))
             for name, command in self._stages(mutant):
                 tests += 1
-                test, how = self._run(name, command, variables)
+                # Without a mutant nothing is known yet of how long it takes.
+                test, how = self._outside.run(name, command, variables, _PATIENCE_S if change is None else None)
                 if test:
                     return Result(mutant, "found", test, how, tests, time.monotonic() - began)
         return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
@@ -145,14 +145,14 @@ class PythonHunt:
         cases = self._child(cases=[str(c) for c in self._cases])
         if mutant.over == "semantics":
             yield "streams", model
-        for near, files in enumerate(tests):
-            yield ("the nearest tests" if near == 0 else "the folder's tests"), [
-                sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", *map(str, files),
-            ]  # fmt: skip
+        if tests:
+            yield "the nearest tests", pytest_command(tests[0])
         if self._cases:
             yield "cases", cases
         if mutant.over == "passes":
             yield "streams", model
+        for files in tests[1:]:
+            yield "the folder's tests", pytest_command(files)
 
     def _child(self, **wanted: object) -> list[str]:
         text = json.dumps({"device": self._device, **wanted})
@@ -173,29 +173,3 @@ class PythonHunt:
         rest = [p for p in there if p not in near]
         if rest and folder != self._root / "tests":
             yield rest
-
-    def _run(self, name: str, command: list[str], variables: Mapping[str, str]) -> tuple[str, str]:
-        """("", "") where nothing was found."""
-        process = subprocess.Popen(
-            command, cwd=self._root, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            out, error = process.communicate(timeout=_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return name, f"does not end within {_LIMIT_S:g} s"
-        if process.returncode in {0, 5}:  # 5: pytest has collected nothing
-            return "", ""
-        lines = [line for line in out.splitlines() if line.strip()]
-        said = next((line for line in reversed(lines) if line.startswith(FOUND)), None)
-        if said is not None:
-            test, _, how = said[len(FOUND) :].partition("\t")
-            return test, how
-        failed = next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), None)
-        if failed is not None:
-            test, _, how = failed.partition(" ")[2].partition(" - ")
-            return test, how
-        last = [line for line in error.splitlines() if line.strip()][-1:] or lines[-1:] or [f"exit code {process.returncode}"]
-        return name, last[0].strip()

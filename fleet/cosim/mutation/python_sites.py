@@ -143,9 +143,9 @@ class _Finder:
                     self.visit_all(handler.body, unit)
             elif isinstance(value, ast.expr) and name not in {"annotation", "target"}:
                 self._expression(value, unit)
-            elif name == "cases":
-                for case in value:
-                    self.visit_all(case.body, unit)
+        if isinstance(s, ast.Match):
+            for case in s.cases:
+                self.visit_all(case.body, unit)
 
     def _condition(self, test: ast.expr, unit: tuple[str, ...]) -> None:
         if not isinstance(test, ast.Compare | ast.UnaryOp):

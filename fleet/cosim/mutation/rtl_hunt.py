@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import tempfile
 import time
@@ -12,7 +11,9 @@ from pathlib import Path
 
 from fleet.cosim.files import write_atomically
 from fleet.cosim.mutation.mutant import Mutant, Result
-from fleet.cosim.mutation.probes import Expected, Probe, expected_of, image_digest, probes
+from fleet.cosim.mutation.outside import Outside, pytest_command
+from fleet.cosim.mutation.probes import Effort, Expected, Probe, expected_of, image_digest, probes
+from fleet.cosim.mutation.rtl_hook import environment
 from fleet.cosim.mutation.schemata import plusarg
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
@@ -24,11 +25,14 @@ from fleet.engines.rtl_sim.job import Status
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import ComparisonFailure
 from fleet.isa.issue import Binary
+from fleet.isa.registry import find_device
 
 __all__ = ["CYCLES", "HarnessError", "RtlHunt", "references"]
 
 CYCLES = "cycles"
 _POWER_ON = (1000, 1001, 1002)
+_TESTS = ("slow_port", "conformance/test_registers.py")
+_PATIENCE_S = 3600.0
 _PAUSES = (3, 11, 24, 38)
 
 
@@ -44,18 +48,21 @@ class HarnessError(ComparisonFailure):
     """The instrumented design is not the design, or does not pass its own regression: no mutant would mean anything."""
 
 
-def references(device: str, design: Design, folder: Path, tell: Progress, *, quick: bool = False) -> Path:
-    """A file with the references of all probes, made once for an executable.
+def references(device: str, design: Design, folder: Path, tell: Progress, effort: Effort = "usual") -> Path:
+    """A file with the references of all probes; what it does not have yet is added.
 
     The design without an active mutant must do on every probe what the design does as it is: the same bits, cycles and traffic; and
     its bits must be those of iss. Raises HarnessError where it does not, SetupError, DeviceError, BuildError, SimulationError.
     """
-    every = probes(device, quick=quick)
     built = build(design, progress=tell).parent.name
-    path = folder / f"references-{device}-{hashlib.sha256(f'{built} {len(every)}'.encode()).hexdigest()[:16]}.pickle"
-    if path.exists():
-        return path
+    path = folder / f"references-{device}-{built}.pickle"
     found: dict[str, Reference] = {}
+    if path.exists():
+        with path.open("rb") as f:
+            found = pickle.load(f)  # written by this program
+    every = [p for p in probes(device, effort) if p.name not in found]
+    if not every:
+        return path
     with (
         tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary,
         StreamRunner(device, Path(temporary) / "plain") as plain,
@@ -96,14 +103,18 @@ def _cycles(found: Sequence[StreamCommit], status: Status) -> tuple[int, ...]:
 class RtlHunt:
     """Runs streams on mutants of an instrumented design."""
 
-    def __init__(self, device: str, design: Design, known: Path, folder: Path, *, quick: bool = False) -> None:
-        """design: from `Schemata.write`; known: from `references`; folder: for images and logs."""
+    def __init__(
+        self, device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort = "usual"
+    ) -> None:  # fmt: skip
+        """design: from `Schemata.write`; known: from `references`; folder: for images and logs; root: the project."""
         self._device, self._design, self._folder = device, design, folder
-        self._probes = probes(device, quick=quick)
+        self._probes = probes(device, effort)
         with known.open("rb") as f:
             self._known: dict[str, Reference] = pickle.load(f)  # written by this program
         self._cases: dict[tuple[str, str], tuple[StreamCase, Sequence[Binary]]] = {}
         self._killers: dict[str, dict[Probe, int]] = {}
+        self._outside, self._root, self._effort = Outside(root), root, effort
+        self._tests_pass: bool | None = None
 
     def look(self, mutant: Mutant) -> Result:
         """Found or survived. A difference of cycles alone counts when nothing else finds it, and is named as such."""
@@ -132,9 +143,25 @@ class RtlHunt:
                     why, _ = self._played(runner, probe)
                     if why:
                         return Result(mutant, "found", f"{probe.name} power-on {seed}", why, tests, time.monotonic() - began)
+        if self._effort != "quick":
+            test, how = self._regression(mutant)
+            tests += 1
+            if test:
+                return Result(mutant, "found", test, how, tests, time.monotonic() - began)
         if slow:
             return Result(mutant, "found", CYCLES, slow, tests, time.monotonic() - began)
         return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
+
+    def _regression(self, mutant: Mutant) -> tuple[str, str]:
+        """Tests of `sim/` that play registers themselves, on the mutant. Raises HarnessError where they fail without one."""
+        folders = [self._root / "sim" / name for name in (find_device(self._device)[0].name, *_TESTS)]
+        command = pytest_command([f for f in folders if f.exists()])
+        if self._tests_pass is None:
+            found = self._outside.run("sim", command, environment(self._device, self._design, plusarg(0)), _PATIENCE_S)
+            if found[0]:
+                raise HarnessError(f"{found[0]} fails without a mutant: {found[1]}", where=self._device)
+            self._tests_pass = True
+        return self._outside.run("sim", command, environment(self._device, self._design, plusarg(mutant.number)))
 
     def _runner(self, mutant: Mutant, power_on: int) -> StreamRunner:
         folder = self._folder / f"{mutant.id}-{power_on}"

@@ -3,7 +3,7 @@
 ```toml
 [[survivor]]
 id = "d3c168a0d2"
-place = "rtl_models/vgemm/vgemm_fetch.sv (vgemm_fetch) reset"
+place = "rtl/mine_fetch.sv (mine_fetch) reset"
 kind = "equivalent"
 reason = "written at every start, before it is read"
 ```

@@ -1,7 +1,8 @@
-"""Imported by Python before anything else, where this folder is first on the path: makes a module a mutant."""
+"""Imported by Python before anything else, where this folder is first on the path: makes the process that of a mutant."""
 
 from __future__ import annotations
 
-from fleet.cosim.mutation.python_hook import install
+from fleet.cosim.mutation import python_hook, rtl_hook
 
-install()
+python_hook.install()
+rtl_hook.install()

@@ -1,0 +1,68 @@
+"""Runs a command that looks for a mutant in a process of its own, and reads what it found."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["FOUND", "Outside", "pytest_command"]
+
+FOUND = "found by "
+_NOTHING = {0, 5}  # 5: pytest has collected nothing
+_LIMIT_S = 120.0
+"""Of a command that hangs, or five times what one took that found nothing."""
+
+
+def pytest_command(files: Sequence[Path], *more: str) -> list[str]:
+    """Stops at the first failure."""
+    return [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *more, *map(str, files)]
+
+
+class Outside:
+    """Knows how long commands take that find nothing, so that a hang on a slow machine is told from the machine."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: in which commands run."""
+        self._folder, self._slowest = folder, 0.0
+
+    def run(self, name: str, command: Sequence[str], variables: Mapping[str, str], limit: float | None = None) -> tuple[str, str]:
+        """(test, how it said so), or ("", "") where nothing was found. name: of the test when it does not say its own."""
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=self._folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, start_new_session=True,
+        )  # fmt: skip
+        limit = limit or max(_LIMIT_S, 5 * self._slowest)
+        try:
+            out, error = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return name, f"does not end within {limit:.0f} s"
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        if process.returncode in _NOTHING:
+            self._slowest = max(self._slowest, time.monotonic() - began)
+            return "", ""
+        return _said(name, out, error, process.returncode)
+
+
+def _said(name: str, out: str, error: str, code: int) -> tuple[str, str]:
+    lines = [line for line in out.splitlines() if line.strip()]
+    said = next((line for line in reversed(lines) if line.startswith(FOUND)), None)
+    if said is not None:
+        test, _, how = said[len(FOUND) :].partition("\t")
+        return test, how
+    failed = next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), None)
+    if failed is not None:
+        test, _, how = failed.partition(" ")[2].partition(" - ")
+        return test, how
+    last = [line for line in error.splitlines() if line.strip()][-1:] or lines[-1:] or [f"exit code {code}"]
+    return name, last[0].strip()

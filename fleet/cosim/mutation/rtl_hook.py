@@ -1,0 +1,96 @@
+"""Lets any test of the regression run on a mutant of the hardware: in its process the design of a device is the instrumented one.
+
+`environment` gives the variables of such a process; `site/sitecustomize.py` calls `install` before anything of fleet is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fleet.engines.rtl_sim.build import Design
+    from fleet.isa.contract import Device, InstructionSet
+
+__all__ = ["environment", "install"]
+
+_VARIABLE = "FLEET_HARDWARE_MUTANT"
+_SITE = Path(__file__).parent / "site"
+
+
+def environment(device: str, design: Design, argument: str) -> dict[str, str]:
+    """Variables of a process in which `device` is built from `design`, and simulations get `argument`."""
+    path = os.pathsep.join(p for p in (str(_SITE), os.environ.get("PYTHONPATH", "")) if p)
+    chosen = {
+        "device": device,
+        "sources": [str(p.absolute()) for p in design.sources],
+        "cpp": [str(p.absolute()) for p in design.cpp],
+        "argument": argument,
+    }
+    return {**os.environ, "PYTHONPATH": path, _VARIABLE: json.dumps(chosen)}
+
+
+def install() -> None:
+    """Does what the variable says; nothing without it."""
+    text = os.environ.get(_VARIABLE)
+    if text:
+        sys.meta_path.insert(0, _Finder(json.loads(text)))
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self, chosen: dict[str, Any]) -> None:
+        self._changes = {
+            "fleet.engines.rtl_sim.build": lambda module: _change_design(module, chosen),
+            "fleet.engines.rtl_sim.process": lambda module: _change_command(module, chosen),
+        }
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname not in self._changes:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Changed(spec.loader, self._changes[fullname])
+        return spec
+
+
+class _Changed(Loader):
+    """Loads as another loader does, then changes the module."""
+
+    def __init__(self, loader: Loader, change: Any) -> None:
+        self._loader, self._change = loader, change
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        self._change(module)
+
+
+def _change_design(module: Any, chosen: dict[str, Any]) -> None:
+    design_of = module.design_of
+
+    def instrumented(instruction_set: InstructionSet, device: Device) -> Design:
+        design: Design = design_of(instruction_set, device)
+        if device.name != chosen["device"]:
+            return design
+        return replace(design, sources=tuple(map(Path, chosen["sources"])), cpp=tuple(map(Path, chosen["cpp"])))
+
+    module.design_of = instrumented
+
+
+def _change_command(module: Any, chosen: dict[str, Any]) -> None:
+    command = module._command
+
+    def with_argument(*arguments: Any) -> list[str]:
+        return [*command(*arguments), chosen["argument"]]
+
+    module._command = with_argument

@@ -1,0 +1,104 @@
+"""What a host reads before it has started anything: the same after every reset, whatever the flip-flops held at power-on."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.cosim.streams.case import Setting
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case, suite_devices
+from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.isa.contract import Call
+from fleet.isa.description import load
+from fleet.isa.registry import find_device
+
+SEEDS = (1000, 1001, 1002)
+ZERO = {"error_cause", "error_instruction", "irq_enable", "irq_status"}
+"""Roles of registers that say that nothing has happened yet."""
+
+
+@pytest.mark.parametrize("device", suite_devices(all_devices=False))
+def test_registers_after_reset_do_not_depend_on_the_state_at_power_on(device: str) -> None:
+    found: list[dict[str, int]] = []
+    for seed in SEEDS:
+        with StreamRunner(device, power_on=seed) as runner:
+            registers = load(runner.set.description).registers
+            script = Script()
+            for r in registers:
+                script.read(r.address)
+            _, job = runner.play(script, Setting())
+            values = read_results(job.results)
+        assert len(values) == len(registers)
+        found.append({r.name: int(v) for r, v in zip(registers, values, strict=True)})
+        said = {r.name: found[-1][r.name] for r in registers if r.role in ZERO}
+        assert said
+        assert not any(said.values()), (seed, said)
+    for seed, other in zip(SEEDS[1:], found[1:], strict=True):
+        assert other == found[0], (seed, {k: (v, other[k]) for k, v in found[0].items() if other[k] != v})
+
+
+@pytest.mark.parametrize("device", suite_devices(all_devices=False))
+def test_a_refusal_says_which_instruction_it_was(device: str) -> None:
+    """The register that names the refused instruction is read by hosts only: no commit carries it."""
+    with StreamRunner(device) as runner:
+        description = load(runner.set.description)
+        (named,) = description.with_role("error_instruction") or (None,)
+        if named is None:
+            pytest.skip("the set has no such register")
+        (status,), (enable,) = description.with_role("irq_status"), description.with_role("irq_enable")
+        for name in runner.set.instructions:
+            call, cause = _refused(device, name)
+            script = Script()
+            script.write(enable.address, 3)
+            words = description.words(name)
+            for r in words:
+                script.write(r.address, call.fields[r.name], start=r is words[-1])
+            script.wait_irq(100_000)
+            at = script.read(named.address)
+            script.write(status.address, 3)
+            runner.found.fill(())
+            _, job = runner.play(script, Setting())
+            assert read_results(job.results)[at] == description.instructions[name].opcode, (name, cause)
+
+
+@pytest.mark.parametrize("device", suite_devices(all_devices=False))
+def test_a_start_while_another_instruction_runs_is_refused_by_its_own_name(device: str) -> None:
+    """Only hosts see what a refused start leaves: it becomes no commit, where it does not wait in a queue."""
+    with StreamRunner(device) as runner:
+        description = load(runner.set.description)
+        (named,) = description.with_role("error_instruction") or (None,)
+        if named is None:
+            pytest.skip("the set has no such register")
+        (status,) = description.with_role("irq_status")
+        running, *_ = sorted(runner.set.instructions)
+        first = make_case(f"{device}/{running}/directed/0")
+        refused = 0
+        for name in runner.set.instructions:
+            call = make_case(f"{device}/{name}/directed/0").calls[-1]
+            script = Script()
+            for r in description.words(running):
+                script.write(r.address, first.calls[-1].fields[r.name])
+            start = description.words(name)[-1]
+            script.write(start.address, call.fields[start.name])
+            at, said = script.read(named.address), script.read(status.address)
+            for _ in range(2000):  # the first one ends before the job does
+                script.read(status.address)
+            runner.found.fill(first.blocks)
+            _, job = runner.play(script, Setting())
+            values = read_results(job.results)
+            if values[at]:
+                refused += 1
+                assert values[at] == description.instructions[name].opcode, (name, values[said])
+        assert refused
+
+
+def _refused(device: str, name: str) -> tuple[Call, int]:
+    """A call of the instruction that is refused although its start value is right."""
+    instruction_set, chip = find_device(device)
+    words = load(instruction_set.description).words(name)
+    for seed in range(10):
+        case = make_case(f"{device}/{name}/illegal/{seed}")
+        for call, cause in zip(case.calls, case.causes or (), strict=True):
+            if cause and call.instruction == name and call.fields[words[-1].name] == case.calls[-1].fields[words[-1].name]:
+                return call, cause
+    raise AssertionError(f"no refused call of {name} on {chip.name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,10 +11,16 @@ from fleet.cli.isa_check import chosen_device
 from fleet.errors import ComparisonFailure
 from fleet.isa.registry import find_instruction_set
 
+if TYPE_CHECKING:
+    from fleet.cosim.coverage.account import Account
+    from fleet.cosim.coverage.steer import Steering
+
 __all__ = ["run_fuzz"]
 
 
-def run_fuzz(name: str, device: str | None, seed: int, seconds: float, count: int | None, folder: Path) -> int:
+def run_fuzz(
+    name: str, device: str | None, seed: int, seconds: float, count: int | None, folder: Path, *, steer: bool = False
+) -> int:
     """0 where all programs of this run agreed, 1 where one did not."""
     from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
 
@@ -26,7 +33,11 @@ def run_fuzz(name: str, device: str | None, seed: int, seconds: float, count: in
     def told(now: FuzzState) -> None:
         click.echo(f"  {now.programs:,} programs, {now.executed:,} executed, {now.refused:,} refused, {len(now.failures)} failed")
 
-    state = fuzz(state, folder, seconds=seconds, count=count, told=told)
+    steering, account = _steering(name, chip.name, seed, folder) if steer else (None, None)
+    state = fuzz(state, folder, seconds=seconds, count=count, told=told, chooser=steering)
+    if steering is not None and account is not None:
+        account.save(folder / f"{chip.name}-{seed}-coverage.json")
+        click.echo(f"coverage: {steering.holes:,} of {len(steering.space.open):,} bins not met")
     new = state.failures[known:]
     for line in new:
         click.echo(line)
@@ -39,3 +50,20 @@ def run_fuzz(name: str, device: str | None, seed: int, seconds: float, count: in
         f"{rate:,.0f} a second; {len(new)} failed; state {path}"
     )
     return 1 if new else 0
+
+
+def _steering(name: str, device: str, seed: int, folder: Path) -> tuple[Steering, Account]:
+    """A chooser that goes on with the bins that earlier runs of the seed met, and its account."""
+    from fleet.cosim.coverage.account import load_account
+    from fleet.cosim.coverage.bins import space_of
+    from fleet.cosim.coverage.run import new_account
+    from fleet.cosim.coverage.steer import Steering
+
+    found = find_instruction_set(name)
+    space = space_of(found, found.devices[device])
+    account = new_account(space)
+    known = folder / f"{device}-{seed}-coverage.json"
+    if known.exists():
+        account.merge(load_account(known))
+    account.seeds, account.steered = [seed], True
+    return Steering(space, account, seed, steer=True), account

@@ -57,7 +57,7 @@ def remainder(value: int, block: int) -> str:
 
 
 def _legal_values(f: Field, device: Device) -> Iterator[int]:
-    """Values that allowed values, alignment, width and the size of memory leave: all of them up to a period, and the odd ones above."""
+    """Values that allowed values, alignment, width and the size of memory leave: all up to a period, and odd ones above."""
     top = (1 << f.width) - 1
     if f.allowed is not None:
         yield from (v for v in f.allowed if v <= top)
@@ -69,7 +69,8 @@ def _legal_values(f: Field, device: Device) -> Iterator[int]:
     step = max(1, f.align)
     yield from range(0, min(end, _PERIOD + 1), step)
     for base in (1 << 16, 1 << 20, 1 << 30):
-        yield from (v for v in range(base, min(end, base + step * 8), step))
+        first = -(-base // step) * step
+        yield from (v for v in range(first, min(end, first + step * 8), step))
     if top < end and top % step == 0:
         yield top
 
@@ -77,7 +78,8 @@ def _legal_values(f: Field, device: Device) -> Iterator[int]:
 @lru_cache(maxsize=4096)
 def _examples(f: Field, limit: Limit | None, device: _Hashed) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
-    for v in (*_legal_values(f, device.device), *((limit.low, limit.high) if limit is not None else ())):
+    stated = () if limit is None else (*range(limit.low, min(limit.high, limit.low + _PERIOD) + 1), limit.high)
+    for v in (*_legal_values(f, device.device), *stated):
         if limit is None or (limit.low <= v <= limit.high and v % max(1, f.align) == 0):
             found.setdefault(class_of(f, v), []).append(v)
     return {name: tuple(_spread(values)) for name, values in found.items()}

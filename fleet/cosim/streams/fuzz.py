@@ -22,6 +22,7 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, memories, settings
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import sources
+from fleet.isa.contract import Call, Write
 from fleet.isa.registry import description_hash, find_device
 
 __all__ = ["Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
@@ -38,6 +39,10 @@ class Chooser(Protocol):
 
     def choose(self, number: int) -> str:
         """Name of case `number`, which `make_case` takes; it depends on the seed and on what was met, on nothing else."""
+        ...
+
+    def wrote(self, place: int, call: Call, writes: Sequence[Write]) -> None:
+        """What the functional model writes at a place of the case that runs now."""
         ...
 
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
@@ -114,6 +119,7 @@ def fuzz(
     ways = settings(state.device, 0, every=True)
     last, found = state.next + count if count is not None else _STRIDE, 0
     with StreamRunner(state.device, power_on=state.seed) as runner:
+        runner.watch = chooser.wrote if chooser is not None else None
         began = before = time.monotonic()  # the build does not count
         try:
             while state.next < min(last, _STRIDE) and time.monotonic() - began < seconds and found < stop_after:

@@ -125,10 +125,8 @@ def load_account(path: Path) -> Account:
         rows["met"] = {str(k): Met(int(v[0]), str(v[1]), str(v[2])) for k, v in rows["met"].items()}
         rows["tried"] = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
         rows["curve"] = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
-        account = Account(**rows)
-        if not all(isinstance(v, str) for v in (account.device, account.instruction_set, account.description_hash)):
-            raise ValueError("device, instruction set and description hash are text")
-        return account
+        rows |= {k: str(rows[k]) for k in ("device", "instruction_set", "description_hash")}
+        return Account(**rows)
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ModelError(f"not an account of coverage ({what})", where=str(path)) from error

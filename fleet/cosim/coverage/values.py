@@ -56,6 +56,11 @@ def remainder(value: int, block: int) -> str:
     return "whole" if left == 0 else "over" if left == 1 else "short" if left == block - 1 else "other"
 
 
+def _end(f: Field, device: Device) -> int:
+    """Where an address field's space ends; beyond all values for other fields, and for spaces without a size."""
+    return device.memory.get(f.space or "", 1 << 64) if f.kind == "address" else 1 << 64
+
+
 def _legal_values(f: Field, device: Device) -> Iterator[int]:
     """Values that allowed values, alignment, width and the size of memory leave: all up to a period, and odd ones above."""
     top = (1 << f.width) - 1
@@ -65,7 +70,7 @@ def _legal_values(f: Field, device: Device) -> Iterator[int]:
     if f.kind == "constant":
         yield f.reset
         return
-    end = min(top + 1, device.memory[f.space]) if f.kind == "address" and f.space in device.memory else top + 1
+    end = min(top + 1, _end(f, device))
     step = max(1, f.align)
     yield from range(0, min(end, _PERIOD + 1), step)
     for base in (1 << 16, 1 << 20, 1 << 30):
@@ -130,8 +135,8 @@ def possible(p: Place, device: Device) -> dict[str, str | None]:
         name = class_of(f, v)
         if name in found or name in left:
             continue
-        if f.kind == "address" and f.space in device.memory and v >= device.memory[f.space]:
-            found[name] = f"{f.space} ends at {device.memory[f.space]:#x}"
+        if v >= _end(f, device):
+            found[name] = f"{f.space} ends at {_end(f, device):#x}"
         elif p.limit is not None and not p.limit.low <= v <= p.limit.high:
             found[name] = f"{p.limit.low:,} to {p.limit.high:,}: {p.limit.why}"
         else:

@@ -235,7 +235,14 @@ def test_accounts_of_another_description_or_damaged_ones_are_refused(tmp_path: P
     path = tmp_path / "a.json"
     account(x=1).save(path)
     table = json.loads(path.read_text())
-    for text in ("", "[]", "{}", json.dumps({**table, "form": 99}), json.dumps({**table, "met": {"x": [1]}}), path.read_text()[:-9]):
+    for text in (
+        "",
+        "[]",
+        "{}",
+        json.dumps({**table, "form": 99}),
+        json.dumps({**table, "met": {"x": [1]}}),
+        path.read_text()[:-9],
+    ):
         path.write_text(text)
         with pytest.raises(ModelError, match=r"a\.json.*not an account of coverage|not an account of coverage"):
             load_account(path)

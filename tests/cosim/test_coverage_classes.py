@@ -128,7 +128,9 @@ def slow_floats(halves: list[int]) -> set[str]:
 
 
 @QUIET
-@given(st.lists(st.one_of(st.integers(0, 65535), st.sampled_from([0x7C00, 0xFC00, 0x7BFF, 0, 0x8000, 1, 0x3FF, 0x400])), min_size=1))
+@given(
+    st.lists(st.one_of(st.integers(0, 65535), st.sampled_from([0x7C00, 0xFC00, 0x7BFF, 0, 0x8000, 1, 0x3FF, 0x400])), min_size=1)
+)
 def test_results_of_floats(halves: list[int]) -> None:
     data = np.array(halves, "<u2").view(np.uint8)
     assert results_of([Write("ddr", 0, data, dtype="<f2")], "") == slow_floats(halves)

@@ -82,7 +82,8 @@ def _limits(device: Device) -> Mapping[str, Limit]:
         "elementwise:elementwise_surfaces.count": Limit(1, 65535, "at least one group of channels"),
         "mvm*:mvm_chin": Limit(32, p["Tin"] * p["WtDepth"], "Tin * WtDepth inputs at most, and at least one group"),
         "mvm*:mvm_chin_last": Limit(1, p["TgroupCh"], "inputs of the last weight group"),
-        "mvm*:mvm_chout_*": outputs,
+        "mvm*:mvm_chout_last": outputs,
+        "mvm*:mvm_chout_slice": Limit(1, (1 << 32) - 1, "at least the channels of the last slice"),  # of one slice it is not used
         "mvm*:mvm_wt_bits": Limit(256, 1 << 20, "a channel has a beat of scales and codes at least"),
         "dat2hbm:*_in_surface": Limit(64, (1 << 32) - 64, row),
         "trp_mvm:*_in_surface": Limit(64, (1 << 32) - 64, row),

@@ -132,14 +132,15 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz", show_default=True,
     help="Where state and failing streams go; a run with the same seed goes on where the last one stood.",
 )  # fmt: skip
+@click.option("--steer", is_flag=True, help="Aim at coverage bins that no program of this seed met; says how many are left.")
 def fuzz(
     name: str, device: str | None, seed: int, seconds: float, count: int | None, instructions: int | None, jobs: int | None,
-    folder: Path,
+    folder: Path, *, steer: bool,
 ) -> int:  # fmt: skip
     """Run random legal and illegal programs of SET on iss and rtl, compared at every commit and in every byte of memory."""
     from fleet.cli.isa_fuzz import run_fuzz
 
-    return run_fuzz(name, device, seed, seconds, count, instructions, jobs, folder)
+    return run_fuzz(name, device, seed, seconds, count, instructions, jobs, folder, steer=steer)
 
 
 @command.command(
@@ -182,13 +183,15 @@ def mutants(
 
 @command.command(
     name="coverage",
-    epilog="\b\nExamples:\n  fleet isa coverage mine_tiny --minutes 5\n  fleet isa coverage mine_tiny --minutes 5 --no-steer --report "
-    "reports/plain\n  fleet isa coverage mine_tiny --minutes 0 --merge a/account.json --merge b/account.json",
+    epilog="\b\nExamples:\n  fleet isa coverage mine_tiny --minutes 5\n  fleet isa coverage mine_tiny --minutes 5 --no-steer "
+    "--report reports/plain\n  fleet isa coverage mine_tiny --minutes 0 --merge a/account.json --merge b/account.json",
 )
 @click.argument("device")
 @click.option("--minutes", default=5.0, show_default=True, type=click.FloatRange(min=0), help="How long; 0: only show --merge.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Simulations side by side.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**6), help="Of the first job; the next has the next.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0, 10**6), help="Of the first job; the next has the next."
+)
 @click.option("--steer/--no-steer", default=True, show_default=True, help="Aim at bins that were not met, or draw as `fuzz` does.")
 @click.option("--rtl", is_flag=True, help="Count lines, branches, toggles and assertions of the hardware too (another build).")
 @click.option(
@@ -202,7 +205,7 @@ def mutants(
 def coverage(
     device: str, minutes: float, jobs: int, seed: int, steer: bool, rtl: bool, folder: Path, accounts: tuple[Path, ...]
 ) -> int:  # fmt: skip
-    """Run streams on DEVICE, on iss and rtl, and account for what they met: instructions, fields, values, results, hazards, crosses.
+    """Run streams on DEVICE, on iss and rtl, and account for what they met: fields, values, results, hazards, crosses.
 
     Exit code 1 where a comparison failed. The page shows what was not met, and what cannot be met and why.
     """

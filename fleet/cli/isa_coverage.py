@@ -108,8 +108,8 @@ def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[
     seeds = ", ".join(map(str, account.seeds))
     word = click.style("FAIL", fg="red", bold=True) if account.failures else click.style("PASS", fg="green", bold=True)
     yield (
-        f"{word} {account.programs:,} programs, {account.instructions:,} instructions compared in {account.seconds:,.0f} s of workers "
-        f"({account.cpu:,.0f} s of processors), seeds {seeds}; {len(account.failures)} failed"
+        f"{word} {account.programs:,} programs, {account.instructions:,} instructions compared in {account.seconds:,.0f} s of "
+        f"workers ({account.cpu:,.0f} s of processors), seeds {seeds}; {len(account.failures)} failed"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +13,16 @@ from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure
 from fleet.isa.registry import find_instruction_set
 
+if TYPE_CHECKING:
+    from fleet.cosim.coverage.account import Account
+    from fleet.cosim.coverage.steer import Steering
+
 __all__ = ["run_fuzz"]
 
 
 def run_fuzz(
     name: str, device: str | None, seed: int, seconds: float, count: int | None, instructions: int | None, jobs: int | None,
-    folder: Path,
+    folder: Path, *, steer: bool = False,
 ) -> int:  # fmt: skip
     """0 where all programs of this run agreed, 1 where one did not. jobs: None for as many as there are processors, at most 8."""
     from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
@@ -40,8 +45,14 @@ def run_fuzz(
     def told(now: FuzzState) -> None:
         click.echo(f"  {now.programs:,} programs, {now.executed:,} executed, {now.refused:,} refused, {len(now.failures)} failed")
 
+    steering, account = _steering(name, chip.name, seed, folder) if steer else (None, None)
     with ProgressLine("fuzz") as bar:
-        fuzz(state, folder, seconds=seconds, count=count, instructions=instructions, jobs=jobs, told=told, ran=ran)
+        fuzz(
+            state, folder, seconds=seconds, count=count, instructions=instructions, jobs=jobs, told=told, ran=ran, chooser=steering
+        )
+    if steering is not None and account is not None:
+        account.save(folder / f"{chip.name}-{seed}-coverage.json")
+        click.echo(f"coverage: {steering.holes:,} of {len(steering.space.open):,} bins not met")
     new = [f for f in state.failures if f not in known]
     for line in new:
         click.echo(line)
@@ -55,3 +66,20 @@ def run_fuzz(
         f"{refused:,} refused, {(executed + refused) / took:,.0f} a second; {len(new)} failed; state {path}"
     )
     return 1 if new else 0
+
+
+def _steering(name: str, device: str, seed: int, folder: Path) -> tuple[Steering, Account]:
+    """A chooser that goes on with the bins that earlier runs of the seed met, and its account."""
+    from fleet.cosim.coverage.account import load_account
+    from fleet.cosim.coverage.bins import space_of
+    from fleet.cosim.coverage.run import new_account
+    from fleet.cosim.coverage.steer import Steering
+
+    found = find_instruction_set(name)
+    space = space_of(found, found.devices[device])
+    account = new_account(space)
+    known = folder / f"{device}-{seed}-coverage.json"
+    if known.exists():
+        account.merge(load_account(known))
+    account.seeds, account.steered = [seed], True
+    return Steering(space, account, seed, steer=True), account

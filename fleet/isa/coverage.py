@@ -33,7 +33,7 @@ class Limit:
     why: str
 
 
-def _no_limits(device: Device) -> Mapping[str, Limit]:
+def _no_limits(_: Device) -> Mapping[str, Limit]:
     """Of a set that states none."""
     return {}
 
@@ -45,8 +45,8 @@ class CoverageHints:
     Attributes:
         blocks: the natural blocks of a device's sizes, ascending.
         dtypes: instruction -> NumPy dtype ("<f2") of the elements that it writes, where the writes themselves do not say it.
-        fill: calls that fill every memory which only instructions reach, and the blocks that they read; None where draws do not read
-            what is not theirs.
+        fill: calls that fill every memory which only instructions reach, and the blocks that they read; None where draws do not
+            read what is not theirs.
         fills: instructions that write every byte of what their `writes` says; None: all do. Others may write less.
         barrier: a call that orders what stands before and after it and touches nothing; it goes before a call that was moved, and
             between calls to keep them apart. None where the order of the stream is enough.

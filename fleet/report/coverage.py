@@ -1,4 +1,4 @@
-"""The page of coverage: what streams met of all that they could meet, what is left, what cannot be met and why, and the hardware's lines.
+"""The page of coverage: what streams met of all that they could meet, what is left, what cannot be and why, the hardware's lines.
 
 `write_coverage` leaves `index.html` and `summary.json` (the page's figures). Everything comes out of an account; nothing runs.
 """
@@ -106,9 +106,7 @@ def write_coverage(
     return page
 
 
-def _context(
-    space: Space, account: Account, rtl: RtlCoverage | None, beside: Mapping[str, Sequence[Point]]
-) -> dict[str, Any]:
+def _context(space: Space, account: Account, rtl: RtlCoverage | None, beside: Mapping[str, Sequence[Point]]) -> dict[str, Any]:
     from markupsafe import Markup
 
     opened = space.open
@@ -215,9 +213,7 @@ def _missed_by_file(rtl: RtlCoverage) -> list[tuple[str, list[Missed], list[Miss
     files: dict[str, list[Missed]] = {}
     for m in rtl.missed:
         files.setdefault(m.file, []).append(m)
-    return [
-        (name, [m for m in rows if not m.reason][:_MOST_HOLES], [m for m in rows if m.reason]) for name, rows in files.items()
-    ]
+    return [(name, [m for m in rows if not m.reason][:_MOST_HOLES], [m for m in rows if m.reason]) for name, rows in files.items()]
 
 
 def _curve(curves: Mapping[str, Sequence[Point]], every: int) -> str:
@@ -225,11 +221,13 @@ def _curve(curves: Mapping[str, Sequence[Point]], every: int) -> str:
     with canvas(8.0, 3.4) as (figure, axes):
         for i, (name, points) in enumerate(curves.items()):
             if points:
-                x = [0.0, *(p.seconds / 60 for p in points)]
+                x = [0.0, *(p.cpu / 60 for p in points)]
                 y = [0.0, *(100 * min(p.bins, every) / every for p in points)]
-                axes.plot(x, y, color=PALETTE[i], marker=MARKERS[i], markevery=max(1, len(x) // 12), markersize=4, lw=1.4, label=name)
+                axes.plot(
+                    x, y, color=PALETTE[i], marker=MARKERS[i], markevery=max(1, len(x) // 12), markersize=4, lw=1.4, label=name
+                )
         axes.axhline(95, color=PALETTE[5], lw=1, ls="--", label="95 %")
-        axes.set_xlabel("minutes of the run")
+        axes.set_xlabel("minutes of processor time, simulations included")
         axes.set_ylabel("bins met [%]")
         axes.set_ylim(0, 101)
         axes.set_xlim(left=0)

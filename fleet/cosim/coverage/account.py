@@ -35,9 +35,10 @@ class Tried:
 
 @dataclass
 class Point:
-    """After so many seconds of runs, summed over workers, so many bins were met."""
+    """After so many seconds of a run, and of its processors, so many bins were met."""
 
     seconds: float
+    cpu: float
     bins: int
     instructions: int
 
@@ -109,7 +110,7 @@ class Account:
         table = {"form": _FORM, **asdict(self)}
         table["met"] = {k: [m.count, m.first, m.setting] for k, m in sorted(self.met.items())}
         table["tried"] = {k: [t.draws, t.why] for k, t in sorted(self.tried.items())}
-        table["curve"] = [[round(p.seconds, 2), p.bins, p.instructions] for p in self.curve]
+        table["curve"] = [[round(p.seconds, 2), round(p.cpu, 2), p.bins, p.instructions] for p in self.curve]
         table["seconds"], table["cpu"] = round(self.seconds, 2), round(self.cpu, 2)
         write_atomically(path, (json.dumps(table, indent=0) + "\n").encode())
 
@@ -123,11 +124,9 @@ def load_account(path: Path) -> Account:
         rows = cast("dict[str, Any]", table)
         rows["met"] = {str(k): Met(int(v[0]), str(v[1]), str(v[2])) for k, v in rows["met"].items()}
         rows["tried"] = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
-        rows["curve"] = [Point(float(p[0]), int(p[1]), int(p[2])) for p in rows["curve"]]
-        account = Account(**rows)
-        if not all(isinstance(v, str) for v in (account.device, account.instruction_set, account.description_hash)):
-            raise ValueError("device, instruction set and description hash are text")
-        return account
+        rows["curve"] = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
+        rows |= {k: str(rows[k]) for k in ("device", "instruction_set", "description_hash")}
+        return Account(**rows)
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ModelError(f"not an account of coverage ({what})", where=str(path)) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Aim:
     mode: str = ""
     shape: str = ""
     stride: str = ""
+    saturation: str = ""
     side: str = ""
     distance: str = ""
     field: str = ""
@@ -93,7 +95,7 @@ def aim_of(space: Space, key: str) -> Aim:
         return Aim(names[0], kind=parts[1], distance=parts[2])
     if kind == "cross":
         mode = parts[2] if parts[2] != NO_MODE else ""
-        return Aim(name, mode=mode, shape=parts[3], stride=parts[4], distance=parts[6])
+        return Aim(name, mode=mode, shape=parts[3], stride=parts[4], saturation=parts[5], distance=parts[6])
     if kind == "field":
         return Aim(name, field=parts[2], value=parts[3])
     if kind == "remainder":
@@ -155,7 +157,13 @@ class Aimer:
             if depends and rng.random() < 0.4:
                 earlier[0] = aim.instruction
         draws = [self._sources[n].draw(device, rng, place, small=True) for n in earlier]
-        return (*draws, self._target(aim, draws, rng, place))
+        program = (*draws, self._target(aim, draws, rng, place))
+        dtype = self.space.hints.dtypes.get(aim.instruction, "")
+        if not aim.saturation or not dtype or np.dtype(dtype).kind != "f" or rng.random() < 0.2:
+            return program
+        return tuple(
+            replace(d, blocks=tuple(_seasoned(b, np.dtype(dtype), aim.saturation, rng) for b in d.blocks)) for d in program
+        )
 
     def _target(self, aim: Aim, earlier: Sequence[Draw], rng: np.random.Generator, place: Place) -> Draw:
         """The draw that aims: the best of some, moved. Without a place of its own in memory, at times a directed one."""
@@ -177,6 +185,8 @@ class Aimer:
             best = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
         known = self._written([*earlier, best])
         call = self._moved(best.call, aim, rng, known)
+        if call != best.call and not self.mover.quick(call):
+            call = best.call
         barrier = self.space.hints.barrier
         if barrier is not None and (call != best.call or aim.distance in _APART):
             low, high = _APART.get(aim.distance, (1, 2))
@@ -242,6 +252,20 @@ class Aimer:
             return any(h.kind == aim.kind and distance_class(h.distance) == aim.distance for h in found)
         mine = [h.distance for h in found if h.later == len(calls) - 1]
         return distance_class(min(mine, default=None)) == aim.distance
+
+
+def _seasoned(block: Write, dtype: np.dtype[Any], saturation: str, rng: np.random.Generator) -> Write:
+    """The block with numbers that leave results ordinary, or with some that do not: largest, infinite, NaN."""
+    count = block.data.size // dtype.itemsize
+    if saturation == "ordinary":
+        numbers = rng.normal(0, 0.5, count).astype(dtype)
+        numbers = np.where(np.abs(numbers) < 2**-10, dtype.type(0.25), numbers).astype(dtype)
+    else:
+        numbers = block.data.reshape(-1)[: count * dtype.itemsize].copy().view(dtype)
+        odd = np.array([np.finfo(dtype).max, np.inf, -np.inf, np.nan], dtype)
+        numbers = np.where(rng.random(count) < 0.02, rng.choice(odd, count), numbers).astype(dtype)
+    rest = block.data.reshape(-1)[count * dtype.itemsize :]
+    return replace(block, data=np.concatenate([numbers.view(np.uint8), rest]))
 
 
 _AIMERS: dict[str, Aimer] = {}

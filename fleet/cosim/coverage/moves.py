@@ -16,11 +16,11 @@ from fleet.isa.contract import Call, Range
 
 __all__ = ["Mover"]
 
-_EXPECTED = re.compile(r"^(\w+)(?:: | is ).*?, expected (?:at least )?(0x[0-9a-f]+|\d+)(?: \(|$)")
+_EXPECTED = re.compile(r"^(\w+)(?:: | is ).*?, expected (?:at least |\w+ \()?(0x[0-9a-f]+|\d+)(?: \(|\)|$)")
 _TIE_SAMPLE = 24
 _REPAIRS = 6
-_MOST_CYCLES = 60_000
-"""What a moved call may cost: the largest sizes take longer than all else together."""
+_MOST_CYCLES, _MOST_BYTES = 150_000, 1 << 20
+"""What a moved call may cost and touch: the largest sizes take longer than all else together."""
 
 
 class Mover:
@@ -61,9 +61,6 @@ class Mover:
         for _ in range(_REPAIRS):
             wrong = cls.legal(device, call.fields)
             if not wrong:
-                if cls.cost(device, call.fields) > _MOST_CYCLES:
-                    self.why = "it would take too long"
-                    return None
                 return call if self._defined(call, known) else None
             self.why = wrong[0]
             changed = dict(call.fields)
@@ -75,6 +72,15 @@ class Mover:
                 return None
             call = replace(call, fields=changed)
         return None
+
+    def quick(self, call: Call) -> bool:
+        """Whether a call costs little enough; to be asked once, of the last of some moves: a cost model may simulate."""
+        cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
+        touched = sum(r.size for r in (*cls.reads(device, call.fields), *cls.writes(device, call.fields)) if r.bank == 0)
+        if touched > _MOST_BYTES or cls.cost(device, call.fields) > _MOST_CYCLES:
+            self.why = "it would take too long"
+            return False
+        return True
 
     def _defined(self, call: Call, known: Sequence[Range]) -> bool:
         """Whether memories that only instructions fill are read only where they were filled."""
@@ -119,8 +125,8 @@ class Mover:
         others = [p for p in self.space.sizes[call.instruction] if p is not place]
         for value in dict.fromkeys([*close[:2], *drawn[:2]]):  # alone it does not go: with a second size after it, or below it
             for i in rng.permutation(len(others))[:6]:
-                for second in (value + 1, 1, max(1, value - 1)):
-                    if second >> others[i].field.width == 0:
+                for second in _partners(value, others, call, self.space.blocks):
+                    if second > 0 and second >> others[i].field.width == 0:
                         moved = self._put_legal(self.put(call, others[i], second), place, value, known)
                         if moved is not None:
                             return moved
@@ -148,6 +154,13 @@ class Mover:
         return call
 
 
+def _partners(value: int, others: Sequence[Place], call: Call, blocks: Sequence[int]) -> list[int]:
+    """What a second size may have to be for a first one: at or beside it, a part of it, as many blocks as it says."""
+    present = {p.field.get(call.fields[p.register.name]) for p in others} - {0}
+    parts = [value // d for d in sorted({2, 3, *present}) if d < value and value % d == 0]
+    return list(dict.fromkeys([value + 1, 1, value - 1, value, *parts[:4], *(b * value for b in blocks)]))
+
+
 def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
     """Values around the present one that change a shape or a stride."""
     step, top = max(1, place.field.align), (1 << place.field.width) - 1
@@ -155,8 +168,7 @@ def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
     for block in blocks:
         whole = max(1, now // block) * block
         values |= {whole, whole + 1, whole - 1, whole + 2, whole + block}
-    for v in values:
-        v -= v % step
+    for v in (value - value % step for value in values):
         if 0 < v <= top:
             yield v
 

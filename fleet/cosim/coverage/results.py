@@ -49,7 +49,7 @@ def _floats(values: np.ndarray, kind: np.dtype[np.generic]) -> set[str]:
     bits = 8 * kind.itemsize
     unsigned = values.view(f"<u{kind.itemsize}")
     size = unsigned & np.array((1 << (bits - 1)) - 1, unsigned.dtype)
-    info = np.finfo(kind)
+    info = np.finfo(kind.name)
     infinite = int(((1 << info.nexp) - 1) << info.nmant)
     normal = 1 << info.nmant
     found: set[str] = set()

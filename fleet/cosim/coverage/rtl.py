@@ -35,7 +35,7 @@ _ASSERTION = re.compile(r"\b(?:assert|cover)\b\s*(?:property\b\s*|final\b\s*|#0\
 
 @dataclass(frozen=True)
 class Missed:
-    """A line or an assertion that nothing reached. line: from 1; text: the source's; reason: why it is excluded, empty: it counts."""
+    """A line or an assertion that nothing reached. line: from 1; text: the source's; reason: why it is excluded, else empty."""
 
     file: str
     line: int

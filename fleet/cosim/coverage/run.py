@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 import time
 from collections.abc import Callable
@@ -71,7 +73,7 @@ def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Accou
                 future.result()
             merged = _merged(plan, instruction_set.name)
             spent = time.monotonic() - began
-            curve.append(Point(spent, len(merged.met), merged.instructions))
+            curve.append(Point(spent, merged.cpu, len(merged.met), merged.instructions))
             if told is not None:
                 told(merged, spent)
     merged = _merged(plan, instruction_set.name)
@@ -105,9 +107,9 @@ def _work(plan: Plan, job: int) -> None:
     steering.seen(load_account(plan.folder / "known.json").met)
     mine = plan.folder / f"worker-{job}.json"
     ways = settings(plan.device, 0, every=True)
-    cpu = _cpu()
     simulation = plan.folder / f"rtl-{job}" if plan.rtl else None
     runner = StreamRunner(plan.device, simulation, power_on=seed, flavour=_flavour(plan))
+    cpu = _cpu(None)
     began = before = time.monotonic()
     try:
         runner.watch = steering.wrote
@@ -125,7 +127,7 @@ def _work(plan: Plan, job: int) -> None:
                     account.failures.append(f"{case.name} {o.setting.name}: {o.reasons[0]}; fleet stream run {stored}")
             now = time.monotonic()
             if now - before > _SAVED_EVERY:
-                before, account.seconds = now, now - began
+                before, account.seconds, account.cpu = now, now - began, _cpu(runner.simulation_pid) - cpu
                 account.save(mine)
                 for other in plan.folder.glob("worker-*.json"):
                     if other != mine:
@@ -133,12 +135,17 @@ def _work(plan: Plan, job: int) -> None:
     finally:
         account.seconds = time.monotonic() - began
         runner.close()
-    account.cpu = _cpu() - cpu
+    account.cpu = _cpu(None) - cpu
     account.failures += [f"{k}: met, but the set or the description calls it impossible" for k in sorted(steering.unknown)]
     account.save(mine)
 
 
-def _cpu() -> float:
-    """Processor seconds of this process and of the simulations that it ended."""
+def _cpu(simulation: int | None) -> float:
+    """Processor seconds of this process, of the simulations that it ended and of the one that runs."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in used)
+    running = 0.0
+    if simulation is not None:
+        with contextlib.suppress(OSError, ValueError, IndexError):  # it may just have ended
+            fields = Path(f"/proc/{simulation}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            running = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(u.ru_utime + u.ru_stime for u in used) + running

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from fleet.cosim.coverage.bins import FAMILIES, Space, family
 from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.streams.case import StreamCase, StreamOutcome
 from fleet.cosim.streams.fuzz import case_name
+from fleet.cosim.streams.images import Images, images_home
+from fleet.cosim.streams.model_side import execute
 from fleet.isa.codec import description_of
 from fleet.isa.contract import Call, Write
 
@@ -39,9 +43,12 @@ class Steering:
                 group = self._holes[family(key)]
                 self._where[key] = len(group)
                 group.append(key)
-        self._aimed: str | None = None
+        self._aimed: dict[str, str] = {}  # name of a case that was chosen -> its bin
+        self._told = False
         words = description_of(space.instruction_set).instructions
         self._has_form = {n for n, w in words.items() if w.beats > 0}
+        self._images: Images | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.unknown: set[str] = set()
         """Bins that were met and are not in the space, or are called impossible there."""
 
@@ -53,7 +60,6 @@ class Steering:
     def choose(self, number: int) -> str:
         """See `Chooser`."""
         rng = np.random.default_rng([self.seed, number, 1])
-        self._aimed = None
         device = self.space.device.name
         plain = case_name(device, self.seed, number)
         if not self.steer or rng.random() < _FREE or not self._where:
@@ -62,13 +68,14 @@ class Steering:
         for attempt in range(_ATTEMPTS):
             key = self._pick(rng)
             count = (self.seed * _STRIDE + number) * _ATTEMPTS + attempt
-            self._aimed = key
-            instruction = key.split(":", 1)[0]
             if family(key) == "refused":
-                return f"{device}/{instruction}/illegal/{count}"
+                name = f"{device}/{key.split(':', 1)[0]}/illegal/{count}"
+                self._aimed[name] = key
+                return name
             aimed = self._aimer.draw(key, count)
             name = f"{device}/{aimed.draws[-1].call.instruction}/aimed/{key}/{count}"
             if aimed.reached:
+                self._aimed[name] = key
                 return name
             self._missed(key, aimed.why)
         return name
@@ -87,13 +94,16 @@ class Steering:
         tried.why = why or tried.why
 
     def wrote(self, place: int, call: Call, writes: Sequence[Write]) -> None:
-        """What the functional model wrote; a stream begins at place 0."""
-        if place == 0:
+        """What the functional model wrote for the case that is told to `met` next; who cannot tell need not."""
+        if not self._told:
             self.observer.forget()
+        self._told = True
         self.observer.wrote(place, call, writes)
 
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
         """See `Chooser`."""
+        if not self._told:
+            self._execute(case)
         for o in outcomes:
             memory = o.setting.memory.partition(":")[0]
             found = self.observer.stream(case.calls, o.expected, memory, o.setting.issue, self._has_form)
@@ -102,10 +112,18 @@ class Steering:
             self.seen(found)
             self.account.instructions += len(o.expected)
         self.account.programs += 1
-        if self._aimed is not None and self._aimed in self._where:
-            self._missed(self._aimed, "")
-        self._aimed = None
-        self.observer.forget()
+        aimed = self._aimed.pop(case.name, None)
+        if aimed in self._where:
+            self._missed(aimed, "")
+        self._told = False
+
+    def _execute(self, case: StreamCase) -> None:
+        """Runs the functional model again, where another process did."""
+        if self._images is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="fleet-steer-", dir=images_home(self.space.device))
+            self._images = Images(self.space.device, Path(self._folder.name))
+        self._images.fill(case.blocks, case.parameters)
+        execute(self.space.instruction_set, self.space.device, self._images.memory, case.calls, self.wrote)
 
     def seen(self, keys: Iterable[str]) -> None:
         """These need no aim any more."""

@@ -56,8 +56,13 @@ def remainder(value: int, block: int) -> str:
     return "whole" if left == 0 else "over" if left == 1 else "short" if left == block - 1 else "other"
 
 
+def _end(f: Field, device: Device) -> int:
+    """Where an address field's space ends; beyond all values for other fields, and for spaces without a size."""
+    return device.memory.get(f.space or "", 1 << 64) if f.kind == "address" else 1 << 64
+
+
 def _legal_values(f: Field, device: Device) -> Iterator[int]:
-    """Values that allowed values, alignment, width and the size of memory leave: all of them up to a period, and the odd ones above."""
+    """Values that allowed values, alignment, width and the size of memory leave: all up to a period, and odd ones above."""
     top = (1 << f.width) - 1
     if f.allowed is not None:
         yield from (v for v in f.allowed if v <= top)
@@ -65,11 +70,12 @@ def _legal_values(f: Field, device: Device) -> Iterator[int]:
     if f.kind == "constant":
         yield f.reset
         return
-    end = min(top + 1, device.memory[f.space]) if f.kind == "address" and f.space in device.memory else top + 1
+    end = min(top + 1, _end(f, device))
     step = max(1, f.align)
     yield from range(0, min(end, _PERIOD + 1), step)
     for base in (1 << 16, 1 << 20, 1 << 30):
-        yield from (v for v in range(base, min(end, base + step * 8), step))
+        first = -(-base // step) * step
+        yield from (v for v in range(first, min(end, first + step * 8), step))
     if top < end and top % step == 0:
         yield top
 
@@ -77,7 +83,8 @@ def _legal_values(f: Field, device: Device) -> Iterator[int]:
 @lru_cache(maxsize=4096)
 def _examples(f: Field, limit: Limit | None, device: _Hashed) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
-    for v in (*_legal_values(f, device.device), *((limit.low, limit.high) if limit is not None else ())):
+    stated = () if limit is None else (*range(limit.low, min(limit.high, limit.low + _PERIOD) + 1), limit.high)
+    for v in (*_legal_values(f, device.device), *stated):
         if limit is None or (limit.low <= v <= limit.high and v % max(1, f.align) == 0):
             found.setdefault(class_of(f, v), []).append(v)
     return {name: tuple(_spread(values)) for name, values in found.items()}
@@ -128,8 +135,8 @@ def possible(p: Place, device: Device) -> dict[str, str | None]:
         name = class_of(f, v)
         if name in found or name in left:
             continue
-        if f.kind == "address" and f.space in device.memory and v >= device.memory[f.space]:
-            found[name] = f"{f.space} ends at {device.memory[f.space]:#x}"
+        if v >= _end(f, device):
+            found[name] = f"{f.space} ends at {_end(f, device):#x}"
         elif p.limit is not None and not p.limit.low <= v <= p.limit.high:
             found[name] = f"{p.limit.low:,} to {p.limit.high:,}: {p.limit.why}"
         else:

@@ -87,6 +87,11 @@ class StreamRunner:
             self._temporary.cleanup()
             self._temporary = None
 
+    @property
+    def simulation_pid(self) -> int | None:
+        """Process id of the simulation, None while there is none."""
+        return None if self._simulation is None else self._simulation.pid
+
     def run(self, case: StreamCase, settings: Sequence[Setting] = (Setting(),)) -> list[StreamOutcome]:
         """One outcome a setting. A simulation that hangs or breaks a rule is an outcome that did not pass.
 

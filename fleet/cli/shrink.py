@@ -37,8 +37,8 @@ def command(
     what: str | None, memory: str | None, issue: str | None, power_on: int | None, seconds: float, out: Path, reports: Path,
     expect: str,
 ) -> int:  # fmt: skip
-    """Reduce a failure while it fails in the same way: WHAT is a stored stream, a stream's name, a stored result of a model or a
-    case's name; without it, the last failure (as `fleet why` finds it).
+    """Reduce a failure while it fails in the same way: WHAT is a stored stream, a stream's name, a stored result of a model, or a
+    case (its name or file: the last stored result of it); without it, the last failure (as `fleet why` finds it).
 
     Exit code 1: it fails, and what is left of it stands in --out. 2: bad input, or it does not fail.
     """
@@ -64,11 +64,14 @@ def _issue(name: str | None, default: Issue) -> Issue:
 
 def _source(what: str | None, reports: Path) -> Path | str:
     """A stored file, or the name of a stream of the suite."""
+    from fleet.cosim.cases import load_case
     from fleet.cosim.streams.suite import is_case_name
     from fleet.report.why import find_failure
 
     if what is not None and is_case_name(what) and not Path(what).exists():
         return what
+    if what is not None and what.endswith(".toml") and Path(what).exists():
+        what = load_case(Path(what)).name
     return find_failure(what, reports).path
 
 

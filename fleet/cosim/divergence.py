@@ -68,16 +68,18 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
     if divergence.seq is None or not 0 <= divergence.seq < len(evidence.calls):
         return divergence
     call = evidence.calls[divergence.seq]
+    # What an illegal call would read or write has no meaning, and asking for it may fail.
+    illegal = bool(evidence.instruction_set.instructions[call.instruction].legal(evidence.device, call.fields))
     divergence = replace(
         divergence,
         registers=_registers(evidence.instruction_set, call),
         registers_named=dict(call.fields),
-        inputs=_inputs(evidence, call),
+        inputs=() if illegal else _inputs(evidence, call),
         disassembly=_disassembly(evidence.instruction_set, call),
     )
     commits = {t.engine: next((c for c in t.commits if c.seq == divergence.seq), None) for t in (reference, other)}
     expected_commit, found_commit = commits[reference.engine], commits[other.engine]
-    if evidence.memory is None or expected_commit is None or found_commit is None:
+    if illegal or evidence.memory is None or expected_commit is None or found_commit is None:
         return divergence
     unit = evidence.instruction_set.instructions[call.instruction]
     try:

@@ -99,7 +99,7 @@ def record(instruction_set: InstructionSet, device: Device, case: StreamCase, im
             continue
         reads, writes = tuple(unit.reads(device, call.fields)), tuple(unit.writes(device, call.fields))
         read = tuple(memory.view(r.space, r.offset, r.size, r.bank).copy() for r in reads)
-        execute_calls(instruction_set, device, memory, [call], seq)
+        list(execute_calls(instruction_set, device, memory, [call], seq))  # it executes as its commits are taken
         # The ranges may be wider than what is written; what memory holds there now is right for both.
         outside = [w for w in writes if w.space in device.memory]
         written = tuple(Write(w.space, w.offset, memory.view(w.space, w.offset, w.size, w.bank).copy(), w.bank) for w in outside)

@@ -30,17 +30,23 @@ def _faults(config: pytest.Config) -> list[dict[str, object]]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Too few localised faults fail the run, although each of them was found."""
+    """Writes the faults' page before the campaign's, which links to it; too few localised faults fail the run."""
     if rows := _faults(session.config):
-        from faults.table import too_few_localised
+        from faults.table import too_few_localised, write_faults
 
+        write_faults(rows, _folder(session.config))
         if too_few_localised(rows) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _folder(config: pytest.Config) -> Path:
+    return Path(str(config.getoption("--fleet-report", "reports/sim"))) / "faults"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The table of the planted faults, where any ran."""
     if rows := _faults(config):
-        from faults.table import write_faults
+        from faults.table import lines
 
-        write_faults(rows, Path(str(config.getoption("--fleet-report", "reports/sim"))) / "faults", terminalreporter.write_line)
+        for line in lines(rows, _folder(config)):
+            terminalreporter.write_line(line)

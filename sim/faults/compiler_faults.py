@@ -15,14 +15,36 @@ INTEGERS = ("fleet.cli.main", "cosim", f"{IDIOMS}:integers", *ORACLES)
 RAGGED = ("fleet.cli.main", "cosim", f"{IDIOMS}:ragged", *ORACLES)
 INDICES = ("fleet.cli.main", "cosim", f"{IDIOMS}:indices", *ORACLES)
 VGEMM_DIGITS = (
-    "fleet.cli.main", "cosim", "examples/digits/model.py:forward", "--weights", "examples/digits/weights.npz", "--input",
-    "examples/digits/test.npz", "--labels", "examples/digits/labels.npz", "--batch", "16", "--engines", "vm,iss",
-    "--device", vgemm_faults.DEVICE,
-)  # fmt: skip
+    "fleet.cli.main",
+    "cosim",
+    "examples/digits/model.py:forward",
+    "--weights",
+    "examples/digits/weights.npz",
+    "--input",
+    "examples/digits/test.npz",
+    "--labels",
+    "examples/digits/labels.npz",
+    "--batch",
+    "16",
+    "--engines",
+    "vm,iss",
+    "--device",
+    vgemm_faults.DEVICE,
+)
 NETWORK = vgemm_faults.digits("--engines", "vm,iss")
 GENERATE = (
-    "fleet.cli.main", "generate", "--model", "tiny", "--prompt", "abcabcab", "--engines", "vm,iss", *DEVICE, "--tokens", "2",
-)  # fmt: skip
+    "fleet.cli.main",
+    "generate",
+    "--model",
+    "tiny",
+    "--prompt",
+    "abcabcab",
+    "--engines",
+    "vm,iss",
+    *DEVICE,
+    "--tokens",
+    "2",
+)
 
 
 def tests(path: str, *more: str) -> tuple[str, ...]:
@@ -42,64 +64,79 @@ FAULTS = (
     _pass(
         "pass-slice-step",
         "canonicalise: of two slices the second start is not multiplied by the first step",
-        "canonicalise", "slice.2",
+        "canonicalise",
+        "slice.2",
         Edit(f"{PASSES}/canonicalise.py", 'a["start"][i] + b["start"][i] * one[i]', 'a["start"][i] + b["start"][i]'),
     ),
     _pass(
         "pass-transpose",
         "canonicalise: two permutations are composed in the wrong order",
-        "canonicalise", r"transpose\.\d",
+        "canonicalise",
+        r"transpose\.\d",
         Edit(f"{PASSES}/canonicalise.py", "[first[p] for p in second]", "[second[p] for p in first]"),
     ),
     _pass(
         "pass-negative-zero",
         "canonicalise: x + 0.0 is taken for x, which changes -0.0",
-        "canonicalise", "zero",
+        "canonicalise",
+        "zero",
         Edit(f"{PASSES}/canonicalise.py", '_is(other, 0, "f", negative_zero=True)', '_is(other, 0, "f")'),
     ),
     _pass(
         "pass-cast",
         "canonicalise: int32 is taken to fit into float32",
-        "canonicalise", "cast.1",
+        "canonicalise",
+        "cast.1",
         Edit(f"{PASSES}/canonicalise.py", "8 * source.itemsize <= bits", "4 * source.itemsize <= bits"),
     ),
     _pass(
         "pass-cse-axis",
         "cse: sums along different axes are taken for the same",
-        "cse", "mul.2",
+        "cse",
+        "mul.2",
         Edit(f"{PASSES}/cse.py", '"at", "covers"})', '"at", "covers", "axes"})'),
     ),
     _pass(
         "pass-fold-weights",
         "fold-weights: a recipe's last step takes its operands in ascending order",
-        "fold-weights", "folded",
+        "fold-weights",
+        "folded",
         Edit(
-            f"{PASSES}/fold_weights.py", "found.append(call(*(found[p] for p in places)))",
+            f"{PASSES}/fold_weights.py",
+            "found.append(call(*(found[p] for p in places)))",
             "found.append(call(*(found[p] for p in (sorted(places, reverse=True) if i == len(steps) - 1 else places))))",
         ),
     ),
     _pass(
         "pass-softmax",
         "raise-softmax: what is divided by twice the sum is taken for a softmax",
-        "raise-softmax", "half",
+        "raise-softmax",
+        "half",
         Edit(f"{PASSES}/raising/softmax.py", "if abs(c * length - 1) >", "if abs(c * length - 1) > 1 +"),
     ),
     _pass(
         "pass-norm-eps",
         "raise-norm: eps is forgotten",
-        "raise-norm", "norm",
+        "raise-norm",
+        "norm",
         Edit(f"{PASSES}/raising/norm.py", "eps = total.get((), 0.0) / factor", "eps = 0.0 * factor"),
     ),
     _pass(
         "pass-fuse-order",
         "fuse-linear: what is added behind an activation is taken for a bias before it",
-        "fuse-linear", "late",
-        Edit(f"{PASSES}/fuse_linear.py", 'if chain.bias is None and chain.activation == "none" and _is_bias', "if chain.bias is None and _is_bias"),
+        "fuse-linear",
+        "late",
+        Edit(
+            f"{PASSES}/fuse_linear.py",
+            'if chain.bias is None and chain.activation == "none" and _is_bias',
+            "if chain.bias is None and _is_bias",
+        ),
     ),
     _pass(
         "pass-attention-mask",
         "raise-attention: a mask that hides the token itself too, or one less, is taken for the causal one",
-        "raise-attention", "matmul.1",
+        "raise-attention",
+        "matmul.1",
         Edit(f"{PASSES}/raising/masks.py", "np.tri(n, m, m - n, dtype=bool)", "np.tri(n, m, m - n - 1, dtype=bool)"),
         BISECT_ATTENTION,
     ),
@@ -119,7 +156,13 @@ FAULTS = (
         INDICES,
         "FAIL      vm-vs-cpython",
         (r"last \(\S*idioms.py:\d+:\d+\).*element \[\d+.*\]: expected \S+, found \S+",),
-        (Edit("fleet/frontend/_indexing.py", "start.append(item.value % dim if dim >= 0", "start.append((item.value - (item.value < 0)) % dim if dim >= 0"),),
+        (
+            Edit(
+                "fleet/frontend/_indexing.py",
+                "start.append(item.value % dim if dim >= 0",
+                "start.append((item.value - (item.value < 0)) % dim if dim >= 0",
+            ),
+        ),
         at="operation last",
         kind="compiler",
     ),
@@ -129,7 +172,13 @@ FAULTS = (
         INDICES,
         "FAIL      vm-vs-cpython",
         (r"\bback\b.*",),
-        (Edit("fleet/frontend/_indexing.py", "length = len(range(first, last, by))", "length = len(range(first, last, by)) - (by == -2)"),),
+        (
+            Edit(
+                "fleet/frontend/_indexing.py",
+                "length = len(range(first, last, by))",
+                "length = len(range(first, last, by)) - (by == -2)",
+            ),
+        ),
         at="operation back",
         kind="compiler",
     ),
@@ -139,7 +188,13 @@ FAULTS = (
         INTEGERS,
         "FAIL      vm-vs-cpython",
         (r"left \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
-        (Edit("fleet/targets/bytecode/operators.py", "_elementwise(np.remainder, operator.mod)", "_elementwise(np.fmod, operator.mod)"),),
+        (
+            Edit(
+                "fleet/targets/bytecode/operators.py",
+                "_elementwise(np.remainder, operator.mod)",
+                "_elementwise(np.fmod, operator.mod)",
+            ),
+        ),
         at="operation left",
         kind="VM",
     ),
@@ -149,7 +204,13 @@ FAULTS = (
         INTEGERS,
         "FAIL      vm-vs-cpython",
         (r"spread \(\S*idioms.py:\d+:\d+\).*element \[\d+\]: expected \S+, found \S+",),
-        (Edit("fleet/targets/bytecode/operators.py", '"var": _moment("var")', '"var": lambda i: lambda x: x.var(_axes(i), ddof=1, keepdims=_keepdims(i))'),),
+        (
+            Edit(
+                "fleet/targets/bytecode/operators.py",
+                '"var": _moment("var")',
+                '"var": lambda i: lambda x: x.var(_axes(i), ddof=1, keepdims=_keepdims(i))',
+            ),
+        ),
         at="operation spread",
         kind="VM",
     ),
@@ -159,7 +220,13 @@ FAULTS = (
         INTEGERS,
         "FAIL      riscv-vs-vm",
         (r"(floor_div\.\d+|down) \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
-        (Edit("fleet/targets/riscv/_division.py", "quotient = b.select(away, b.sub(quotient, one), quotient)", "quotient = b.select(away, quotient, quotient)"),),
+        (
+            Edit(
+                "fleet/targets/riscv/_division.py",
+                "quotient = b.select(away, b.sub(quotient, one), quotient)",
+                "quotient = b.select(away, quotient, quotient)",
+            ),
+        ),
         at="operation down",
         kind="RISC-V",
     ),
@@ -169,7 +236,13 @@ FAULTS = (
         RAGGED,
         "FAIL      riscv-vs-vm",
         (r"y \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
-        (Edit("fleet/targets/riscv/_loops.py", "found.append((count - width, width, 1))", "found.append((count - width - 1, width, 1))"),),
+        (
+            Edit(
+                "fleet/targets/riscv/_loops.py",
+                "found.append((count - width, width, 1))",
+                "found.append((count - width - 1, width, 1))",
+            ),
+        ),
         at="operation y",
         kind="RISC-V",
     ),
@@ -209,7 +282,13 @@ FAULTS = (
         NETWORK,
         "FAIL      iss-vs-vm-rounded",
         (r"first divergence \(iss-vs-vm-rounded\): operations h1\b.*",),
-        (Edit("fleet/isa/vgemm/tiles.py", "for y in range(window.taps[0]) for x in range(window.taps[1])]", "for x in range(window.taps[1]) for y in range(window.taps[0])]"),),
+        (
+            Edit(
+                "fleet/isa/vgemm/tiles.py",
+                "for y in range(window.taps[0]) for x in range(window.taps[1])]",
+                "for x in range(window.taps[1]) for y in range(window.taps[0])]",
+            ),
+        ),
         at="the first convolution",
         kind="compiler",
     ),
@@ -229,7 +308,13 @@ FAULTS = (
         tests("tests/isa/vgemm/test_vgemm_lowering.py"),
         "FAILED tests/isa/vgemm/test_vgemm_lowering.py",
         (r"test_\w+",),
-        (Edit("fleet/isa/vgemm/tiles.py", "((AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)", "((AluOp.ADD, 0), (AluOp.SHR, shift)"),),
+        (
+            Edit(
+                "fleet/isa/vgemm/tiles.py",
+                "((AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)",
+                "((AluOp.ADD, 0), (AluOp.SHR, shift)",
+            ),
+        ),
         at="the first product",
         kind="compiler",
     ),
@@ -239,7 +324,13 @@ FAULTS = (
         tests("tests/isa/vgemm/test_vgemm_schedule.py"),
         "FAILED tests/isa/vgemm/test_vgemm_schedule.py",
         (r"FAILED \S*test_vgemm_schedule.py::test_what_must_not_overlap_does_not",),
-        (Edit("fleet/isa/vgemm/schedule.py", "(self.writes, earlier.reads), (self.writes, earlier.writes))", "(self.writes, earlier.writes))"),),
+        (
+            Edit(
+                "fleet/isa/vgemm/schedule.py",
+                "(self.writes, earlier.reads), (self.writes, earlier.writes))",
+                "(self.writes, earlier.writes))",
+            ),
+        ),
         at="the schedule",
         kind="compiler",
     ),
@@ -275,10 +366,16 @@ FAULTS = (
         GENERATE,
         "the compiler made an illegal instruction",
         (r"blocks.0.up \(mvm_bn_res\)",),
-        (Edit("fleet/targets/graph/lifetimes.py", "self.last_use |= dict.fromkeys(self._in_order(node.args), step)", "self.last_use |= dict.fromkeys(self._in_order(node.args), step - 1)"),),
+        (
+            Edit(
+                "fleet/targets/graph/lifetimes.py",
+                "self.last_use |= dict.fromkeys(self._in_order(node.args), step)",
+                "self.last_use |= dict.fromkeys(self._in_order(node.args), step - 1)",
+            ),
+        ),
         at="instruction blocks.0.up, whose input stood there",
         kind="compiler",
         code=2,
         nightly=True,
     ),
-)  # fmt: skip
+)

@@ -13,7 +13,9 @@ _DIGEST = r"digest expected \w+, found \w+"
 HBM, VGEMM = stream_faults.SMALL, vgemm_faults.DEVICE
 PROGRAM = vgemm_faults.streams("finish/directed/1")
 BURSTS = vgemm_faults.streams("load/directed/5", "load/directed/7")
-ORDER = stream_faults.streams(*(f"elementwise/directed/{i}" for i in (2, 10, 20)), options=("--memory", "stall:1", "--memory", "stall:3"))
+ORDER = stream_faults.streams(
+    *(f"elementwise/directed/{i}" for i in (2, 10, 20)), options=("--memory", "stall:1", "--memory", "stall:3")
+)
 
 
 def _fault(
@@ -40,7 +42,9 @@ FAULTS = (
         rf"first: commit 1 [(]load[)]: {_DIGEST}",
         "instruction 1 load",
         Choice(
-            PORT, "geometry_.beat_bytes", "geometry_.beat_bytes - (burst.done == 2 ? 4 : 0)",
+            PORT,
+            "geometry_.beat_bytes",
+            "geometry_.beat_bytes - (burst.done == 2 ? 4 : 0)",
             "std::memcpy(rdata, file_.data() + (address - geometry_.base), ",
         ),
     ),
@@ -67,7 +71,9 @@ FAULTS = (
         rf"first: commit 1 [(]load[)]: {_DIGEST}",
         "instruction 1 load",
         Choice(
-            PORT, "static_cast<uint64_t>(burst.done)", "static_cast<uint64_t>(burst.done % 8)",
+            PORT,
+            "static_cast<uint64_t>(burst.done)",
+            "static_cast<uint64_t>(burst.done % 8)",
             "Burst& burst = reads_[static_cast<size_t>(current_)];\n    const uint64_t address = burst.address + ",
         ),
     ),
@@ -78,7 +84,9 @@ FAULTS = (
         rf"first: commit 1 [(]load[)]: {_DIGEST}",
         "instruction 1 load",
         Choice(
-            PORT, "burst.id", "(rdata[5] ^= (geometry_.digest_space == kSpaceDdr && address - geometry_.base == 0x240) << 3, burst.id)",
+            PORT,
+            "burst.id",
+            "(rdata[5] ^= (geometry_.digest_space == kSpaceDdr && address - geometry_.base == 0x240) << 3, burst.id)",
             "rid = ",
         ),
     ),
@@ -89,7 +97,9 @@ FAULTS = (
         r"rtl, instruction \d+ [(]\w+[)]: .*",
         "instruction 11",
         Choice(
-            BENCH, "state_ != State::Running", "state_ != State::Running || (cycle_ != 0 && commits_ == 11)",
+            BENCH,
+            "state_ != State::Running",
+            "state_ != State::Running || (cycle_ != 0 && commits_ == 11)",
             "const uint32_t* cycles) {\n    if (",
         ),
         kind="bench",
@@ -100,7 +110,13 @@ FAULTS = (
         PROGRAM,
         rf"first: commit \d+ [(]store[)]: .*{_DIGEST}",
         "a store",
-        Choice("rtl_models/memory/digest.h", "digest", "(digest & 15) == 0 ? 0 : digest", "        digest_ += ", ";\n        bytes_ += bytes;\n    }\n\n    /// Bytes"),
+        Choice(
+            "rtl_models/memory/digest.h",
+            "digest",
+            "(digest & 15) == 0 ? 0 : digest",
+            "        digest_ += ",
+            ";\n        bytes_ += bytes;\n    }\n\n    /// Bytes",
+        ),
         kind="bench",
     ),
     Fault(
@@ -113,15 +129,20 @@ FAULTS = (
         at="instruction 0 mvm_bn",
         kind="bench",
     ),
-
     Fault(
         "memory-image-vgemm",
         "one bit of a weight flips in DDR between the compile and the run",
         vgemm_faults.NETWORK,
         "FAIL      rtl-vs-iss",
         (r"first divergence \(rtl-vs-iss\): instruction 2 load.*",),
-        (Edit("fleet/engines/rtl.py", "self._model = memory_model(", 'memory.view("ddr", 0x4004, 1)[0] ^= 16\n        self._model = memory_model('),),
+        (
+            Edit(
+                "fleet/engines/rtl.py",
+                "self._model = memory_model(",
+                'memory.view("ddr", 0x4004, 1)[0] ^= 16\n        self._model = memory_model(',
+            ),
+        ),
         at="instruction 2 load, of weight w1",
         kind="memory",
     ),
-)  # fmt: skip
+)

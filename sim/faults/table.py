@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,39 @@ _COLUMNS = {"name": 26, "place": 44, "test": 28, "seconds": 7, "localised": 9, "
 _PROJECT = Path(__file__).resolve().parents[2]
 
 
-def write_faults(rows: Sequence[Mapping[str, Any]], folder: Path, say: Callable[[str], None]) -> None:
-    """Prints one line a fault, and writes faults.json and index.html, whole or not at all."""
+def write_faults(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Writes faults.json and index.html, whole or not at all."""
+    from fleet.isa.description import load
     from fleet.isa.registry import instruction_sets
     from fleet.report.faults import write_faults_report
 
-    rows = sorted(rows, key=lambda row: (str(row["class"]), str(row["name"])))
-    say("")
-    say(_line({"name": "fault", "place": "planted in", "test": "found by", "seconds": "seconds", "localised": "localised", "named": "named"}))
-    for row in rows:
-        say(_line({**row, "localised": "yes" if row["localised"] else "no", "named": row["named"] if row["found"] else "NOT FOUND"}))
-    from fleet.isa.description import load
-
     descriptions = {s.name: load(s.description).hash for s in instruction_sets().values()}
-    page = write_faults_report(rows, folder, revision=_revision(), descriptions=descriptions)
+    write_faults_report(_sorted(rows), folder, revision=_revision(), descriptions=descriptions)
+
+
+def lines(rows: Sequence[Mapping[str, Any]], folder: Path) -> Iterator[str]:
+    """One line a fault, and how many were found."""
+    yield ""
+    yield _line(
+        {
+            "name": "fault",
+            "place": "planted in",
+            "test": "found by",
+            "seconds": "seconds",
+            "localised": "localised",
+            "named": "named",
+        }
+    )
+    for row in _sorted(rows):
+        named = row["named"] if row["found"] else "NOT FOUND"
+        yield _line({**row, "localised": "yes" if row["localised"] else "NO", "named": named})
     found, named = (sum(bool(row[key]) for row in rows) for key in ("found", "localised"))
-    say(f"{found} of {len(rows)} planted faults found, {named} localised ({100 * named / len(rows):.1f} %); {page}")
+    share = 100 * named / len(rows)
+    yield f"{found} of {len(rows)} planted faults found, {named} localised ({share:.1f} %); {folder / 'index.html'}"
+
+
+def _sorted(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(rows, key=lambda row: (str(row["class"]), str(row["name"])))
 
 
 def too_few_localised(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -1,4 +1,4 @@
-"""Instructions at their limits and one step beyond, on hardware and functional model: ends of scratchpads, shifts by 31, 32 and 33."""
+"""Instructions at their limits and one step beyond, on hardware and functional model: ends of scratchpads, shifts by the width."""
 
 from __future__ import annotations
 

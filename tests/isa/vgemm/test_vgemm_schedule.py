@@ -54,7 +54,7 @@ def runs(calls: list[Call], rng: np.random.Generator) -> list[tuple[int, int]]:
 
 
 def conflict(later: Step, earlier: Step) -> bool:
-    """Whether two steps touch an element that one of them writes, from its elements one by one: the check must not ask `Step.after`."""
+    """Whether two steps touch an element that one of them writes. Element by element: the check must not ask `Step.after`."""
 
     def elements(spans: tuple[Span, ...]) -> set[tuple[str, int]]:
         return {(s.space, n) for s in spans for n in range(s.start, s.end)}

@@ -39,7 +39,8 @@ FAULTS = (
             Choice(
                 f"{ISA}/arithmetic.py",
                 "v.astype(np.float16)",
-                "(lambda h: np.where(np.abs(h.astype(v.dtype)) > np.abs(v), np.nextafter(h, np.float16(0)), h))(v.astype(np.float16))",
+                "(lambda h: np.where(np.abs(h.astype(v.dtype)) > np.abs(v), np.nextafter(h, np.float16(0)), h))"
+                "(v.astype(np.float16))",
                 "half = ",
                 "\n",
             ),

@@ -106,6 +106,12 @@ class Verdict:
     why: str
 
 
+def place_in_words(number: str, instruction: str) -> str:
+    """Of an instruction, for the table. number: a pattern where several streams are run."""
+    names = instruction.strip("()").replace("|", " or ")
+    return f"instruction {number} {names}" if number.isdigit() else f"the first {names} that it reaches"
+
+
 class Project:
     """A copy of the project under `folder`, whose own sources the commands import."""
 

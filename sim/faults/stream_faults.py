@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planting import Choice, Fault
+from planting import Choice, Fault, place_in_words
 
 RTL = "rtl_models/hbm0923/hbm0923"
 ARITH = "rtl_models/arith/fp_pkg.sv"
@@ -35,7 +35,15 @@ def _rtl(
     number, instruction = at.split()
     pattern = rf"(first: commit {number} [(]{instruction}[)]: |rtl, instruction {number} [(]{instruction}[)]: ).*{says}"
     return Fault(
-        name, what, command, f"FAIL {SMALL}/", (pattern,), at=f"instruction {at}", kind="RTL", choices=(choice,), nightly=not quick
+        name,
+        what,
+        command,
+        f"FAIL {SMALL}/",
+        (pattern,),
+        at=place_in_words(number, instruction),
+        kind="RTL",
+        choices=(choice,),
+        nightly=not quick,
     )
 
 
@@ -77,7 +85,7 @@ FAULTS = (
         "rtl-onchip-write",
         "on-chip memory: writes of odd beats of a half are dropped",
         ONCHIP,
-        r"\d+ act",
+        "1 act",
         Choice(
             f"{RTL}_onchip.sv",
             "high(write_beat_i) == (h == 1)",
@@ -89,7 +97,7 @@ FAULTS = (
         "rtl-hazard",
         "dispatcher: a younger instruction reads activations before the older one has written them",
         HAZARD,
-        r"\d+ \w+",
+        r"\d+ softmax",
         Choice(f"{RTL}_dispatch.sv", "meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]]", "1'b0"),
     ),
     _rtl(

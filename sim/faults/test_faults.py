@@ -44,7 +44,8 @@ def test_fault(
     row: dict[str, object] = {
         "name": fault.name, "class": fault.kind, "what": fault.what, "place": fault.planted_in, "found": False,
         "test": " ".join(fault.found_by.split()), "localised": False, "seconds": 0.0, "right_place": fault.at, "named": "",
-        "command": shlex.join(fault.command), "exit_code": fault.code, "output": "", "why_not": "it did not run", "key": key_of(fault),
+        "command": shlex.join(fault.command), "exit_code": fault.code, "output": "",
+        "why_not": "it did not run", "key": key_of(fault),
     }  # fmt: skip
     record_property("fault", row)
     outcome, verdict = run_fault(fault, bases, tmp_path)

@@ -5,7 +5,7 @@ Those of the hardware and of the functional model are choices: one build serves 
 
 from __future__ import annotations
 
-from planting import Choice, Fault
+from planting import Choice, Fault, place_in_words
 
 RTL = "rtl_models/vgemm/vgemm"
 ISA = "fleet/isa/vgemm"
@@ -37,7 +37,7 @@ def _rtl(
     named = f"[(]{instruction.strip('()')}[)]"
     pattern = rf"(first: commit {number} {named}: |rtl, instruction {number} {named}: ).*{says}"
     return Fault(
-        name, what, command, f"FAIL {DEVICE}/", (pattern,), at=f"instruction {number} {instruction.strip('()')}", kind=kind,
+        name, what, command, f"FAIL {DEVICE}/", (pattern,), at=place_in_words(number, instruction), kind=kind,
         choices=(choice,), nightly=not quick,
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ HARDWARE = (
         "vgemm-missed-token",
         "compute does not wait for the load's token",
         TOKENS,
-        r"\d+ (gemm)",
+        "26 (gemm)",
         Choice(f"{RTL}_stage.sv", "head.pop & ~tokens_i", "head.pop & ~tokens_i & 4'b1110"),
     ),
     _rtl(
@@ -169,7 +169,7 @@ HARDWARE = (
         "vgemm-store-early",
         "a store begins before what stands before it has committed",
         TOKENS,
-        r"\d+ (\w+)",
+        r"\d+ (store)",
         Choice(f"{RTL}_core.sv", "{store_oldest_i, 1'b1, 1'b1}", "3'b111"),
         says="",
     ),
@@ -185,7 +185,7 @@ HARDWARE = (
         "vgemm-fetch-block",
         "fetch: the second block of 32 tasks is looked for a beat too early",
         TOKENS,
-        r"\d+ (\w+)",
+        "32 (finish)",
         Choice(f"{RTL}_fetch.sv", "BlockBeats", "BlockBeats - 1", "block_q <= block_q + ", ";"),
         says="",
     ),
@@ -212,7 +212,7 @@ HARDWARE = (
         "vgemm-cause-order",
         "decoder: out of range comes before an empty range",
         ILLEGAL,
-        r"\d+ (\w+)",
+        r"\d+ (load)",
         Choice(f"{RTL}_check.sv", "empty", "empty && !outside", "if (", ") error_o = ErrBadSize"),
         says="expected cause 2, found cause 4",
     ),

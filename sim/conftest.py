@@ -16,11 +16,37 @@ def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> None:
         reporter.write_line(f"\nreport: {files.html}")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The table of the planted faults, where any ran (also in other processes); see faults/."""
-    reports = [r for group in terminalreporter.stats.values() for r in group if isinstance(r, pytest.TestReport)]
-    rows = [row for r in reports if r.when == "call" and (row := dict(r.user_properties).get("fault")) is not None]
-    if rows:
-        from faults.table import write_faults
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("fleet").addoption("--weekly", action="store_true", help="plant every fault of the catalogue")
 
-        write_faults(rows, Path(str(config.getoption("--fleet-report", "reports/sim"))) / "faults", terminalreporter.write_line)
+
+def _faults(config: pytest.Config) -> list[dict[str, object]]:
+    """The rows of the planted faults that ran (also in other processes); see faults/."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    groups = reporter.stats.values() if reporter is not None else ()
+    reports = [r for group in groups for r in group if isinstance(r, pytest.TestReport) and r.when == "call"]
+    return [dict(row) for r in reports if (row := dict(r.user_properties).get("fault")) is not None]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Writes the faults' page before the campaign's, which links to it; too few localised faults fail the run."""
+    if rows := _faults(session.config):
+        from faults.table import too_few_localised, write_faults
+
+        write_faults(rows, _folder(session.config))
+        if too_few_localised(rows) and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _folder(config: pytest.Config) -> Path:
+    return Path(str(config.getoption("--fleet-report", "reports/sim"))) / "faults"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The table of the planted faults, where any ran."""
+    if rows := _faults(config):
+        from faults.table import lines
+
+        for line in lines(rows, _folder(config)):
+            terminalreporter.write_line(line)

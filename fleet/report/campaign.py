@@ -19,6 +19,10 @@ from fleet.report.page import ReportFiles, load_result, write_report
 __all__ = ["CampaignEntry", "CampaignFiles", "write_campaign"]
 
 
+_BESIDE = ("faults", "mutants")
+"""Pages in folders beside the index that prove that the check can fail; linked where they are."""
+
+
 @dataclass(frozen=True)
 class CampaignEntry:
     """One run of a campaign.
@@ -107,6 +111,7 @@ def write_campaign(results: Sequence[CampaignEntry | CosimResult | Path | str], 
         "failed": failed,
         "verdict": verdict,
         "seconds": sum(row.seconds for row in rows),
+        "beside": [name for name in _BESIDE if (folder / name / "index.html").is_file()],
     }
     write_together(
         {

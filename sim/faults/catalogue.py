@@ -1,9 +1,10 @@
-"""All planted faults, and the commands that must pass without one."""
+"""All planted faults."""
 
 from __future__ import annotations
 
-import data
+import compiler_faults
 import hardware_faults
+import harness_faults
 import memory_faults
 import model_faults
 import silent_faults
@@ -20,13 +21,6 @@ FAULTS: tuple[Fault, ...] = (
     *vgemm_faults.FAULTS,
     *model_faults.FAULTS,
     *memory_faults.FAULTS,
+    *compiler_faults.FAULTS,
+    *harness_faults.FAULTS,
 )
-
-CONTROLS = {
-    "digits": data.digits("--engines", "vm,cpython,iss,rtl,riscv", *data.DEVICE),
-    "difference": data.cosim("difference", "--engines", "vm,cpython,riscv"),
-    "groups": data.cosim("groups", "--engines", "vm,iss,rtl", *data.DEVICE),
-    "ties": data.cosim("corners:ties", "--engines", "vm,iss,rtl", *data.DEVICE),
-    "zeros": data.cosim("corners:zeros", "--engines", "vm,iss,rtl", *data.DEVICE),
-    "case": software_faults.RUN_CASE,
-}

@@ -23,8 +23,11 @@ FAULTS = (
                 "w[4*l+3]",
                 "w[4*l+3] && !(l == 17 && w[4*l+:4] == 4'hE && fixed[l] == 64'sd6291456)",
                 "sign = 64'd0 - 64'(",
+                in_task=True,
             ),
         ),
+        at="instruction 0 mvm_bn",
+        kind="RTL",
     ),
     Fault(
         "iss-rounding",
@@ -36,11 +39,14 @@ FAULTS = (
             Choice(
                 f"{ISA}/arithmetic.py",
                 "v.astype(np.float16)",
-                "(lambda h: np.where(np.abs(h.astype(v.dtype)) > np.abs(v), np.nextafter(h, np.float16(0)), h))(v.astype(np.float16))",
+                "(lambda h: np.where(np.abs(h.astype(v.dtype)) > np.abs(v), np.nextafter(h, np.float16(0)), h))"
+                "(v.astype(np.float16))",
                 "half = ",
                 "\n",
             ),
         ),
+        at="instruction 0 mvm_bn",
+        kind="functional model",
     ),
     Fault(
         "rtl-last-beat",
@@ -57,6 +63,8 @@ FAULTS = (
                 " || extra_push",
             ),
         ),
+        at="instruction 0 mvm_bn",
+        kind="RTL",
     ),
     Fault(
         "rtl-group-boundary",
@@ -69,6 +77,8 @@ FAULTS = (
                 f"{RTL}_mvm_issue.sv", "beat_q[0]", "!beat_q[0]", "ctrl_o.group_end   = plan_i.group != 2'd2 || ", " || last_beat"
             ),
         ),
+        at="instruction 0 mvm",
+        kind="RTL",
     ),
     Fault(
         "rtl-argmax-block",
@@ -81,6 +91,8 @@ FAULTS = (
             r"element \[0\] at ddr 0x\w+: expected 0x00000003 = 3, found 0x00000005 = 5",
         ),
         choices=(Choice(f"{RTL}_mvm_argmax.sv", "key[c+s] > key[c]", "key[c+s] >= key[c]", "if (", ") begin"),),
+        at="instruction 0 mvm_bn, the index",
+        kind="RTL",
     ),
     Fault(
         "rtl-argmax-across",
@@ -99,6 +111,8 @@ FAULTS = (
                 "block_key_q >= best_key[out_q.token[Tw-1:0]]",
             ),
         ),
+        at="instruction 0 mvm_bn, the index",
+        kind="RTL",
     ),
     Fault(
         "rtl-relu-zero",
@@ -107,6 +121,8 @@ FAULTS = (
         "FAIL      rtl-vs-iss",
         (r"1 of 2 commits differ", r"element \[\d+, 9\] at ddr 0x\w+: expected 0x0000 = 0, found 0x8000 = -0"),
         choices=(Choice(f"{RTL}_mvm_epilogue.sv", "x[31]", "x[31] && x[30:0] != 31'd0", "(on && ", " &&"),),
+        at="instruction 1 mvm_bn_res, channel 9",
+        kind="RTL",
     ),
     Fault(
         "rtl-residual-address",
@@ -115,18 +131,22 @@ FAULTS = (
         "FAIL      rtl-vs-iss",
         (r"instruction 1 mvm_bn_res", r"element \[0, \d+\] at ddr 0x\w+: .*"),
         choices=(Choice(f"{RTL}_mvm_reads.sv", "plan_i.res_addr", "plan_i.res_addr + 32'd64", ".addr_i   (", "),"),),
+        at="instruction 1 mvm_bn_res",
+        kind="RTL",
     ),
     Fault(
         "rtl-cycle-classes",
         "a cycle of every instruction is counted twice",
         digits(*BITS),
         "rtl did not run",
-        (r"instruction 0 \(mvm_bn", r"an assertion of the design failed at \S*hbm0923_unit_ctrl.sv:\d+"),
+        (r"an assertion of the design failed at \S*hbm0923_unit_ctrl.sv:\d+"),
         choices=(
             Choice(
                 f"{RTL}_unit_ctrl.sv", "32'd1", "32'd1 + 32'(i == Issue)", "if (spent == 3'(i)) class_d[i] = class_q[i] + ", ";"
             ),
         ),
+        at="the assertion over the classes of cycles",
+        kind="RTL",
     ),
     Fault(
         "rtl-write-handshake",
@@ -135,6 +155,8 @@ FAULTS = (
         "rtl",
         (r"instruction 0 \(?mvm_bn.*",),
         choices=(Choice(f"{RTL}_ddr_writer.sv", "wvalid_o && wready_i", "wvalid_o", "assign w_take    = "),),
+        at="instruction 0 mvm_bn",
+        kind="RTL",
     ),
     Fault(
         "hbm-ports",
@@ -149,6 +171,8 @@ FAULTS = (
                 "hbm={bank ^ (bank in (2, 3)): path.absolute()",
             ),
         ),
+        at="instruction 0 mvm_bn",
+        kind="memory",
     ),
     Fault(
         "memory-image",
@@ -163,6 +187,8 @@ FAULTS = (
                 'memory.view("hbm", 0x28, 1, 3)[0] ^= 1\n        self._model = memory_model(',
             ),
         ),
+        at="weight w1, HBM port 3, byte 0x28",
+        kind="memory",
     ),
     Fault(
         "memory-image-used",
@@ -177,6 +203,8 @@ FAULTS = (
                 'memory.view("hbm", 0, 1, 3)[0] ^= 4\n        self._model = memory_model(',
             ),
         ),
+        at="instruction 0 mvm_bn; weight w1, HBM port 3, byte 0",
+        kind="memory",
     ),
     Fault(
         "packer-scale-index",
@@ -194,6 +222,8 @@ FAULTS = (
                 "scales[first // group : ceil_div(first + n, group)][::-1].T)",
             ),
         ),
+        at="operation y",
+        kind="compiler",
     ),
     Fault(
         "packer-scale-index-text",
@@ -208,6 +238,8 @@ FAULTS = (
                 "scales[first // group : ceil_div(first + n, group)][::-1].T)",
             ),
         ),
+        at="the packer of weights",
+        kind="compiler",
     ),
     Fault(
         "compiler-residual-address",
@@ -222,5 +254,7 @@ FAULTS = (
                 "residual=None if chain.residual is None else context.address(chain.residual) + 64,",
             ),
         ),
+        at="operation h2",
+        kind="compiler",
     ),
 )

@@ -8,17 +8,16 @@ from planting import Choice, Fault
 
 HBM, VGEMM = "fleet/isa/hbm0923", "fleet/isa/vgemm"
 _DIGEST = r"digest expected \w+, found \w+"
-SHIFTS = vgemm_faults.streams(*(f"alu/random/{i}" for i in range(12)))
+SHIFTS = vgemm_faults.streams(*(f"alu/random/{i}" for i in (4, 5, 31)))
 LOADS = vgemm_faults.streams(*(f"load/directed/{i}" for i in (12, 13, 14, 15)))
 STORES = vgemm_faults.streams("store/directed/4", "store/directed/5")
-NORMS = stream_faults.streams(*(f"norm/directed/{i}" for i in (3, 13, 18, 20)))
-ELEMENTWISE = stream_faults.streams(*(f"elementwise/directed/{i}" for i in (2, 10, 20, 30)))
-CACHE = stream_faults.streams(*(f"dat2hbm/directed/{i}" for i in (1, 3, 20)))
-RELU = stream_faults.streams(*(f"mvm_bn_res/directed/{i}" for i in range(20, 50)))
-CONTROLS = {"shifts": SHIFTS, "loads": LOADS, "stores": STORES, "norms": NORMS, "cache": CACHE, "sums": ELEMENTWISE, "relu": RELU}  # fmt: skip
+NORMS = stream_faults.streams(*(f"norm/directed/{i}" for i in (0, 2, 43, 44)))
+CACHE = stream_faults.streams(*(f"dat2hbm/directed/{i}" for i in (36, 37)))
 
 
-def _fault(name: str, what: str, command: tuple[str, ...], at: str, choice: Choice, *, says: str = _DIGEST, quick: bool = False) -> Fault:
+def _fault(
+    name: str, what: str, command: tuple[str, ...], at: str, choice: Choice, *, says: str = _DIGEST, quick: bool = False
+) -> Fault:
     number, instruction = at.split()
     pattern = rf"first: commit {number} [(]{instruction}[)]: .*{says}"
     return Fault(
@@ -31,66 +30,64 @@ FAULTS = (
     _fault(
         "vgemm-iss-shift-left",
         "ALU: a shift left by exactly 32 shifts by 31",
-        SHIFTS, "3 alu",
+        SHIFTS,
+        "3 alu",
         Choice(f"{VGEMM}/loops.py", "by > 31", "by > 32", "np.where("),
     ),
     _fault(
         "vgemm-iss-shift-right",
         "ALU: a shift right by 32 and more takes the lowest five bits",
-        SHIFTS, "3 alu",
+        SHIFTS,
+        "3 alu",
         Choice(f"{VGEMM}/loops.py", "np.clip(b, 0, 31)", "b & 31", "right = a >> "),
     ),
     _fault(
         "vgemm-iss-pad-row",
         "LOAD: rows of zeros above a tile are forgotten",
-        LOADS, "1 load",
+        LOADS,
+        "1 load",
         Choice(f"{VGEMM}/transfers.py", "t.y_pad[0] + y", "y", "block["),
         quick=True,
     ),
     _fault(
         "vgemm-iss-saturates",
         "STORE of lowest bytes saturates",
-        STORES, "2 store",
+        STORES,
+        "2 store",
         Choice(
-            f"{VGEMM}/transfers.py", "data[::4]",
-            "np.clip(np.ascontiguousarray(data).view('<i4'), -128, 127).astype(np.int8).view(np.uint8)", "data = ",
+            f"{VGEMM}/transfers.py",
+            "data[::4]",
+            "np.clip(np.ascontiguousarray(data).view('<i4'), -128, 127).astype(np.int8).view(np.uint8)",
+            "data = ",
         ),
     ),
     _fault(
         "vgemm-iss-step",
         "loops: the factor of the inner loop counts one more from its second iteration on",
-        vgemm_faults.GEMM, "5 gemm",
+        vgemm_faults.GEMM,
+        "5 gemm",
         Choice(f"{VGEMM}/loops.py", "inner * factor[1]", "inner * (factor[1] + (inner > 1))"),
     ),
     _fault(
         "iss-eps",
-        "norm: eps is added after the reciprocal square root's argument was rounded up to it",
-        NORMS, "0 norm",
+        "norm: eps is a lower limit of the mean of squares, not added to it",
+        NORMS,
+        "0 norm",
         Choice(f"{HBM}/norm.py", "sum_beats(x * x) * inv + eps", "np.maximum(sum_beats(x * x) * inv, eps)"),
     ),
     _fault(
         "iss-mean",
         "layer norm: the mean of the first token is taken off all",
-        NORMS, "0 norm",
+        NORMS,
+        "0 norm",
         Choice(f"{HBM}/norm.py", "mean[:, None]", "mean[:1, None]", "x -= "),
-    ),
-    _fault(
-        "iss-softmax-nan",
-        "softmax: the maximum takes NaN for the largest",
-        stream_faults.streams(*(f"softmax/directed/{i}" for i in range(64))), "0 softmax",
-        Choice(f"{HBM}/softmax.py", "np.fmax.reduce", "np.maximum.reduce"),
     ),
     _fault(
         "iss-cache-position",
         "KV cache: V goes one position further from the second one on",
-        CACHE, "0 dat2hbm",
+        CACHE,
+        "0 dat2hbm",
         Choice(f"{HBM}/dat2hbm.py", "2 * self.last", "2 * (self.last + (self.last > 0))", "(0, self.channels, "),
         says="",
     ),
-    _fault(
-        "iss-relu-zero",
-        "ReLU leaves -0",
-        RELU, "0 mvm_bn_res",
-        Choice(f"{HBM}/arithmetic.py", "v <= 0", "v < 0", "v["),
-    ),
-)  # fmt: skip
+)

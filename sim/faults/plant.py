@@ -1,4 +1,4 @@
-"""Plants faults by name and shows what the harness says: python sim/faults/plant.py NAME... (substrings; --output for all of it)."""
+"""Plants faults by name and shows what the harness says: python sim/faults/plant.py NAME... (parts of names; --output: all)."""
 
 from __future__ import annotations
 

@@ -7,13 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-COPIED = ("fleet", "rtl_models", "examples", "golden", "sim", "tests", "docs", "pyproject.toml")
+COPIED = ("fleet", "rtl_models", "examples", "golden", "sim", "tests", "scripts", "pyproject.toml")
 _TIMEOUT_S = 900
 _EXCERPT = 6
 
@@ -32,7 +33,8 @@ class Choice:
     """An expression (Python, C++ or SystemVerilog) that stands exactly once in a file between `before` and `after`.
 
     All choices are planted at once into one copy, each with the number of its fault, and a run says which number is wrong
-    (`schema.py`): one build of the hardware serves all of them.
+    (`schema.py`): one build of the hardware serves all of them. in_task: it stands in a SystemVerilog function that Verilator does
+    not inline, which cannot see a variable from outside.
     """
 
     file: str
@@ -40,6 +42,7 @@ class Choice:
     wrong: str
     before: str = ""
     after: str = ""
+    in_task: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,11 @@ class Fault:
     choices: tuple[Choice, ...] = ()
 
     @property
+    def passes_without(self) -> bool:
+        """Whether the command must pass where the fault is not planted; not where the fault is in the command."""
+        return bool(self.edits or self.choices) or (self.plant is not None and self.plant.__name__ != "in_the_command")
+
+    @property
     def planted_in(self) -> str:
         """For the table."""
         return ", ".join(dict.fromkeys(e.file for e in (*self.edits, *self.choices))) or "data or command line"
@@ -96,6 +104,12 @@ class Verdict:
     named: str
     excerpt: str
     why: str
+
+
+def place_in_words(number: str, instruction: str) -> str:
+    """Of an instruction, for the table. number: a pattern where several streams are run."""
+    names = instruction.strip("()").replace("|", " or ")
+    return f"instruction {number} {names}" if number.isdigit() else f"the first {names} that it reaches"
 
 
 class Project:
@@ -149,7 +163,12 @@ class Project:
             cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, timeout=_TIMEOUT_S, check=False,
         )  # fmt: skip
-        return Outcome(process.returncode, process.stdout, time.monotonic() - begun)
+        return Outcome(process.returncode, self._without_paths(process.stdout), time.monotonic() - begun)
+
+    def _without_paths(self, text: str) -> str:
+        """Paths of the copy become those of the project, and temporary ones are left out."""
+        text = text.replace(f"{self.folder}/", "").replace(str(self.folder), ".")
+        return re.sub(rf"({re.escape(tempfile.gettempdir())}|{re.escape(sys.prefix)})/[^\s:;,]*", "...", text)
 
 
 def judge(fault: Fault, outcome: Outcome) -> Verdict:

@@ -84,7 +84,8 @@ def place_of(text: str, choice: Choice) -> int:
 def _expression(choice: Choice, number: int) -> str:
     match PurePath(choice.file).suffix:
         case ".sv":
-            return f"((fleet_fault_pkg::chosen == {number}) ? ({choice.wrong}) : ({choice.right}))"
+            chosen = "fleet_fault_number()" if choice.in_task else "chosen"
+            return f"((fleet_fault_pkg::{chosen} == {number}) ? ({choice.wrong}) : ({choice.right}))"
         case ".cpp" | ".h":
             return f"(fleet_fault_number() == {number} ? ({choice.wrong}) : ({choice.right}))"
         case ".py":

@@ -17,7 +17,7 @@ def _only_golden_engine(project: Project) -> None:
     project.edit(Edit(CASE, 'engines = ["vm", "iss"]\ndevices = ["hbm_small"]', 'engines = ["vm"]\ngolden = false'))
 
 
-def _nothing(_project: Project) -> None:
+def in_the_command(_project: Project) -> None:
     """The fault is in the command."""
 
 
@@ -29,6 +29,8 @@ FAULTS = (
         "rtl did not run",
         (r"engine rtl: 3 instructions, 0 commits",),
         (Edit(RTL, "        self._jobs += 1\n", "        return []\n        self._jobs += 1\n"),),
+        at="engine rtl",
+        kind="harness",
     ),
     Fault(
         "rtl-is-iss",
@@ -45,6 +47,8 @@ FAULTS = (
                 "        self._jobs += 1\n",
             ),
         ),
+        at="engine rtl",
+        kind="harness",
     ),
     Fault(
         "rtl-no-start",
@@ -53,6 +57,8 @@ FAULTS = (
         "rtl did not run",
         (r"instruction 0 \(mvm_bn for h1\).*",),
         (Edit("fleet/engines/rtl_sim/segment.py", "            script.write(*writes[-1], start=binary is None)\n", ""),),
+        at="instruction 0 mvm_bn",
+        kind="harness",
     ),
     Fault(
         "rtl-ends-early",
@@ -67,6 +73,8 @@ FAULTS = (
                 'short = Script()\n        short.read(0x394)\n        short.save(stem.with_suffix(".script"))',
             ),
         ),
+        at="the register reads of engine rtl",
+        kind="harness",
     ),
     Fault(
         "rtl-cycles-lost",
@@ -81,6 +89,8 @@ FAULTS = (
                 '            cycles={k: v for k, v in record.cycles.items() if k != "issue"},\n',
             ),
         ),
+        at="commit 0",
+        kind="harness",
     ),
     Fault(
         "iss-writes-nothing",
@@ -95,6 +105,8 @@ FAULTS = (
                 "            memory.view(w.space, w.offset, w.data.size, w.bank)\n",
             ),
         ),
+        at="operation h1",
+        kind="harness",
     ),
     Fault(
         "riscv-incomplete",
@@ -103,6 +115,8 @@ FAULTS = (
         "riscv did not run",
         (r"riscv did not run: gave back a trace that is not complete.*",),
         (Edit(RISCV, "        trace.complete = True\n", ""),),
+        at="engine riscv",
+        kind="harness",
     ),
     Fault(
         "riscv-is-vm",
@@ -118,6 +132,8 @@ FAULTS = (
                 '            trace = replace(VmEngine().run(program, inputs, options), engine="riscv")',
             ),
         ),
+        at="engine riscv",
+        kind="harness",
     ),
     Fault(
         "riscv-keeps-nothing",
@@ -126,6 +142,8 @@ FAULTS = (
         "FAIL      riscv-vs-vm",
         (r"matmul.0: riscv kept no value of it",),
         (Edit(RISCV, "if options.keep_tensors:", "if not options.keep_tensors:"),),
+        at="engine riscv, matmul.0",
+        kind="harness",
     ),
     Fault(
         "engine-skipped",
@@ -134,6 +152,8 @@ FAULTS = (
         "verdict: FAIL",
         (r"riscv was asked for and did not run",),
         (Edit(CAMPAIGN, "        for name in others:\n", "        for name in others[:0]:\n"),),
+        at="engine riscv",
+        kind="harness",
     ),
     Fault(
         "comparison-skipped",
@@ -142,6 +162,8 @@ FAULTS = (
         "verdict: ",
         (r"iss ran but was compared with nothing that could fail",),
         (Edit(CAMPAIGN, '        self._compare("iss", ROUNDED, lambda s, ref, other: s.arithmetic(ref, other))\n', ""),),
+        at="comparison of iss",
+        kind="harness",
     ),
     Fault(
         "comparison-empty",
@@ -156,6 +178,8 @@ FAULTS = (
                 "            name = op_id(op)\n            if isinstance(op, d.FleetOp):",
             ),
         ),
+        at="comparison riscv-vs-vm",
+        kind="harness",
     ),
     Fault(
         "bits-empty",
@@ -170,6 +194,8 @@ FAULTS = (
                 "for i in range(min(0, len(reference.commits), len(other.commits))):",
             ),
         ),
+        at="comparison rtl-vs-iss",
+        kind="harness",
     ),
     Fault(
         "bound-infinite",
@@ -184,6 +210,8 @@ FAULTS = (
                 "array = np.full(shape, np.inf)",
             ),
         ),
+        at="operation h1",
+        kind="harness",
     ),
     Fault(
         "bound-half-infinite",
@@ -198,6 +226,8 @@ FAULTS = (
                 "array = np.where(np.arange(int(np.prod(shape))).reshape(shape) % 2, np.inf, array)",
             ),
         ),
+        at="operation h2",
+        kind="harness",
     ),
     Fault(
         "empty-batch",
@@ -206,7 +236,9 @@ FAULTS = (
         "Invalid value for '--batch'",
         (r"0 is not in the range x>=1",),
         code=2,
-        plant=_nothing,
+        plant=in_the_command,
+        at="option --batch",
+        kind="harness",
     ),
     Fault(
         "case-without-engines",
@@ -215,6 +247,8 @@ FAULTS = (
         "verdict: NOTHING COMPARED",
         (r"only vm ran: name at least two engines",),
         plant=_only_golden_engine,
+        at="the engines of the case",
+        kind="harness",
     ),
     Fault(
         "one-engine",
@@ -222,6 +256,8 @@ FAULTS = (
         cosim("difference", "--engines", "vm"),
         "NOTHING COMPARED",
         (r"only vm ran: name at least two engines",),
-        plant=_nothing,
+        plant=in_the_command,
+        at="the engines asked for",
+        kind="harness",
     ),
 )

@@ -109,6 +109,8 @@ FAULTS = (
         "rtl did not run",
         (r"hbm0923_?\w*\.\w+:\d+: generated from description [0-9a-f]{16}, hbm0923.rdl is now [0-9a-f]{16}",),
         REGISTERS,
+        at="the generated files",
+        kind="description and tables",
     ),
     Fault(
         "rdl-generated",
@@ -118,6 +120,8 @@ FAULTS = (
         (r"test_modes_and_opcodes\[mvm_bn-\S+\]",),
         OPCODE,
         _generate,
+        at="the opcode of mvm_bn",
+        kind="description and tables",
     ),
     Fault(
         "rdl-register",
@@ -127,6 +131,8 @@ FAULTS = (
         (r"test_the_description_has_the_literal_numbers", r"register 25: expected mvm_zero25, found mvm_bn_addr"),
         REGISTERS,
         _generate,
+        at="register 25",
+        kind="description and tables",
     ),
     Fault(
         "vm-sub",
@@ -141,6 +147,8 @@ FAULTS = (
                 '"sub": _elementwise(lambda a, b: np.subtract(b, a), operator.sub)',
             ),
         ),
+        at="operation y",
+        kind="VM",
     ),
     Fault(
         "vm-stack",
@@ -155,6 +163,8 @@ FAULTS = (
                 "sources = tuple(self._stack.pop() for _ in info.in_types)",
             ),
         ),
+        at="operation h",
+        kind="VM",
     ),
     Fault(
         "riscv-immediate",
@@ -171,6 +181,8 @@ FAULTS = (
             ),
         ),
         _patch_image,
+        at="operation y",
+        kind="RISC-V",
     ),
     Fault(
         "riscv-loop-bound",
@@ -185,6 +197,8 @@ FAULTS = (
                 "sums = fold(b, self.p.depth - 1, ",
             ),
         ),
+        at="operation add.2",
+        kind="RISC-V",
     ),
     Fault(
         "golden-edited",
@@ -193,6 +207,8 @@ FAULTS = (
         "FAIL      vm-vs-golden",
         (r"golden/small_digits/golden.npz: checksum is not the one in provenance.toml",),
         plant=lambda p: _golden(p, VALUE, 7, 9.5, provenance=False),
+        at="golden.npz of small_digits",
+        kind="goldens",
     ),
     Fault(
         "golden-edited-provenance",
@@ -201,6 +217,8 @@ FAULTS = (
         "FAIL      vm-vs-golden",
         (r"golden/small_digits/golden.npz: h2: 1 of 64 elements beyond the bound.*",),
         plant=lambda p: _golden(p, VALUE, 7, 9.5, provenance=True),
+        at="h2 in golden.npz of small_digits",
+        kind="goldens",
     ),
     Fault(
         "golden-digest",
@@ -209,6 +227,8 @@ FAULTS = (
         "FAIL      vm-vs-golden",
         (r"golden/small_digits/golden.npz: hbm_small: commit 1 \(h2\): stored .* now .*",),
         plant=_edit_digest,
+        at="commit 1, h2",
+        kind="goldens",
     ),
     Fault(
         "golden-gone",
@@ -217,6 +237,8 @@ FAULTS = (
         "FAIL      vm-vs-golden",
         (r"golden/small_digits/golden.npz: there is no golden",),
         plant=lambda p: (p.folder / GOLDEN / "golden.npz").unlink(),
+        at="golden.npz of small_digits",
+        kind="goldens",
     ),
     Fault(
         "weights-file",
@@ -225,6 +247,8 @@ FAULTS = (
         "FAIL      vm-vs-golden",
         (r"golden.npz: made with another weights \([0-9a-f]{16}, now [0-9a-f]{16}\)",),
         plant=_other_weights,
+        at="the weights",
+        kind="goldens",
     ),
     Fault(
         "iss-rounding-golden",
@@ -240,5 +264,7 @@ FAULTS = (
                 "        half = np.where(np.abs(half.astype(v.dtype)) > np.abs(v), np.nextafter(half, np.float16(0)), half)\n",
             ),
         ),
+        at="commit 0, h1",
+        kind="functional model",
     ),
 )

@@ -1,29 +1,66 @@
-"""The table of planted faults: printed, and stored as faults.json."""
+"""The table of planted faults: printed, and stored as faults.json with its page."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-_COLUMNS = {"name": 26, "planted_in": 48, "found_by": 28, "seconds": 7, "place": 110}
+LOCALISED = 0.95
+"""Least share of the faults that must be localised."""
+
+_COLUMNS = {"name": 26, "place": 44, "test": 28, "seconds": 7, "localised": 9, "named": 100}
+_PROJECT = Path(__file__).resolve().parents[2]
 
 
-def write_faults(rows: Sequence[Mapping[str, Any]], folder: Path, say: Callable[[str], None]) -> None:
-    """Prints one line a fault and writes `folder/faults.json`, whole or not at all."""
-    say("")
-    say(_line({"name": "fault", "planted_in": "planted in", "found_by": "found by", "seconds": "seconds", "place": "localised to"}))
-    for row in rows:
-        say(_line({**row, "place": row["place"] if row["found"] else "NOT FOUND"}))
-    found = sum(bool(row["found"]) for row in rows)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "faults.json"
-    temporary = path.with_name("faults.json.tmp")
-    temporary.write_text(json.dumps(list(rows), indent=1) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
-    say(f"{found} of {len(rows)} planted faults found; {path}")
+def write_faults(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Writes faults.json and index.html, whole or not at all."""
+    from fleet.isa.description import load
+    from fleet.isa.registry import instruction_sets
+    from fleet.report.faults import write_faults_report
+
+    descriptions = {s.name: load(s.description).hash for s in instruction_sets().values()}
+    write_faults_report(_sorted(rows), folder, revision=_revision(), descriptions=descriptions)
+
+
+def lines(rows: Sequence[Mapping[str, Any]], folder: Path) -> Iterator[str]:
+    """One line a fault, and how many were found."""
+    yield ""
+    yield _line(
+        {
+            "name": "fault",
+            "place": "planted in",
+            "test": "found by",
+            "seconds": "seconds",
+            "localised": "localised",
+            "named": "named",
+        }
+    )
+    for row in _sorted(rows):
+        named = row["named"] if row["found"] else "NOT FOUND"
+        yield _line({**row, "localised": "yes" if row["localised"] else "NO", "named": named})
+    found, named = (sum(bool(row[key]) for row in rows) for key in ("found", "localised"))
+    share = 100 * named / len(rows)
+    yield f"{found} of {len(rows)} planted faults found, {named} localised ({share:.1f} %); {folder / 'index.html'}"
+
+
+def _sorted(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(rows, key=lambda row: (str(row["class"]), str(row["name"])))
+
+
+def too_few_localised(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the share is below what is asked for."""
+    return bool(rows) and sum(bool(row["localised"]) for row in rows) < LOCALISED * len(rows)
+
+
+def _revision() -> str:
+    """Of the project, with "+" where files are changed; empty outside a repository."""
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],
+        cwd=_PROJECT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The harness can go red: every fault is planted alone, the real command runs, and must fail and name the place.
 
-The table of all faults is printed at the end and written to <--fleet-report>/faults/faults.json.
+The table is printed at the end, and written with its page to <--fleet-report>/faults.
 """
 
 from __future__ import annotations
@@ -10,99 +10,112 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import data
-import hardware_faults
 import pytest
-import silent_faults
-import software_faults
-import stream_faults
-from planting import PROJECT, Fault, Project, check
-
-FAULTS = (*hardware_faults.FAULTS, *software_faults.FAULTS, *silent_faults.FAULTS, *stream_faults.FAULTS)
-CONTROLS = {
-    "digits": data.digits("--engines", "vm,cpython,iss,rtl,riscv", *data.DEVICE),
-    "difference": data.cosim("difference", "--engines", "vm,cpython,riscv"),
-    "groups": data.cosim("groups", "--engines", "vm,iss,rtl", *data.DEVICE),
-    "ties": data.cosim("corners:ties", "--engines", "vm,iss,rtl", *data.DEVICE),
-    "zeros": data.cosim("corners:zeros", "--engines", "vm,iss,rtl", *data.DEVICE),
-    "case": software_faults.RUN_CASE,
-}
-
-
-def _parameter(fault: Fault) -> object:
-    return pytest.param(fault, id=fault.name, marks=[pytest.mark.nightly_fault] if fault.nightly else [])
+import tiers
+from catalogue import FAULTS
+from planted import Bases, run_fault
+from planting import PROJECT, Choice, Edit, Fault, Project, judge
+from schema import number_of, place_of
+from stored import key_of, store, stored
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """A copy without a fault, with data and golden."""
-    project = Project.copy(tmp_path_factory.mktemp("faults") / "project")
-    data.write(project.folder)
-    outcome = project.run("fleet.cli.main", "golden", "update", data.CASE, "--reason", "what the unedited copy computes")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bases]:
+    folder = tmp_path_factory.mktemp("faults")
+    yield Bases(folder)
+    shutil.rmtree(folder)
+
+
+def test_without_a_fault(control: Fault, bases: Bases) -> None:
+    """Every command passes where nothing is planted, in the copy in which its fault is planted."""
+    base = bases.chosen if control.choices else bases.plain
+    outcome = base.run(*control.command)
     assert outcome.code == 0, outcome.text
-    yield project
-    shutil.rmtree(project.folder)
-
-
-@pytest.mark.parametrize("name", CONTROLS)
-def test_without_a_fault(name: str, base: Project) -> None:
-    outcome = base.run(*CONTROLS[name])
-    assert outcome.code == 0, outcome.text
-    assert "verdict: PASS" in outcome.text
-
-
-@pytest.mark.nightly_fault
-@pytest.mark.parametrize("name", stream_faults.CONTROLS)
-def test_streams_without_a_fault(name: str, base: Project) -> None:
-    outcome = base.run(*stream_faults.CONTROLS[name])
-    assert outcome.code == 0, outcome.text
-    assert "PASS" in outcome.text
     assert "FAIL" not in outcome.text
 
 
-@pytest.mark.parametrize("fault", [_parameter(f) for f in FAULTS])
-def test_fault(fault: Fault, base: Project, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
-    project = Project.copy(tmp_path / "project", base.folder)
-    row = {
-        "name": fault.name, "fault": fault.what, "planted_in": fault.planted_in, "command": shlex.join(fault.command),
-        "found": False, "found_by": " ".join(fault.found_by.split()), "place": "", "seconds": 0.0,
+def test_fault(
+    fault: Fault, bases: Bases, tmp_path: Path, record_property: Callable[[str, object], None], request: pytest.FixtureRequest
+) -> None:
+    known = stored(fault) if request.config.getoption("--weekly") else None
+    if known is not None:
+        record_property("fault", known)
+        return
+    row: dict[str, object] = {
+        "name": fault.name, "class": fault.kind, "what": fault.what, "place": fault.planted_in, "found": False,
+        "test": " ".join(fault.found_by.split()), "localised": False, "seconds": 0.0, "right_place": fault.at, "named": "",
+        "command": shlex.join(fault.command), "exit_code": fault.code, "output": "",
+        "why_not": "it did not run", "key": key_of(fault),
     }  # fmt: skip
     record_property("fault", row)
-    try:
-        for edit in fault.edits:
-            project.edit(edit)
-        if fault.plant is not None:
-            fault.plant(project)
-        outcome = project.run(*fault.command)
-        row["seconds"] = round(outcome.seconds, 1)
-        row["place"] = check(fault, outcome)
-        row["found"] = True
-    finally:
-        shutil.rmtree(project.folder)
+    outcome, verdict = run_fault(fault, bases, tmp_path)
+    row |= {
+        "found": verdict.found, "localised": verdict.localised, "seconds": round(outcome.seconds, 1), "named": verdict.named,
+        "output": verdict.excerpt, "why_not": verdict.why,
+    }  # fmt: skip
+    assert verdict.found, f"{verdict.why}\n--- {fault.what}; the command said:\n{outcome.text}"
+    store(fault, row)
 
 
 def test_the_documentation_lists_exactly_these() -> None:
     assert len({f.name for f in FAULTS}) == len(FAULTS)
+    assert all(f.kind and f.at and f.places and f.what for f in FAULTS)
     lines = (PROJECT / "docs" / "faults.md").read_text(encoding="utf-8").splitlines()
-    listed = [line.split()[1] for line in lines if line.startswith("| ") and not line.startswith("| fault |")]
-    assert listed == [f.name for f in FAULTS]
+    listed = [line.split()[1] for line in lines if line.startswith("| ") and not line.startswith(("| fault |", "| class |"))]
+    assert sorted(listed) == sorted(f.name for f in FAULTS)
 
 
-def test_all_edits_fit_the_sources(base: Project) -> None:
-    """Also those of the nightly faults, so that whoever moves the code learns of it at once."""
+def test_all_edits_fit_the_sources() -> None:
+    """Also those that do not run today, so that whoever moves the code learns of it at once."""
+    source = Project(PROJECT)
     for fault in FAULTS:
+        assert not (fault.edits and fault.choices), fault.name
         for edit in fault.edits:
-            base.edited(edit)
+            source.edited(edit)
+        for choice in fault.choices:
+            place_of((PROJECT / choice.file).read_text(encoding="utf-8"), choice)
 
 
 def test_an_edit_must_match_once(tmp_path: Path) -> None:
-    from planting import Edit
-
     (tmp_path / "a.py").write_text("x = 1\ny = 1\n")
     project = Project(tmp_path)
     with pytest.raises(AssertionError, match="0 times"):
         project.edit(Edit("a.py", "z", "w"))
     with pytest.raises(AssertionError, match="2 times"):
         project.edit(Edit("a.py", "= 1", "= 2"))
+    with pytest.raises(AssertionError, match="2 times"):
+        place_of("x = 1\ny = 1\n", Choice("a.py", "1", "2"))
     project.edit(Edit("a.py", "y = 1", "y = 2"))
     assert (tmp_path / "a.py").read_text() == "x = 1\ny = 2\n"
+
+
+def test_a_place_that_is_not_named_is_found_but_not_localised() -> None:
+    from planting import Outcome
+
+    fault = Fault("f", "", (), "FAIL", (r"commit 3 \(gemm\)",))
+    said = judge(fault, Outcome(1, "FAIL x\nfirst: commit 2 (load): digest\n", 0.0))
+    assert said.found
+    assert not said.localised
+    assert "commit 3" in said.why
+    assert judge(fault, Outcome(1, "FAIL x\nfirst: commit 3 (gemm): digest\n", 0.0)).localised
+    assert not judge(fault, Outcome(0, "FAIL x\nfirst: commit 3 (gemm): digest\n", 0.0)).found
+    assert not judge(fault, Outcome(1, "FAIL x\nTraceback (most recent call last):\n", 0.0)).found
+
+
+def test_tiers() -> None:
+    def names(**options: bool) -> set[str]:
+        arguments = {"nightly": False, "weekly": False, **options}
+        return {f.name for f in tiers.chosen_faults(FAULTS, seed=20260101, **arguments)}
+
+    assert names() == {f.name for f in FAULTS if not f.nightly}
+    assert names() < names(nightly=True) < names(weekly=True) == {f.name for f in FAULTS}
+    assert names(nightly=True) == names(nightly=True)
+    other = {f.name for f in tiers.chosen_faults(FAULTS, nightly=True, weekly=False, seed=20260102)}
+    assert other != names(nightly=True)
+    assert len(other - names()) == tiers.SAMPLE
+
+
+def test_numbers_are_those_of_choices_alone() -> None:
+    numbers = [number_of(FAULTS, f) for f in FAULTS if f.choices]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert all(number_of(FAULTS, f) == 0 for f in FAULTS if not f.choices)

@@ -1,0 +1,381 @@
+"""Faults in the front end, the passes, the lowerings, the VM, the RISC-V generator and the compiler of graphs."""
+
+from __future__ import annotations
+
+import vgemm_faults
+from data import CASE, DEVICE, FOLDER, cosim, digits
+from planting import Edit, Fault
+
+PASSES = "fleet/transforms"
+IDIOMS = f"{FOLDER}/idioms.py"
+ORACLES = ("--engines", "vm,cpython,riscv")
+BISECT = ("fleet.cli.main", "bisect-pass", f"{IDIOMS}:forward")
+BISECT_ATTENTION = ("fleet.cli.main", "bisect-pass", f"{IDIOMS}:attention")
+INTEGERS = ("fleet.cli.main", "cosim", f"{IDIOMS}:integers", *ORACLES)
+RAGGED = ("fleet.cli.main", "cosim", f"{IDIOMS}:ragged", *ORACLES)
+INDICES = ("fleet.cli.main", "cosim", f"{IDIOMS}:indices", *ORACLES)
+VGEMM_DIGITS = (
+    "fleet.cli.main",
+    "cosim",
+    "examples/digits/model.py:forward",
+    "--weights",
+    "examples/digits/weights.npz",
+    "--input",
+    "examples/digits/test.npz",
+    "--labels",
+    "examples/digits/labels.npz",
+    "--batch",
+    "16",
+    "--engines",
+    "vm,iss",
+    "--device",
+    vgemm_faults.DEVICE,
+)
+NETWORK = vgemm_faults.digits("--engines", "vm,iss")
+GENERATE = (
+    "fleet.cli.main",
+    "generate",
+    "--model",
+    "tiny",
+    "--prompt",
+    "abcabcab",
+    "--engines",
+    "vm,iss",
+    *DEVICE,
+    "--tokens",
+    "2",
+)
+
+
+def tests(path: str, *more: str) -> tuple[str, ...]:
+    """pytest on a file of the copy."""
+    return ("pytest", "-q", "-x", "-p", "no:cacheprovider", path, *more)
+
+
+def _pass(name: str, what: str, found: str, operation: str, edit: Edit, command: tuple[str, ...] = BISECT) -> Fault:
+    """found: the pass that has to be named; operation: whose result changed."""
+    return Fault(
+        name, what, command, "FIRST DIFFERENCE", (rf"{found} +FIRST DIFFERENCE +{operation} \(.*",), (edit,),
+        at=f"pass {found}, {operation}", kind="compiler",
+    )  # fmt: skip
+
+
+FAULTS = (
+    _pass(
+        "pass-slice-step",
+        "canonicalise: of two slices the second start is not multiplied by the first step",
+        "canonicalise",
+        "slice.2",
+        Edit(f"{PASSES}/canonicalise.py", 'a["start"][i] + b["start"][i] * one[i]', 'a["start"][i] + b["start"][i]'),
+    ),
+    _pass(
+        "pass-transpose",
+        "canonicalise: two permutations are composed in the wrong order",
+        "canonicalise",
+        r"transpose\.\d",
+        Edit(f"{PASSES}/canonicalise.py", "[first[p] for p in second]", "[second[p] for p in first]"),
+    ),
+    _pass(
+        "pass-negative-zero",
+        "canonicalise: x + 0.0 is taken for x, which changes -0.0",
+        "canonicalise",
+        "zero",
+        Edit(f"{PASSES}/canonicalise.py", '_is(other, 0, "f", negative_zero=True)', '_is(other, 0, "f")'),
+    ),
+    _pass(
+        "pass-cast",
+        "canonicalise: int32 is taken to fit into float32",
+        "canonicalise",
+        "cast.1",
+        Edit(f"{PASSES}/canonicalise.py", "8 * source.itemsize <= bits", "4 * source.itemsize <= bits"),
+    ),
+    _pass(
+        "pass-cse-axis",
+        "cse: sums along different axes are taken for the same",
+        "cse",
+        "mul.2",
+        Edit(f"{PASSES}/cse.py", '"at", "covers"})', '"at", "covers", "axes"})'),
+    ),
+    _pass(
+        "pass-fold-weights",
+        "fold-weights: a recipe's last step takes its operands in ascending order",
+        "fold-weights",
+        "folded",
+        Edit(
+            f"{PASSES}/fold_weights.py",
+            "found.append(call(*(found[p] for p in places)))",
+            "found.append(call(*(found[p] for p in (sorted(places, reverse=True) if i == len(steps) - 1 else places))))",
+        ),
+    ),
+    _pass(
+        "pass-softmax",
+        "raise-softmax: what is divided by twice the sum is taken for a softmax",
+        "raise-softmax",
+        "half",
+        Edit(f"{PASSES}/raising/softmax.py", "if abs(c * length - 1) >", "if abs(c * length - 1) > 1 +"),
+    ),
+    _pass(
+        "pass-norm-eps",
+        "raise-norm: eps is forgotten",
+        "raise-norm",
+        "norm",
+        Edit(f"{PASSES}/raising/norm.py", "eps = total.get((), 0.0) / factor", "eps = 0.0 * factor"),
+    ),
+    _pass(
+        "pass-fuse-order",
+        "fuse-linear: what is added behind an activation is taken for a bias before it",
+        "fuse-linear",
+        "late",
+        Edit(
+            f"{PASSES}/fuse_linear.py",
+            'if chain.bias is None and chain.activation == "none" and _is_bias',
+            "if chain.bias is None and _is_bias",
+        ),
+    ),
+    _pass(
+        "pass-attention-mask",
+        "raise-attention: a mask that hides the token itself too, or one less, is taken for the causal one",
+        "raise-attention",
+        "matmul.1",
+        Edit(f"{PASSES}/raising/masks.py", "np.tri(n, m, m - n, dtype=bool)", "np.tri(n, m, m - n - 1, dtype=bool)"),
+        BISECT_ATTENTION,
+    ),
+    Fault(
+        "quantiser-levels",
+        "quantiser: scales are one level too small, so that the largest weights are clipped",
+        ("fleet.cli.main", "case", "run", CASE),
+        "FAIL      vm-vs-golden",
+        (r"hbm_small: commit 0 \(h1\): stored .* now .*",),
+        (Edit(f"{PASSES}/quantise.py", "absmax * (factor / levels)", "absmax * (factor / (levels + 1))"),),
+        at="commit 0, h1",
+        kind="compiler",
+    ),
+    Fault(
+        "frontend-negative-index",
+        "front end: a negative index counts from one before the end",
+        INDICES,
+        "FAIL      vm-vs-cpython",
+        (r"last \(\S*idioms.py:\d+:\d+\).*element \[\d+.*\]: expected \S+, found \S+",),
+        (
+            Edit(
+                "fleet/frontend/_indexing.py",
+                "start.append(item.value % dim if dim >= 0",
+                "start.append((item.value - (item.value < 0)) % dim if dim >= 0",
+            ),
+        ),
+        at="operation last",
+        kind="compiler",
+    ),
+    Fault(
+        "frontend-slice-length",
+        "front end: a slice with a step of -2 is one element too short",
+        INDICES,
+        "FAIL      vm-vs-cpython",
+        (r"\bback\b.*",),
+        (
+            Edit(
+                "fleet/frontend/_indexing.py",
+                "length = len(range(first, last, by))",
+                "length = len(range(first, last, by)) - (by == -2)",
+            ),
+        ),
+        at="operation back",
+        kind="compiler",
+    ),
+    Fault(
+        "vm-mod",
+        "VM: the remainder has the sign of the dividend",
+        INTEGERS,
+        "FAIL      vm-vs-cpython",
+        (r"left \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
+        (
+            Edit(
+                "fleet/targets/bytecode/operators.py",
+                "_elementwise(np.remainder, operator.mod)",
+                "_elementwise(np.fmod, operator.mod)",
+            ),
+        ),
+        at="operation left",
+        kind="VM",
+    ),
+    Fault(
+        "vm-moment",
+        "VM: the variance is the sample's, not the population's",
+        INTEGERS,
+        "FAIL      vm-vs-cpython",
+        (r"spread \(\S*idioms.py:\d+:\d+\).*element \[\d+\]: expected \S+, found \S+",),
+        (
+            Edit(
+                "fleet/targets/bytecode/operators.py",
+                '"var": _moment("var")',
+                '"var": lambda i: lambda x: x.var(_axes(i), ddof=1, keepdims=_keepdims(i))',
+            ),
+        ),
+        at="operation spread",
+        kind="VM",
+    ),
+    Fault(
+        "riscv-modulo",
+        "RISC-V code generator: quotients of integers are rounded towards zero",
+        INTEGERS,
+        "FAIL      riscv-vs-vm",
+        (r"(floor_div\.\d+|down) \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
+        (
+            Edit(
+                "fleet/targets/riscv/_division.py",
+                "quotient = b.select(away, b.sub(quotient, one), quotient)",
+                "quotient = b.select(away, quotient, quotient)",
+            ),
+        ),
+        at="operation down",
+        kind="RISC-V",
+    ),
+    Fault(
+        "riscv-rest",
+        "RISC-V code generator: the rest of a loop in vectors begins one element too late",
+        RAGGED,
+        "FAIL      riscv-vs-vm",
+        (r"y \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
+        (
+            Edit(
+                "fleet/targets/riscv/_loops.py",
+                "found.append((count - width, width, 1))",
+                "found.append((count - width - 1, width, 1))",
+            ),
+        ),
+        at="operation y",
+        kind="RISC-V",
+    ),
+    Fault(
+        "riscv-storage",
+        "RISC-V: values share storage when one ends where the other begins",
+        digits("--engines", "vm,riscv"),
+        "FAIL      riscv-vs-vm",
+        (r"\b(h1|h2|logits|add\.2) \(\S*model.py:\d+:\d+\).*",),
+        (Edit("fleet/targets/riscv/liveness.py", "if other.last < life.first or", "if other.last <= life.first + 1 or"),),
+        at="an operation of the chain h1, h2, logits",
+        kind="RISC-V",
+    ),
+    Fault(
+        "riscv-linker",
+        "RISC-V linker: the upper part of an address is not rounded for the signed lower part",
+        cosim("difference", *ORACLES),
+        "riscv did not run",
+        (r"riscv did not run: .* crashed on riscv: jump to unmapped memory.*",),
+        (Edit("fleet/targets/riscv/linker.py", "return (value + 0x800) & 0xFFFFF000", "return value & 0xFFFFF000"),),
+        at="engine riscv",
+        kind="RISC-V",
+    ),
+    Fault(
+        "riscv-exp",
+        "RISC-V: a coefficient of 2**r is another one in its seventh digit",
+        tests("tests/targets/riscv/test_coefficients.py"),
+        "FAILED tests/targets/riscv/test_coefficients.py",
+        (r"test_coefficients_are_current",),
+        (Edit("fleet/targets/riscv/coefficients.py", "0.05550357114219078", "0.05550356114219078"),),
+        at="the table of coefficients",
+        kind="RISC-V",
+    ),
+    Fault(
+        "vgemm-tap-order",
+        "vgemm lowering: the taps of a convolution are listed column by column",
+        NETWORK,
+        "FAIL      iss-vs-vm-rounded",
+        (r"first divergence \(iss-vs-vm-rounded\): operations h1\b.*",),
+        (
+            Edit(
+                "fleet/isa/vgemm/tiles.py",
+                "for y in range(window.taps[0]) for x in range(window.taps[1])]",
+                "for x in range(window.taps[1]) for y in range(window.taps[0])]",
+            ),
+        ),
+        at="the first convolution",
+        kind="compiler",
+    ),
+    Fault(
+        "vgemm-bias-block",
+        "vgemm lowering: the bias of a tile's second block of outputs is that of the first",
+        NETWORK,
+        "FAIL      iss-vs-vm-rounded",
+        (r"first divergence \(iss-vs-vm-rounded\): operations \w+.*",),
+        (Edit("fleet/isa/vgemm/tiles.py", "AluOp.ADD, extents, each, (0, 1))", "AluOp.ADD, extents, each, (0, 0))"),),
+        at="the first product with a bias",
+        kind="compiler",
+    ),
+    Fault(
+        "vgemm-quantise-truncates",
+        "vgemm lowering: activations are truncated to INT8, not rounded",
+        tests("tests/isa/vgemm/test_vgemm_lowering.py"),
+        "FAILED tests/isa/vgemm/test_vgemm_lowering.py",
+        (r"test_\w+",),
+        (
+            Edit(
+                "fleet/isa/vgemm/tiles.py",
+                "((AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)",
+                "((AluOp.ADD, 0), (AluOp.SHR, shift)",
+            ),
+        ),
+        at="the first product",
+        kind="compiler",
+    ),
+    Fault(
+        "vgemm-schedule-war",
+        "vgemm schedule: a write does not wait for what is read before it",
+        tests("tests/isa/vgemm/test_vgemm_schedule.py"),
+        "FAILED tests/isa/vgemm/test_vgemm_schedule.py",
+        (r"FAILED \S*test_vgemm_schedule.py::test_what_must_not_overlap_does_not",),
+        (
+            Edit(
+                "fleet/isa/vgemm/schedule.py",
+                "(self.writes, earlier.reads), (self.writes, earlier.writes))",
+                "(self.writes, earlier.writes))",
+            ),
+        ),
+        at="the schedule",
+        kind="compiler",
+    ),
+    Fault(
+        "vgemm-words",
+        "vgemm formats: the flags pop_prev and pop_next are exchanged when they are written and when they are read",
+        tests("tests/isa/vgemm/test_vgemm_words.py"),
+        "FAILED tests/isa/vgemm/test_vgemm_words.py",
+        (r"test_\w+",),
+        (
+            Edit("fleet/isa/vgemm/words.py", "self.pop_prev << 3 | self.pop_next << 4", "self.pop_next << 3 | self.pop_prev << 4"),
+            Edit("fleet/isa/vgemm/words.py", "for n in (3, 4, 5, 6)))", "for n in (4, 3, 5, 6)))"),
+        ),
+        at="the literal words",
+        kind="description and tables",
+    ),
+    Fault(
+        "vgemm-rdl-stale",
+        "vgemm description: an opcode is another one, hardware not generated again",
+        vgemm_faults.NETWORK,
+        "rtl did not run",
+        (r"vgemm\w*\.\w+:\d+: generated from description [0-9a-f]{16}, vgemm.rdl is now [0-9a-f]{16}",),
+        (
+            Edit("fleet/isa/vgemm/vgemm.rdl", "fleet_opcode = 5;", "fleet_opcode = 6;"),
+            Edit("fleet/isa/vgemm/vgemm.rdl", "cfg_id[7:0] = 5;", "cfg_id[7:0] = 6;"),
+        ),
+        at="the generated files",
+        kind="description and tables",
+    ),
+    Fault(
+        "graph-storage",
+        "graph compiler: a tensor's storage is free one step before its last use",
+        GENERATE,
+        "the compiler made an illegal instruction",
+        (r"blocks.0.up \(mvm_bn_res\)",),
+        (
+            Edit(
+                "fleet/targets/graph/lifetimes.py",
+                "self.last_use |= dict.fromkeys(self._in_order(node.args), step)",
+                "self.last_use |= dict.fromkeys(self._in_order(node.args), step - 1)",
+            ),
+        ),
+        at="instruction blocks.0.up, whose input stood there",
+        kind="compiler",
+        code=2,
+        nightly=True,
+    ),
+)

@@ -1,0 +1,113 @@
+"""Faults in the harness itself: a comparison, a tolerance, a waiver, a cache or an exit code that hides what it should show.
+
+What guards a guard is a test; it is run as a user would run it.
+"""
+
+from __future__ import annotations
+
+from compiler_faults import tests
+from planting import Edit, Fault
+from software_faults import RUN_CASE
+
+
+def _fault(name: str, what: str, file: str, test: str, edit: Edit, *, nightly: bool = False) -> Fault:
+    """test: the name of the test that holds the part which the fault is in."""
+    return Fault(
+        name, what, tests(file), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), (edit,), at=test, kind="harness",
+        nightly=nightly,
+    )  # fmt: skip
+
+
+FAULTS = (
+    _fault(
+        "waiver-of-any-case",
+        "waivers: one case's exceptions count for every case",
+        "tests/cosim/test_cases.py",
+        "test_waivers",
+        Edit("fleet/cosim/waivers.py", "mine = [w for w in waivers if w.case == case]", "mine = list(waivers)"),
+    ),
+    _fault(
+        "waiver-outlives",
+        "waivers: an exception holds to the end of the year in which it expires",
+        "tests/cosim/test_cases.py",
+        "test_waivers",
+        Edit("fleet/cosim/waivers.py", "if w.expires < today:", "if w.expires.year < today.year:"),
+    ),
+    _fault(
+        "exit-code",
+        "fleet stream run: exits with 0 whatever it found",
+        "tests/cosim/test_streams.py",
+        "test_the_command_fails_stores_explains_and_plays_again",
+        Edit("fleet/cli/stream.py", "return 1 if failed else 0", "return 0"),
+    ),
+    _fault(
+        "images-not-compared",
+        "streams: the memories of both sides are not held against each other at the end",
+        "tests/cosim/test_streams.py",
+        "test_images_are_empty_for_the_next_stream_and_differences_count_what_was_touched",
+        Edit("fleet/cosim/streams/images.py", "if len(differing) < most and not", "if len(differing) < 0 and not"),
+    ),
+    _fault(
+        "cache-stale",
+        "build cache: the sources' contents are not in the key, so that a stale simulation is used",
+        "tests/engines/rtl/test_rtl_build.py",
+        "test_everything_that_matters_makes_another_build",
+        Edit(
+            "fleet/engines/rtl_sim/build.py",
+            '        digest.update(f"\\0{name}\\0{len(content)}\\0".encode())\n        digest.update(content)\n',
+            '        digest.update(f"\\0{name}\\0".encode())\n',
+        ),
+    ),
+    _fault(
+        "classes-may-flip",
+        "comparison: predicted classes need not agree",
+        "tests/cosim/test_campaign.py",
+        "test_a_flip_must_not_be",
+        Edit("fleet/cosim/_comparisons.py", "classes_must_agree=True", "classes_must_agree=False"),
+    ),
+    _fault(
+        "other-program",
+        "comparison: traces of different programs are compared",
+        "tests/cosim/test_compare.py",
+        "test_traces_that_do_not_belong_together_are_refused",
+        Edit("fleet/cosim/compare.py", "if same_program and reference", "if not same_program and reference"),
+    ),
+    _fault(
+        "digest-not-compared",
+        "comparison: a commit's digest is not looked at, only its bytes and its result",
+        "tests/cosim/test_compare.py",
+        "test_any_difference_is_the_first_divergence",
+        Edit("fleet/cosim/compare.py", "c.ops, c.digest, c.bytes_written", "c.ops, c.bytes_written"),
+    ),
+    _fault(
+        "nothing-compared-passes",
+        "pytest: a case that compared nothing passes",
+        "tests/sim/test_pytest_plugin.py",
+        r"test_\w+",
+        Edit("fleet/cosim/pytest_plugin.py", 'if result.verdict != "pass":', 'if result.verdict == "fail":'),
+    ),
+    _fault(
+        "tolerance-product",
+        "tolerance: the bound of a product is a thousand times as wide",
+        "tests/cosim/test_tolerance.py",
+        r"test_\w+",
+        Edit(
+            "fleet/cosim/_error_arithmetic.py",
+            "return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]",
+            "return 1024 * (np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1])",
+        ),
+    ),
+    Fault(
+        "digest-collapses",
+        "digest: a factor is 0 on both sides, so that all commits have the same digest",
+        RUN_CASE,
+        "FAIL      vm-vs-golden",
+        (r"hbm_small: commit 0 \(h1\): stored mvm_bn \w+ -, now mvm_bn 0000000000000000 -",),
+        (
+            Edit("fleet/isa/digest.py", "0x9E3779B97F4A7C15", "0x0"),
+            Edit("rtl_models/memory/digest.h", "0x9E3779B97F4A7C15ull", "0x0ull"),
+        ),
+        at="commit 0, h1",
+        kind="harness",
+    ),
+)

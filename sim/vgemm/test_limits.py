@@ -1,0 +1,76 @@
+"""Instructions at their limits and one step beyond, on hardware and functional model: ends of scratchpads, shifts by the width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case
+from fleet.isa.contract import Call
+from fleet.isa.registry import find_device
+from fleet.isa.vgemm.words import AluOp, Loops, MemoryType, Transfer, finish_fields
+
+NAME = "vgemm_small"
+SET, DEVICE = find_device(NAME)
+DEPTHS = {MemoryType.UOP: "UopDepth", MemoryType.WGT: "WgtDepth", MemoryType.INP: "InpDepth", MemoryType.ACC: "AccDepth"}
+OUT_OF_RANGE = 4
+
+
+def load(kind: MemoryType, base: int, address: int = 0, columns: int = 2, **pads: tuple[int, int]) -> Call:
+    return Call("load", Transfer(kind, base, address, 1, columns, columns, **pads).fields("load"))
+
+
+def test_a_tile_may_end_at_the_end_and_no_element_further() -> None:
+    calls, causes = [Call("finish", finish_fields())], [0]
+    for kind, depth in DEPTHS.items():
+        end = DEVICE.parameters[depth]
+        for call, cause in (
+            (load(kind, end - 2), 0),
+            (load(kind, end - 1), OUT_OF_RANGE),
+            (load(kind, end - 4, x_pad=(1, 1)), 0),
+            (load(kind, end - 3, x_pad=(1, 1)), OUT_OF_RANGE),
+        ):
+            calls.append(call)
+            causes.append(cause)
+    base = make_case(f"{NAME}/finish/directed/0")
+    case = replace(base, name="ends of scratchpads", calls=tuple(calls), causes=tuple(causes))
+    with StreamRunner(NAME) as runner:
+        (outcome,) = runner.run(case)
+    assert outcome.passed, outcome.reasons
+
+
+@pytest.mark.parametrize("distance", [-33, -32, -31, 31, 32, 33])
+def test_shifts_at_the_width(distance: int) -> None:
+    data = np.array([1, -1, 1 << 30, -(1 << 31)], "<i4").view(np.uint8)
+    base = make_case(f"{NAME}/finish/directed/0")
+    uop = np.zeros(4, np.uint8)
+    blocks = (replace(base.blocks[0], offset=0, data=data), replace(base.blocks[0], offset=64, data=uop))
+    shift = Loops((0, 1), op=AluOp.SHR, use_imm=True, imm=distance)
+    calls = (
+        Call("finish", finish_fields()),
+        load(MemoryType.ACC, 0, 0, 1),
+        load(MemoryType.UOP, 0, 64, 1),
+        Call("alu", shift.fields("alu")),
+    )
+    with StreamRunner(NAME) as runner:
+        (outcome,) = runner.run(replace(base, name=f"shift by {distance}", calls=calls, blocks=blocks, causes=None))
+        expected = runner.expected.memory.view("onchip", _accumulators(), 16).view("<i4").tolist()
+    assert outcome.passed, outcome.reasons
+    assert expected == [_shifted(v, distance) for v in (1, -1, 1 << 30, -(1 << 31))]
+
+
+def _accumulators() -> int:
+    """Where accumulator 0 stands on chip."""
+    p = DEVICE.parameters
+    return 4 * p["UopDepth"] + p["Block"] * p["InpDepth"] + p["Block"] ** 2 * p["WgtDepth"]
+
+
+def _shifted(value: int, by: int) -> int:
+    """The text of docs/vgemm.md in Python's integers."""
+    if by >= 0:
+        return value >> min(by, 31)
+    left = (value << -by) & 0xFFFFFFFF if by > -32 else 0
+    return left - (left >> 31 << 32)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from fleet.errors import FleetError
 from fleet.isa.contract import Device, Write
 from fleet.isa.memory import MappedMemory
 
-__all__ = ["ByteDifference", "Images", "differences"]
+__all__ = ["ByteDifference", "Holder", "Images", "differences", "touched"]
 
 _CHUNK = 1 << 24
 
@@ -28,6 +29,15 @@ class ByteDifference:
     address: int
     expected: int
     found: int
+
+
+class Holder(Protocol):
+    """Whatever has device memory."""
+
+    @property
+    def memory(self) -> MappedMemory:
+        """It."""
+        ...
 
 
 class Images:
@@ -58,7 +68,7 @@ class Images:
         self.memory.close()
 
 
-def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list[ByteDifference], int]:
+def differences(expected: Holder, found: Holder, most: int = 4096) -> tuple[list[ByteDifference], int]:
     """The first bytes that differ, ascending by space, bank and address, and how many bytes were held against each other.
 
     Bytes that neither side ever touched are 0 on both and are not counted.
@@ -70,7 +80,7 @@ def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list
         size = path.stat().st_size
         if other.stat().st_size != size:
             raise FleetError(f"two images of {space} have different sizes", where=str(other))
-        for start, end in _touched(path, other, size):
+        for start, end in touched(path, other, size):
             compared += end - start
             for at in range(start, end, _CHUNK):
                 n = min(_CHUNK, end - at)
@@ -81,7 +91,7 @@ def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list
     return differing, compared
 
 
-def _touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
+def touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
     """Ranges that may hold something in either file, merged and ascending."""
     ranges = sorted([*_extents(one, size), *_extents(other, size)])
     merged: list[tuple[int, int]] = []

@@ -19,15 +19,17 @@ from types import TracebackType
 from fleet.cosim.result import Divergence
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.cosim.streams.divergent import explained
 from fleet.cosim.streams.images import ByteDifference, Images, differences
-from fleet.cosim.streams.locate import disagreement, locate
+from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Flavour, build, design_of
+from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import DeviceError
 from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 
@@ -39,18 +41,21 @@ NAME = "rtl-vs-iss"
 class StreamRunner:
     """A running simulation of a device and the functional model beside it. Use it as a context manager."""
 
-    def __init__(self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst") -> None:
+    def __init__(
+        self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst", stop: bool = True
+    ) -> None:
         """Args:
         device: name; its instruction set must have hardware.
         folder: for images, jobs and logs; a temporary one that is removed when None.
         power_on: seed of every flip-flop and memory of the design at power-on.
+        stop: a run ends at the first commit that differs; what comes behind it is not run.
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
         self.set, self.device = find_device(device)
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-") if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
-        self.power_on, self._flavour = power_on, flavour
+        self.power_on, self.stop = power_on, stop
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design_of(self.set, self.device), flavour)
@@ -93,17 +98,25 @@ class StreamRunner:
         return execute(self.set, self.device, self.expected.memory, case.calls)
 
     def hardware(
-        self, case: StreamCase, setting: Setting, count: int | None = None, fetched: Sequence[Binary] = ()
+        self,
+        case: StreamCase,
+        setting: Setting,
+        count: int | None = None,
+        fetched: Sequence[Binary] = (),
+        expected: Sequence[StreamCommit] = (),
     ) -> tuple[list[StreamCommit], Status]:
         """The hardware alone; its memory stands in `found` afterwards.
 
         count: the first so many instructions; then by register writes, whatever the setting says.
         fetched: what the hardware fetches itself; must stand in the case's blocks.
+        expected: the run ends at the first commit that is another one; the status is then "diverged".
         Raises SimulationError.
         """
         self.found.fill(case.blocks)
         segment = Segment(self.set, self.device, case.calls[:count], refusals=True, binaries=fetched, parameters=case.parameters)
-        job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
+        job = segment.job(
+            self.folder / "job", self.found.memory, *self._model(setting, case.seed), expected=expected_of(expected[:count])
+        )
         try:
             status = self._running().run(job)
         except SimulationError as error:
@@ -182,11 +195,13 @@ class StreamRunner:
 
     def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], fetched: Sequence[Binary]) -> StreamOutcome:
         try:
-            found, status = self.hardware(case, setting, fetched=fetched)
+            found, status = self.hardware(case, setting, fetched=fetched, expected=expected if self.stop else ())
         except SimulationError as error:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
-        reasons = [*_stated(case, expected), *_commits_differ(expected, found)]
-        bytes_, compared = differences(self.expected, self.found)
+        stopped = status.status == "diverged"
+        reasons = [*_stated(case, expected), *_commits_differ(expected, found, stopped=stopped)]
+        # Of a run that ended early memory is not that of the end.
+        bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)
         if bytes_:
             reasons.append(_images_differ(bytes_))
         passed = not reasons
@@ -201,21 +216,21 @@ class StreamRunner:
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
         reasons: Sequence[str], bytes_: Sequence[ByteDifference],
     ) -> Divergence:  # fmt: skip
-        """Where it began; both memories are replayed up to that commit, and the final ones are lost by it."""
-        pairs = enumerate(zip(expected, found, strict=True))
+        """Where it began, by a replay of its neighbourhood; the final memories are lost by it."""
+        pairs = enumerate(zip(expected, found, strict=False))
         first = next((i for i, (a, b) in pairs if disagreement(a, b)), None)
         if first is None:  # all commits agree, memory does not: bytes that no commit wrote
             first = self._first_stray(case, setting, bytes_)
         if first is None:
             return Divergence(NAME, None, None, (), reasons[0])
-        try:
-            self.hardware(case, setting, first + 1)
-        except FleetError as error:
-            what = f"{reasons[0]}; alone, the instructions up to {first} fail: {error}"
-            return Divergence(NAME, first, case.calls[first].instruction, case.calls[first].ops, what)
-        self.expected.fill(case.blocks, case.parameters)
-        execute(self.set, self.device, self.expected.memory, case.calls[:first])
-        return locate(NAME, self.set, self.device, case.calls, first, expected[first], found[first], self.expected, self.found)
+        return explained(self, case, setting, expected, found, first)
+
+    def replayed(self, case: StreamCase, setting: Setting) -> Hardware:
+        """The hardware as replays drive it, in the running simulation."""
+        model, _, _, timing = self._model(setting, case.seed)
+        return Hardware(
+            self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters)
+        )  # fmt: skip
 
     def _first_stray(self, case: StreamCase, setting: Setting, bytes_: Sequence[ByteDifference]) -> int | None:
         """The first instruction after which memory differs although its commit does not, by running ever longer beginnings."""
@@ -242,12 +257,15 @@ def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:
     ]
 
 
-def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamCommit]) -> list[str]:
-    wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=True)) if (why := disagreement(a, b))]
+def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamCommit], *, stopped: bool = False) -> list[str]:
+    if len(found) != len(expected) and not stopped:
+        return [f"{len(found)} commits, expected {len(expected)}"]
+    wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=False)) if (why := disagreement(a, b))]
     if not wrong:
-        return []
+        return [f"the simulation ended at commit {len(found) - 1} as another one than expected, and it is none"] if stopped else []
     i, why = wrong[0]
-    return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}"]
+    ended = f"; the run ended there, {len(expected) - len(found)} did not run" if stopped and len(found) < len(expected) else ""
+    return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}{ended}"]
 
 
 def _images_differ(bytes_: Sequence[ByteDifference]) -> str:

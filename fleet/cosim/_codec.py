@@ -94,6 +94,9 @@ def _decode_dataclass(cls: type, value: Any, where: str, path: str) -> Any:
         raise _wrong(where, path, "a table", value)
     table = cast("dict[str, Any]", value)
     hints = {f.name: _hints(cls)[f.name] for f in fields(cls)}
+    # A result that was stored before a part of it was thought of is still one.
+    later = {f.name: None for f in fields(cls) if f.metadata.get("may_be_missing")}
+    table = later | table
     if missing := hints.keys() - table.keys():
         raise _wrong(where, f"{path}.{sorted(missing)[0]}", "a value", None)
     if unknown := table.keys() - hints.keys():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,15 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
-from fleet.cosim.divergence import explain
+from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
 from fleet.cosim.local import local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
+from fleet.cosim.operation_rows import text_of
 from fleet.cosim.raised_bounds import raised_bounds
-from fleet.cosim.result import Comparison
+from fleet.cosim.replay.explain import Known
+from fleet.cosim.replay.model import explain_model, host_names
+from fleet.cosim.result import Comparison, Divergence
 from fleet.cosim.stream import Stream
 from fleet.cosim.tolerance import (
     NUMPY_ULP,
@@ -27,6 +30,7 @@ from fleet.cosim.tolerance import (
     group_arithmetic,
     local_bounds,
 )
+from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.ir.dialect import op_id
@@ -39,7 +43,7 @@ Compared = tuple[Comparison, dict[str, np.ndarray]]
 
 @dataclass
 class Session:
-    """The golden and the stream that comparisons share. folder: where engines left their files."""
+    """The golden and the stream that comparisons share. folder: where engines left their files; options: as they ran."""
 
     program: Program
     inputs: Mapping[str, np.ndarray]
@@ -47,6 +51,7 @@ class Session:
     waivers: Mapping[str, Mapping[str, str]]
     folder: Path
     stream: Stream | None = field(default=None)
+    options: RunOptions | None = None
 
     def against_source(self, reference: Trace, golden: Trace) -> Compared:
         """The golden against an engine that runs the user's source."""
@@ -161,8 +166,29 @@ class Session:
             reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
             comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
         if comparison.divergence is not None and comparison.divergence.seq is not None:
-            comparison = replace(comparison, divergence=explain(comparison.divergence, iss, other, evidence))
+            comparison = replace(comparison, divergence=self._explained(comparison.divergence, iss, other, evidence))
         return comparison, {}
+
+    def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: Evidence) -> Divergence:
+        """By a replay from the last good commit; where none shows it, by what the run itself left."""
+        assert self.stream is not None
+        if not evidence.damage and other.engine == "rtl":
+            known = Known(evidence.locate, evidence.operands, host_names(self.stream), self._source(divergence.ops))
+            replayed = explain_model(
+                divergence, self.stream, self.inputs, self.options or RunOptions(), (iss, other), known,
+                self.folder / "divergence",
+            )  # fmt: skip
+            if replayed is not None:
+                return replayed
+        return explain(divergence, iss, other, evidence)
+
+    def _source(self, ops: Sequence[str]) -> str:
+        """ "model.py:12: h = x @ w" of a commit's last operation."""
+        names = {op_id(op): op for op in self.program.operations()}
+        at = next((text_of(names[name], "at") for name in reversed(ops) if name in names), "")
+        line = at.split(":")[1] if ":" in at else ""
+        lines = self.program.source.splitlines()
+        return f"{at}: {lines[int(line) - 1].strip()}" if line.isdecimal() and 0 < int(line) <= len(lines) else at
 
     def _device_side(self) -> GroupArithmetic:
         assert self.stream is not None

@@ -74,7 +74,7 @@ def _implausible(trace: Trace, engine: Engine, program: Program, accepted: froze
     """Why a trace cannot be that of a run of this program; None when nothing speaks against it."""
     if trace.engine != engine.name:
         return f"gave back a trace of engine '{trace.engine}'"
-    if not trace.complete:
+    if not trace.complete and trace.stopped is None:
         return "gave back a trace that is not complete: its run did not end"
     evidence: tuple[str, ...] = getattr(engine, "evidence", ())
     if absent := [counter for counter in evidence if not trace.counters.get(counter)]:
@@ -82,7 +82,7 @@ def _implausible(trace: Trace, engine: Engine, program: Program, accepted: froze
     if trace.program_hash not in accepted:
         known = ", ".join(sorted(h[:16] for h in accepted))
         return f"ran program {trace.program_hash[:16]}, asked for was {known}"
-    for name, value in zip(program.outputs, program.returned(), strict=True):
+    for name, value in zip(program.outputs, program.returned(), strict=True) if trace.stopped is None else ():
         if name not in trace.outputs:
             return f"gave no output '{name}'"
         op = value.owner

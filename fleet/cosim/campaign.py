@@ -41,7 +41,7 @@ from fleet.cosim.result import (
 from fleet.cosim.stream import Stream, device_figures, hardware_hash, open_stream
 from fleet.cosim.tasks import task_metric
 from fleet.engines.base import Engine, Progress, RunOptions
-from fleet.engines.trace import Trace
+from fleet.engines.trace import Commit, Trace
 from fleet.errors import FleetError
 from fleet.ir.program import Program
 from fleet.transforms.infer_shapes import bound
@@ -67,6 +67,7 @@ class CosimOptions:
         engines: name -> engine, instead of the registered ones (tests).
         lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
         riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
+        stop: hardware runs no further than to its first commit that is not the functional model's.
     """
 
     model: str
@@ -87,6 +88,7 @@ class CosimOptions:
     engines: Mapping[str, Engine] | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
+    stop: bool = True
 
 
 def cosim(
@@ -204,7 +206,10 @@ class _Run:
             progress=tell,
             lowering=self.options.lowering,
             riscv=self.options.riscv,
+            expected=self._expected(kind, name),
         )
+        if self.session is not None and self.known[kind].target == "accel":
+            self.session.options = run_options
         (self.folder / name).mkdir(parents=True, exist_ok=True)
         golden = self._trace("vm")
         outcome = run_engine(self.known[kind], name, required, program, self.inputs, run_options, frozenset(accepted), golden)
@@ -212,13 +217,19 @@ class _Run:
             outcome = Outcome(outcome.run, replace(outcome.trace, engine=name))
         self._finished(outcome)
 
+    def _expected(self, kind: str, name: str) -> Sequence[Commit]:
+        """What hardware must leave: the functional model's commits of the same stream."""
+        model = self._trace("iss")
+        hardware = self.known[kind].target == "accel" and name != "iss"
+        return model.commits if self.options.stop and hardware and model is not None and model.complete else ()
+
     def _finished(self, outcome: Outcome) -> None:
         name = outcome.run.name
         if name in self.outcomes:
             return
         self.outcomes[name] = outcome
         golden, task = self._trace("vm"), None
-        if golden is not None and outcome.trace is not None:
+        if golden is not None and outcome.trace is not None and outcome.trace.complete:
             must = name not in {"vm", ROUNDED} and self.known[name].target != "accel"
             task = task_metric(self.program, golden, outcome.trace, name, self.labels, must_agree=must)
         if task is not None:

@@ -65,9 +65,13 @@ class ValueComparison:
     missing_is_failure: bool = True
 
 
-def refusals(reference: Trace, other: Trace, *, same_program: bool) -> list[str]:
-    """Why these traces cannot be compared; empty when they can."""
-    reasons = [f"the trace of {t.engine} is not complete: its run did not end" for t in (reference, other) if not t.complete]
+def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early: bool = False) -> list[str]:
+    """Why these traces cannot be compared; empty when they can.
+
+    ended_early: one that was ended at its first unexpected commit can be, as far as it goes.
+    """
+    unfinished = [t for t in (reference, other) if not t.complete and not (t is other and ended_early and t.stopped is not None)]
+    reasons = [f"the trace of {t.engine} is not complete: its run did not end" for t in unfinished]
     if same_program and reference.program_hash != other.program_hash:
         first, second = reference.program_hash[:16], other.program_hash[:16]
         reasons.append(f"different programs: {reference.engine} ran {first}, {other.engine} ran {second}")
@@ -82,8 +86,10 @@ def refusals(reference: Trace, other: Trace, *, same_program: bool) -> list[str]
 
 def compare_bits(name: str, reference: Trace, other: Trace, program: Program, figures: Sequence[CallFigures] = ()) -> Comparison:
     """Commits and, where both kept them, tensors and outputs: every bit. figures: one a commit, for the rows."""
-    reasons = refusals(reference, other, same_program=True)
+    reasons = refusals(reference, other, same_program=True, ended_early=True)
     rows = () if reasons else _commit_rows(reference, other, figures)
+    if other.stopped is not None:
+        rows = rows[: len(other.commits)]
     operations: list[OperationRow] = []
     if not reasons:
         reasons += _commit_reasons(reference, other, rows)
@@ -170,11 +176,15 @@ def _difference(reference: Trace, other: Trace, seq: int) -> str:
 
 def _commit_reasons(reference: Trace, other: Trace, rows: Sequence[CommitRow]) -> list[str]:
     reasons: list[str] = []
-    if len(reference.commits) != len(other.commits):
+    if len(reference.commits) != len(other.commits) and other.stopped is None:
         reasons.append(f"{reference.engine} committed {len(reference.commits)} instructions, {other.engine} {len(other.commits)}")
     unequal = [row for row in rows if not row.equal]
     if unequal:
-        reasons.append(f"{len(unequal)} of {len(rows)} commits differ; first: {_difference(reference, other, unequal[0].seq)}")
+        total = max(len(reference.commits), len(other.commits))
+        left = f"; the run ended there, {total - len(rows)} did not run" if other.stopped is not None else ""
+        reasons.append(f"{len(unequal)} of {total} commits differ; first: {_difference(reference, other, unequal[0].seq)}{left}")
+    elif other.stopped is not None:
+        reasons.append(f"the run of {other.engine} ended at commit {other.stopped} as another one than expected, and it is none")
     return reasons
 
 
@@ -196,6 +206,8 @@ def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[Op
         elif row.verdict != "fail":
             row = replace(row, verdict="pass")
         rows.append(row)
+    if other.stopped is not None:
+        return rows, []  # its end is no more than that of the last operation that it left
     if reference.outputs.keys() != other.outputs.keys():
         reasons.append(f"outputs {sorted(reference.outputs)} against {sorted(other.outputs)}")
     for name in reference.outputs.keys() & other.outputs.keys():

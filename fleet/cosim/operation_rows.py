@@ -13,7 +13,7 @@ from fleet.cosim.tolerance import Array, Bound
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 
-__all__ = ["Basis", "bound_stats", "operation_row"]
+__all__ = ["Basis", "bound_stats", "operation_row", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def operation_row(
     return OperationRow(
         op=op_id(op),
         name=op.name.removeprefix("fleet."),
-        var=_text(op, "var"),
-        at=_text(op, "at"),
+        var=text_of(op, "var"),
+        at=text_of(op, "at"),
         index=basis.index,
         place=basis.place,
         shape=shape,
@@ -164,6 +164,7 @@ def _worst(reference: Array, other: Array, bound: Bound | None) -> Worst | None:
     return Worst(index, float(reference[index]), float(other[index]), float(error[index]), limit)
 
 
-def _text(op: FleetOp, name: str) -> str:
+def text_of(op: FleetOp, name: str) -> str:
+    """A text property of an operation ("at", "var"), empty where it has none."""
     attr = op.properties.get(name)
     return str(getattr(attr, "data", "")) if attr is not None else ""

@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from fleet.cosim._codec import decode, encode
+from fleet.cosim.account import Account
 from fleet.cosim.files import load_pair, save_pair
 from fleet.errors import ModelError
 
@@ -313,7 +314,7 @@ class Divergence:
     registers: (byte address, value) of the writes that start the instruction, in order; registers_named: the operand
     fields by name. inputs: what the place computed from, as text lines. disassembly: the instruction in one line, then
     a line a register with its meaning; empty when unknown. total_differences: elements that differ there,
-    None where the bytes could not be had.
+    None where the bytes could not be had. account: what a replay showed, None where none was made.
     """
 
     comparison: str
@@ -327,6 +328,7 @@ class Divergence:
     registers_named: Mapping[str, int] = field(default_factory=dict[str, int])
     inputs: tuple[str, ...] = ()
     disassembly: tuple[str, ...] = ()
+    account: Account | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from fleet.engines.trace import Trace
+from fleet.engines.trace import Commit, Trace
 from fleet.ir.program import Program
 
 Progress = Callable[[float, str], None]
@@ -33,6 +33,8 @@ class RunOptions:
         riscv: "isa" (`fleet.targets.riscv.isa.find_isa`) and "emulator" (`fleet.engines.riscv_emulators.registry`) of the engine
             `riscv`, "pipeline" of passes before it compiles; rv64gc, the emulator that suits it and "riscv" where they are missing,
             "none" for no passes.
+        expected: commits of a run that must be equal, in order: an engine that can ends at the first that is not, and leaves a
+            trace with `stopped`. Empty: every commit is wanted.
     """
 
     device: str | None = None
@@ -43,6 +45,7 @@ class RunOptions:
     progress: Progress | None = None
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
+    expected: Sequence[Commit] = ()
 
 
 class Engine(Protocol):

@@ -18,6 +18,8 @@ import numpy as np
 from fleet.engines.accel import run_accel
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
+from fleet.engines.rtl_sim.expected import expected_of
+from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
@@ -88,6 +90,7 @@ class RtlBackend:
         self._jobs = 0
         self._base = 0  # cycles of the jobs before
         self._counters: dict[str, float] = {}
+        self._expected: Sequence[Commit] = ()
         self._used: dict[str, set[str]] = {}  # ports of a space with DRAM behind them that moved something
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
@@ -113,7 +116,7 @@ class RtlBackend:
         self._counters["rtl_start_seconds"] = self._simulation.start_seconds
 
     def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
-        """Runs the calls as one job; one commit a call.
+        """Runs the calls as one job; one commit a call, fewer where one is not the expected one (`expect`): the job ends there.
 
         Raises SimulationError (exit code 1) naming the instruction for a refused, missing, extra or foreign commit, a hang, a
         broken bus rule or a foreign description hash.
@@ -127,7 +130,12 @@ class RtlBackend:
         parameters = {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
         segment = Segment(self._set, self._device, calls, first_seq, binaries=binaries, parameters=parameters)
         waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
-        job = segment.job(self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing)
+        last = first_seq + len(calls)
+        wanted = expected_of([c for c in self._expected or self._options.expected if first_seq <= c.seq < last])
+        job = segment.job(
+            self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing,
+            expected=wanted if len(wanted) == len(calls) else (),
+        )  # fmt: skip
         tell, expected = self._options.progress, max(1, segment.expected_cycles)
 
         def report(cycles: int) -> None:
@@ -142,6 +150,21 @@ class RtlBackend:
         self._count(status, records)
         self._base += status.cycles
         return commits
+
+    def expect(self, commits: Sequence[Commit]) -> None:
+        """What the next calls must leave, instead of `RunOptions.expected`: `execute` ends at the first that is another one."""
+        self._expected = commits
+
+    def hardware(self) -> Hardware:
+        """The running simulation with its memory, for replays. Raises SimulationError where it has ended."""
+        if self._simulation is None:
+            raise SimulationError("the simulation is not open", where=self.name)
+        simulation = self._simulation
+        registers = load(self._set.description).with_role("parameter")
+        parameters = {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
+        return Hardware(
+            self._set, self._device, self._memory, lambda: simulation, self._folder, self._model, self._timing, parameters
+        )  # fmt: skip
 
     def counters(self) -> Mapping[str, float]:
         """Of the run so far, as measured.

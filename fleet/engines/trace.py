@@ -71,6 +71,8 @@ class Trace:
             "ddr_write_bytes", "hbm_port_bytes.<p>"; per operation "instructions.<op id>". Units in the name where not a count.
         meta: tool versions, seed, memory model, host steps, quantisation: JSON values only.
         elapsed_s: wall time of the run itself, set-up and compilation apart.
+        stopped: number of the last commit of a run that was ended there because it is not the one of `RunOptions.expected`;
+            such a trace is not complete.
         complete: False until the engine has set it at the very end; a trace that is not complete never compares equal.
     """
 
@@ -86,6 +88,7 @@ class Trace:
     meta: dict[str, Any] = field(default_factory=dict)
     elapsed_s: float = 0.0
     complete: bool = False
+    stopped: int | None = None
 
     def save(self, path: Path) -> None:
         """Writes `path` (one .npz: arrays and a JSON header) under a temporary name, then renames it.

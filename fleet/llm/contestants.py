@@ -57,6 +57,7 @@ class Request:
         plan: the sequence and the limits of a step. quantisation: how weights become the device's.
         riscv: as `RunOptions.riscv`. date, command: for the result. folder: for memory images; None: a temporary one.
         host: folder for a C++ host program that answers the same prompt; needs "aux".
+        stop: rtl ends at its first commit that is not that of iss.
         perplexity: tokens of the bundled text on which vm, the rounded golden and iss are measured afterwards; 0: none.
     """
 
@@ -77,6 +78,7 @@ class Request:
     folder: Path | None = None
     host: Path | None = None
     perplexity: int = 0
+    stop: bool = True
 
     def __post_init__(self) -> None:
         """Raises FleetError for engines that are not known, twice there, or without a device."""
@@ -200,7 +202,7 @@ def generate(
 
             announce(f"writing the host program into {request.host}")
             emit_host(loaded, opened.compiled, prompt, request.host)
-        contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch)
+        contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch, stop=request.stop)
         # What a cache holds was compared where it was made.
         calls = opened.model.calls() if request.on_device else ()
         names = [call.name for call in calls if call.name and not call.op.endswith("dat_hbm")]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,12 +19,14 @@ from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.result import Divergence
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
+from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.contract import Call
 from fleet.isa.description import parameter_values
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.llm.divergent_step import explain_step
 from fleet.llm.models import ModelGraph
 from fleet.llm.session import F32, Embedding, Ran, Session, Step
 from fleet.targets.graph.module import Module
@@ -37,6 +40,15 @@ Image = tuple[str, int, int, np.ndarray]
 def load_images(module: Module) -> list[Image]:
     """All images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
     return list(module.images())
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """A backend that can end at the first unexpected commit."""
+
+    def expect(self, commits: Sequence[Commit]) -> None:
+        """What the next calls must leave."""
+        ...
 
 
 class DeviceSession(Session):
@@ -67,6 +79,7 @@ class DeviceSession(Session):
         self.module, self.backend = module, backend
         self.seq = 0
         self._open, self._inside, self._head = False, inside, head
+        self._expected: Sequence[Commit] = ()
         loaded = load_images(module) if images is None else images
         self.memory = device_memory(module, folder / "memory", loaded)
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
@@ -80,6 +93,10 @@ class DeviceSession(Session):
     def _tell(self, fraction: float, words: str) -> None:
         if self.progress is not None:
             self.progress(fraction, words)
+
+    def expect(self, commits: Sequence[Commit]) -> None:
+        """See `Session`."""
+        self._expected = commits
 
     def calls(self, tokens: int, position: int) -> Sequence[Call]:
         """The instructions of a step."""
@@ -100,8 +117,11 @@ class DeviceSession(Session):
         if tensors and self._inside:
             commits, kept = self._watched(calls, dims, set(tensors))
         else:
+            if isinstance(self.backend, Stoppable):
+                self.backend.expect(self._expected)
             commits, kept = list(self.backend.execute(calls, self.seq, *((binaries,) if binaries else ()))), {}
-        if len(commits) != len(calls):
+        stopped = 0 < len(commits) < len(calls) and len(self._expected) == len(calls)
+        if len(commits) != len(calls) and not stopped:
             raise DeviceError(f"{len(calls)} instructions, {len(commits)} commits", where=f"engine {self.name}")
         self.seq += len(calls)
         after = self.backend.counters()
@@ -116,6 +136,8 @@ class DeviceSession(Session):
             return Ran(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
         result = commits[-1].result
+        if stopped:  # what stands there is of no use, and nobody reads it
+            return Ran(np.zeros_like(logits), -1, clock, tuple(commits), kept, counters)
         if result is None:
             raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")
         return Ran(logits, int(result), clock, tuple(commits), kept, counters)
@@ -136,7 +158,7 @@ class DeviceSession(Session):
         commits += self.backend.execute(calls[at:], self.seq + at) if at < len(calls) else []
         return commits, kept
 
-    def explain(self, divergence: Divergence, reference: Step, other: Step) -> Divergence:
+    def explain(self, divergence: Divergence, reference: Step, other: Step, beside: Session | None = None) -> Divergence:
         """Instruction, registers, addresses and values, as far as memory still holds them."""
         if divergence.seq is None or not other.ran.commits:
             return divergence
@@ -146,9 +168,19 @@ class DeviceSession(Session):
             Trace(engine, "", commits=[replace(c, seq=c.seq - step.ran.commits[0].seq) for c in step.ran.commits])
             for engine, step in (("iss", reference), (self.name, other))
         )
-        evidence = Evidence(self.module.instruction_set, self.module.device, calls, self.memory)
-        found = explain(replace(divergence, seq=divergence.seq - first), expected, found_trace, evidence)
+        local = replace(divergence, seq=divergence.seq - first)
+        found = None
+        if isinstance(self.backend, RtlBackend) and isinstance(beside, DeviceSession):
+            found = explain_step(self, beside, self.backend, local, other, (expected, found_trace))
+        if found is None:
+            evidence = Evidence(self.module.instruction_set, self.module.device, calls, self.memory)
+            found = explain(local, expected, found_trace, evidence)
         return replace(found, seq=divergence.seq)
+
+    def prepare(self, memory: MappedMemory, step: Step) -> None:
+        """Puts the inputs of a step into memory, as `step` does before it executes."""
+        module, dims = self.module, {"token": len(step.tokens), "last_token": step.position}
+        module.write_input(memory, "x", self._embedding(step.tokens, step.position)[None], **dims)
 
     def close(self) -> None:
         """See `Session`."""

@@ -140,15 +140,16 @@ class Contest:
         sessions: the engines, the reference first; all at position 0, with the same plan.
         required: names that the user asked for: one that fails is a failure of the whole.
         eos: tokens that end an answer. text: the tokenizer.
+        stop: hardware ends a step at its first commit that differs.
     """
 
     def __init__(
         self, sessions: Sequence[Session], required: Sequence[str], eos: Sequence[int], text: TextModel,
-        sampling: Sampling, watch: Watch | None = None,
+        sampling: Sampling, watch: Watch | None = None, *, stop: bool = True,
     ) -> None:  # fmt: skip
         self._lanes = [_Lane(s, s.name in required) for s in sessions]
         self._eos, self._text, self._sampling = frozenset(eos), text, sampling
-        self._watch = watch or Watch()
+        self._watch, self._stop = watch or Watch(), stop
         self._rows: list[TokenRow] = []
         self._bits = _Bits()
 
@@ -205,9 +206,15 @@ class Contest:
 
     def _prefill(self, lane: _Lane, prompt: Sequence[int], tensors: Sequence[str]) -> None:
         def work() -> None:
+            self._expect(lane)
             for step in lane.session.prefill(prompt, tensors):
                 lane.prefill.append(step)
                 self._watch.prefilled(lane.name, step)
+                if lane.name == "rtl":
+                    self._compare_bits()
+                if lane.error is not None:
+                    return
+                self._expect(lane)
             lane.logits.append(lane.last.logits)
 
         self._guarded(lane, work)
@@ -215,6 +222,7 @@ class Contest:
             self._compare_bits()
 
     def _decode_step(self, lane: _Lane, token: int, tensors: Sequence[str]) -> None:
+        self._expect(lane)
         lane.decode.append(lane.session.step([token], tensors))
         lane.logits.append(lane.last.logits)
 
@@ -231,16 +239,24 @@ class Contest:
     def _lane(self, name: str) -> _Lane | None:
         return next((lane for lane in self._lanes if lane.name == name), None)
 
+    def _expect(self, lane: _Lane) -> None:
+        """Hardware ends its next step at the first commit that is not the functional model's, where that step was made already."""
+        iss = self._lane("iss")
+        if lane.name != "rtl" or iss is None or iss.error is not None:
+            return
+        steps, number = (*iss.prefill, *iss.decode), len(lane.prefill) + len(lane.decode)
+        lane.session.expect(steps[number].ran.commits if self._stop and number < len(steps) else ())
+
     def _compare_bits(self) -> None:
         iss, rtl = self._lane("iss"), self._lane("rtl")
         if iss is None or rtl is None or rtl.error is not None or iss.error is not None:
             return
-        pairs = list(zip((*iss.prefill, *iss.decode), (*rtl.prefill, *rtl.decode), strict=True))
+        pairs = list(zip((*iss.prefill, *iss.decode), (*rtl.prefill, *rtl.decode), strict=False))
         for number, (mine, other) in enumerate(pairs[self._bits.steps :], self._bits.steps):
             self._bits.compare(number, mine, other)
             if self._bits.divergence is not None:
                 # Stopped here, its memory still holds what it made of the instruction.
-                self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other)
+                self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
                 rtl.error = "stopped at the first commit that differs from iss"
                 return
 
@@ -381,7 +397,7 @@ class _Bits:
 
     def compare(self, number: int, mine: Step, other: Step) -> None:
         self.steps += 1
-        if len(mine.ran.commits) != len(other.ran.commits):
+        if len(mine.ran.commits) != len(other.ran.commits) and other.ran.argmax >= 0:
             self._fail(number, None, f"{len(other.ran.commits)} commits, expected {len(mine.ran.commits)}")
         for a, b in zip(mine.ran.commits, other.ran.commits, strict=False):
             self.commits += 1

@@ -178,8 +178,14 @@ class Session(ABC):
         """Forgets all tokens."""
         self.rewind(0)
 
-    def explain(self, divergence: Divergence, reference: Step, other: Step) -> Divergence:
-        """The divergence of a commit of `other`, the last step of this engine, with what it knows of it."""
+    def expect(self, commits: Sequence[Commit]) -> None:  # noqa: B027  # not every engine commits instructions
+        """What the next step must leave: an engine that can ends it at the first commit that is another one."""
+
+    def explain(self, divergence: Divergence, reference: Step, other: Step, beside: Session | None = None) -> Divergence:
+        """The divergence of a commit of `other`, the last step of this engine, with what it knows of it.
+
+        beside: the session that made `reference`; it may be used, and can go on afterwards.
+        """
         return divergence
 
     @abstractmethod

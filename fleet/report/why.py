@@ -1,6 +1,6 @@
 """One page of text that explains a failed comparison, out of stored results: nothing runs.
 
-operation -> instruction -> address -> register writes -> value expected and found -> operands.
+operation -> instruction -> field -> address -> register writes -> values expected and found -> what produced the inputs.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.cosim.account import Account
+from fleet.cosim.generation import FILE as GENERATION
+from fleet.cosim.generation import GenerationResult
 from fleet.cosim.result import CosimResult, Divergence
 from fleet.cosim.streams.bundle import NAME as STREAM
 from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
+from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines, tile_lines
 
 __all__ = ["Failure", "find_failure", "page"]
 
 RESULT = "result.json"
-_VALUES, _REASONS, _OPERANDS = 8, 8, 16
+_VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 4, 3, 10, 18
+_WIDTH = 112
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ def find_failure(name: str | None, root: Path) -> Failure:
 
 def _stored(folder: Path) -> Iterator[Path]:
     """Results and streams below a folder, the last written first."""
-    files = [p for pattern in (RESULT, STREAM) for p in folder.rglob(pattern)] if folder.is_dir() else []
+    files = [p for pattern in (RESULT, STREAM, GENERATION) for p in folder.rglob(pattern)] if folder.is_dir() else []
     return iter(sorted(files, key=lambda p: p.stat().st_mtime, reverse=True))
 
 
@@ -89,12 +94,22 @@ def _load(path: Path) -> tuple[Failure | None, set[str]]:
         title = f"{bundle.name} on {bundle.device}, memory {bundle.setting.memory}, issued by {bundle.setting.issue}"
         failure = Failure(path, title, "", bundle.command, bundle.reasons, bundle.divergence)
         return (failure if verdict == "fail" else None), {bundle.name, folder}
+    if path.name == GENERATION:
+        return _of_generation(path)
     result = CosimResult.load(path)
     i = result.identity
     title = f"{i.case or i.model}" + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
     failure = Failure(path, title, i.date, i.command, result.reasons, result.divergence)
     names = {n for n in (i.case, i.model, folder, path.parent.parent.name) if n}
     return (failure if result.verdict != "pass" else None), names
+
+
+def _of_generation(path: Path) -> tuple[Failure | None, set[str]]:
+    result = GenerationResult.load(path)
+    i = result.identity
+    title = result.model.name + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
+    failure = Failure(path, title, i.date, i.command, result.reasons, result.divergence)
+    return (failure if result.verdict != "pass" else None), {result.model.name, path.parent.name}
 
 
 def page(failure: Failure) -> str:
@@ -109,45 +124,63 @@ def page(failure: Failure) -> str:
         lines += [f"  {reason}" for reason in failure.reasons[:_REASONS]] or ["  no reason is stored"]
         lines += ["", "No instruction or operation is named: see the reasons above.", *_again(failure)]
         return "\n".join(lines) + "\n"
-    lines += [*_section("what differs", [d.what])]
-    if d.ops:
-        lines += _section("operation", [", ".join(d.ops)])
+    account = d.account or Account()
+    lines += [*_section("what differs", _wrapped(d.what))]
+    if d.ops or account.source:
+        lines += _section("operation", _wrapped("  ".join(x for x in (", ".join(d.ops), account.source) if x)))
     if d.seq is not None:
         short = d.disassembly[0] if d.disassembly else d.instruction or "?"
         lines += _section("instruction", _wrapped(f"{d.seq}: {short}"))
     if d.differences:
         e = d.differences[0]
-        port = f" port {e.bank}" if e.space == "hbm" else ""
         element = f", element {list(e.element)} of the operation" if e.element is not None else ""
-        lines += _section("address", [f"{e.space}{port} {e.address:#x}{element}"])
+        lines += _section("address", _wrapped(f"{place(e)}{element}"))
+    lines += _section("field", [*account.address[:_FIELDS], *account.supposed[:_FIELDS]])
     if d.registers:
         lines += _section("register writes", _writes(d))
     if d.differences:
         rows = [
-            f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#010x}"
-            f"{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
+            f"{place(e)}{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
             for e in d.differences[:_VALUES]
         ]
         if d.total_differences is not None and d.total_differences > len(rows):
             rows.append(f"... {d.total_differences:,} elements differ there")
         lines += _section("values", rows)
+    lines += _section("pattern", [*account.pattern])
+    lines += _section("first tile", tile_lines(account))
+    lines += _section("first beat", beat_lines(account))
+    lines += _section("chain", chain_lines(account.chain, _CHAIN))
     if d.inputs:
         shown = [*d.inputs[:_OPERANDS], *([f"... {len(d.inputs) - _OPERANDS} more"] if len(d.inputs) > _OPERANDS else [])]
-        lines += _section("operands", shown)
+        lines += _section("operands", [_cut(line) for line in shown])
+    lines += _section("replay", [line for text in replay_lines(account) for line in _wrapped(text)])
     others = [r for r in failure.reasons if r not in d.what and d.what not in r]
     if others:
-        lines += _section("also", others[:_REASONS])
+        lines += _section("also", [line for r in others[:_REASONS] for line in _wrapped(r)])
     return "\n".join([*lines, *_again(failure)]) + "\n"
 
 
 def _writes(d: Divergence) -> list[str]:
-    """Register writes in order, with names where the fields are known, and with their meaning where it is stored."""
+    """Register writes in order, with names and meaning where the fields are known; of many three a line, and zeros together."""
     meaning: dict[int, str] = {}
     for line in d.disassembly[1:]:
         words = line.split()
         if len(words) > 3 and words[0] == "reg" and words[1].isdecimal():
             meaning[4 * int(words[1])] = line.strip()
-    return [meaning.get(address, f"reg {address // 4:3} = {value:#010x}") for address, value in d.registers]
+    texts = [meaning.get(address, f"reg {address // 4:3} = {value:#010x}") for address, value in d.registers]
+    if len(texts) <= _REGISTERS:
+        return texts
+    short: list[str] = []
+    zeros: list[str] = []
+    for (address, value), text in zip(d.registers, texts, strict=True):
+        words = text.split()
+        name = words[2] if address in meaning else f"reg {address // 4}"
+        if value or address == d.registers[-1][0]:
+            short.append(f"{address // 4:3} {name} = {value:#x}")
+        else:
+            zeros.append(name)
+    lines = ["".join(f"{s:<38}" for s in short[i : i + 3]).rstrip() for i in range(0, len(short), 3)]
+    return [*lines, *(_wrapped(f"0 in {', '.join(zeros)}") if zeros else [])]
 
 
 def _again(failure: Failure) -> list[str]:
@@ -158,7 +191,11 @@ def _section(title: str, lines: list[str]) -> list[str]:
     return [f"{title if i == 0 else '':16}{line}" for i, line in enumerate(lines)]
 
 
-def _wrapped(text: str, width: int = 112) -> list[str]:
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 4] + " ..."
+
+
+def _wrapped(text: str, width: int = _WIDTH) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width:

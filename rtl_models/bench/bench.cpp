@@ -32,6 +32,18 @@ static_assert(sizeof(CommitRecord) == kRecordBytes, "the format of rtl_models/RE
 
 constexpr uint16_t kResultValid = 0x8000;
 
+/// What a commit must be (key `expected`).
+struct ExpectedCommit {
+    uint64_t digest;
+    uint32_t bytes_written;
+    uint32_t result;
+    uint16_t error;  // as in a commit record; kAnyCause: refused, whatever the cause
+    uint16_t reserved[3];
+};
+static_assert(sizeof(ExpectedCommit) == 24, "the format of rtl_models/README.md");
+
+constexpr uint16_t kAnyCause = 0x7FFF;
+
 std::string format(const char* pattern, unsigned a, unsigned b = 0) {
     char text[160];
     std::snprintf(text, sizeof text, pattern, a, b);
@@ -54,6 +66,9 @@ std::string Bench::load(const std::string& job_file) {
     if (!error.empty()) return error;
     results_ = ::open(job_.results.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (results_ < 0) return job_.results + ": cannot create the file: " + std::strerror(errno);
+    if (!job_.expected.empty()) error = expected_.open(job_.expected, false);
+    if (error.empty() && !job_.writes.empty()) error = Memory::instance().log().open(job_.writes);
+    if (!error.empty()) return error;
     return trace_.create(job_.trace, kTraceChunk);
 }
 
@@ -83,6 +98,12 @@ void Bench::finish(double seconds) {
         }
     }
     trace_.close();
+    expected_.close();
+    const std::string log = Memory::instance().log().close();
+    if (!log.empty()) {
+        state_ = State::Error;
+        message_ = log;
+    }
     seconds -= script_.waited();
     script_.close();
     if (results_ >= 0) ::close(results_);
@@ -96,7 +117,10 @@ void Bench::finish(double seconds) {
             for (char& c : text) {
                 if (c == '\n') c = ' ';
             }
-            const char* const name = state_ == State::Done ? "done" : state_ == State::Hang ? "hang" : "error";
+            const char* const name = state_ == State::Done       ? "done"
+                                     : state_ == State::Diverged ? "diverged"
+                                     : state_ == State::Hang     ? "hang"
+                                                                 : "error";
             std::fprintf(f, "status=%s\nmessage=%s\nrefusal=%s\ncycles=%" PRIu64 "\ncommits=%" PRIu64 "\nscript=%" PRIu64 "\nseconds=%.9f\n", name,
                          text.c_str(), memory.refusal().c_str(), cycle_, commits_, position_, seconds);
             for (uint32_t p = 0; p <= memory.hbm_ports(); ++p) {
@@ -222,6 +246,17 @@ void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_
     }
     std::memcpy(trace_.data() + commits_ * kRecordBytes, &record, sizeof record);
     ++commits_;
+    hold(commits_ - 1, record.error, record.digest, record.bytes_written, record.result);
+}
+
+void Bench::hold(uint64_t number, uint16_t error, uint64_t digest, uint32_t bytes, uint32_t result) {
+    if ((number + 1) * sizeof(ExpectedCommit) > expected_.size()) return;
+    ExpectedCommit e;
+    std::memcpy(&e, expected_.data() + number * sizeof e, sizeof e);
+    const bool cause = e.error == kAnyCause ? (error & ~kResultValid) != 0 : e.error == error;
+    const bool value = (e.error & kResultValid) == 0 || e.error == kAnyCause || e.result == result;
+    if (cause && value && e.digest == digest && e.bytes_written == bytes) return;
+    end(State::Diverged, "commit " + std::to_string(number) + " is not the expected one");
 }
 
 }  // namespace fleet

@@ -27,7 +27,7 @@ class Bench {
     void finish(double seconds);
     const Job& job() const { return job_; }
     uint64_t cycle() const { return cycle_; }
-    bool failed() const { return state_ != State::Done; }
+    bool failed() const { return state_ != State::Done && state_ != State::Diverged; }
     const std::string& message() const { return message_; }
 
     // Called by the model.
@@ -40,17 +40,19 @@ class Bench {
     void at(uint64_t cycle) { cycle_ = cycle; }
 
   private:
-    enum class State { Idle, Running, Done, Hang, Error };
+    enum class State { Idle, Running, Done, Diverged, Hang, Error };
     enum Op : uint32_t { kEnd = 0, kWrite = 1, kWaitIrq = 2, kRead = 3, kPoll = 4 };
 
     void end(State state, const std::string& message);
     std::string load(const std::string& job_file);
     std::string script_position() const;
+    /// Ends the job where the commit that was just recorded is not the expected one.
+    void hold(uint64_t number, uint16_t error, uint64_t digest, uint32_t bytes, uint32_t result);
 
     State state_ = State::Idle;
     Job job_;
     Script script_;
-    MappedFile trace_;
+    MappedFile trace_, expected_;
     int results_ = -1;
     uint64_t position_ = 0;  // records of the script that were fetched
     ScriptRecord current_{};

@@ -21,7 +21,8 @@ std::string Job::read(const std::string& path) {
     std::ifstream file(path);
     if (!file) return path + ": cannot open the job file";
     const std::map<std::string, std::string*> texts = {{"ddr", &ddr},       {"script", &script}, {"results", &results}, {"trace", &trace},
-                                                       {"status", &status}, {"waves", &waves},   {"memory", &memory}};
+                                                       {"status", &status}, {"waves", &waves},   {"memory", &memory},
+                                                       {"wave_scopes", &wave_scopes}, {"expected", &expected}, {"writes", &writes}};
     const std::map<std::string, uint64_t*> numbers = {
         {"max_cycles", &max_cycles}, {"quiet_cycles", &quiet_cycles}, {"waves_from", &waves_from}, {"waves_to", &waves_to}};
     std::set<std::string> seen;

@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "Vtop.h"
@@ -104,6 +106,14 @@ class Loop {
         const std::string& path = Bench::instance().job().waves;
         if (path.empty()) return;
 #if VM_TRACE
+        // "level:scope,level:scope"; without any everything is shown.
+        const std::string& scopes = Bench::instance().job().wave_scopes;
+        waves_.dumpvars(0, "");
+        for (size_t at = 0; at < scopes.size();) {
+            const size_t end = std::min(scopes.find(',', at), scopes.size()), colon = scopes.find(':', at);
+            if (colon < end) waves_.dumpvars(std::atoi(scopes.c_str() + at), scopes.substr(colon + 1, end - colon - 1));
+            at = end + 1;
+        }
         waves_.open(path.c_str());
         if (!waves_.isOpen()) Bench::instance().fail(path + ": cannot write the waves");
 #else

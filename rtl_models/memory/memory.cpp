@@ -16,9 +16,9 @@ void Memory::configure(uint32_t hbm_ports) {
     for (uint32_t p = 0; p < hbm_ports; ++p) {
         ports_.push_back(std::make_unique<Port>(
             PortGeometry{"hbm port " + std::to_string(p), 32, static_cast<uint64_t>(p) * kHbmWindow, kHbmWindow, kSpaceHbmPort0 + p},
-            digest_, problem_, refusal_));
+            digest_, log_, problem_, refusal_));
     }
-    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, problem_, refusal_));
+    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, log_, problem_, refusal_));
     inputs.assign(hbm_ports + 1, PortInput{});
     hbm_data.assign(hbm_ports * 32u, 0);
     hbm_strobe.assign(hbm_ports * 4u, 0);
@@ -151,6 +151,7 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
                             unsigned long long* wready, unsigned long long* bvalid, unsigned long long* berror,
                             unsigned* ddr_ids) {
     Memory& m = Memory::instance();
+    m.now = cycle;
     const uint32_t ddr = m.hbm_ports();
     bool moved = false, hbm_data = false;
     m.ddr().new_data = false;
@@ -199,7 +200,9 @@ void fleet_observe_write(unsigned space, unsigned long long offset, const svBitV
         sum += fleet::digest_mix(space, offset + i, bytes[i]);
         ++count;
     }
-    Memory::instance().digest().observe(sum, count);
+    Memory& m = Memory::instance();
+    m.digest().observe(sum, count);
+    if (m.log().is_open() && mask != 0) m.log().add(m.now, space, offset, bytes, mask, 64);
 }
 
 void fleet_memory_hbm_rdata(svBitVecVal* data) {

@@ -30,6 +30,7 @@ class Memory {
     Port& port(uint32_t index) { return *ports_[index]; }
     Port& ddr() { return *ports_.back(); }
     DigestSum& digest() { return digest_; }
+    WriteLog& log() { return log_; }
     /// First violation of the AXI protocol since reset; empty when there was none.
     const std::string& problem() const { return problem_; }
     /// First access since reset that was answered with an error; empty when there was none.
@@ -44,6 +45,7 @@ class Memory {
     std::vector<PortInput> inputs;
     std::vector<uint8_t> hbm_data, hbm_strobe;
     uint8_t ddr_data[64] = {}, ddr_strobe[8] = {};
+    uint64_t now = 0;  // cycle of the last edge that the ports saw
 
     struct Masks {
         uint64_t arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;
@@ -53,6 +55,7 @@ class Memory {
   private:
     std::vector<std::unique_ptr<Port>> ports_;
     DigestSum digest_;
+    WriteLog log_;
     std::string problem_;
     std::string refusal_;
 };

@@ -109,6 +109,11 @@ void Port::take_beat(uint64_t cycle, const PortInput& in) {
             ++count;
         }
         digest_.add(cycle, sum, count);
+        if (log_.is_open()) {
+            uint64_t strobe = 0;
+            std::memcpy(&strobe, in.strobe, geometry_.beat_bytes / 8);
+            log_.add(cycle, geometry_.digest_space, offset, in.data, strobe, geometry_.beat_bytes);
+        }
         write_bytes += count;
     } else {
         burst.error = true;

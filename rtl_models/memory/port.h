@@ -9,6 +9,7 @@
 #include "digest.h"
 #include "mapped_file.h"
 #include "timing.h"
+#include "write_log.h"
 
 namespace fleet {
 
@@ -33,8 +34,8 @@ struct PortInput {
 class Port {
   public:
     /// `problem` gets the first violation of the protocol, `refusal` the first access that was answered with an error.
-    Port(PortGeometry geometry, DigestSum& digest, std::string& problem, std::string& refusal)
-        : geometry_(std::move(geometry)), digest_(digest), problem_(problem), refusal_(refusal) {}
+    Port(PortGeometry geometry, DigestSum& digest, WriteLog& log, std::string& problem, std::string& refusal)
+        : geometry_(std::move(geometry)), digest_(digest), log_(log), problem_(problem), refusal_(refusal) {}
 
     /// Maps `path` (empty: nothing is mapped, reads give 0 and writes are errors). Returns what is wrong.
     std::string load(const std::string& path);
@@ -90,6 +91,7 @@ class Port {
 
     PortGeometry geometry_;
     DigestSum& digest_;
+    WriteLog& log_;
     std::string& problem_;
     std::string& refusal_;
     MappedFile file_;

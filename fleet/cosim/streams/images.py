@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fleet.errors import FleetError
 from fleet.isa.contract import Device, Write
 from fleet.isa.memory import MappedMemory
 
-__all__ = ["ByteDifference", "Images", "differences", "images_home"]
+__all__ = ["ByteDifference", "Holder", "Images", "differences", "images_home", "touched"]
 
 _CHUNK = 1 << 24
 _IN_MEMORY = Path("/dev/shm")
@@ -47,6 +48,15 @@ def images_home(device: Device) -> Path | None:
     return None
 
 
+class Holder(Protocol):
+    """Whatever has device memory."""
+
+    @property
+    def memory(self) -> MappedMemory:
+        """It."""
+        ...
+
+
 class Images:
     """The files of one engine's memory. `memory` stays mapped from first to last stream."""
 
@@ -75,7 +85,7 @@ class Images:
         self.memory.close()
 
 
-def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list[ByteDifference], int]:
+def differences(expected: Holder, found: Holder, most: int = 4096) -> tuple[list[ByteDifference], int]:
     """The first bytes that differ, ascending by space, bank and address, and how many bytes were held against each other.
 
     Bytes that neither side ever touched are 0 on both and are not counted.
@@ -87,7 +97,7 @@ def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list
         size = path.stat().st_size
         if other.stat().st_size != size:
             raise FleetError(f"two images of {space} have different sizes", where=str(other))
-        for start, end in _touched(path, other, size):
+        for start, end in touched(path, other, size):
             compared += end - start
             for at in range(start, end, _CHUNK):
                 n = min(_CHUNK, end - at)
@@ -98,7 +108,7 @@ def differences(expected: Images, found: Images, most: int = 4096) -> tuple[list
     return differing, compared
 
 
-def _touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
+def touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
     """Ranges that may hold something in either file, merged and ascending."""
     ranges = sorted([*_extents(one, size), *_extents(other, size)])
     merged: list[tuple[int, int]] = []

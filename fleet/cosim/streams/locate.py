@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from fleet.cosim.divergence import Evidence, explain, spelling
-from fleet.cosim.result import Divergence, ElementDifference
+from fleet.cosim.divergence import spelling
+from fleet.cosim.result import ElementDifference
 from fleet.cosim.streams.case import StreamCommit
-from fleet.cosim.streams.images import ByteDifference, Images, differences
+from fleet.cosim.streams.images import ByteDifference
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
-from fleet.engines.trace import Commit, Trace
+from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
 from fleet.errors import FleetError
 from fleet.isa.contract import Call, Device, InstructionSet, Memory, Write
 
-__all__ = ["depends_on", "disagreement", "locate"]
+__all__ = ["depends_on", "disagreement", "expected_of", "outside"]
 
 _SHOWN = 16
-_BEATS, _SECONDS = 2048, 10.0  # of reads that are tried one by one, and how long
+_BEATS, _SECONDS = 2048, 4.0  # of reads that are tried one by one, and how long
 _SPACES = {"hbm": 32}
 
 
@@ -44,51 +44,17 @@ def disagreement(expected: StreamCommit, found: StreamCommit) -> str:
     return ", ".join(parts)
 
 
-def locate(
-    name: str, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], seq: int,
-    expected: StreamCommit, found: StreamCommit, before: Images, after: Images,
-) -> Divergence:  # fmt: skip
-    """The divergence at instruction `seq`.
-
-    before: memory as it was before that instruction (the functional model's; it is executed there in the course of this).
-    after: the hardware's memory right after it.
-    """
-    call = calls[seq]
-    what = disagreement(expected, found) or "memory outside its destination changed"
-    divergence = Divergence(name, seq, call.instruction, call.ops, what)
-    evidence = Evidence(instruction_set, device, calls, memory=after.memory, before=before.memory)
-    divergence = explain(divergence, _trace("iss", seq, expected), _trace("rtl", seq, found), evidence)
-    if divergence.differences:
-        first = divergence.differences[0]
-        lines = depends_on(instruction_set, device, call, before.memory, first)
-        divergence = replace(divergence, inputs=(*lines, *divergence.inputs))
-    try:
-        if expected.cause == 0:
-            for w in instruction_set.instructions[call.instruction].execute(device, call.fields, before.memory):
-                if w.space != "reg":
-                    before.memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data
-        stray = _outside(instruction_set, device, call, differences(before, after)[0], refused=expected.cause != 0)
-    except FleetError:
-        return divergence
-    room = max(1, _SHOWN - len(divergence.differences))
-    if stray:
-        divergence = replace(
-            divergence,
-            what=f"{divergence.what}; {len(stray):,} bytes outside its destination differ",
-            differences=(*divergence.differences, *stray[:room]),
-            total_differences=(divergence.total_differences or 0) + len(stray),
-        )
-    return divergence
+def expected_of(commits: Sequence[StreamCommit]) -> tuple[ExpectedCommit, ...]:
+    """As the bench holds them against what the hardware does."""
+    return tuple(
+        ExpectedCommit(c.digest, c.bytes_written, c.result, ANY_CAUSE if c.cause == UNKNOWN_CAUSE else c.cause) for c in commits
+    )
 
 
-def _trace(engine: str, seq: int, commit: StreamCommit) -> Trace:
-    """As `explain` takes it: one commit."""
-    return Trace(engine, "", commits=[Commit(seq, commit.instruction, (), commit.digest, commit.bytes_written, commit.result)])
-
-
-def _outside(
+def outside(
     instruction_set: InstructionSet, device: Device, call: Call, bytes_: Sequence[ByteDifference], *, refused: bool
 ) -> list[ElementDifference]:
+    """Of bytes that differ those that the instruction should not have written."""
     ranges = () if refused else instruction_set.instructions[call.instruction].writes(device, call.fields)
     return [
         ElementDifference(b.space, b.bank, b.address, None, f"{b.expected:#04x}", f"{b.found:#04x} (outside its destination)")
@@ -98,7 +64,7 @@ def _outside(
 
 
 def depends_on(
-    instruction_set: InstructionSet, device: Device, call: Call, memory: Memory, place: ElementDifference
+    instruction_set: InstructionSet, device: Device, call: Call, memory: Memory, place: ElementDifference, seconds: float = _SECONDS
 ) -> tuple[str, ...]:
     """The beats of its operands that the element at `place` depends on, with what they hold; a line each.
 
@@ -115,7 +81,7 @@ def depends_on(
         return None
 
     lines: list[str] = []
-    until = time.monotonic() + _SECONDS
+    until = time.monotonic() + seconds
     try:
         right = element(unit.execute(device, call.fields, memory))
         if right is None:

@@ -21,15 +21,17 @@ from types import TracebackType
 from fleet.cosim.result import Divergence
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.cosim.streams.divergent import explained
 from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
-from fleet.cosim.streams.locate import disagreement, locate
+from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
+from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 
 __all__ = ["PHASES", "StreamRunner"]
@@ -45,13 +47,14 @@ class StreamRunner:
 
     def __init__(
         self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst",
-        design: Design | None = None, arguments: Sequence[str] = (),
+        design: Design | None = None, arguments: Sequence[str] = (), stop: bool = True,
     ) -> None:  # fmt: skip
         """Args:
         device: name; its instruction set must have hardware.
         folder: for images, jobs and logs; a temporary one that is removed when None.
         power_on: seed of every flip-flop and memory of the design at power-on.
         design: another one than the set's own, with the same ports and parameters; arguments: of the simulator (plusargs).
+        stop: a run ends at the first commit that differs; what comes behind it is not run.
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
@@ -59,7 +62,7 @@ class StreamRunner:
         home = images_home(self.device)
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
-        self.power_on, self._flavour = power_on, flavour
+        self.power_on, self.stop = power_on, stop
         self.spent: dict[str, float] = {}
         """Phase -> seconds, of all streams; the caller may clear it."""
         self.watch: Watch | None = None
@@ -115,12 +118,18 @@ class StreamRunner:
             return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
 
     def hardware(
-        self, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None
+        self,
+        case: StreamCase,
+        setting: Setting,
+        count: int | None = None,
+        plan: Plan | None = None,
+        expected: Sequence[StreamCommit] = (),
     ) -> tuple[list[StreamCommit], Status]:
         """The hardware alone; its memory stands in `found` afterwards.
 
         count: the first so many instructions; then by register writes, whatever the setting says.
         plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
+        expected: the run ends at the first commit that is another one; the status is then "diverged".
         Raises SimulationError.
         """
         plan = plan or Plan()
@@ -131,7 +140,8 @@ class StreamRunner:
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
                 parameters=case.parameters,
             )  # fmt: skip
-            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
+            model = self._model(setting, case.seed)
+            job = segment.job(self.folder / "job", self.found.memory, *model, expected=expected_of(expected[:count]))
         try:
             with self._phase("simulation"):
                 status = self._running().run(job)
@@ -227,12 +237,14 @@ class StreamRunner:
 
     def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], plan: Plan) -> StreamOutcome:
         try:
-            found, status = self.hardware(case, setting, plan=plan)
+            found, status = self.hardware(case, setting, plan=plan, expected=expected if self.stop else ())
         except SimulationError as error:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
-        reasons = [*_stated(case, expected), *_commits_differ(expected, found)]
+        stopped = status.status == "diverged"
+        reasons = [*_stated(case, expected), *_commits_differ(expected, found, stopped=stopped)]
         with self._phase("compare"):
-            bytes_, compared = differences(self.expected, self.found)
+            # Of a run that ended early memory is not that of the end.
+            bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)
         if bytes_:
             reasons.append(_images_differ(bytes_))
         passed = not reasons
@@ -247,21 +259,21 @@ class StreamRunner:
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
         reasons: Sequence[str], bytes_: Sequence[ByteDifference],
     ) -> Divergence:  # fmt: skip
-        """Where it began; both memories are replayed up to that commit, and the final ones are lost by it."""
-        pairs = enumerate(zip(expected, found, strict=True))
+        """Where it began, by a replay of its neighbourhood; the final memories are lost by it."""
+        pairs = enumerate(zip(expected, found, strict=False))
         first = next((i for i, (a, b) in pairs if disagreement(a, b)), None)
         if first is None:  # all commits agree, memory does not: bytes that no commit wrote
             first = self._first_stray(case, setting, bytes_)
         if first is None:
             return Divergence(NAME, None, None, (), reasons[0])
-        try:
-            self.hardware(case, setting, first + 1)
-        except FleetError as error:
-            what = f"{reasons[0]}; alone, the instructions up to {first} fail: {error}"
-            return Divergence(NAME, first, case.calls[first].instruction, case.calls[first].ops, what)
-        self.expected.fill(case.blocks, case.parameters)
-        execute(self.set, self.device, self.expected.memory, case.calls[:first])
-        return locate(NAME, self.set, self.device, case.calls, first, expected[first], found[first], self.expected, self.found)
+        return explained(self, case, setting, expected, found, first)
+
+    def replayed(self, case: StreamCase, setting: Setting) -> Hardware:
+        """The hardware as replays drive it, in the running simulation."""
+        model, _, _, timing = self._model(setting, case.seed)
+        return Hardware(
+            self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters)
+        )  # fmt: skip
 
     def _first_stray(self, case: StreamCase, setting: Setting, bytes_: Sequence[ByteDifference]) -> int | None:
         """The first instruction after which memory differs although its commit does not, by running ever longer beginnings."""
@@ -288,12 +300,15 @@ def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:
     ]
 
 
-def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamCommit]) -> list[str]:
-    wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=True)) if (why := disagreement(a, b))]
+def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamCommit], *, stopped: bool = False) -> list[str]:
+    if len(found) != len(expected) and not stopped:
+        return [f"{len(found)} commits, expected {len(expected)}"]
+    wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=False)) if (why := disagreement(a, b))]
     if not wrong:
-        return []
+        return [f"the simulation ended at commit {len(found) - 1} as another one than expected, and it is none"] if stopped else []
     i, why = wrong[0]
-    return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}"]
+    ended = f"; the run ended there, {len(expected) - len(found)} did not run" if stopped and len(found) < len(expected) else ""
+    return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}{ended}"]
 
 
 def _images_differ(bytes_: Sequence[ByteDifference]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -83,7 +83,10 @@ class Job:
         memory: "ideal", "fixed:<cycles>", "stall:<seed>" or "timed:<seed>"; timing: what "timed" needs, see
             `fleet.isa.dram.timing_keys`.
         max_cycles: a limit on the whole job; quiet_cycles: cycles without any progress that count as a hang.
-        waves: file for the waves (an executable built with waves is needed); window: first and last cycle of them.
+        waves: file for the waves (an executable built with waves is needed); window: first and last cycle of them;
+            scopes: (levels, hierarchical name) of what they show, all where there is none.
+        expected: file of `fleet.engines.rtl_sim.expected.save_expected`; the job ends at the first commit that is another one.
+        writes: file that every write beat is appended to (`fleet.engines.rtl_sim.beats`).
     """
 
     ddr: Path
@@ -98,6 +101,9 @@ class Job:
     waves: Path | None = None
     window: tuple[int, int] | None = None
     timing: Mapping[str, str] = field(default_factory=dict)
+    scopes: Sequence[tuple[int, str]] = ()
+    expected: Path | None = None
+    writes: Path | None = None
 
     def save(self, path: Path) -> None:
         """Writes the job file under a temporary name, then renames it. Raises DeviceError for a path with a line break."""
@@ -107,6 +113,9 @@ class Job:
         pairs += [(f"timing.{key}", value) for key, value in sorted(self.timing.items())]
         if self.waves is not None:
             pairs.append(("waves", self.waves))
+        if self.scopes:
+            pairs.append(("wave_scopes", ",".join(f"{levels}:{scope}" for levels, scope in self.scopes)))
+        pairs += [(key, path) for key, path in (("expected", self.expected), ("writes", self.writes)) if path is not None]
         if self.window is not None:
             pairs += [("waves_from", self.window[0]), ("waves_to", self.window[1])]
         for key, value in pairs:
@@ -122,7 +131,7 @@ class Status:
     """How a job ended.
 
     Attributes:
-        status: "done", "hang" or "error"; message: one line, empty when done.
+        status: "done", "diverged" (a commit is not the expected one), "hang" or "error"; message: one line, empty when done.
         refusal: the first memory access that was answered with an error, in words; empty when there was none.
         cycles: clock cycles since reset; commits: records in the trace; script: records of the script that were begun.
         seconds: wall time of the clock loop.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fleet.engines.rtl_sim.expected import ExpectedCommit, save_expected
 from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
@@ -87,11 +88,19 @@ class Segment:
         window: tuple[int, int] | None = None,
         timing: Mapping[str, str] | None = None,
         script: Script | None = None,
+        expected: Sequence[ExpectedCommit] = (),
+        scopes: Sequence[tuple[int, str]] = (),
+        writes: bool = False,
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
 
         script: played instead of the segment's own.
+        expected: commits of the calls, in order; the job ends at the first that is another one. scopes: see `Job`.
+        writes: the beats are logged, in `<stem>.writes`.
         """
+        wanted = stem.with_suffix(".expected") if expected else None
+        if wanted is not None:
+            save_expected(wanted, expected)
         (script or self._script).save(stem.with_suffix(".script"))
         job = Job(
             ddr=memory.paths["ddr", 0].absolute(),
@@ -105,6 +114,9 @@ class Segment:
             waves=waves,
             window=window,
             timing=timing or {},
+            scopes=scopes,
+            expected=wanted,
+            writes=stem.with_suffix(".writes") if writes else None,
         )
         job.trace.unlink(missing_ok=True)
         return job
@@ -133,14 +145,15 @@ class Segment:
         )
 
     def check(self, job: Job, status: Status, base: int) -> tuple[list[Commit], list[CommitRecord]]:
-        """One commit a call, and the records.
+        """One commit a call, and the records; of a job that ended at a commit which was not the expected one, those up to it.
 
         base: cycles of the run before this job.
         Raises SimulationError for a foreign description hash, a missing, extra, foreign or refused commit, one that wrote
         nothing, a result register that disagrees with its commit, and cycles that do not sum up.
         """
         results, records = read_results(job.results), read_records(job.trace)
-        if len(results) != self._script.reads:
+        stopped = status.status == "diverged"
+        if len(results) != self._script.reads and not (stopped and 0 < len(results) < self._script.reads):
             raise SimulationError(f"{len(results)} of {self._script.reads} register reads came back", where=str(job.results))
         if results[0] != int(self._hash, 16):
             raise SimulationError(
@@ -150,7 +163,8 @@ class Segment:
             )
         if status.commits != len(records):
             raise SimulationError(f"the trace holds {len(records)} of {status.commits} commits", where=str(job.trace))
-        commits = [self._commit(i, records, results, status, base) for i in range(len(self.calls))]
+        count = min(len(records), len(self.calls)) if stopped else len(self.calls)
+        commits = [self._commit(i, records, results, status, base) for i in range(count)]
         if len(records) > len(self.calls):
             raise SimulationError(
                 f"the hardware committed {len(records)} instructions, {len(self.calls)} were started",
@@ -234,6 +248,11 @@ class Segment:
         refused = self._refusals and record.error != 0
         if record.opcode != opcode and not (refused and record.opcode == 0):  # of an illegal mode nobody knows the opcode
             raise SimulationError(f"the commit carries opcode {record.opcode:#x}, expected {opcode:#x}", where=where)
+        if max(n for n in (read.status, read.cause, read.result) if n is not None) >= len(results):
+            # The job ended at a commit that is not the expected one before the registers of this one were read.
+            if record.error and not refused:
+                raise SimulationError(f"the hardware refused the instruction with error cause {record.error}", where=where)
+            return self._made(index, record, base, error=record.error)
         status = results[read.status]
         refusals = [i for i in range(read.first, min(read.end, len(records))) if records[i].error] if self._refusals else []
         if refused:
@@ -259,6 +278,11 @@ class Segment:
             raise SimulationError(
                 f"the classes of cycles sum to {counted}, from start to commit the bench measured {measured}", where=where
             )
+        return self._made(index, record, base)
+
+    def _made(self, index: int, record: CommitRecord, base: int, error: int = 0) -> Commit:
+        call = self.calls[index]
+        counted = sum(record.cycles.values())
         return Commit(
             seq=self.first_seq + index,
             instruction=call.instruction,
@@ -270,6 +294,7 @@ class Segment:
             end=base + record.end,
             cycles=record.cycles,
             token_range=call.token_range,
+            error=error,
         )
 
     def _check_refusal(self, record: CommitRecord, status: int, cause: int | None, where: str) -> None:

@@ -1,0 +1,125 @@
+"""A compiled model's first divergent commit: the functional model up to it, then the replay, then the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from fleet.cosim.replay.explain import Known, account, spans
+from fleet.cosim.replay.fetch import fetch_at_end
+from fleet.cosim.replay.history import History
+from fleet.cosim.replay.window import copy_memory, replay
+from fleet.cosim.result import Divergence
+from fleet.cosim.stream import Stream
+from fleet.engines.accel import run_compiled
+from fleet.engines.base import RunOptions
+from fleet.engines.iss import IssBackend, fetched
+from fleet.engines.rtl import RtlBackend
+from fleet.engines.rtl_sim.expected import expected_of
+from fleet.engines.trace import Commit, Trace
+from fleet.errors import FleetError
+from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.issue import Binary
+from fleet.isa.memory import MappedMemory
+
+__all__ = ["explain_model", "host_names"]
+
+
+class _ReachedError(Exception):
+    """The run has come to the instruction."""
+
+
+class _UpTo(IssBackend):
+    """Executes until the segment with instruction `seq`; there `then` gets the history, and the run ends."""
+
+    def __init__(self, seq: int, calls: Sequence[Call], then: Callable[[History], None]) -> None:
+        super().__init__()
+        self._seq, self._calls, self._then = seq, calls, then
+
+    def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
+        """See `Backend`."""
+        super().open(instruction_set, device, memory, options)
+        self._parts = instruction_set, device, memory
+
+    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+        """See `Backend`."""
+        if self._seq >= first_seq + len(calls):
+            return super().execute(calls, first_seq, binaries)
+        instruction_set, device, memory = self._parts
+        here = fetched(instruction_set, memory, calls, binaries)
+        every = [*self._calls[:first_seq], *here, *self._calls[first_seq + len(calls) :]]
+        self._then(History(instruction_set, device, memory, every, first=first_seq))
+        raise _ReachedError
+
+
+def explain_model(
+    divergence: Divergence, stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
+    known: Known, folder: Path,
+) -> Divergence | None:  # fmt: skip
+    """The divergence after a replay.
+
+    Args:
+        divergence: of `compare_bits`. stream, inputs, options: as the engines ran them.
+        traces: of the functional model and of the hardware. folder: for memory images and the simulation's files.
+
+    Returns:
+        None where no replay could be made: the run itself must do.
+    """
+    seq = divergence.seq
+    reference, other = traces
+    if seq is None or seq >= len(reference.commits) or seq >= len(other.commits):
+        return None
+    found: list[Divergence] = []
+    wanted = expected_of(reference.commits)
+
+    def then(history: History) -> None:
+        history.to(seq)
+        memory = MappedMemory(stream.compiled.device, folder / "again")
+        backend = RtlBackend()
+        try:
+            copy_memory(history.memory, memory)
+            register = history.memory.view("reg", 0, 1 << 16)
+            memory.view("reg", 0, 1 << 16)[:] = register
+            backend.open(
+                history.instruction_set, history.device, memory, replace(options, workdir=folder / "replay", progress=None)
+            )
+            hardware = backend.hardware()
+            fetch = fetch_at_end(hardware) if stream.compiled.options.get("issue") == "aux" else None
+            window = replay(history, hardware, wanted, seq, other.commits[seq], fetch=fetch)
+            if window is not None:
+                told = replace(
+                    known, near=spans(reference.commits, other.commits, seq), cut=other.stopped is not None,
+                    digests={c.seq: c.digest for c in reference.commits[:seq]},
+                )  # fmt: skip
+                found.append(account(divergence, history, hardware, reference.commits[seq], other.commits[seq], window, told))
+        finally:
+            backend.close()
+            memory.close()
+
+    try:
+        run = replace(options, workdir=folder / "model", progress=None, expected=(), keep_tensors=False)
+        run_compiled(stream.compiled, inputs, run, _UpTo(seq, stream.calls, then))
+    except (_ReachedError, FleetError):
+        return found[0] if found else None
+    return None
+
+
+def host_names(stream: Stream) -> Callable[[str, int, int], str]:
+    """What stands where at the start: constants and inputs of the plan (`HostNames`)."""
+    plan = stream.compiled.plan
+    inputs = {"%" + a.name for a in stream.compiled.program.inputs}
+    places = [
+        (c.space, c.offset, max(int(d.size) for d in c.data), f"constant {name}") for name, c in plan.constants.items() if c.data
+    ]
+    places += [
+        ("ddr", b.offset, b.size, f"input {key[1:]}" if key in inputs else f"{key.lstrip('%')}, from the host")
+        for key, b in plan.buffers.items()
+    ]
+
+    def name(space: str, _bank: int, offset: int) -> str:
+        return next((text for where, start, size, text in places if where == space and start <= offset < start + size), "")
+
+    return name

@@ -1,0 +1,191 @@
+"""The shortest window of instructions, ending at a divergence, in which it shows again.
+
+Up to the last good commit both engines agreed, so memory is taken from the functional model. A fault that needs neighbours, or the
+state that others left in the hardware, does not show at once: the window doubles until it does, at last to the whole stream.
+A replay that does not end in a difference at the same instruction is not believed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fleet.cosim.account import Replayed
+from fleet.cosim.replay.fillers import fillers
+from fleet.cosim.replay.history import History
+from fleet.cosim.streams.images import touched
+from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
+from fleet.engines.rtl_sim.hardware import Hardware, Played, Waves
+from fleet.engines.trace import Commit
+from fleet.errors import FleetError
+from fleet.isa.contract import Call, Write
+from fleet.isa.issue import Binary
+from fleet.isa.memory import MappedMemory
+
+__all__ = ["Fetch", "Window", "agrees", "copy_memory", "play_window", "replay"]
+
+Fetch = Callable[[Sequence[Call]], tuple[Sequence[Write], Sequence[Binary]]]
+"""Calls -> bytes that the hardware fetches them from, put into memory before; and where they stand."""
+
+_CHUNK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Window:
+    """A replay that showed the divergence. played: what it left; memory of the hardware stands as it was then.
+
+    blocks: what was put into memory to be fetched.
+    """
+
+    replayed: Replayed
+    played: Played
+    fetch: Fetch | None
+    blocks: tuple[Write, ...] = ()
+
+    @property
+    def found(self) -> Commit:
+        """The divergent commit."""
+        return self.played.commits[-1]
+
+
+def agrees(expected: ExpectedCommit, found: Commit) -> bool:
+    """Whether a commit is the expected one, as the bench judges it."""
+    if expected.error == ANY_CAUSE:
+        cause = found.error != 0
+    else:
+        cause = expected.error == found.error and expected.result == found.result
+    return cause and (expected.digest, expected.bytes_written) == (found.digest, found.bytes_written)
+
+
+def replay(
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, found: Commit | None, *,
+    fetch: Fetch | None = None, shortest: int = 1, seconds: float = 600.0,
+) -> Window | None:  # fmt: skip
+    """Looks for the shortest window (of `shortest`, twice as many, ... instructions) in which instruction `seq` differs again.
+
+    Args:
+        history: of the stream; left before instruction `seq`.
+        hardware: its memory is overwritten, and stands afterwards as the divergent instruction left it.
+        expected: of every instruction up to `seq`. found: what the run left of it; a window with another difference counts
+            only when none shows this one. None: any difference counts.
+        fetch: for a run whose instructions the hardware fetched: those of a window are fetched too, and where that does not
+            show it, written to the registers.
+        seconds: no further try begins after so many.
+
+    Returns:
+        None where no window shows it: what came before, or when, matters in a way that a replay does not repeat.
+    """
+    start = time.monotonic()
+    tries: list[int] = []
+    kept: Window | None = None
+    longest = seq + 1 - history.first
+    length = min(shortest, longest)
+    while True:
+        tries.append(length)
+        for way in [fetch, None] if fetch is not None else [None]:
+            tried = _try(history, hardware, expected, seq, length, way)
+            if tried is None:
+                continue
+            played, filled, blocks = tried
+            last = played.commits[-1]
+            same = found is None or _made(last) == _made(found)
+            spans = (played.starts[-1], played.ends[-1])
+            replayed = Replayed(
+                seq + 1 - length, seq + 1, tuple(tries), filled, "regs" if way is None else "aux", same, played.cycles,
+                time.monotonic() - start, *spans,
+            )  # fmt: skip
+            if same:
+                return Window(replayed, played, way, blocks)
+            kept = kept or Window(replayed, played, way, blocks)
+        if length == longest or time.monotonic() - start > seconds:
+            break
+        length = min(2 * length, longest)
+    if kept is None:
+        history.to(seq)
+        return None
+    again = play_window(history, hardware, expected, kept)  # memory is that of a later try
+    return replace(kept, played=again) if again is not None else None
+
+
+def play_window(
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], window: Window, waves: Waves | None = None
+) -> Played | None:
+    """The window once more, with waves where wanted. None where it does not show the divergence this time."""
+    seq = window.replayed.calls - 1
+    tried = _try(history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves)
+    return None if tried is None else tried[0]
+
+
+def _made(c: Commit) -> tuple[object, ...]:
+    return c.error, c.digest, c.bytes_written, c.result
+
+
+def _try(
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
+    waves: Waves | None = None,
+) -> tuple[Played, int, tuple[Write, ...]] | None:  # fmt: skip
+    """Runs a window; what it left, how many fillers ran and what was put into memory, None where it does not end in a
+    difference at `seq`."""
+    first = seq + 1 - length
+    outside = {space for space, _ in hardware.memory.paths}
+    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside)
+    calls = history.calls[first : seq + 1]
+    try:
+        if first == history.first:
+            earlier = []
+        for group in _runs(earlier):
+            _fill(history, hardware, group, outside)
+        history.to(first)
+        copy_memory(history.memory, hardware.memory)
+        blocks, binaries = fetch(calls) if fetch is not None else ((), ())
+        for b in blocks:
+            hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
+        played = hardware.play(calls, first, expected[first : seq + 1], binaries=binaries, beats=True, waves=waves)
+    except FleetError:  # a hang, a broken rule, an assertion; or memory on the chip that nothing known fills
+        return None
+    finally:
+        history.to(seq)
+    commits = played.commits
+    if len(commits) != length or agrees(expected[seq], commits[-1]):
+        return None
+    if not all(agrees(e, c) for e, c in zip(expected[first:seq], commits[:-1], strict=True)):
+        return None
+    return played, len(earlier), tuple(blocks)
+
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Consecutive numbers together."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and runs[-1][-1] == n - 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return runs
+
+
+def _fill(history: History, hardware: Hardware, group: Sequence[int], outside: set[str]) -> None:
+    """Runs consecutive instructions again for what they leave on the chip, on the bytes that they read the first time."""
+    history.to(group[0])
+    calls = history.calls[group[0] : group[-1] + 1]
+    for call in calls:
+        for r in history.instruction_set.instructions[call.instruction].reads(history.device, call.fields):
+            if r.space in outside:
+                view = history.memory.view(r.space, r.offset, r.size, r.bank)
+                hardware.memory.view(r.space, r.offset, r.size, r.bank)[:] = view
+    hardware.play(calls, group[0])
+
+
+def copy_memory(source: MappedMemory, target: MappedMemory) -> None:
+    """Makes every byte behind a port equal; what neither side ever touched is not looked at."""
+    for (space, bank), path in source.paths.items():
+        size = path.stat().st_size
+        for start, end in touched(path, target.paths[space, bank], size):
+            for at in range(start, end, _CHUNK):
+                n = min(_CHUNK, end - at)
+                a, b = source.view(space, at, n, bank), target.view(space, at, n, bank)
+                if not np.array_equal(a, b):
+                    b[:] = a

@@ -1,0 +1,76 @@
+"""A stream's first divergent commit explained: replayed from the last good one, then put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fleet.cosim.replay.explain import Known, account, spans
+from fleet.cosim.replay.history import History
+from fleet.cosim.replay.window import replay
+from fleet.cosim.result import Divergence
+from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
+from fleet.cosim.streams.locate import disagreement, expected_of
+from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
+from fleet.engines.trace import Commit
+from fleet.errors import FleetError
+from fleet.isa.contract import Call, Write
+from fleet.isa.issue import Binary
+
+if TYPE_CHECKING:
+    from fleet.cosim.streams.run import StreamRunner
+
+__all__ = ["explained", "history_of"]
+
+NAME = "rtl-vs-iss"
+
+
+def history_of(runner: StreamRunner, case: StreamCase) -> History:
+    """The functional model before the stream's first instruction, on the runner's memory."""
+
+    def fill() -> None:
+        runner.expected.fill(case.blocks, case.parameters)
+
+    fill()
+    return History(runner.set, runner.device, runner.expected.memory, case.calls, fill)
+
+
+def explained(
+    runner: StreamRunner, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
+    first: int,
+) -> Divergence:  # fmt: skip
+    """The divergence at instruction `first`; both memories of the runner are overwritten."""
+    call = case.calls[first]
+    why = disagreement(expected[first], found[first])
+    divergence = Divergence(NAME, first, call.instruction, call.ops, why or "memory outside its destination changed")
+    history = history_of(runner, case)
+    expectations = expected_of(expected)
+    original = _commit(first, found[first])
+
+    def fetch(calls: Sequence[Call]) -> tuple[Sequence[Write], Sequence[Binary]]:
+        plan = binaries(runner.set, runner.device, replace(case, calls=tuple(calls), causes=None), "aux")
+        return plan.blocks, plan.binaries
+
+    window = None
+    try:
+        if why:
+            hardware = runner.replayed(case, setting)
+            history.to(first)
+            window = replay(history, hardware, expectations, first, original, fetch=fetch if setting.issue == "aux" else None)
+        if window is None:
+            runner.hardware(case, setting, first + 1)
+    except FleetError as error:
+        divergence = replace(divergence, what=f"{divergence.what}; alone, the instructions up to {first} fail: {error}")
+    known = Known(
+        near=spans([_commit(i, c) for i, c in enumerate(expected)], [_commit(i, c) for i, c in enumerate(found)], first),
+        cut=len(found) < len(expected), digests={i: c.digest for i, c in enumerate(expected[:first])},
+    )  # fmt: skip
+    return account(divergence, history, runner.found, _commit(first, expected[first]), original, window, known)
+
+
+def _commit(seq: int, c: StreamCommit) -> Commit:
+    """As engines leave it."""
+    cause = 0 if c.cause == UNKNOWN_CAUSE else c.cause
+    return Commit(seq, c.instruction, (), c.digest, c.bytes_written, c.result, c.start, c.end, c.cycles, error=cause)

@@ -1,0 +1,45 @@
+"""What the commits of a job must be, so that the simulation ends at the first that is another one (rtl_models/README.md).
+
+Only when to end is decided by it: whether two engines agree is decided by comparing what both left, in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fleet.engines.trace import Commit
+
+__all__ = ["ANY_CAUSE", "ExpectedCommit", "expected_of", "save_expected"]
+
+ANY_CAUSE = 0x7FFF
+_RESULT_VALID = 0x8000
+
+_RECORD = np.dtype([("digest", "<u8"), ("bytes_written", "<u4"), ("result", "<u4"), ("error", "<u2"), ("reserved", "<u2", (3,))])
+
+
+class ExpectedCommit(NamedTuple):
+    """What must agree of a commit. error: 0, the cause of a refusal, or `ANY_CAUSE`; result: None where there is none."""
+
+    digest: int
+    bytes_written: int
+    result: int | None = None
+    error: int = 0
+
+
+def expected_of(commits: Sequence[Commit]) -> tuple[ExpectedCommit, ...]:
+    """Of what an engine left."""
+    return tuple(ExpectedCommit(c.digest, c.bytes_written, c.result, c.error) for c in commits)
+
+
+def save_expected(path: Path, commits: Sequence[ExpectedCommit]) -> None:
+    """Writes the file that a job names as `expected`."""
+    rows = np.zeros(len(commits), _RECORD)
+    for row, c in zip(rows, commits, strict=True):
+        valid = c.result is not None and c.error != ANY_CAUSE
+        row["digest"], row["bytes_written"], row["result"] = c.digest, c.bytes_written, c.result or 0
+        row["error"] = c.error | (_RESULT_VALID if valid else 0)
+    rows.tofile(path)

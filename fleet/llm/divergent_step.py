@@ -1,0 +1,89 @@
+"""A language model's first divergent commit: the step made again on the functional model up to it, then the replay.
+
+Between steps only the caches live on: a step writes everything else that it reads. So it begins again on the functional model's own
+memory, wherever that has come to since, and writes the same bytes into the caches; what it computes is held against the digest of
+the model's first run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fleet.cosim.divergence import writes_digest
+from fleet.cosim.replay.chain import HostNames
+from fleet.cosim.replay.explain import Known, account, spans
+from fleet.cosim.replay.fetch import fetch_at_end
+from fleet.cosim.replay.history import History
+from fleet.cosim.replay.window import replay
+from fleet.cosim.result import Divergence
+from fleet.engines.rtl import RtlBackend
+from fleet.engines.rtl_sim.expected import expected_of
+from fleet.engines.trace import Trace
+from fleet.errors import FleetError
+from fleet.llm.session import Step
+
+if TYPE_CHECKING:
+    from fleet.llm.device_session import DeviceSession
+
+__all__ = ["explain_step"]
+
+_SECONDS = 0.4
+
+
+def explain_step(
+    session: DeviceSession,
+    model: DeviceSession,
+    backend: RtlBackend,
+    divergence: Divergence,
+    step: Step,
+    traces: tuple[Trace, Trace],
+) -> Divergence | None:
+    """The divergence after a replay; None where none could be made.
+
+    Args:
+        session: of the hardware, whose memory is overwritten. model: the functional model's. divergence: numbers within the step. step: that of the hardware.
+        traces: of the functional model and of the hardware, likewise numbered.
+    """
+    seq = divergence.seq
+    reference, other = traces
+    if seq is None or seq >= min(len(reference.commits), len(other.commits)):
+        return None
+    module = session.module
+    memory = model.memory
+    try:
+        session.prepare(memory, step)
+        calls = session.calls(len(step.tokens), step.position)
+        history = History(module.instruction_set, module.device, memory, calls)
+        history.to(seq)
+        if writes_digest(history.writes()) != reference.commits[seq].digest:
+            return None  # memory holds something else than the functional model had
+        hardware = backend.hardware()
+        fetch = fetch_at_end(hardware) if module.aux else None
+        window = replay(history, hardware, expected_of(reference.commits), seq, other.commits[seq], fetch=fetch)
+        if window is None:
+            return None
+        known = Known(
+            near=spans(reference.commits, other.commits, seq), cut=len(other.commits) < len(reference.commits),
+            digests={c.seq: c.digest for c in reference.commits[:seq]}, host=_host_names(session), seconds=_SECONDS,
+        )  # fmt: skip
+        return account(divergence, history, hardware, reference.commits[seq], other.commits[seq], window, known)
+    except FleetError:
+        return None
+
+
+def _host_names(session: DeviceSession) -> HostNames:
+    """What the host put where, as far as a compiled graph says it."""
+    module = session.module
+    constants = {place.storage: f"constant {place.name}" for place in module.constants.places}
+    inputs = {port.storage: f"input {name}, embedded" for name, port in module.inputs.items()}
+    places = [
+        (s.space, int(s.address), int(s.size), constants.get(name) or inputs.get(name) or f"{name}, of earlier steps")
+        for name, s in module.storage.storages.items()
+    ]
+
+    def name(space: str, _bank: int, offset: int) -> str:
+        # Of storages that share bytes the one that begins last is the nearest.
+        found = [(start, text) for where, start, size, text in places if where == space and start <= offset < start + size]
+        return max(found)[1] if found else ""
+
+    return name

@@ -15,7 +15,7 @@ from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.probes import Effort, Expected, Probe, expected_of, image_digest, probes
 from fleet.cosim.mutation.rtl_hook import environment
 from fleet.cosim.mutation.schemata import plusarg
-from fleet.cosim.streams.binaries import binaries
+from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.run import StreamRunner
@@ -24,7 +24,6 @@ from fleet.engines.rtl_sim.build import Design, Progress, build
 from fleet.engines.rtl_sim.job import Status
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import ComparisonFailure
-from fleet.isa.issue import Binary
 from fleet.isa.registry import find_device
 
 __all__ = ["CYCLES", "HarnessError", "RtlHunt", "references"]
@@ -70,8 +69,8 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
     ):
         for n, probe in enumerate(every):
             tell(n / len(every), "comparing the design with itself and iss")
-            case, fetched = _case(plain, probe)
-            one, two = (r.hardware(case, probe.setting, fetched=fetched) for r in (plain, none))
+            case, plan = _case(plain, probe)
+            one, two = (r.hardware(case, probe.setting, plan=plan) for r in (plain, none))
             if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
                 raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
             expected = expected_of(plain.set, plain.device, case, plain.expected)
@@ -82,11 +81,11 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
     return path
 
 
-def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Sequence[Binary]]:
-    """With the binaries of its way of issue in memory, and those binaries."""
+def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Plan]:
+    """With the binaries of its way of issue in memory, and that way."""
     case = make_case(probe.case)
     plan = binaries(runner.set, runner.device, case, probe.setting.issue)
-    return replace(case, blocks=(*case.blocks, *plan.blocks)), plan.binaries
+    return replace(case, blocks=(*case.blocks, *plan.blocks)), plan
 
 
 def _differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
@@ -111,7 +110,7 @@ class RtlHunt:
         self._probes = probes(device, effort)
         with known.open("rb") as f:
             self._known: dict[str, Reference] = pickle.load(f)  # written by this program
-        self._cases: dict[tuple[str, str], tuple[StreamCase, Sequence[Binary]]] = {}
+        self._cases: dict[tuple[str, str], tuple[StreamCase, Plan]] = {}
         self._killers: dict[str, dict[Probe, int]] = {}
         self._outside, self._root, self._effort = Outside(root), root, effort
         self._tests_pass: bool | None = None
@@ -181,9 +180,9 @@ class RtlHunt:
         key = (probe.case, probe.setting.issue)
         if key not in self._cases:
             self._cases[key] = _case(runner, probe)
-        case, fetched = self._cases[key]
+        case, plan = self._cases[key]
         try:
-            found, status = runner.hardware(case, probe.setting, fetched=fetched)
+            found, status = runner.hardware(case, probe.setting, plan=plan)
         except SimulationError as error:
             return _first_line(error), ""
         reference = self._known[probe.name]

@@ -193,20 +193,29 @@ def test_a_bin_that_does_not_exist_is_one_line() -> None:
         make_case("vgemm_small/load/aimed/load:field:nothing:1/0")
 
 
-def test_steering_is_a_function_of_the_seed_and_meets_more_in_as_many_programs(
+def test_steering_is_a_function_of_the_seed_and_meets_more_in_as_many_instructions(
     spaces: dict[str, Space], images: dict[str, Images]
 ) -> None:
-    space, met, chosen = spaces["vgemm_small"], {}, []
-    for way in ("steered", "again", "plain"):
+    space, met, chosen = spaces["vgemm_small"], {}, {}
+    for way, budget in (("steered", 1500), ("again", 300), ("plain", 1500)):
         steering = Steering(space, new_account(space), 1, steer=way != "plain")
-        names = []
-        for number in range(120):
-            names.append(steering.choose(number))
+        names: list[str] = []
+        while steering.account.instructions < budget:
+            names.append(steering.choose(len(names)))
             run(make_case(names[-1]), steering, images["vgemm_small"])
-        met[way] = sum(k in steering.account.met for k in space.open)
-        chosen.append(names)
-    assert chosen[0] == chosen[1]
-    assert met["steered"] == met["again"] > met["plain"]
+        met[way], chosen[way] = sum(k in steering.account.met for k in space.open), names
+    assert chosen["steered"][: len(chosen["again"])] == chosen["again"]
+    assert met["steered"] > met["plain"]
+
+
+def test_results_count_where_another_process_ran_the_case(spaces: dict[str, Space]) -> None:
+    """Nobody tells what was written: the functional model says it again."""
+    space = spaces["vgemm_small"]
+    steering = Steering(space, new_account(space), 0, steer=False)
+    case = make_case("vgemm_small/alu/directed/0")
+    commits = [StreamCommit(c.instruction, 0, 0, 0, None) for c in case.calls]
+    steering.met(case, [StreamOutcome(case, Setting(), commits, commits, True, ())])
+    assert any(k.startswith("alu:result:") for k in steering.account.met)
 
 
 def account(**met: int) -> Account:
@@ -230,7 +239,7 @@ def test_accounts_merge_and_come_back_from_their_file(tmp_path: Path) -> None:
 
 def test_accounts_of_another_description_or_damaged_ones_are_refused(tmp_path: Path) -> None:
     other = replace(account(), description_hash="i" * 64)
-    with pytest.raises(ModelError, match="made for d with description i+, expected d with h+"):
+    with pytest.raises(ModelError, match=r"made for d with description i+, expected d with h+"):
         account().merge(other)
     path = tmp_path / "a.json"
     account(x=1).save(path)
@@ -244,7 +253,7 @@ def test_accounts_of_another_description_or_damaged_ones_are_refused(tmp_path: P
         path.read_text()[:-9],
     ):
         path.write_text(text)
-        with pytest.raises(ModelError, match=r"a\.json.*not an account of coverage|not an account of coverage"):
+        with pytest.raises(ModelError, match="not an account of coverage"):
             load_account(path)
     with pytest.raises(ModelError):
         load_account(tmp_path / "none.json")

@@ -268,12 +268,12 @@ def _seasoned(block: Write, dtype: np.dtype[Any], saturation: str, rng: np.rando
     return replace(block, data=np.concatenate([numbers.view(np.uint8), rest]))
 
 
-_AIMERS: dict[str, Aimer] = {}
+_AIMERS: dict[tuple[str, str, int], tuple[InstructionSet, Aimer]] = {}
 
 
 def aimer(instruction_set: InstructionSet, device: Device) -> Aimer:
     """The aimer of a device, kept; a changed description has another one."""
-    key = f"{device.name} {description_hash(instruction_set, device)}"
+    key = device.name, description_hash(instruction_set, device), id(instruction_set)
     if key not in _AIMERS:
-        _AIMERS[key] = Aimer(space_of(instruction_set, device))
-    return _AIMERS[key]
+        _AIMERS[key] = instruction_set, Aimer(space_of(instruction_set, device))  # the set is kept: its id stays its own
+    return _AIMERS[key][1]

@@ -1,0 +1,55 @@
+"""Coverage of streams on the hardware: a few seconds in the quick tier, floors for the percentages every night.
+
+Each run compares `iss` and `rtl` in every bit; a bin that is met though it is called impossible fails it too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.cosim.coverage.account import Account
+from fleet.cosim.coverage.bins import space_of
+from fleet.cosim.coverage.rtl import load_exclusions, measure
+from fleet.cosim.coverage.run import Plan, run_coverage
+from fleet.engines.rtl_sim.build import design_of
+from fleet.isa.registry import description_hash, find_device
+
+
+def share(account: Account) -> float:
+    space = space_of(*find_device(account.device))
+    return sum(k in account.met for k in space.open) / len(space.open)
+
+
+def test_a_short_steered_run_meets_a_third_of_the_bins(tmp_path: Path) -> None:
+    account = run_coverage(Plan("vgemm_small", 15, 1, 1, True, False, tmp_path))
+    assert not account.failures
+    assert account.instructions > 300
+    assert share(account) > 0.3
+    assert account.curve[-1].bins == len(account.met)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("device", "minutes", "floor"), [("vgemm_small", 10, 0.95), ("hbm_small", 30, 0.9)])
+def test_a_nightly_run_meets_its_floor(device: str, minutes: float, floor: float, tmp_path: Path) -> None:
+    account = run_coverage(Plan(device, 60 * minutes, 0, 2, True, False, tmp_path))
+    assert not account.failures
+    assert share(account) >= floor
+
+
+@pytest.mark.nightly
+def test_lines_and_assertions_of_the_hardware(tmp_path: Path) -> None:
+    account = run_coverage(Plan("vgemm_small", 240, 0, 2, True, True, tmp_path))
+    instruction_set, device = find_device("vgemm_small")
+    files = sorted(tmp_path.glob("rtl-*/simulation/coverage-*.dat"))
+    found = measure(
+        device.name, description_hash(instruction_set, device), files, design_of(instruction_set, device).sources,
+        load_exclusions(space_of(instruction_set, device).hints.exclusions), tmp_path,
+    )  # fmt: skip
+    assert not account.failures
+    met, every = found.total("lines")
+    assert met / every > 0.93
+    met, every = found.total("assertions")
+    assert every > 0
+    assert met == every

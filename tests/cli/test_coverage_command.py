@@ -1,0 +1,68 @@
+"""`fleet isa coverage`: exit codes and what it prints; what it runs is in tests/cosim and sim/coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fleet.cli.main import main
+from fleet.cosim.coverage import run as runs
+from fleet.cosim.coverage.account import Account
+from fleet.cosim.coverage.bins import space_of
+from fleet.isa.registry import find_device
+
+
+def made(**figures: object) -> Account:
+    account = runs.new_account(space_of(*find_device("vgemm_small")))
+    account.add(["load:executed:yes"], "vgemm_small/load/random/0", "ideal/regs")
+    account.programs, account.instructions, account.seeds = 1, 8, [0]
+    for name, value in figures.items():
+        setattr(account, name, value)
+    return account
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    def called(*arguments: str, device: str = "vgemm_small") -> tuple[int, str]:
+        code = main(["isa", "coverage", device, *arguments])
+        found = capsys.readouterr()
+        assert "Traceback" not in found.err
+        return code, found.out
+
+    return called
+
+
+Call = Callable[..., tuple[int, str]]
+
+
+def test_what_ran_is_stored_and_shown(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runs, "run_coverage", lambda *_: made())
+    code, text = call("--minutes", "1", "--report", str(tmp_path))
+    assert code == 0
+    assert "PASS 1 programs, 8 instructions" in text
+    assert (tmp_path / "index.html").is_file()
+    code, text = call("--minutes", "0", "--merge", str(tmp_path / "account.json"), "--report", str(tmp_path / "again"))
+    assert code == 0
+    assert "largest holes of" in text
+
+
+def test_a_comparison_that_failed_is_exit_code_1(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runs, "run_coverage", lambda *_: made(failures=["vgemm_small/load/random/0 ideal/regs: differs"]))
+    code, text = call("--minutes", "1", "--report", str(tmp_path))
+    assert code == 1
+    assert "FAIL" in text
+    assert "ideal/regs: differs" in text
+
+
+def test_nothing_run_is_no_success(call: Call, tmp_path: Path) -> None:
+    assert call("--minutes", "0", "--report", str(tmp_path))[0] == 1
+
+
+def test_bad_input_is_one_line_and_exit_code_2(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("nothing")
+    assert call("--minutes", "0", "--merge", str(tmp_path / "a.json"), "--report", str(tmp_path))[0] == 2
+    made(description_hash="0" * 64).save(tmp_path / "a.json")
+    assert call("--minutes", "0", "--merge", str(tmp_path / "a.json"), "--report", str(tmp_path))[0] == 2
+    assert call("--report", str(tmp_path), device="no_such_device")[0] == 2

@@ -28,8 +28,11 @@ def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequenc
     with tempfile.TemporaryDirectory(prefix="fleet-isa-diff-") as temporary:
         sides = [find_side(text, Path(temporary)) for text in (old, new)]
         installed = next((s.set_name for s in reversed(sides) if s.set_name is not None and s.path is None), None)
-        brought = find_instruction_set(installed).cases if installed is not None else None
-        diff = set_diff(sides[0], sides[1], device=device, cases=cases, models=case_models(brought, models), folder=folder)
+        found = find_instruction_set(installed) if installed is not None else None
+        # A set that brings no cases may have some where the regression is.
+        brought = (found.cases or folder / "sim" / "cases") if found is not None else None
+        tables = case_models(brought, models, found.devices if found is not None and found.cases is None else None)
+        diff = set_diff(sides[0], sides[1], device=device, cases=cases, models=tables, folder=folder)
         lines = [json.dumps(diff.table(), indent=1)] if machine else list(_lines(diff, temporary))
     for line in lines:
         click.echo(line)

@@ -35,6 +35,7 @@ def _snapshot(request: Table) -> Table:
         "rtl": found.rtl is not None,
         "device": chosen,
         "description_hash": description_hash(found, device),
+        "device_hashes": {name: description_hash(found, d) for name, d in devices.items()},
         "hash": load(found.description).hash,
         "calls": calls,
         "undrawn": undrawn,

@@ -81,7 +81,11 @@ def stored_streams(folder: Path) -> list[tuple[str, list[Call]]]:
             continue
         try:
             table: Any = json.loads(path.read_text(encoding="utf-8"))
-            calls = [Call(c["instruction"], {k: int(v) for k, v in c["fields"].items()}) for c in table["calls"]]
+            refused = [
+                bool(cause) and "/program/" in table.get("name", "") for cause in table.get("causes") or [0] * len(table["calls"])
+            ]
+            legal = [c for c, no in zip(table["calls"], refused, strict=True) if not no]  # others are in a program on purpose
+            calls = [Call(c["instruction"], {k: int(v) for k, v in c["fields"].items()}) for c in legal]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
         found.append((str(path), calls))

@@ -69,7 +69,9 @@ def _drawn(device: str, count: int) -> tuple[list[Table], list[str]]:
         except FleetError as error:
             undrawn.append(str(error))
             continue
-        for call in case.calls:
+        for call, cause in zip(case.calls, case.causes or (0,) * len(case.calls), strict=True):
+            if cause:
+                continue  # of a program, refused on purpose: that it is illegal is no news
             fields = {k: int(v) for k, v in call.fields.items()}
             found.append({"name": name, "instruction": call.instruction, "fields": fields})
     return found, undrawn

@@ -1,6 +1,6 @@
 """Cycles of the digits models on vgemm beside what they are bound by: `python benchmarks/vgemm_cycles.py`.
 
-Limits are sums over the stream: what each module alone would take (the cost model; modules overlap), and beats of DDR. The stream is
+Limits are sums over the stream: what each module alone would take (the cost model), and beats of DDR. The stream is
 issued as a binary, 360 images; every commit is compared with the functional model.
 """
 
@@ -45,7 +45,8 @@ def cycles(device: str, model: str, memory: str) -> int:
     source, weights, inputs = MODELS[model]
     with tempfile.TemporaryDirectory() as folder:
         code = main([
-            "cosim", f"{DIGITS / source}:forward", "--weights", str(DIGITS / weights), "--input", str(DIGITS / inputs), "--engines", "iss,rtl",
+            "cosim", f"{DIGITS / source}:forward", "--weights", str(DIGITS / weights), "--input", str(DIGITS / inputs),
+            "--engines", "iss,rtl",
             "--device", device, "--issue", "aux", "--memory", memory, "--report", folder,
         ])  # fmt: skip
         if code:
@@ -61,8 +62,8 @@ if __name__ == "__main__":
             count, busiest, beats = limits(device, model)
             ideal, timed = cycles(device, model, "ideal"), cycles(device, model, "timed")
             rows.append(
-                f"| {device} | {model} | {count:,} | {beats:,} | {busiest:,} | {ideal:,} | {100 * busiest / ideal:.1f} % | {timed:,} | "
-                f"{100 * busiest / timed:.1f} % |"
+                f"| {device} | {model} | {count:,} | {beats:,} | {busiest:,} | {ideal:,} | {100 * busiest / ideal:.1f} % | "
+                f"{timed:,} | {100 * busiest / timed:.1f} % |"
             )
     print("| device | model | instructions | beats of DDR | busiest module | ideal | of that | timed | of that |")
     print("|---|---|---|---|---|---|---|---|---|")

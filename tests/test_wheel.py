@@ -1,0 +1,52 @@
+"""What a wheel must carry lies where the build takes it from, in git and not ignored. sim/wheel builds one and runs from it."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import fleet
+from fleet.engines.rtl_sim.tools import rtl_models
+from fleet.isa.registry import instruction_sets
+
+ROOT = Path(__file__).parents[1]
+BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+
+
+def tracked() -> set[Path]:
+    said = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {ROOT / line for line in said.split("\0") if line}
+
+
+def test_the_build_takes_the_package_and_the_hardware() -> None:
+    assert BUILD["packages"] == ["fleet"]
+    assert BUILD["force-include"] == {"rtl_models": "fleet/_rtl_models"}
+
+
+def test_every_file_of_the_sets_is_in_the_wheel() -> None:
+    known = tracked()
+    wanted: set[Path] = set()
+    for found in instruction_sets().values():
+        wanted |= {found.description, *found.sources, *(d.path for d in found.devices.values())}
+        wanted |= set(found.rtl.sources) if found.rtl else set()
+    wanted = {p for p in wanted if p.is_relative_to(ROOT)}
+    assert len(wanted) > 100
+    roots = (ROOT / "fleet", rtl_models())
+    assert [str(p) for p in wanted if p not in known or not any(p.is_relative_to(root) for root in roots)] == []
+
+
+def test_nothing_that_the_wheel_needs_is_ignored_by_git() -> None:
+    """The build leaves out what git ignores: templates, styles, C++, generated hardware."""
+    kinds = {".j2", ".rdl", ".toml", ".sv", ".vlt", ".cpp", ".h", ".f", ".txt", ".typed"}
+    there = {p for folder in ("fleet", "rtl_models") for p in (ROOT / folder).rglob("*") if p.suffix in kinds and p.is_file()}
+    assert {p.suffix for p in there} >= kinds - {".typed"}
+    ignored = subprocess.run(
+        ["git", "check-ignore", "--stdin"], cwd=ROOT, input="\n".join(map(str, there)), capture_output=True, text=True, check=False
+    )
+    assert ignored.stdout == ""
+
+
+def test_the_version_is_the_package_s() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"] == ["version"]
+    assert fleet.__version__.count(".") == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import vgemm_faults
-from data import CASE, DEVICE, FOLDER, cosim, digits
+from data import CASE, DEVICE, FOLDER, cosim
 from planting import Edit, Fault
 
 PASSES = "fleet/transforms"
@@ -12,7 +12,6 @@ ORACLES = ("--engines", "vm,cpython,riscv")
 BISECT = ("fleet.cli.main", "bisect-pass", f"{IDIOMS}:forward")
 BISECT_ATTENTION = ("fleet.cli.main", "bisect-pass", f"{IDIOMS}:attention")
 INTEGERS = ("fleet.cli.main", "cosim", f"{IDIOMS}:integers", *ORACLES)
-RAGGED = ("fleet.cli.main", "cosim", f"{IDIOMS}:ragged", *ORACLES)
 INDICES = ("fleet.cli.main", "cosim", f"{IDIOMS}:indices", *ORACLES)
 VGEMM_DIGITS = (
     "fleet.cli.main",
@@ -228,32 +227,6 @@ FAULTS = (
             ),
         ),
         at="operation down",
-        kind="RISC-V",
-    ),
-    Fault(
-        "riscv-rest",
-        "RISC-V code generator: the rest of a loop in vectors begins one element too late",
-        RAGGED,
-        "FAIL      riscv-vs-vm",
-        (r"y \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
-        (
-            Edit(
-                "fleet/targets/riscv/_loops.py",
-                "found.append((count - width, width, 1))",
-                "found.append((count - width - 1, width, 1))",
-            ),
-        ),
-        at="operation y",
-        kind="RISC-V",
-    ),
-    Fault(
-        "riscv-storage",
-        "RISC-V: values share storage when one ends where the other begins",
-        digits("--engines", "vm,riscv"),
-        "FAIL      riscv-vs-vm",
-        (r"\b(h1|h2|logits|add\.2) \(\S*model.py:\d+:\d+\).*",),
-        (Edit("fleet/targets/riscv/liveness.py", "if other.last < life.first or", "if other.last <= life.first + 1 or"),),
-        at="an operation of the chain h1, h2, logits",
         kind="RISC-V",
     ),
     Fault(

@@ -139,7 +139,7 @@ FAULTS = (
         "a cycle of every instruction is counted twice",
         digits(*BITS),
         "rtl did not run",
-        (r"an assertion of the design failed at \S*hbm0923_unit_ctrl.sv:\d+"),
+        (r"an assertion of the design failed at \S*hbm0923_unit_ctrl.sv:\d+",),
         choices=(
             Choice(
                 f"{RTL}_unit_ctrl.sv", "32'd1", "32'd1 + 32'(i == Issue)", "if (spent == 3'(i)) class_d[i] = class_q[i] + ", ";"

@@ -44,7 +44,7 @@ FAULTS = (
         "images-not-compared",
         "streams: the memories of both sides are not held against each other at the end",
         "tests/cosim/test_streams.py",
-        "test_images_are_empty_for_the_next_stream_and_differences_count_what_was_touched",
+        "test_a_byte_outside_the_destination_is_found",
         Edit("fleet/cosim/streams/images.py", "if len(differing) < most and not", "if len(differing) < 0 and not"),
     ),
     _fault(
@@ -57,13 +57,6 @@ FAULTS = (
             '        digest.update(f"\\0{name}\\0{len(content)}\\0".encode())\n        digest.update(content)\n',
             '        digest.update(f"\\0{name}\\0".encode())\n',
         ),
-    ),
-    _fault(
-        "classes-may-flip",
-        "comparison: predicted classes need not agree",
-        "tests/cosim/test_campaign.py",
-        "test_a_flip_must_not_be",
-        Edit("fleet/cosim/_comparisons.py", "classes_must_agree=True", "classes_must_agree=False"),
     ),
     _fault(
         "other-program",
@@ -80,17 +73,10 @@ FAULTS = (
         Edit("fleet/cosim/compare.py", "c.ops, c.digest, c.bytes_written", "c.ops, c.bytes_written"),
     ),
     _fault(
-        "nothing-compared-passes",
-        "pytest: a case that compared nothing passes",
-        "tests/sim/test_pytest_plugin.py",
-        r"test_\w+",
-        Edit("fleet/cosim/pytest_plugin.py", 'if result.verdict != "pass":', 'if result.verdict == "fail":'),
-    ),
-    _fault(
         "tolerance-product",
         "tolerance: the bound of a product is a thousand times as wide",
         "tests/cosim/test_tolerance.py",
-        r"test_\w+",
+        "test_a_softmax_has_a_bound_however_wide_its_logits_bound_is",
         Edit(
             "fleet/cosim/_error_arithmetic.py",
             "return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]",

@@ -170,6 +170,6 @@ FAULTS = (
         ILLEGAL,
         r"\d+ (mvm|elementwise)",
         Choice(f"{RTL}_unit_ctrl.sv", "check_error_i", "check_error_i & 16'hFFFB", "error_q <= ", ";"),
-        says=r"expected cause \d, found",
+        says="",
     ),
 )

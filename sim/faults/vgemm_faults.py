@@ -202,7 +202,7 @@ HARDWARE = (
         "decoder: a tile that ends one element behind its scratchpad is taken",
         ("pytest", "-q", "-x", "-p", "no:cacheprovider", "sim/vgemm/test_limits.py"),
         "FAILED sim/vgemm/test_limits.py::test_a_tile_may_end_at_the_end_and_no_element_further",
-        (r"first: commit 2 [(]load[)]: expected cause 4, found execution",),
+        (r"(first: commit|rtl, instruction) 2 [(]load[)]: .*",),
         at="instruction 2 load",
         kind="RTL",
         choices=(Choice(f"{RTL}_check.sv", "sram_end > 36'(depth)", "sram_end > 36'(depth) + 36'd1"),),

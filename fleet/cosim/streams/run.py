@@ -35,6 +35,8 @@ from fleet.isa.registry import find_device
 __all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
+_LEAVE_SECONDS: dict[Flavour, float] = {"coverage": 120}
+"""Of a process that has much to write when it ends."""
 PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
 """Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
 register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
@@ -205,7 +207,9 @@ class StreamRunner:
 
     def _running(self) -> Simulation:
         if self._simulation is None:
-            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self.power_on)
+            self._simulation = Simulation(
+                self._executable, self.folder / "simulation", seed=self.power_on, leave_seconds=_LEAVE_SECONDS.get(self._flavour, 5)
+            )
         return self._simulation
 
     def _stop(self) -> None:

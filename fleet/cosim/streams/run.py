@@ -35,7 +35,7 @@ from fleet.isa.registry import find_device
 __all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
-_LEAVE_SECONDS: dict[Flavour, float] = {"coverage": 120}
+_LEAVE_SECONDS: dict[str, float] = {"coverage": 120}
 """Of a process that has much to write when it ends."""
 PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
 """Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;

@@ -195,7 +195,7 @@ def mutants(
 @click.option("--steer/--no-steer", default=True, show_default=True, help="Aim at bins that were not met, or draw as `fuzz` does.")
 @click.option("--rtl", is_flag=True, help="Count lines, branches, toggles and assertions of the hardware too (another build).")
 @click.option(
-    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/coverage"), show_default=True,
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/isa_coverage"), show_default=True,
     help="Where account, page and failing streams go.",
 )  # fmt: skip
 @click.option(

@@ -57,6 +57,7 @@ def run_isa_coverage(asked: Asked) -> int:
         click.echo(f"{space.instruction_set.name} on {asked.device}: {len(space.open):,} bins, seeds from {asked.seed}")
         with ProgressLine("coverage") as bar:
             total.merge(run_coverage(plan, total, lambda a, s: bar(s / plan.seconds, _words(space, a))))
+        total.save(asked.report / "account.json")  # whatever becomes of the hardware's counts
         if asked.rtl:
             rtl = _hardware(asked, space)
     if not total.programs:

@@ -22,11 +22,11 @@ def share(account: Account) -> float:
     return sum(k in account.met for k in space.open) / len(space.open)
 
 
-def test_a_short_steered_run_meets_a_third_of_the_bins(tmp_path: Path) -> None:
-    account = run_coverage(Plan("vgemm_small", 15, 1, 1, True, False, tmp_path))
+def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path) -> None:
+    account = run_coverage(Plan("vgemm_small", 20, 1, 1, True, False, tmp_path))
     assert not account.failures
-    assert account.instructions > 300
-    assert share(account) > 0.3
+    assert account.instructions > 150
+    assert share(account) > 0.2
     assert account.curve[-1].bins == len(account.met)
 
 

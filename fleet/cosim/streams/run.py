@@ -37,6 +37,8 @@ from fleet.isa.registry import find_device
 __all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
+_LEAVE_SECONDS: dict[str, float] = {"coverage": 120}
+"""Of a process that has much to write when it ends."""
 PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
 """Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
 register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
@@ -62,7 +64,7 @@ class StreamRunner:
         home = images_home(self.device)
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
-        self.power_on, self.stop = power_on, stop
+        self.power_on, self.stop, self._flavour = power_on, stop, flavour
         self.spent: dict[str, float] = {}
         """Phase -> seconds, of all streams; the caller may clear it."""
         self.watch: Watch | None = None
@@ -225,8 +227,9 @@ class StreamRunner:
     def _running(self) -> Simulation:
         if self._simulation is None:
             self._simulation = Simulation(
-                self._executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments
-            )
+                self._executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments,
+                leave_seconds=_LEAVE_SECONDS.get(self._flavour, 5),
+            )  # fmt: skip
         return self._simulation
 
     def _stop(self) -> None:

@@ -94,14 +94,17 @@ class Simulation:
     Use it as a context manager.
     """
 
-    def __init__(self, executable: Path, folder: Path, *, seed: int = 0, arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self, executable: Path, folder: Path, *, seed: int = 0, arguments: Sequence[str] = (), leave_seconds: float = 5
+    ) -> None:
         """Args:
         executable: from `build`, flavour "burst" or "waves".
         folder: for the log, job files and cocotb's own results.
         seed: of the power-on state (every register and memory of the design starts random).
         arguments: further ones of the simulator (plusargs that the design reads).
+        leave_seconds: how long it may take to end by itself; a build of flavour "coverage" writes its counts then.
         """
-        self._folder = folder.absolute()
+        self._folder, self._leave_seconds = folder.absolute(), leave_seconds
         self._folder.mkdir(parents=True, exist_ok=True)
         self.log = self._folder / "simulation.log"
         self._jobs = 0
@@ -189,7 +192,7 @@ class Simulation:
         self._closed = True
         os.close(self._requests)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=5)  # the closed pipe tells the worker to leave
+            self._process.wait(timeout=self._leave_seconds)  # the closed pipe tells the worker to leave
         self._finalizer()
         atexit.unregister(self._finalizer)
         os.close(self._replies)

@@ -118,22 +118,28 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
 
 
 @command.command(
-    name="fuzz", epilog="\b\nExamples:\n  fleet isa fuzz mine --seconds 600\n  fleet isa fuzz mine --seed 7 --count 1000"
+    name="fuzz",
+    epilog="\b\nExamples:\n  fleet isa fuzz mine --seconds 600\n  fleet isa fuzz mine --seed 7 --seconds 1e4 --instructions 100000",
 )
 @click.argument("name", metavar="SET")
 @click.option("--device", help="Device; default: the set's smallest.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="How long.")
 @click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
+@click.option("--instructions", type=click.IntRange(1), help="Instructions of this run; the last program is finished.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Programs at a time; default: one a processor, at most 8.")
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz", show_default=True,
     help="Where state and failing streams go; a run with the same seed goes on where the last one stood.",
 )  # fmt: skip
-def fuzz(name: str, device: str | None, seed: int, seconds: float, count: int | None, folder: Path) -> int:
+def fuzz(
+    name: str, device: str | None, seed: int, seconds: float, count: int | None, instructions: int | None, jobs: int | None,
+    folder: Path,
+) -> int:  # fmt: skip
     """Run random legal and illegal programs of SET on iss and rtl, compared at every commit and in every byte of memory."""
     from fleet.cli.isa_fuzz import run_fuzz
 
-    return run_fuzz(name, device, seed, seconds, count, folder)
+    return run_fuzz(name, device, seed, seconds, count, instructions, jobs, folder)
 
 
 @command.command(

@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from fleet.cli.isa_check import chosen_device
+from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure
 from fleet.isa.registry import find_instruction_set
 
 __all__ = ["run_fuzz"]
 
 
-def run_fuzz(name: str, device: str | None, seed: int, seconds: float, count: int | None, folder: Path) -> int:
-    """0 where all programs of this run agreed, 1 where one did not."""
+def run_fuzz(
+    name: str, device: str | None, seed: int, seconds: float, count: int | None, instructions: int | None, jobs: int | None,
+    folder: Path,
+) -> int:  # fmt: skip
+    """0 where all programs of this run agreed, 1 where one did not. jobs: None for as many as there are processors, at most 8."""
     from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
+    from fleet.cosim.streams.fuzz_state import Ran
 
     chip = chosen_device(find_instruction_set(name), device)
+    jobs = jobs or min(8, os.cpu_count() or 1)
     path = state_file(folder, chip.name, seed)
     state = load_state(path, chip.name, seed)
-    first, known, instructions, spent = state.next, len(state.failures), state.executed + state.refused, state.seconds
-    click.echo(f"{name} on {chip.name}, seed {seed}: from program {first} on")
+    first, programs, known, spent = state.next, state.programs, set(state.failures), state.seconds
+    executed, refused = state.executed, state.refused
+    click.echo(f"{name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
+
+    def ran(_: Ran) -> None:
+        parts = [(state.seconds - spent) / seconds]
+        parts += [(state.programs - programs) / count] if count else []
+        parts += [(state.instructions - executed - refused) / instructions] if instructions else []
+        bar(max(parts), f"{state.instructions - executed - refused:,} instructions")
 
     def told(now: FuzzState) -> None:
         click.echo(f"  {now.programs:,} programs, {now.executed:,} executed, {now.refused:,} refused, {len(now.failures)} failed")
 
-    state = fuzz(state, folder, seconds=seconds, count=count, told=told)
-    new = state.failures[known:]
+    with ProgressLine("fuzz") as bar:
+        fuzz(state, folder, seconds=seconds, count=count, instructions=instructions, jobs=jobs, told=told, ran=ran)
+    new = [f for f in state.failures if f not in known]
     for line in new:
         click.echo(line)
-    if state.next == first:
+    if state.programs == programs:
         raise ComparisonFailure("no program was run", where=chip.name, hint="give more --seconds")
-    rate = (state.executed + state.refused - instructions) / max(state.seconds - spent, 1e-9)
+    took = max(state.seconds - spent, 1e-9)
+    executed, refused = state.executed - executed, state.refused - refused
     word = click.style("FAIL", fg="red", bold=True) if new else click.style("PASS", fg="green", bold=True)
     click.echo(
-        f"{word} programs {first} to {state.next - 1}: {state.executed + state.refused - instructions:,} instructions, "
-        f"{rate:,.0f} a second; {len(new)} failed; state {path}"
+        f"{word} {state.programs - programs:,} programs from {first} on, seed {seed}: {executed:,} instructions executed, "
+        f"{refused:,} refused, {(executed + refused) / took:,.0f} a second; {len(new)} failed; state {path}"
     )
     return 1 if new else 0

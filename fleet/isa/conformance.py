@@ -192,8 +192,12 @@ def value_class(f: Field, value: int) -> str:
     return "other"
 
 
-def mutations(instruction_set: InstructionSet, device: Device, call: Call, rng: np.random.Generator) -> Iterator[tuple[str, Call]]:
+def mutations(
+    instruction_set: InstructionSet, device: Device, call: Call, rng: np.random.Generator, register: str | None = None
+) -> Iterator[tuple[str, Call]]:
     """Variants of a legal call with one register changed, "register = value" and call: most are illegal, some are not.
+
+    register: of this one only.
 
     For every field what lies outside its constraints: values that are not allowed, not aligned, zero, one more and one less,
     the largest, a single other bit; for addresses also the end of memory and the places of all other operands.
@@ -202,6 +206,8 @@ def mutations(instruction_set: InstructionSet, device: Device, call: Call, rng: 
     words = d.words(call.instruction)
     addresses = [call.fields[r.name] for r in words for f in r.fields if f.kind == "address"]
     for r in words:
+        if register not in {None, r.name}:
+            continue
         now = call.fields[r.name]
         values: dict[int, None] = {}
         for f in r.fields:

@@ -100,9 +100,9 @@ def test_cycles_do_not_depend_on_the_host(tmp_path: Path) -> None:
     assert [c.end for c in runs[0][1].commits] == [c.end for c in runs[1][1].commits]
 
 
-@pytest.mark.parametrize("number", [1, 4, 5])
+@pytest.mark.parametrize("number", [1, 3, 5])
 def test_chains_by_registers(number: int, tmp_path: Path) -> None:
-    """Programs of the conformance suite, copies to HBM and parameter registers included."""
+    """Programs of the conformance suite without refusals (every fourth has some); copies to HBM, parameter registers included."""
     case = make_case(f"{SMALL}/program/{number}")
     model = model_of(case, "chain")
     text = header(SMALL, model, tmp_path / "weights")

@@ -212,3 +212,15 @@ def test_images_stand_in_memory_only_where_they_fit(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(images, "_IN_MEMORY", tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert images.images_home(small) is None
+
+
+def test_a_stream_that_was_written_ahead_is_played_again_that_way(runner: StreamRunner, tmp_path: Path) -> None:
+    (outcome,) = runner.run(make_case(f"{DEVICE}/program/4"), [Setting("stall:4", "ahead")])
+    assert outcome.passed, outcome.reasons
+    assert any(c.cause for c in outcome.found)
+    path = save_bundle(outcome, tmp_path)
+    bundle, _ = load_bundle(path)
+    assert bundle.setting == Setting("stall:4", "ahead")
+    told = CliRunner().invoke(stream_command, ["run", str(path), "--report", str(tmp_path / "again")])
+    assert told.exit_code == 0, told.output
+    assert "PASS hbm_small/program/4 stall:4/ahead" in told.output

@@ -37,6 +37,13 @@ class Workspace:
         assert "Traceback" not in text
         return text
 
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """A `fleet` command that goes on beside the test, which ends it."""
+        command = (sys.executable, "-m", "fleet.cli.main", *arguments)
+        return subprocess.Popen(
+            command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
     def python(self, *arguments: str, code: int = 0) -> str:
         done = self._run(sys.executable, *arguments)
         assert done.returncode == code, done.stdout[-4000:] + done.stderr[-4000:]

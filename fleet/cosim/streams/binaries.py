@@ -12,9 +12,10 @@ import numpy as np
 from fleet.cosim.streams.case import Issue, StreamCase
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
-from fleet.isa.codec import description_of, encode_binary
+from fleet.isa.codec import CodecError, description_of, encode_binary, words_of
 from fleet.isa.conformance import Ahead
 from fleet.isa.contract import Call, Device, InstructionSet, Write
+from fleet.isa.description import Description
 from fleet.isa.issue import Binary, runs
 
 __all__ = ["Plan", "binaries"]
@@ -35,6 +36,8 @@ class Plan:
 def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, issue: Issue) -> Plan:
     """The plan of a way of issue. What is refused is written to the registers: an illegal task would end its binary.
 
+    So is a legal call that leaves in a register that it does not use what no assembler writes there.
+
     Raises DeviceError where memory has no room.
     """
     if issue == "ahead":
@@ -44,9 +47,10 @@ def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, 
     description = description_of(instruction_set)
     legal = [not refusal(instruction_set.instructions[c.instruction], device, c.fields) for c in case.calls]
     taken = _taken(instruction_set, device, case, legal)
+    fetchable = [ok and _encodes(description, c) for ok, c in zip(legal, case.calls, strict=True)]
     found: list[Binary] = []
     blocks: list[Write] = []
-    for begin, end in _stretches(legal):
+    for begin, end in _stretches(fetchable):
         for first, count, has_form in runs(description, case.calls[begin:end]):
             if has_form:
                 data = np.frombuffer(encode_binary(instruction_set, case.calls[begin + first : begin + first + count]), np.uint8)
@@ -71,9 +75,17 @@ def _together(instruction_set: InstructionSet, device: Device, calls: Sequence[C
     return found
 
 
-def _stretches(legal: Sequence[bool]) -> list[tuple[int, int]]:
-    """[first, behind last) of the calls that follow each other without a refusal."""
-    cuts = [-1, *(i for i, ok in enumerate(legal) if not ok), len(legal)]
+def _encodes(description: Description, call: Call) -> bool:
+    try:
+        words_of(description, call)
+    except CodecError:
+        return False
+    return True
+
+
+def _stretches(fetchable: Sequence[bool]) -> list[tuple[int, int]]:
+    """[first, behind last) of the calls that follow each other and can be fetched."""
+    cuts = [-1, *(i for i, ok in enumerate(fetchable) if not ok), len(fetchable)]
     return [(a + 1, b) for a, b in pairwise(cuts) if b > a + 1]
 
 

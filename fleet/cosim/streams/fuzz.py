@@ -1,36 +1,33 @@
 """Random programs without end: legal and illegal ones of the conformance suite, on `iss` and `rtl`, on every memory in turn.
 
 Program n of a seed is a case of the suite with a name, so it can be made again alone (`fleet stream run NAME`), and a run that was
-stopped goes on where it stood.
+stopped goes on where it stood. What is compared depends on seed and number only: not on how many processes run the programs.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
-from fleet.cosim.files import write_atomically
-from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import StreamCase, StreamOutcome
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, memories, settings
-from fleet.errors import DeviceError, ModelError
+from fleet.cosim.streams.fuzz_state import FuzzState, Journal, Ran, load_state, state_file
+from fleet.cosim.streams.fuzz_workers import Done, Order, Workers, make_workers
+from fleet.errors import DeviceError
 from fleet.isa.conformance import sources
-from fleet.isa.registry import description_hash, find_device
+from fleet.isa.registry import find_device
 
-__all__ = ["Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
+__all__ = ["AHEAD", "Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
 
-_FORM = 1
 _STRIDE = 10_000_000
 """Programs of one seed, at most."""
-_KINDS, _SHARES = ("program", "illegal", "random"), (0.5, 0.25, 0.25)
+_KINDS, _SHARES = ("program", "illegal", "random"), (0.75, 0.1, 0.15)
 _SAVED_EVERY = 5.0
+AHEAD = 16
+"""A chooser names program n when it knows what came of all programs up to n - AHEAD, however many run at once."""
 
 
 class Chooser(Protocol):
@@ -43,49 +40,6 @@ class Chooser(Protocol):
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
         """A case was run; in order of the numbers."""
         ...
-
-
-@dataclass
-class FuzzState:
-    """How far a run came. next: number of the next program; failures: names of cases, each with the setting and the first reason.
-
-    executed, refused: instructions compared in every bit; seconds: of all runs together.
-    """
-
-    device: str
-    seed: int
-    description_hash: str
-    next: int = 0
-    programs: int = 0
-    executed: int = 0
-    refused: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    failures: list[str] = field(default_factory=list[str])
-
-
-def state_file(folder: Path, device: str, seed: int) -> Path:
-    """Where the state of a device and seed stands."""
-    return folder / f"{device}-{seed}.json"
-
-
-def load_state(path: Path, device: str, seed: int) -> FuzzState:
-    """The stored state, or a new one. Raises ModelError for a file that is none, or one of another description."""
-    instruction_set, chip = find_device(device)
-    now = description_hash(instruction_set, chip)
-    if not path.exists():
-        return FuzzState(device, seed, now)
-    try:
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
-        if cast("dict[str, Any]", table).pop("form", None) != _FORM:
-            raise ValueError(f"not of form {_FORM}")
-        state = FuzzState(**table)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
-    if state.description_hash != now:
-        what = f"made for description {str(state.description_hash)[:16]}, {device} has {now[:16]}"
-        raise ModelError(what, where=f"{path}:1", hint="remove it to begin again")
-    return state
 
 
 def case_name(device: str, seed: int, number: int) -> str:
@@ -101,50 +55,99 @@ def case_name(device: str, seed: int, number: int) -> str:
 
 
 def fuzz(
-    state: FuzzState, folder: Path, *, seconds: float, count: int | None = None, stop_after: int = 10,
-    told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
+    state: FuzzState, folder: Path, *, seconds: float, count: int | None = None, instructions: int | None = None,
+    stop_after: int = 10, jobs: int = 1, told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
+    ran: Callable[[Ran], None] | None = None,
 ) -> FuzzState:  # fmt: skip
-    """Goes on from `state` for so long, or so many programs; stores state and failing streams below `folder`.
+    """Goes on from `state` for so long, so many programs, or so many instructions; stores state and failing streams in `folder`.
 
-    stop_after: failures after which it is no use to go on; told: called now and then.
-    chooser: names the programs; None: `case_name` does. Raises SetupError, BuildError, FleetError.
+    Args:
+        state: from `load_state`; it is changed.
+        stop_after: failures after which it is no use to go on.
+        jobs: programs at a time, each in a process with a simulation of its own; 1: in this process.
+        told: called now and then; ran: called after every program.
+        chooser: names the programs; None: `case_name` does.
+
+    Raises SetupError, BuildError, FleetError.
     """
-    path = state_file(folder, state.device, state.seed)
-    _, chip = find_device(state.device)
-    ways = settings(state.device, 0, every=True)
-    last, found = state.next + count if count is not None else _STRIDE, 0
-    with StreamRunner(state.device, power_on=state.seed) as runner:
-        began = before = time.monotonic()  # the build does not count
-        try:
-            while state.next < min(last, _STRIDE) and time.monotonic() - began < seconds and found < stop_after:
-                name = chooser.choose(state.next) if chooser is not None else case_name(state.device, state.seed, state.next)
-                way = ways[state.next % len(ways)]
-                model = next(m for m in memories(chip, state.next) if m.partition(":")[0] == way.memory.partition(":")[0])
-                case = make_case(name)
-                (outcome,) = runner.run(case, [type(way)(model, way.issue)])
-                if chooser is not None:
-                    chooser.met(case, [outcome])
-                state.next += 1
-                state.programs += 1
-                state.executed += sum(not c.cause for c in outcome.expected)
-                state.refused += sum(bool(c.cause) for c in outcome.expected)
-                state.bytes += outcome.bytes_compared
-                if not outcome.passed:
-                    found += 1
-                    stored = save_bundle(outcome, folder, power_on=state.seed)
-                    state.failures.append(f"{name} {outcome.setting.name}: {outcome.reasons[0]}; fleet stream run {stored}")
-                now = time.monotonic()
-                if now - before > _SAVED_EVERY:
-                    state.seconds += now - before
-                    before = now
-                    _save(state, path)
-                    if told is not None:
-                        told(state)
-        finally:
-            state.seconds += time.monotonic() - before
-            _save(state, path)
+    with (
+        Journal(state, state_file(folder, state.device, state.seed)) as journal,
+        make_workers(state.device, folder, state.seed, jobs) as workers,
+    ):
+        run = _Run(state, journal, workers, chooser, told, ran)
+        run.go(time.monotonic() + seconds, count, instructions, stop_after)
     return state
 
 
-def _save(state: FuzzState, path: Path) -> None:
-    write_atomically(path, (json.dumps({"form": _FORM, **asdict(state)}, indent=1) + "\n").encode())
+class _Run:
+    """One run: hands out numbers, counts what comes back."""
+
+    def __init__(
+        self, state: FuzzState, journal: Journal, workers: Workers, chooser: Chooser | None,
+        told: Callable[[FuzzState], None] | None, ran: Callable[[Ran], None] | None,
+    ) -> None:  # fmt: skip
+        self._state, self._journal, self._workers, self._chooser = state, journal, workers, chooser
+        self._told, self._ran = told, ran
+        self._before = self._saved = time.monotonic()  # the build does not count
+        self._given: list[int] = []  # numbers of this run, in order, whose outcome the chooser does not know yet
+        self._outcomes: dict[int, Done] = {}
+        self._under_way = 0
+
+    def go(self, until: float, count: int | None, instructions: int | None, stop_after: int) -> None:
+        """Until one of the limits is met."""
+        state, first, failures = self._state, self._state.instructions, len(self._state.failures)
+        number, left = state.next, count if count is not None else _STRIDE
+        while True:
+            enough = instructions is not None and state.instructions - first >= instructions
+            over = left == 0 or number >= _STRIDE or enough or len(state.failures) - failures >= stop_after
+            while state.was_run(number):
+                number += 1
+            if not over and time.monotonic() < until and self._workers.free and self._may_choose(number):
+                self._begin(number)
+                number, left = number + 1, left - 1
+            elif self._under_way:
+                for done in self._workers.ended():
+                    self._count(done)
+            else:
+                break
+        self._tell(len(self._given))
+
+    def _begin(self, number: int) -> None:
+        state, chooser = self._state, self._chooser
+        name = case_name(state.device, state.seed, number) if chooser is None else chooser.choose(number)
+        if chooser is not None:
+            self._given.append(number)
+        self._workers.begin(Order(number, name, whole=chooser is not None))
+        self._under_way += 1
+
+    def _may_choose(self, number: int) -> bool:
+        """Whether what the chooser has to know is there; it is then told exactly that, in order."""
+        behind = sum(n <= number - AHEAD for n in self._given)
+        if any(n not in self._outcomes for n in self._given[:behind]):
+            return False
+        self._tell(behind)
+        return True
+
+    def _tell(self, count: int) -> None:
+        for n in self._given[:count]:
+            done = self._outcomes.pop(n)
+            assert self._chooser is not None
+            assert done.case is not None
+            self._chooser.met(done.case, done.outcomes)
+        del self._given[:count]
+
+    def _count(self, done: Done) -> None:
+        self._under_way -= 1
+        if self._chooser is not None:
+            self._outcomes[done.ran.number] = done
+        now = time.monotonic()
+        self._state.seconds += now - self._before
+        self._before = now
+        self._journal.add(done.ran)
+        if self._ran is not None:
+            self._ran(done.ran)
+        if now - self._saved > _SAVED_EVERY:
+            self._saved = now
+            self._journal.save()
+            if self._told is not None:
+                self._told(self._state)

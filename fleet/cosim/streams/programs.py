@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.cosim.streams.model_side import refusal
+from fleet.errors import DeviceError
 from fleet.isa.conformance import Draw, Place, Source, joined, mutations
 from fleet.isa.contract import Call, Device, InstructionSet, Range, Write
 
@@ -103,9 +104,10 @@ class ProgramPlace(Place):
         return at, True
 
     def _meeting(self, space: str, size: int, align: int) -> Iterator[int]:
-        """Offsets that meet what one of the last calls touched, the distances in random order."""
+        """Offsets that meet what one of the last calls touched, the near ones more often first."""
         room = self._device.memory[space] - size
-        for distance in self._rng.permutation(min(REACH, len(self._touched)))[:4]:
+        reach = min(REACH, len(self._touched))
+        for distance in np.argsort(self._rng.random(reach) * np.arange(1, reach + 1) ** 0.7)[:4]:
             known = [r for r in self._touched[-1 - int(distance)] if r.space == space and r.size]
             if not known:
                 continue
@@ -152,7 +154,10 @@ class Program:
 def draw_program(
     instruction_set: InstructionSet, device: Device, known: Mapping[str, Source], number: int, rng: np.random.Generator
 ) -> Program:
-    """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0."""
+    """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0.
+
+    Raises DeviceError where the sources draw nothing that is legal.
+    """
     share = (0.35, 0.6, 0.85)[int(rng.integers(3))]
     place = ProgramPlace(device, rng, share)
     names = _names(list(known), rng)
@@ -164,6 +169,8 @@ def draw_program(
         if draw is not None:
             draws.append(draw)
             most -= len(draw.calls)
+    if not draws:
+        raise DeviceError(f"no source draws a legal call ({', '.join(names)})", where=device.name, hint="see fleet.isa.conformance")
     calls = joined(instruction_set, device, draws)
     causes = (0,) * len(calls)
     with_refused = number % _ILLEGAL_EVERY == 0
@@ -212,9 +219,12 @@ def _with_refused(
 
 def _illegal(instruction_set: InstructionSet, device: Device, call: Call, rng: np.random.Generator) -> list[tuple[Call, int]]:
     """An illegal variant of a call with its cause, at times none."""
-    every = [variant for _, variant in mutations(instruction_set, device, call, rng)]
-    for i in rng.permutation(len(every))[:_TRIES]:
-        variant = every[int(i)]
+    names = list(call.fields)
+    for _ in range(_TRIES):
+        every = list(mutations(instruction_set, device, call, rng, names[int(rng.integers(len(names)))]))
+        if not every:
+            continue
+        variant = every[int(rng.integers(len(every)))][1]
         cause = refusal(instruction_set.instructions[variant.instruction], device, variant.fields)
         if cause:
             return [(variant, cause)]

@@ -11,7 +11,9 @@ are held against it, and so against each other.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -30,9 +32,12 @@ from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.registry import find_device
 
-__all__ = ["StreamRunner"]
+__all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
+PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
+"""Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
+register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
 
 
 class StreamRunner:
@@ -51,6 +56,8 @@ class StreamRunner:
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
         self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
         self.power_on, self._flavour = power_on, flavour
+        self.spent: dict[str, float] = {}
+        """Phase -> seconds, of all streams; the caller may clear it."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         self._executable = build(design_of(self.set, self.device), flavour)
@@ -78,7 +85,8 @@ class StreamRunner:
 
         Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
         """
-        plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
+        with self._phase("plan"):
+            plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
         case = replace(case, blocks=(*case.blocks, *(b for plan in plans.values() for b in plan.blocks)))
         commits = self.model(case)
         return [self._under(case, setting, commits, plans[setting.issue]) for setting in settings]
@@ -89,8 +97,10 @@ class StreamRunner:
             raise DeviceError(f"the stream was made for {case.device}", where=self.device.name)
         if not case.calls:
             raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
-        self.expected.fill(case.blocks, case.parameters)
-        return execute(self.set, self.device, self.expected.memory, case.calls)
+        with self._phase("fill"):
+            self.expected.fill(case.blocks, case.parameters)
+        with self._phase("model"):
+            return execute(self.set, self.device, self.expected.memory, case.calls)
 
     def hardware(
         self, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None
@@ -101,19 +111,24 @@ class StreamRunner:
         plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
         Raises SimulationError.
         """
-        self.found.fill(case.blocks)
         plan = plan or Plan()
-        segment = Segment(
-            self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
-            parameters=case.parameters,
-        )  # fmt: skip
-        job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
+        with self._phase("fill"):
+            self.found.fill(case.blocks)
+        with self._phase("script"):
+            segment = Segment(
+                self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
+                parameters=case.parameters,
+            )  # fmt: skip
+            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
         try:
-            status = self._running().run(job)
+            with self._phase("simulation"):
+                status = self._running().run(job)
         except SimulationError as error:
             self._stop()
             raise segment.failed(job, error) from error
-        commits, records = segment.check(job, status, 0)
+        self.spent["clock"] = self.spent.get("clock", 0.0) + status.seconds
+        with self._phase("check"):
+            commits, records = segment.check(job, status, 0)
         return [
             StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
             for c, r in zip(commits, records, strict=True)
@@ -172,6 +187,14 @@ class StreamRunner:
             self._stop()
             raise
 
+    @contextmanager
+    def _phase(self, name: str) -> Generator[None]:
+        before = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - before
+
     def _model(self, setting: Setting, seed: int) -> tuple[str, None, None, dict[str, str]]:
         """Memory model, no waves, and what the bench must know of the memories, as `Segment.job` takes them."""
         model = memory_model(setting.memory, seed)
@@ -194,7 +217,8 @@ class StreamRunner:
         except SimulationError as error:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
         reasons = [*_stated(case, expected), *_commits_differ(expected, found)]
-        bytes_, compared = differences(self.expected, self.found)
+        with self._phase("compare"):
+            bytes_, compared = differences(self.expected, self.found)
         if bytes_:
             reasons.append(_images_differ(bytes_))
         passed = not reasons

@@ -178,6 +178,7 @@ class Simulation:
         status = Status.load(job.status)
         if status.status != "done":
             raise SimulationError(f"the simulation ended in {status.status}: {status.message}", where=self._where(job))
+        (self._folder / f"job_{self._jobs}").unlink(missing_ok=True)  # kept where it explains a failure
         return status
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from fleet.isa.vgemm.words import AluOp, MemoryType
 __all__ = ["SOURCES", "ahead", "joined"]
 
 _LOADED = (MemoryType.UOP, MemoryType.WGT, MemoryType.INP, MemoryType.ACC)
-_LEFT = 0.6
+_LEFT = 0.75
 """How often a program's call works on what earlier ones left in a scratchpad."""
 _WHOLE = 0.06
 """How often indices of a program's call wrap around the scratchpads, all of which are filled for it."""

@@ -16,6 +16,7 @@ import numpy as np
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.files import load_pair, save_pair
 from fleet.cosim.signature import Signature, of_result
+from fleet.cosim.streams.bundle import check_extent
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
 from fleet.ir.text import parse_ir, print_ir
@@ -77,6 +78,7 @@ def save_model_bundle(folder: Path, bundle: ModelBundle, program: Program, input
 def load_model_bundle(path: Path) -> tuple[ModelBundle, Program, dict[str, np.ndarray]]:
     """The bundle, its program and inputs. Raises ModelError for anything that is not whole."""
     path = path / MODEL if path.is_dir() else path
+    check_extent(path)
     table, arrays = load_pair(path)
     if (schema := table.pop("schema", None)) != _SCHEMA or table.pop("kind", None) != "model":
         raise ModelError(f"no model of schema {_SCHEMA} (found {schema!r})", where=str(path))

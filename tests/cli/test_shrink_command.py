@@ -83,7 +83,7 @@ def test_a_stream_by_name_becomes_a_bundle_that_is_a_test(
         (["other/stream.json"], "no stream of schema"),
         ([NAME, "--seconds", "0"], "--seconds is 0"),
         ([NAME, "--memory", "sometimes"], "sometimes"),
-        (["model/result.json"], "result"),
+        (["model/result.json"], "arrays cannot be read"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(

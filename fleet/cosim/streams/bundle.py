@@ -24,7 +24,7 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.contract import Call, Write
 from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "load_bundle", "save_bundle"]
+__all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", "save_bundle"]
 
 NAME = "stream.json"
 SCHEMA = 2
@@ -158,7 +158,7 @@ def save_bundle(
 def load_bundle(path: Path) -> tuple[Bundle, dict[str, np.ndarray]]:
     """Reads `stream.json` (or the folder that holds it). Raises ModelError for anything that is not a whole bundle."""
     path = path / NAME if path.is_dir() else path
-    _check_extent(path)
+    check_extent(path)
     table, arrays = load_pair(path)
     if (schema := table.pop("schema", None)) != SCHEMA or table.pop("kind", None) != "stream":
         hint = "make it again" if schema == 1 else None
@@ -175,7 +175,7 @@ def load_bundle(path: Path) -> tuple[Bundle, dict[str, np.ndarray]]:
     return bundle, arrays
 
 
-def _check_extent(path: Path) -> None:
+def check_extent(path: Path) -> None:
     """Refuses what would take all memory before it is read; what cannot be read at all is told by who reads it."""
     try:
         if path.stat().st_size > _MOST_JSON:

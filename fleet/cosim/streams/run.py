@@ -58,7 +58,7 @@ class StreamRunner:
         self.power_on, self.stop = power_on, stop
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
-        self._executable = build(design_of(self.set, self.device), flavour)
+        self.executable = build(design_of(self.set, self.device), flavour)
         self._simulation: Simulation | None = None
 
     def __enter__(self) -> StreamRunner:
@@ -184,7 +184,7 @@ class StreamRunner:
 
     def _running(self) -> Simulation:
         if self._simulation is None:
-            self._simulation = Simulation(self._executable, self.folder / "simulation", seed=self.power_on)
+            self._simulation = Simulation(self.executable, self.folder / "simulation", seed=self.power_on)
         return self._simulation
 
     def _stop(self) -> None:

@@ -11,8 +11,8 @@ __all__ = ["beat_lines", "chain_lines", "place", "replay_lines", "tile_lines"]
 
 
 def place(e: ElementDifference) -> str:
-    """ "hbm port 3 0x00000040"."""
-    return f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#010x}"
+    """ "hbm port 3 0x40"."""
+    return f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#x}"
 
 
 def tile_lines(account: Account) -> list[str]:

@@ -22,7 +22,7 @@ from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines,
 __all__ = ["Failure", "find_failure", "page", "sections"]
 
 RESULT = "result.json"
-_VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 4, 3, 10, 18
+_VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18
 _WIDTH = 112
 
 

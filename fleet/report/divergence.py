@@ -105,7 +105,7 @@ def _chain(d: Divergence, links: Sequence[Link]) -> Markup:
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{_COLUMN - 50}" height="{_BOX}" rx="3" fill="none" stroke="{colour}" '
             f'stroke-width="1.5"/><text x="{x + 6:.0f}" y="{y + 15:.0f}" font-size="11" font-weight="bold" fill="currentColor">'
             f"{escape(first[:30])}</text>"
-            f'<text x="{x + 6:.0f}" y="{y + 30:.0f}" font-size="10" fill="currentColor">{escape(second[:36])}</text>'
+            f'<text x="{x + 6:.0f}" y="{y + 30:.0f}" font-size="10" fill="currentColor">{escape(second if len(second) < 31 else second[:29] + "…")}</text>'
         )
 
     x, y = width - _COLUMN + 40, height / 2 - _BOX / 2

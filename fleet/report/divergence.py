@@ -18,7 +18,7 @@ __all__ = ["write_divergence"]
 
 _WIDTH, _ROW, _NAME = 940, 26, 190
 _RIGHT, _HERE, _NOT = "#009E73", "#D55E00", "#999999"
-_COLUMN, _BOX, _GAP, _MOST = 240, 38, 10, 9
+_COLUMN, _BOX, _GAP, _MOST, _LETTERS = 240, 38, 10, 9, 31
 
 
 def write_divergence(failure: Failure, path: Path) -> Path:
@@ -101,11 +101,12 @@ def _chain(d: Divergence, links: Sequence[Link]) -> Markup:
     lines: list[str] = []
 
     def box(x: float, y: float, first: str, second: str, colour: str) -> None:
+        second = second if len(second) <= _LETTERS else second[: _LETTERS - 3] + "..."
         boxes.append(
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{_COLUMN - 50}" height="{_BOX}" rx="3" fill="none" stroke="{colour}" '
             f'stroke-width="1.5"/><text x="{x + 6:.0f}" y="{y + 15:.0f}" font-size="11" font-weight="bold" fill="currentColor">'
             f"{escape(first[:30])}</text>"
-            f'<text x="{x + 6:.0f}" y="{y + 30:.0f}" font-size="10" fill="currentColor">{escape(second if len(second) < 31 else second[:29] + "…")}</text>'
+            f'<text x="{x + 6:.0f}" y="{y + 30:.0f}" font-size="10" fill="currentColor">{escape(second)}</text>'
         )
 
     x, y = width - _COLUMN + 40, height / 2 - _BOX / 2

@@ -181,7 +181,7 @@ def test_another_address_is_supposed_and_the_field_of_the_place_named(name: str,
     assert "address in ddr" in named[0]
     register = named[0].split(" ")[0]
     now = call.fields[register]
-    candidates = (replace(call, fields={**call.fields, register: value}) for value in (now + 0x40, now - 0x40, now ^ 0x40))
+    candidates = (replace(call, fields={**call.fields, register: value}) for value in (now ^ 0x40, now + 0x40, now - 0x40))
     moved = next(c for c in candidates if not cls.legal(history.device, c.fields))
     writes = cls.execute(history.device, moved.fields, history.memory)
     size = sum(w.data.size for w in writes if w.space != "reg")

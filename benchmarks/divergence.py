@@ -105,7 +105,8 @@ def token(name: str, device: str, memory: str, repeat: int) -> bool:
             faulty, reported = model.run(memory, Path(folder) / "faulty", repeat)
     assert clean.verdict == "pass", clean.reasons
     d = faulty.divergence
-    assert d is not None and d.account is not None, faulty.reasons
+    assert d is not None, faulty.reasons
+    assert d.account is not None
     row(f"{what}: a decoded token on iss and rtl, clean", f"{seconds:.3f} s")
     row(f"... the same with a fault in {', '.join(model.call.ops)}, reported", f"{reported:.3f} s")
     row("... over the clean run", f"{reported / seconds:.2f}", f"{MOST:.1f}", reported / seconds < MOST)

@@ -142,6 +142,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     type=click.Path(path_type=Path),
     help="An earlier report's folder: say what changed since (default: the one replaced).",
 )
+@click.option("--no-stop", is_flag=True, help="Run hardware to its end, also behind its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="Verdict and figures as JSON on standard output, nothing else.")
 def command(
     model: str,
@@ -161,6 +162,7 @@ def command(
     riscv_emulator: str | None,
     folder: Path | None,
     since: Path | None,
+    no_stop: bool,
     machine: bool,
 ) -> int:
     """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
@@ -185,7 +187,7 @@ def command(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
-        lowering=lowering(group, issue, load), riscv=riscv,
+        lowering=lowering(group, issue, load), riscv=riscv, stop=not no_stop,
     )  # fmt: skip
     check_request(loaded.program, truth, names, options, known_engines(options))
     check_ready(loaded.program, names, options)

@@ -65,13 +65,13 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--emit-host", "host", type=click.Path(path_type=Path, file_okay=False),
               help="Write a C++ host program that answers the same prompt into this folder.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
+@click.option("--no-stop", is_flag=True, help="Run a step of rtl to its end, also behind its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
     top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str, sequence: str, chunk: int,
     positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
-    folder: Path | None,
-    machine: bool,
+    folder: Path | None, no_stop: bool, machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
     from dataclasses import replace
@@ -93,7 +93,7 @@ def command(
         riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         host=host,
-        perplexity=perplexity,
+        perplexity=perplexity, stop=not no_stop,
     )  # fmt: skip
     loaded = load_model(spec)
     for place in (folder, host):

@@ -29,12 +29,19 @@ def command() -> None:
     "--issue", "issues", multiple=True, type=click.Choice(["regs", "aux", "ahead"]), help="How it is issued; may be repeated."
 )
 @click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
+@click.option("--no-stop", is_flag=True, help="Run to the end, also behind the first commit that differs.")
 @click.option("--waves", is_flag=True, help="Leave waves (another build of the simulation).")
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path), default=REPORTS, show_default=True, help="Where a failing stream goes."
 )
 def run(
-    streams: tuple[str, ...], memories: tuple[str, ...], issues: tuple[str, ...], power_on: int | None, waves: bool, folder: Path
+    streams: tuple[str, ...],
+    memories: tuple[str, ...],
+    issues: tuple[str, ...],
+    power_on: int | None,
+    no_stop: bool,
+    waves: bool,
+    folder: Path,
 ) -> int:
     """Run every STREAM (a case's name, or a stored stream.json) and compare every commit and every byte.
 
@@ -48,7 +55,7 @@ def run(
     for key in dict.fromkeys((case.device, seed) for case, _, seed in read):
         device, seed = key
         workdir = folder / "waves" if waves else None
-        with StreamRunner(device, workdir, power_on=seed, flavour="waves" if waves else "burst") as runner:
+        with StreamRunner(device, workdir, power_on=seed, flavour="waves" if waves else "burst", stop=not no_stop) as runner:
             for case, stored, its_seed in read:
                 if (case.device, its_seed) == key:
                     ways = issues or (stored.issue,)

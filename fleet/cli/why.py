@@ -12,16 +12,33 @@ import click
     epilog="\b\nExamples:\n  fleet why\n  fleet why digits\n  fleet why reports/streams/hbm_small-mvm-random-3-ideal-regs",
 )
 @click.argument("failure", required=False)
+@click.option("--html", type=click.Path(path_type=Path), help="Write the page with pictures here as well.")
+@click.option("--waves", type=click.Path(path_type=Path), help="Replay a stored stream and leave waves of the divergence here.")
 @click.option(
     "--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Where stored results are."
 )
-def command(failure: str | None, reports: Path) -> int:
+def command(failure: str | None, reports: Path, html: Path | None, waves: Path | None) -> int:
     """Explain the last failed comparison, or FAILURE (a path, a case's name or a stream's name), on one page.
 
-    Operation, instruction, address, register writes, value expected and found, operands. Nothing runs. Exit code 1 when it
+    Operation, instruction, field, address, register writes, values expected and found, the chain of its inputs. Nothing runs but
+    with --waves, which plays the instructions of the replay again and shows the units that they run in. Exit code 1 when it
     explains a failure, 2 when there is none.
     """
     from fleet.report.why import find_failure, page
 
-    click.echo(page(find_failure(failure, reports)), nl=False)
+    found = find_failure(failure, reports)
+    click.echo(page(found), nl=False)
+    if html is not None:
+        from fleet.report.divergence import write_divergence
+
+        click.echo(f"\npage: {write_divergence(found, html)}")
+    if waves is not None:
+        from fleet.cosim.streams.waves import leave_waves
+
+        left = leave_waves(found.path, waves)
+        first, last = left.window
+        size = left.path.stat().st_size
+        click.echo(f"\nwaves           {left.path} ({size:,} bytes), cycles {first} to {last} of the replay")
+        for levels, scope in left.scopes:
+            click.echo(f"                {scope}{' and below' if levels > 1 else ''}")
     return 1

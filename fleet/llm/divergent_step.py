@@ -41,7 +41,8 @@ def explain_step(
     """The divergence after a replay; None where none could be made.
 
     Args:
-        session: of the hardware, whose memory is overwritten. model: the functional model's. divergence: numbers within the step. step: that of the hardware.
+        session: of the hardware, whose memory is overwritten. model: the functional model's.
+        divergence: numbers within the step. step: that of the hardware.
         traces: of the functional model and of the hardware, likewise numbered.
     """
     seq = divergence.seq

@@ -19,10 +19,10 @@ from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
 from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines, tile_lines
 
-__all__ = ["Failure", "find_failure", "page"]
+__all__ = ["Failure", "find_failure", "page", "sections"]
 
 RESULT = "result.json"
-_VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 4, 3, 10, 18
+_VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18
 _WIDTH = 112
 
 
@@ -124,20 +124,32 @@ def page(failure: Failure) -> str:
         lines += [f"  {reason}" for reason in failure.reasons[:_REASONS]] or ["  no reason is stored"]
         lines += ["", "No instruction or operation is named: see the reasons above.", *_again(failure)]
         return "\n".join(lines) + "\n"
+    for title, part in sections(failure):
+        lines += _section(title, part)
+    return "\n".join([*lines, *_again(failure)]) + "\n"
+
+
+def sections(failure: Failure) -> list[tuple[str, list[str]]]:
+    """The page in parts: title and lines of each, in the order in which one reads them; none for a failure without a divergence."""
+    d = failure.divergence
+    if d is None:
+        return []
     account = d.account or Account()
-    lines += [*_section("what differs", _wrapped(d.what))]
+    found: list[tuple[str, list[str]]] = []
+
+    found.append(("what differs", _wrapped(d.what)))
     if d.ops or account.source:
-        lines += _section("operation", _wrapped("  ".join(x for x in (", ".join(d.ops), account.source) if x)))
+        found.append(("operation", _wrapped("  ".join(x for x in (", ".join(d.ops), account.source) if x))))
     if d.seq is not None:
         short = d.disassembly[0] if d.disassembly else d.instruction or "?"
-        lines += _section("instruction", _wrapped(f"{d.seq}: {short}"))
+        found.append(("instruction", _wrapped(f"{d.seq}: {short}")))
     if d.differences:
         e = d.differences[0]
         element = f", element {list(e.element)} of the operation" if e.element is not None else ""
-        lines += _section("address", _wrapped(f"{place(e)}{element}"))
-    lines += _section("field", [*account.address[:_FIELDS], *account.supposed[:_FIELDS]])
+        found.append(("address", _wrapped(f"{place(e)}{element}")))
+    found.append(("field", [*account.address[:_FIELDS], *account.supposed[:_FIELDS]]))
     if d.registers:
-        lines += _section("register writes", _writes(d))
+        found.append(("register writes", _writes(d)))
     if d.differences:
         rows = [
             f"{place(e)}{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
@@ -145,19 +157,19 @@ def page(failure: Failure) -> str:
         ]
         if d.total_differences is not None and d.total_differences > len(rows):
             rows.append(f"... {d.total_differences:,} elements differ there")
-        lines += _section("values", rows)
-    lines += _section("pattern", [*account.pattern])
-    lines += _section("first tile", tile_lines(account))
-    lines += _section("first beat", beat_lines(account))
-    lines += _section("chain", chain_lines(account.chain, _CHAIN))
+        found.append(("values", rows))
+    found.append(("pattern", [*account.pattern]))
+    found.append(("first tile", tile_lines(account)))
+    found.append(("first beat", beat_lines(account)))
+    found.append(("chain", chain_lines(account.chain, _CHAIN)))
     if d.inputs:
         shown = [*d.inputs[:_OPERANDS], *([f"... {len(d.inputs) - _OPERANDS} more"] if len(d.inputs) > _OPERANDS else [])]
-        lines += _section("operands", [_cut(line) for line in shown])
-    lines += _section("replay", [line for text in replay_lines(account) for line in _wrapped(text)])
+        found.append(("operands", [_cut(line) for line in shown]))
+    found.append(("replay", [line for text in replay_lines(account) for line in _wrapped(text)]))
     others = [r for r in failure.reasons if r not in d.what and d.what not in r]
     if others:
-        lines += _section("also", [line for r in others[:_REASONS] for line in _wrapped(r)])
-    return "\n".join([*lines, *_again(failure)]) + "\n"
+        found.append(("also", [line for r in others[:_REASONS] for line in _wrapped(r)]))
+    return [(title, part) for title, part in found if part]
 
 
 def _writes(d: Divergence) -> list[str]:

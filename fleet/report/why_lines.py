@@ -11,8 +11,8 @@ __all__ = ["beat_lines", "chain_lines", "place", "replay_lines", "tile_lines"]
 
 
 def place(e: ElementDifference) -> str:
-    """ "hbm port 3 0x00000040"."""
-    return f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#010x}"
+    """ "hbm port 3 0x40"."""
+    return f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#x}"
 
 
 def tile_lines(account: Account) -> list[str]:
@@ -56,7 +56,7 @@ def replay_lines(account: Account) -> list[str]:
         return ["none showed the difference again: what is told is what the run itself left"] if account.near else []
     count = r.calls - r.first
     which = f"instruction {r.first} alone" if count == 1 else f"instructions {r.first} to {r.calls - 1}"
-    words = f"{which} of {r.calls} up to there, {r.cycles:,} cycles, {r.seconds:.2f} s"
+    words = f"{which} of {r.calls} up to there, {r.cycles:,} cycles" + (f", {r.seconds:.2f} s" if r.seconds else "")
     if r.filled:
         words += f"; {r.filled} earlier ones ran once more for what they left on the chip"
     if len(r.tries) > 1:

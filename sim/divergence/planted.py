@@ -49,10 +49,6 @@ STUCK_TOKEN = Planted(
     STUCK_LANE.file, STUCK_LANE.old,
     "assign y_o     = plan_i.wt_addr == {address} && plan_i.tokens == 16'd1 ? y_q ^ ((Tout*16)'(1) << (16 * 5 + 3)) : y_q;",
 )  # fmt: skip
-RESIDUAL = Planted(
-    "residual address", "mvm: the residual is read one pixel too far, for weights at one address", "hbm0923_mvm_reads.sv",
-    ".addr_i   (plan_i.res_addr),", ".addr_i   (plan_i.wt_addr == {address} ? plan_i.res_addr + 32'd64 : plan_i.res_addr),",
-)  # fmt: skip
 STORE_BIT = Planted(
     "store bit", "store: bit 4 of the first accumulator of every beat is flipped, for stores to one address", "vgemm_storer.sv",
     "assign wdata_o   = data_q & elem_mask;",

@@ -17,7 +17,7 @@ from fleet.cli.why import command as why_command
 from fleet.cosim.streams import images
 from fleet.cosim.streams.binaries import Plan
 from fleet.cosim.streams.bundle import load_bundle, save_bundle
-from fleet.cosim.streams.case import Setting, StreamCase
+from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.images import Images, differences
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names
@@ -94,8 +94,11 @@ def test_a_byte_outside_the_destination_is_found(runner: StreamRunner, monkeypat
     hardware = StreamRunner.hardware
     place = 0x123456
 
-    def stray(self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None):
-        found = hardware(self, case, setting, count, plan)
+    def stray(
+        self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None,
+        expected: Sequence[StreamCommit] = (),
+    ):  # fmt: skip
+        found = hardware(self, case, setting, count, plan, expected)
         if count is None or count >= 2:  # as if the second instruction wrote it
             self.found.memory.view("ddr", place, 1)[:] = 9
         return found

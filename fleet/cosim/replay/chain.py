@@ -15,7 +15,7 @@ __all__ = ["HostNames", "chain"]
 HostNames = Callable[[str, int, int], str]
 """(space, bank, offset) -> what the host put there, in words ("constant w1"); empty where it does not know."""
 
-_LINKS = 48
+_LINKS = 32
 
 
 class _Writers:
@@ -85,7 +85,7 @@ def chain(
                 groups.setdefault((r.space, name, writer, words), []).append((r.bank, start, end))
         for (space, name, writer, given), parts in groups.items():
             bank, start, _ = min(parts)
-            words = given or "what stood there at the start"
+            words = given or "memory at the start"
             if writer is not None:
                 made = calls[writer]
                 words = made.instruction + (f" of {made.ops[-1]}" if made.ops else "")

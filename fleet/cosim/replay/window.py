@@ -37,13 +37,14 @@ _CHUNK = 1 << 24
 class Window:
     """A replay that showed the divergence. played: what it left; memory of the hardware stands as it was then.
 
-    blocks: what was put into memory to be fetched.
+    blocks: what was put into memory to be fetched. filled: memories on the chip were filled by earlier instructions.
     """
 
     replayed: Replayed
     played: Played
     fetch: Fetch | None
     blocks: tuple[Write, ...] = ()
+    filled: bool = True
 
     @property
     def found(self) -> Commit:
@@ -85,20 +86,24 @@ def replay(
     length = min(shortest, longest)
     while True:
         tries.append(length)
-        for way in [fetch, None] if fetch is not None else [None]:
-            tried = _try(history, hardware, expected, seq, length, way)
+        ways = [fetch, None] if fetch is not None else [None]
+        # What stands on the chip after the run itself is mostly what the window found there; only the same bytes prove it.
+        for way, fill in [*(((ways[0], False),) if found is not None and not tries[1:] else ()), *((w, True) for w in ways)]:
+            tried = _try(history, hardware, expected, seq, length, way, fill=fill)
             if tried is None:
                 continue
             played, filled, blocks = tried
             last = played.commits[-1]
             same = found is None or _made(last) == _made(found)
+            if not fill and not same:
+                continue
             spans = (played.starts[-1], played.ends[-1])
             replayed = Replayed(
                 seq + 1 - length, seq + 1, tuple(tries), filled, "regs" if way is None else "aux", same, played.cycles,
                 time.monotonic() - start, *spans,
             )  # fmt: skip
             if same:
-                return Window(replayed, played, way, blocks)
+                return Window(replayed, played, way, blocks, filled=fill)
             kept = kept or Window(replayed, played, way, blocks)
         if length == longest or time.monotonic() - start > seconds:
             break
@@ -115,7 +120,7 @@ def play_window(
 ) -> Played | None:
     """The window once more, with waves where wanted. None where it does not show the divergence this time."""
     seq = window.replayed.calls - 1
-    tried = _try(history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves)
+    tried = _try(history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves, fill=window.filled)
     return None if tried is None else tried[0]
 
 
@@ -125,16 +130,16 @@ def _made(c: Commit) -> tuple[object, ...]:
 
 def _try(
     history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
-    waves: Waves | None = None,
+    waves: Waves | None = None, *, fill: bool = True,
 ) -> tuple[Played, int, tuple[Write, ...]] | None:  # fmt: skip
     """Runs a window; what it left, how many fillers ran and what was put into memory, None where it does not end in a
     difference at `seq`."""
     first = seq + 1 - length
     outside = {space for space, _ in hardware.memory.paths}
-    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside)
+    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside) if fill else []
     calls = history.calls[first : seq + 1]
     try:
-        if first == history.first:
+        if first == history.first or not fill:
             earlier = []
         for group in _runs(earlier):
             _fill(history, hardware, group, outside)

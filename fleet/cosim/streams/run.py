@@ -71,7 +71,7 @@ class StreamRunner:
         """Told what the functional model writes, see `execute`."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
-        self._executable = build(design or design_of(self.set, self.device), flavour)
+        self.executable = build(design or design_of(self.set, self.device), flavour)
         self._arguments = arguments
         self._simulation: Simulation | None = None
 
@@ -227,7 +227,7 @@ class StreamRunner:
     def _running(self) -> Simulation:
         if self._simulation is None:
             self._simulation = Simulation(
-                self._executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments,
+                self.executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments,
                 leave_seconds=_LEAVE_SECONDS.get(self._flavour, 5),
             )  # fmt: skip
         return self._simulation

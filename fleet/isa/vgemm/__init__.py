@@ -34,7 +34,11 @@ INSTRUCTION_SET = InstructionSet(
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in ("words", "pads", "legality", "transfers", "loops", "layout")),
     extra={
-        "conformance": SOURCES, "coverage": COVERAGE, "joined": joined, "ahead": ahead, "unordered": unordered,
+        "conformance": SOURCES,
+        "coverage": COVERAGE,
+        "joined": joined,
+        "ahead": ahead,
+        "unordered": unordered,
         "error_model": error_model,
-    },  # fmt: skip
+    },
 )

@@ -64,8 +64,20 @@ def test_a_start_that_means_no_binary_is_refused(device: str, wrong: str, runner
     script.write(fetch.unit.start.address, fetch.word.start)
     script.wait_irq(100_000)
     at = script.read(irq.status_address)
+    script.write(irq.status_address, irq.done | irq.error)
+    tasks = 3 * len(case.calls)
+    for register, value in (
+        (fetch.address, place),
+        (fetch.beats, data.size // BEAT),
+        (fetch.tasks, tasks),
+    ):  # what was wrong is over
+        script.write(register.address, value)
+    script.write(fetch.unit.start.address, fetch.word.start)
+    script.wait_irq(100_000)
+    then = script.read(irq.status_address)
     runner.found.fill(case.blocks)
     runner.found.memory.view("ddr", place, data.size)[:] = data
     status, job = runner.play(script, Setting())
     assert read_results(job.results)[at] & irq.error, wrong
-    assert status.commits == 1, "only the refused fetch commits"
+    assert read_results(job.results)[then] == irq.done, "a binary after a refused one ends as if nothing had been"
+    assert status.commits == 1 + tasks, "of the refused fetch, itself alone"

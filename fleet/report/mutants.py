@@ -67,7 +67,7 @@ def _tables(report: Report) -> Iterator[_Table]:
         for d in report.draws
     )  # fmt: skip
     yield _Table(
-        "What was drawn", "Each draw is made again by its command; seconds are wall time, builds and recordings included.",
+        "What was drawn", "Each draw is made again by its command; seconds are wall time, summed over its mutants.",
         ("device", "place", "seed", "mutants there are", "drawn", "seconds", "again"), rows, frozenset(range(2, 6)), frozenset({6}),
     )  # fmt: skip
     holes = [r for r in report.records if r.hole]

@@ -1,4 +1,4 @@
-"""Mutants every night: a few of each place, drawn with the date as seed; every week more. Quick: a set made by `fleet isa new`.
+"""Mutants every night: a few of each place, drawn with the date as seed; every week more; a set made by `fleet isa new`.
 
 The seed is printed with the command that draws the same again.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet.cosim.mutation.survivors import load_survivors
 from fleet.cosim.streams.suite import suite_devices
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,8 +26,13 @@ def _run(folder: Path, *arguments: str, path: tuple[Path, ...] = ()) -> subproce
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
+def test_the_list_of_survivors_can_be_read() -> None:
+    assert load_survivors(Path(__file__).with_name("survivors.toml"))
+
+
+@pytest.mark.nightly
 def test_a_new_set_finds_mutants_of_its_functional_model(tmp_path: Path) -> None:
-    """No hardware is built here: streams of the unchanged functional model, the set's own check."""
+    """The small design of the template, and its functional model."""
     assert _run(tmp_path, "init", "work").returncode == 0
     work = tmp_path / "work"
     assert _run(work, "isa", "new", "mine").returncode == 0
@@ -35,7 +41,8 @@ def test_a_new_set_finds_mutants_of_its_functional_model(tmp_path: Path) -> None
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 0.1\n")
     (info / "entry_points.txt").write_text("[fleet.instruction_sets]\nmine = mine:INSTRUCTION_SET\n")
-    done = _run(work, "isa", "mutants", "mine_tiny", "--over", "rtl,semantics", "--count", "8", "--effort", "quick", path=(project,))
+    arguments = ("isa", "mutants", "mine_tiny", "--over", "rtl,semantics", "--count", "8", "--effort", "quick")
+    done = _run(work, *arguments, path=(project,))
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     assert "8 mutants, seed 0" in done.stdout
     found = done.stdout.count("  found ")

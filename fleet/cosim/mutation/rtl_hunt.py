@@ -185,7 +185,7 @@ class RtlHunt:
         try:
             found, status = runner.hardware(case, probe.setting, fetched=fetched)
         except SimulationError as error:
-            return _first_line(error), ""
+            return _first_line(error).replace(f"{self._folder}/", ""), ""
         reference = self._known[probe.name]
         why = _differs(reference.expected, found, image_digest(runner.found))
         if why:

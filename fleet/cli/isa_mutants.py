@@ -70,7 +70,9 @@ def run_mutants(w: Wanted) -> int:
             from fleet.report.mutants import write_mutants
 
             file = w.report / "mutants.json"
-            report = load_report(file).with_draw(drawn(target, w.seed, len(wanted), time.monotonic() - began), records)
+            report = load_report(file).with_draw(
+                drawn(target, w.seed, len(wanted), sum(r.result.seconds for r in records)), records
+            )
             save_report(file, report)
             click.echo(f"report: {write_mutants(report, w.report)}")
     holes = [r for r in everything if r.hole]

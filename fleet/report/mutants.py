@@ -67,15 +67,15 @@ def _tables(report: Report) -> Iterator[_Table]:
         for d in report.draws
     )  # fmt: skip
     yield _Table(
-        "What was drawn", "Each draw is made again by its command; seconds are wall time, builds and recordings included.",
-        ("device", "place", "seed", "mutants there are", "drawn", "seconds", "again"), rows, frozenset({2, 3, 4, 5}), frozenset({6}),
+        "What was drawn", "Each draw is made again by its command; seconds are wall time, summed over its mutants.",
+        ("device", "place", "seed", "mutants there are", "drawn", "seconds", "again"), rows, frozenset(range(2, 6)), frozenset({6}),
     )  # fmt: skip
     holes = [r for r in report.records if r.hole]
     if holes:
         yield _survivors("Holes", "Survivors that nobody has explained: a check is missing.", holes)
     head = ("", "drawn", "found", "explained", "holes", "found of what can be found")
     numbers = frozenset(range(1, 6))
-    text = "A survivor that is explained cannot be told from the program, or changes only what is not specified (cycles, cost)."
+    text = "A survivor that is explained cannot be told from the program, or changes only what no specification states."
     yield _Table("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)
     yield _Table("By operator", "", head, _grouped(report, lambda r: r.result.mutant.operator), numbers)
     yield _Table("By what found them", "", ("test", "mutants"), tuple(_tests(report)), frozenset({1}))
@@ -134,7 +134,8 @@ def _row(r: Record) -> tuple[str, ...]:
     m = r.result.mutant
     verdict = r.result.verdict if not r.kind else r.kind
     return (
-        m.id, r.device, m.place, m.operator, shown(m.before, 48), shown(m.after, 48), verdict, r.result.test, shown(r.result.how, 90),
+        m.id, r.device, m.place, m.operator, shown(m.before, 48), shown(m.after, 48), verdict, r.result.test,
+        shown(r.result.how, 90),
     )  # fmt: skip
 
 

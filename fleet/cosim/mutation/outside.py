@@ -19,8 +19,8 @@ _LIMIT_S = 120.0
 
 
 def pytest_command(files: Sequence[Path], *more: str) -> list[str]:
-    """Stops at the first failure."""
-    return [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *more, *map(str, files)]
+    """Stops at the first failure; assertions stay plain, because rewriting them takes the loading of modules over."""
+    return [sys.executable, "-m", "pytest", "-q", "-x", "--assert=plain", "-p", "no:cacheprovider", *more, *map(str, files)]
 
 
 class Outside:

@@ -119,7 +119,7 @@ class PythonHunt:
                 # Without a mutant nothing is known yet of how long it takes.
                 test, how = self._outside.run(name, command, variables, _PATIENCE_S if change is None else None)
                 if test:
-                    return Result(mutant, "found", test, how, tests, time.monotonic() - began)
+                    return Result(mutant, "found", test, how.replace(f"{self._root}{os.sep}", ""), tests, time.monotonic() - began)
         return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
 
     def _variables(self, mutant: Mutant, change: Change | None, folder: Path) -> dict[str, str]:

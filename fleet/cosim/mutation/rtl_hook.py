@@ -35,7 +35,7 @@ def environment(device: str, design: Design, argument: str) -> dict[str, str]:
         "cpp": [str(p.absolute()) for p in design.cpp],
         "argument": argument,
     }
-    return {**os.environ, "PYTHONPATH": path, _VARIABLE: json.dumps(chosen)}
+    return {**os.environ, "PYTHONPATH": path, "FLEET_DEVICES": device, _VARIABLE: json.dumps(chosen)}
 
 
 def install() -> None:

@@ -21,7 +21,7 @@ _KEPT = {".py", ".sv", ".cpp", ".h", ".rdl", ".toml", ".j2"}
 
 @dataclass(frozen=True)
 class Drawn:
-    """One draw. sites: mutants that there are; count: of these, drawn with the seed."""
+    """One draw. sites: mutants that there are; count: of these, drawn with the seed; seconds: summed over them."""
 
     device: str
     over: str

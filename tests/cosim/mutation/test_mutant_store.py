@@ -1,0 +1,82 @@
+"""Results and judged survivors as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fleet.cosim.mutation.campaign import judged, shares
+from fleet.cosim.mutation.mutant import Mutant, Result
+from fleet.cosim.mutation.store import Drawn, Record, Report, load_report, load_results, save_report, save_results
+from fleet.cosim.mutation.survivors import load_survivors
+from fleet.errors import ModelError
+from fleet.report.mutants import write_mutants
+
+MUTANT = Mutant("0123456789", "rtl", "rtl/a.sv", 7, "a", "logical", "a && b", "(a) || (b)", "assign x = a && b;", 3)
+FOUND = Result(MUTANT, "found", "d/i/directed/0 ideal/regs", "commit 0: <differs>", 3, 1.25)
+SURVIVED = Result(MUTANT, "survived", "", "", 9, 2.0)
+
+GOOD = '[[survivor]]\nid = "0123456789"\nplace = "rtl/a.sv (a) logical"\nkind = "equivalent"\nreason = "never both"\n'
+
+
+def test_results_come_back(tmp_path: Path) -> None:
+    save_results(tmp_path / "r.json", {"0123456789": FOUND})
+    assert load_results(tmp_path / "r.json") == {"0123456789": FOUND}
+    assert load_results(tmp_path / "none.json") == {}
+
+
+def test_a_report_takes_the_place_of_an_older_draw(tmp_path: Path) -> None:
+    drawn = Drawn("d", "rtl", 7, 1, 10, 3.0)
+    report = Report().with_draw(drawn, [Record("d", SURVIVED)]).with_draw(drawn, [Record("d", FOUND)])
+    assert [r.result.verdict for r in report.records] == ["found"]
+    save_report(tmp_path / "mutants.json", report)
+    assert load_report(tmp_path / "mutants.json") == Report(
+        (drawn,), (Record("d", Result(MUTANT, "found", FOUND.test, FOUND.how, 3, 1.2)),)
+    )
+
+
+@pytest.mark.parametrize("text", ["[", "{}", '{"form": 1}', '{"form": 1, "draws": [{}], "mutants": []}'])
+def test_a_broken_report_is_an_error_of_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mutants.json").write_text(text)
+    with pytest.raises(ModelError, match=r"mutants\.json"):
+        load_report(tmp_path / "mutants.json")
+
+
+def test_judged_survivors_are_no_holes(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(GOOD)
+    known = load_survivors(tmp_path / "s.toml")
+    assert [r.hole for r in judged("d", [SURVIVED], known)] == [False]
+    assert [r.hole for r in judged("d", [SURVIVED], {})] == [True]
+    assert [r.kind for r in judged("d", [FOUND], known)] == [""], "what is found needs no reason"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (GOOD.replace("equivalent", "fine"), "kind 'fine' is none"),
+        (GOOD + GOOD, "stands there twice"),
+        (GOOD.replace('reason = "never both"\n', ""), "expected the texts"),
+        ("a = 1\n", "tables and nothing else"),
+        ("[[survivor", "no list of survivors"),
+    ],
+)
+def test_a_wrong_list_of_survivors_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "s.toml").write_text(text)
+    with pytest.raises(ModelError, match=says):
+        load_survivors(tmp_path / "s.toml")
+
+
+def test_the_page_counts_and_escapes(tmp_path: Path) -> None:
+    report = Report().with_draw(Drawn("d", "rtl", 7, 2, 10, 3.0), [Record("d", FOUND), Record("d", SURVIVED)])
+    page = write_mutants(report, tmp_path).read_text()
+    assert "50.0 % of 2 found, 0 survivors explained, 1 not" in page
+    assert "Holes" in page
+    assert "&lt;differs&gt;" in page
+    assert "<differs>" not in page
+    assert json.dumps("a && b")[1:-1] in (tmp_path / "README.md").read_text()
+
+
+def test_mutants_are_shared_among_the_places() -> None:
+    assert shares(8, ["rtl", "semantics", "passes"]) == [("rtl", 3), ("semantics", 3), ("passes", 2)]

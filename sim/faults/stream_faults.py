@@ -21,6 +21,7 @@ ONCHIP = streams(*(f"act/directed/{i}" for i in (38, 40)))
 HAZARD = streams(*(f"program/{i}" for i in range(12)), options=("--issue", "aux", "--memory", "stall:1"))
 PRODUCTS = streams(*(f"mvm/directed/{i}" for i in (6, 7, 10)))
 ELEMENTWISE = streams(*(f"elementwise/directed/{i}" for i in (10, 20, 34)))
+STALLED = streams(*(f"elementwise/directed/{i}" for i in (2, 10, 20)), options=("--memory", "stall:1"))
 ATTENTION = streams(*(f"trp_mvm/directed/{i}" for i in (1, 4, 10)))
 ROTARY = streams(*(f"pos_emb/directed/{i}" for i in (0, 1, 3)))
 ACTIVATION = streams(*(f"act/directed/{i}" for i in (1, 3, 20)))
@@ -137,7 +138,7 @@ FAULTS = (
     _rtl(
         "rtl-ring-full",
         "elementwise: a beat of the second operand is taken for one of the first when both come in the same order",
-        ELEMENTWISE,
+        STALLED,
         "0 elementwise",
         Choice(f"{RTL}_elementwise.sv", "wr_q[1] != rd_q", "wr_q[0] != rd_q", "assign ready = {"),
         says="",

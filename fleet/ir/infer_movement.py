@@ -88,6 +88,21 @@ def _gather(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Att
     return tensor_type((*shape[:axis], *indices, *shape[axis + 1 :]), dtype)
 
 
+_COMBINED = ("none", "add", "mul", "max", "min")
+
+
+def _scatter(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    (shape, dtype), (indices, index_dtype), (updates, other) = (tensor_of(t, "scatter") for t in operands)
+    if not shape or len(indices) != 1 or index_dtype.kind != "i":
+        raise InferenceError(f"scatter into shape {shape_words(shape)} at indices {index_dtype}{shape_words(indices)}")
+    if updates != (*indices, *shape[1:]) or other != dtype:
+        words = f"{dtype}{shape_words(shape)} at {shape_words(indices)}"
+        raise InferenceError(f"scatter of updates {other}{shape_words(updates)} into {words}")
+    if attributes["reduction"] not in _COMBINED:
+        raise InferenceError(f"scatter with the reduction {attributes['reduction']!r}, there are {', '.join(_COMBINED)}")
+    return tensor_type(shape, dtype)
+
+
 def _concat(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     if not operands:
         raise InferenceError("concat of nothing")
@@ -126,6 +141,7 @@ RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute
     "cast": _cast,
     "slice": _slice,
     "gather": _gather,
+    "scatter": _scatter,
     "concat": _concat,
     "pad": _pad,
     "dim": _dim,

@@ -36,6 +36,9 @@ BINARY: Mapping[str, np.ufunc] = {
     "not_equal": np.not_equal,
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
 }
 UNARY: Mapping[str, np.ufunc] = {
     "neg": np.negative,

@@ -122,7 +122,7 @@ class _Walk:
         function = self.model.functions.get((node.domain, node.op))
         if function is not None:
             return self._function(function, node, values, depth)
-        opset = opsets[node.domain]
+        opset = opsets.get(node.domain, 0)
 
         def body(graph: Graph, inputs: Sequence[Value]) -> list[Value]:
             inner: dict[str, Value] = {**scope, **{n: self.build.known(a, n) for n, a in graph.weights.items()}}
@@ -154,7 +154,8 @@ class _Walk:
     def _defined(self, node: Node, values: Sequence[Value], opset: int) -> Function:
         """The body that ONNX's definition of the operator has. Raises ModelError."""
         schema = _schema(node.domain, node.op, opset)
-        assert schema is not None
+        if schema is None:  # in the body of another operator: only with the inputs is it known which body that is
+            raise unsupported(node.where, [(f"{node.domain}.{node.op}" if node.domain else node.op, [node.label])])
         if schema.has_function:
             body = schema.function_body
         else:

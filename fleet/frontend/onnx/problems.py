@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fleet.errors import ModelError, SetupError
+from fleet.errors import ModelError
 
-__all__ = ["NeedsInputs", "missing_package", "refuse", "unsupported"]
+__all__ = ["NeedsInputs", "refuse", "unsupported"]
 
 _SHOWN = 40
 
@@ -37,8 +37,3 @@ def unsupported(where: str, found: Sequence[tuple[str, Sequence[str]]]) -> Model
     return ModelError(
         f"{len(found)} {names} not supported", where=where, hint="docs/onnx-operators.md lists what is", detail="\n".join(lines)
     )
-
-
-def missing_package() -> SetupError:
-    """The extra is not installed."""
-    return SetupError("the package onnx is missing", where="ONNX models", hint="pip install 'fleet-cosim[onnx]'")

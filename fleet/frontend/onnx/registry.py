@@ -16,7 +16,7 @@ Translation: TypeAlias = Callable[[Call], Result]
 
 _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
-    *("attention", "control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
+    *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
     *("quantisation", "recurrent", "reductions", "resizing", "sequences", "shapes", "sorting"),
 )
 

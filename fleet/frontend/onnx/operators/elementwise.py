@@ -14,7 +14,8 @@ from fleet.frontend.onnx.tensors import dtype_of
 
 _BINARY = {
     "Add": "add", "Sub": "sub", "Mul": "mul", "Less": "less", "LessOrEqual": "less_equal", "Greater": "greater",
-    "GreaterOrEqual": "greater_equal", "Equal": "equal", "And": "logical_and", "Or": "logical_or", "Xor": "not_equal",
+    "GreaterOrEqual": "greater_equal", "Equal": "equal", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor", "And": "logical_and", "Or": "logical_or", "Xor": "not_equal",
 }  # fmt: skip
 _UNARY = {
     "Neg": "neg", "Abs": "abs", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Tanh": "tanh", "Erf": "erf", "Sin": "sin", "Cos": "cos",
@@ -270,6 +271,12 @@ def _bit_shift(n: Call) -> Array:
     power = x.like(2) ** minimum(by, bits - 1)
     moved = x * power if n.attribute("direction", "LEFT") == "LEFT" else x // power
     return where(by < bits, moved, x.like(0))
+
+
+@operator("BitwiseNot")
+def _bitwise_not(n: Call) -> Array:
+    ones = np.asarray(-1).astype(n.x.dtype) if n.x.dtype.kind == "i" else np.iinfo(n.x.dtype).max
+    return binary("bitwise_xor", n.x, n.constant(ones, n.x.dtype))
 
 
 @operator("Binarizer", domain="ai.onnx.ml")

@@ -33,7 +33,18 @@ from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
-__all__ = ["MODEL", "SCRIPT", "assemble", "is_onnx", "load", "module_statements", "open_source", "parameters", "sample_inputs", "signature"]
+__all__ = [
+    "MODEL",
+    "SCRIPT",
+    "assemble",
+    "is_onnx",
+    "load",
+    "module_statements",
+    "open_source",
+    "parameters",
+    "sample_inputs",
+    "signature",
+]
 
 MODEL = "__fleet_model__"
 """What `__name__` is for a function's file."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -29,7 +30,9 @@ __all__ = ["Build"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 _MAX_BOUND = 1 << 12
-"""Elements of an input that may decide shapes."""
+"""Elements of an input of integers or truth values that may decide shapes; more are data."""
+_MAX_FLOATS = 32
+"""The same of floats: factors and regions of a Resize."""
 
 
 class Build:
@@ -169,7 +172,7 @@ class Build:
 
     # ---- what is wrong
 
-    def refuse(self, what: str, hint: str | None = None) -> Any:
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
         """Raises ModelError at the present node."""
         refuse(self._place.where if self._place is not None else self.where, what, hint)
 
@@ -196,7 +199,8 @@ class Build:
             if isinstance(v, BlockArgument):
                 argument = self.arguments[v.index]
                 if argument.kind == "input":
-                    if int(np.prod(argument.shape)) > _MAX_BOUND or argument.dtype.kind == "f" and argument.shape not in ((), (1,)):
+                    limit = _MAX_FLOATS if argument.dtype.kind == "f" else _MAX_BOUND
+                    if len(argument.shape) > 1 + (argument.dtype.kind != "f") or math.prod(argument.shape) > limit:
                         return None
                     found.add(argument.name)
             elif isinstance(v.owner, Operation):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -87,10 +87,10 @@ class Call:
         found = self.node.attributes.get(name, default)
         if default is not None and found is not default:
             if isinstance(default, float) and isinstance(found, int):
-                return float(found)  # pyright: ignore[reportReturnType]
+                return cast("_T", float(found))
             if not isinstance(found, type(default)):
                 self.refuse(f"its attribute {name} must be {type(default).__name__}, found {type(found).__name__}")
-        return found
+        return cast("_T", found)
 
     def has(self, name: str) -> bool:
         """Whether the node has an attribute."""
@@ -110,6 +110,6 @@ class Call:
         """A known array."""
         return self.build.known(np.asarray(value, dtype))
 
-    def refuse(self, what: str, hint: str | None = None) -> Any:
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
         """Raises ModelError at this node."""
         self.build.refuse(what, hint)

@@ -28,6 +28,7 @@ class Node:
     Attributes:
         where: "model.onnx:node 17 (Conv conv1)"; label: its name, or its first output's.
         attributes: int, float, str, list, array or Graph by name. references: attribute -> the function's attribute it takes.
+        raw: the node of the file, for ONNX's own definitions of operators.
     """
 
     op: str
@@ -38,6 +39,7 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
     references: Mapping[str, str] = field(default_factory=dict)
+    raw: Any = None
 
     def subgraphs(self) -> list[Graph]:
         """Bodies among the attributes."""

@@ -51,11 +51,11 @@ def _supported(model: Model, node: Node, opsets: Mapping[str, int]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _schema(domain: str, op: str, opset: int) -> defs.OpSchema | None:
+def _schema(domain: str, op: str, opset: int) -> Any:
     """The operator's definition, where that has a body of other operators."""
     if not defs.has(op, opset, domain):
         return None
-    schema = defs.get_schema(op, opset, domain)
+    schema: Any = defs.get_schema(op, opset, domain)
     return schema if schema.has_function or schema.has_context_dependent_function else None
 
 
@@ -133,7 +133,7 @@ class _Walk:
 
         translate = translation(node.domain, node.op, opset)
         if translate is None:
-            return self._function(self._defined(node, values, opset), node, values, depth)
+            return self._function(self._defined(node, values, opsets), node, values, depth)
         try:
             results = translate(Call(self.build, node, values, opset, body))
         except RecursionError:
@@ -151,8 +151,9 @@ class _Walk:
         self.nodes([_bound(n, attributes, node) for n in function.nodes], scope, function.opsets, depth + 1)
         return [scope.get(name) for name in function.outputs]
 
-    def _defined(self, node: Node, values: Sequence[Value], opset: int) -> Function:
+    def _defined(self, node: Node, values: Sequence[Value], opsets: Mapping[str, int]) -> Function:
         """The body that ONNX's definition of the operator has. Raises ModelError."""
+        opset = opsets.get(node.domain, 0)
         schema = _schema(node.domain, node.op, opset)
         if schema is None:  # in the body of another operator: only with the inputs is it known which body that is
             raise unsupported(node.where, [(f"{node.domain}.{node.op}" if node.domain else node.op, [node.label])])
@@ -167,6 +168,7 @@ class _Walk:
             names = [n if i < len(values) and values[i] is not None else "" for i, n in enumerate(node.inputs)]
             plain = helper.make_node(node.op, names, list(node.outputs), domain=node.domain)
             plain.attribute.extend(_attribute(n, v) for n, v in node.attributes.items() if not isinstance(v, Graph))
+            plain.attribute.extend(a for a in node.raw.attribute if a.type == onnx.AttributeProto.GRAPH)
             versions = [v for v in schema.context_dependent_function_opset_versions if v <= opset]
             if not versions:
                 refuse(node.where, "is not supported with these inputs")
@@ -175,9 +177,9 @@ class _Walk:
         if body is None or not body.node:
             refuse(node.where, "is not supported with these inputs")
         defaults = {n: _plain(a.default_value) for n, a in schema.attributes.items() if not a.required and a.default_value.type}
-        # The body is written for the opset that it names; its own operators keep their meaning in later ones.
-        function = read_function(body, node.where, {e.domain: e.version for e in body.opset_import} or {"": opset})
-        return Function(function.inputs, function.outputs, function.nodes, {"": opset, **function.opsets}, defaults)
+        named = {e.domain: e.version for e in body.opset_import}  # the body is written for the opsets that it names
+        function = read_function(body, node.where, {**opsets, **named})
+        return Function(function.inputs, function.outputs, function.nodes, function.opsets, defaults)
 
 
 def _attribute(name: str, value: Any) -> onnx.AttributeProto:
@@ -196,5 +198,13 @@ def _bound(node: Node, attributes: Mapping[str, Any], caller: Node) -> Node:
     found = {n: attributes[r] for n, r in node.references.items() if r in attributes}
     where = f"{caller.where}: {node.where.rpartition(':')[2]}"
     return Node(
-        node.op, node.domain, f"{caller.label}.{node.label}", where, node.inputs, node.outputs, {**node.attributes, **found}
+        node.op,
+        node.domain,
+        f"{caller.label}.{node.label}",
+        where,
+        node.inputs,
+        node.outputs,
+        {**node.attributes, **found},
+        {},
+        node.raw,
     )

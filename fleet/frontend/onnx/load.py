@@ -1,7 +1,7 @@
 """An ONNX file as a model: its arguments, random inputs, and the program for the inputs that are given.
 
-An input whose values decide shapes, axes or branches is bound to the values that are given, as a named dimension is bound to its size:
-it is then no input of the program.
+An input whose values decide shapes, axes or branches is bound to the values that are given, as a named dimension is bound to its
+size: it is then no input of the program.
 """
 
 from __future__ import annotations

@@ -51,21 +51,20 @@ def read_model(data: bytes, name: str, folder: Path | None = None) -> Model:
         refuse(name, "is nested too deeply")
     if not proto.HasField("graph") or not proto.opset_import:
         refuse(name, "is no ONNX model: it has no graph, or says no opset")
-    opsets = _opsets(proto.opset_import, name, {f.domain for f in proto.functions})
+    opsets = _opsets(proto.opset_import, name)
     reading = _Reading(name, folder)
     functions: dict[tuple[str, str], Function] = {}
     for f in proto.functions:
-        own = {**opsets, **_opsets(f.opset_import, name, {g.domain for g in proto.functions})}
+        own = {**opsets, **_opsets(f.opset_import, name)}
         functions[_domain(f.domain), f.name] = read_function(f, f"{name}:function {f.name}", own, reading)
     return Model(name, reading.graph(proto.graph, name, frozenset(), 0), opsets, functions)
 
 
-def read_function(
-    proto: onnx.FunctionProto, where: str, opsets: Mapping[str, int], reading: _Reading | None = None
-) -> Function:
+def read_function(proto: onnx.FunctionProto, where: str, opsets: Mapping[str, int], reading: _Reading | None = None) -> Function:
     """A function's nodes. Raises ModelError."""
     reading = reading or _Reading(where, None)
-    nodes = [reading.node(n, i, where, 1) for i, n in enumerate(proto.node)]
+    names = frozenset(proto.input) | {o for n in proto.node for o in n.output}
+    nodes = [reading.node(n, i, where, 1, names) for i, n in enumerate(proto.node)]
     defaults = {a.name: reading.attribute(a, where, 1) for a in proto.attribute_proto}
     ordered = _sorted(nodes, set(proto.input), set(proto.input), where)
     return Function(tuple(proto.input), tuple(proto.output), ordered, opsets, defaults)
@@ -75,7 +74,7 @@ def _domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def _opsets(imports: Iterable[onnx.OperatorSetIdProto], name: str, own: Iterable[str]) -> dict[str, int]:
+def _opsets(imports: Iterable[onnx.OperatorSetIdProto], name: str) -> dict[str, int]:
     found: dict[str, int] = {}
     newest = {"": defs.onnx_opset_version(), "ai.onnx.ml": 1 << 30}
     for entry in imports:
@@ -140,12 +139,18 @@ class _Reading:
             self.name_of(text, where)
         label = proto.name or next((o for o in proto.output if o), "") or f"{proto.op_type}.{index}"
         place = f"{where}:node {index} ({proto.op_type} {label})"
-        attributes = {
-            a.name: self.attribute(a, place, depth, names) for a in proto.attribute if not a.ref_attr_name
-        }
+        attributes = {a.name: self.attribute(a, place, depth, names) for a in proto.attribute if not a.ref_attr_name}
         references = {a.name: a.ref_attr_name for a in proto.attribute if a.ref_attr_name}
         return Node(
-            proto.op_type, _domain(proto.domain), label, place, tuple(proto.input), tuple(proto.output), attributes, references
+            proto.op_type,
+            _domain(proto.domain),
+            label,
+            place,
+            tuple(proto.input),
+            tuple(proto.output),
+            attributes,
+            references,
+            proto,
         )
 
     def attribute(self, proto: onnx.AttributeProto, where: str, depth: int, names: frozenset[str] = frozenset()) -> Any:

@@ -1,9 +1,9 @@
 """Dispatch hints: the name under which bytecode invokes an operator, with its types and attributes (seed 001).
 
 Grammar: ("device" | "python")_NAME_sig_INABI[_OUTABI]_ins_TYPE*[_outs_TYPE*](_KEY_VALUE+)*
-ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, c = i8, s = i16, C S u U = u8 u16 u32 u64 (ours), r = tensor. A TYPE is `i32`, `16x768xf32` or, ours,
-`?x768xf32` with an unknown dimension. Values are numbers, True or False, or, ours, text in single quotes in which "_", "'" and
-"%" are written %5F, %27 and %25; several make a list; keys and names may contain "_".
+ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, r = tensor; ours: c s = i8 i16, C S u U = u8 u16 u32 u64. A TYPE is `i32`,
+`16x768xf32` or, ours, `?x768xf32` with an unknown dimension. Values are numbers, True or False, or, ours, text in single quotes in
+which "_", "'" and "%" are written %5F, %27 and %25; several make a list; keys and names may contain "_".
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from fleet.ir.types import is_tensor, spelling
 
 __all__ = ["DispatchHintParser", "DispatchInfo", "hint_of", "info_of", "parse_type", "print_hint"]
 
-_ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c", "i16": "s"}
-_DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32", "i1": "bool", "i8": "int8", "i16": "int16"}
-_UNSIGNED = {"u8": ("C", "uint8"), "u16": ("S", "uint16"), "u32": ("u", "uint32"), "u64": ("U", "uint64")}
-_ABI |= {name: letter for name, (letter, _) in _UNSIGNED.items()}
-_DTYPES |= {name: dtype for name, (_, dtype) in _UNSIGNED.items()}
+_UNSIGNED = {"u8": "C", "u16": "S", "u32": "u", "u64": "U"}
+_ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c", "i16": "s", **_UNSIGNED}
+_DTYPES = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32", "i1": "bool", "i8": "int8",
+    "i16": "int16", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}  # fmt: skip
 _TYPE = re.compile(r"(?:(?:[0-9]+|\?)x)*(?:f64|f32|f16|i64|i32|i16|i1|i8|u8|u16|u32|u64)\Z")
 _VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)\Z|True\Z|False\Z|'[^_']*'\Z")
 _ESCAPES = {ord(c): f"%{ord(c):02X}" for c in "_'%"}

@@ -97,9 +97,7 @@ def _scan(n: Call) -> Sequence[Value]:
     (length,) = lengths
     scanned: list[list[Array]] = [[] for _ in range(outputs)]
     for t in range(length):
-        parts = [
-            x.part(a, length - 1 - t if back else t, 1).squeeze(a) for x, a, back in zip(inputs, axes, backwards, strict=True)
-        ]
+        parts = [x.part(a, length - 1 - t if back else t, 1).squeeze(a) for x, a, back in zip(inputs, axes, backwards, strict=True)]
         results = n.body(body, [*states, *parts])
         states = results[: len(states)]
         for rows, value in zip(scanned, results[len(states) :], strict=True):

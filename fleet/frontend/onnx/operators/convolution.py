@@ -149,5 +149,3 @@ def _conv_integer(n: Call) -> Array:
         zero = w_zero.astype(np.int32)
         w = w - (zero.reshape() if zero.size == 1 else zero.reshape(zero.size, *[1] * (w.rank - 1)))
     return convolve(n, x, w)
-
-

@@ -18,8 +18,9 @@ _BINARY = {
     "BitwiseXor": "bitwise_xor", "And": "logical_and", "Or": "logical_or", "Xor": "not_equal",
 }  # fmt: skip
 _UNARY = {
-    "Neg": "neg", "Abs": "abs", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Tanh": "tanh", "Erf": "erf", "Sin": "sin", "Cos": "cos",
-    "Floor": "floor", "Ceil": "ceil", "Round": "rint", "Sign": "sign", "Not": "logical_not", "IsNaN": "isnan", "Sigmoid": "sigmoid",
+    "Neg": "neg", "Abs": "abs", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Tanh": "tanh", "Erf": "erf", "Sin": "sin",
+    "Cos": "cos", "Floor": "floor", "Ceil": "ceil", "Round": "rint", "Sign": "sign", "Not": "logical_not",
+    "IsNaN": "isnan", "Sigmoid": "sigmoid",
 }  # fmt: skip
 _INTEGER = frozenset({"Floor", "Ceil", "Round", "Abs"})
 
@@ -265,12 +266,21 @@ def _cast_like(n: Call) -> Array:
 
 @operator("BitShift")
 def _bit_shift(n: Call) -> Array:
-    """A shift by n is a product with, or a quotient by, 2**n; the types are unsigned."""
+    """A shift by n is a product with, or a quotient by, 2**n; a shift by more than there are bits leaves none."""
     x, by = n.array(0), n.array(1)
     bits = x.dtype.itemsize * 8
-    power = x.like(2) ** minimum(by, bits - 1)
-    moved = x * power if n.attribute("direction", "LEFT") == "LEFT" else x // power
-    return where(by < bits, moved, x.like(0))
+    signed = x.dtype.kind == "i"
+    inside = by < bits
+    if signed:
+        inside = binary("logical_and", inside, by >= 0)
+        by = maximum(by, 0)
+    power = x.like(2) ** minimum(by, bits - 1)  # of a signed type -2**(bits - 1) for the last, which the product wants
+    if n.attribute("direction", "LEFT") == "LEFT":
+        return where(inside, x * power, x.like(0))
+    if not signed:
+        return where(inside, x // power, x.like(0))
+    moved = where(by < bits - 1, x // power, where(x < 0, x.like(-1), x.like(0)))
+    return where(inside, moved, where(x < 0, x.like(-1), x.like(0)))
 
 
 @operator("BitwiseNot")
@@ -282,5 +292,3 @@ def _bitwise_not(n: Call) -> Array:
 @operator("Binarizer", domain="ai.onnx.ml")
 def _binarizer(n: Call) -> Array:
     return where(n.x > n.attribute("threshold", 0.0), n.x.like(1), n.x.like(0))
-
-

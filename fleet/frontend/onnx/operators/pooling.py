@@ -115,5 +115,3 @@ def _max_unpool(n: Call) -> Array:
     sources[indices] = np.arange(x.size)
     flat = x.reshape(x.size).pad([0], [1])
     return flat.take(n.constant(sources.astype(np.int64))).reshape(*shape)
-
-

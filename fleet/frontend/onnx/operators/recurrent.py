@@ -59,7 +59,9 @@ class Cell:
         """One of the gates side by side."""
         return v.part(-1, index * self.hidden, self.hidden)
 
-    def run(self, step: Callable[[Array, Sequence[Array]], Sequence[Array]], states: Sequence[Array]) -> tuple[Array, Sequence[Array]]:
+    def run(
+        self, step: Callable[[Array, Sequence[Array]], Sequence[Array]], states: Sequence[Array]
+    ) -> tuple[Array, Sequence[Array]]:
         """All steps: [time, batch, hidden] and the last states. A sequence that is over keeps its state and gives zeros."""
         steps, batch = self.x.shape[:2]
         lengths = self.n.integers(4, "its sequence_lens") if self.n.optional(4) is not None else [steps] * batch

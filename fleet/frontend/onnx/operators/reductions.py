@@ -73,6 +73,8 @@ def _reduce(n: Call) -> Array:
     if any(x.shape[a] == 0 for a in axes) and op in _EMPTY:
         shape = [1 if i in axes else d for i, d in enumerate(x.shape) if keep or i not in axes]
         value = _EMPTY[op]
+        if x.dtype.kind == "b":
+            value = op == "ReduceMin"
         if x.dtype.kind in "iu" and np.isinf(value):
             value = np.iinfo(x.dtype).min if value < 0 else np.iinfo(x.dtype).max
         return n.constant(np.full(shape, value, x.dtype))

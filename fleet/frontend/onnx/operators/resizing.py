@@ -81,6 +81,7 @@ def _axes(n: Call, x: Array) -> list[_Axis]:
 def _coordinates(n: Call, a: _Axis, transform: str) -> np.ndarray:
     """Where in the input each element of the output lies."""
     i = np.arange(a.after, dtype=np.float64)
+    length = a.scale * a.before  # not rounded down, as ONNX's definition has it
     match transform:
         case "half_pixel":
             return (i + 0.5) / a.scale - 0.5
@@ -90,12 +91,12 @@ def _coordinates(n: Call, a: _Axis, transform: str) -> np.ndarray:
         case "pytorch_half_pixel":
             return (i + 0.5) / a.scale - 0.5 if a.after > 1 else i * 0
         case "align_corners":
-            return i * (a.before - 1) / (a.after - 1) if a.after > 1 else i * 0
+            return i * (a.before - 1) / (length - 1) if a.after > 1 else i * 0
         case "asymmetric":
             return i / a.scale
         case "tf_crop_and_resize":
             if a.after > 1:
-                return a.start * (a.before - 1) + i * (a.end - a.start) * (a.before - 1) / (a.after - 1)
+                return a.start * (a.before - 1) + i * (a.end - a.start) * (a.before - 1) / (length - 1)
             return i * 0 + 0.5 * (a.start + a.end) * (a.before - 1)
         case _:
             return n.refuse(f"the coordinate_transformation_mode {transform!r}")

@@ -16,7 +16,7 @@ def _construct(n: Call) -> list[Value]:
 
 
 @operator("SequenceEmpty")
-def _empty(n: Call) -> list[Value]:
+def _empty(_n: Call) -> list[Value]:
     return [[]]
 
 

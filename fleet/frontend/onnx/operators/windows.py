@@ -1,7 +1,7 @@
 """Windows that slide over the spatial dimensions of [N, C, ...]: what convolutions and poolings share.
 
-All windows of a tensor are one gather along its flattened spatial dimensions: [N, C, window's elements, places]. It is the same for any
-rank, stride and dilation.
+All windows of a tensor are one gather along its flattened spatial dimensions: [N, C, window's elements, places]. It is the same for
+any rank, stride and dilation.
 """
 
 from __future__ import annotations

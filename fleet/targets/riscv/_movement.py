@@ -112,7 +112,7 @@ def emit_gather(b: Builder, op: FleetOp, out: Array, table: Array, indices: Arra
 
 
 def emit_scatter(b: Builder, op: FleetOp, out: Array, operand: Array, indices: Array, updates: Array) -> None:
-    """Rows put into, or combined with, those of a copy of the operand, one index after another; indices as `emit_gather` takes them."""
+    """Rows put into, or combined with, those of a copy of the operand, one index after another (see `emit_gather`)."""
     reduction = str(attributes_of(op)["reduction"])
     emit_copy(b, out.shape, out, out.strides, index(0), operand, operand.strides, index(0))
     rows, dtype = out.shape[0], out.dtype

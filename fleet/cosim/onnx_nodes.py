@@ -1,0 +1,185 @@
+"""ONNX's own node tests on the VM: `python -m fleet.cosim.onnx_nodes [--check]` writes the tables of docs/onnx-operators.md.
+
+The tests are models of one operator with inputs and the results that they must have; the package onnx makes them. Each is read by
+fleet's front end and run by fleet's VM, and is one of
+
+    passed     its results are those of the test, within the test's tolerances
+    bound      as passed; inputs that decide shapes were bound to their values
+    folded     all of its inputs decide shapes: the front end computed it, nothing was left to run (not counted as passed)
+    skipped    refused with a reason
+    failed     computed, and something else came out
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import FleetError
+from fleet.ir.tables import write_page
+
+__all__ = ["NodeCase", "Outcome", "main", "node_cases", "run_case"]
+
+_PAGE = Path("docs/onnx-operators.md")
+_SKIPPED = Path("docs/onnx-skipped.md")
+_TYPES = "its tensors have a type that fleet does not carry"
+
+
+@dataclass(frozen=True)
+class NodeCase:
+    """A node test. data: the serialized model; sets: inputs and results, arrays (or what is no tensor)."""
+
+    name: str
+    operator: str
+    data: bytes
+    sets: Sequence[tuple[Sequence[Any], Sequence[Any]]]
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a test ended; see the module's docstring."""
+
+    verdict: str
+    reason: str = ""
+
+
+def node_cases() -> Iterator[NodeCase]:
+    """The node tests of the installed onnx, in its order."""
+    import warnings
+
+    from onnx.backend.test.loader import load_model_tests
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = load_model_tests(kind="node")
+    single = {c.name: _single(c.model) for c in found}
+    for case in found:
+        operator = single.get(case.name.split("_expanded")[0]) or single[case.name] or "several"
+        sets = [([_array(a) for a in i], [_array(a) for a in o]) for i, o in case.data_sets or ()]
+        assert case.model is not None, "node tests are made in memory"
+        yield NodeCase(case.name, operator, case.model.SerializeToString(), sets, case.rtol, case.atol)
+
+
+def _single(model: Any) -> str | None:
+    """The operator of a test of one; domains other than ONNX's first are named."""
+    names = {f"{n.domain}.{n.op_type}" if n.domain else n.op_type for n in model.graph.node}
+    return names.pop() if len(names) == 1 else None
+
+
+def _array(value: Any) -> Any:
+    import onnx
+
+    if isinstance(value, onnx.TensorProto):
+        return onnx.numpy_helper.to_array(value)
+    return value if value is None or isinstance(value, list) else np.asarray(value)
+
+
+def run_case(case: NodeCase) -> Outcome:
+    """Reads and runs one test."""
+    from fleet.frontend.onnx.load import program_of
+    from fleet.frontend.onnx.reader import read_model
+    from fleet.targets.bytecode.convert import ByteCodeConverter
+    from fleet.targets.bytecode.vm import VM
+
+    if any(not isinstance(v, np.ndarray) for i, o in case.sets for v in (*i, *o)):
+        return Outcome("skipped", "its inputs or results are sequences or optionals, which are no tensors")
+    bound = folded = False
+    try:
+        model = read_model(case.data, case.name)
+        for inputs, wanted in case.sets:
+            given = {p.name: a for p, a in zip(model.graph.inputs, inputs, strict=True)}
+            program = program_of(model, given)
+            found = VM(ByteCodeConverter(program).convert()).run({a.name: given[a.name] for a in program.inputs})
+            if reason := _differs(list(found.values()), wanted, case):
+                return Outcome("failed", reason)
+            bound = bound or len(program.inputs) < len(given)
+            folded = folded or not program.inputs
+    except FleetError as error:
+        return Outcome("skipped", _reason(error))
+    return Outcome("folded" if folded else "bound" if bound else "passed")
+
+
+def _differs(found: Sequence[np.ndarray], wanted: Sequence[np.ndarray], case: NodeCase) -> str:
+    if not wanted or len(found) != len(wanted):
+        return f"{len(found)} results, expected {len(wanted)}"
+    for got, want in zip(found, wanted, strict=True):
+        if (got.dtype, got.shape) != (want.dtype, want.shape):
+            return f"{got.dtype}{list(got.shape)}, expected {want.dtype}{list(want.shape)}"
+        if not np.allclose(got, want, case.rtol, case.atol, equal_nan=True):
+            return "other values"
+    return ""
+
+
+def _reason(error: FleetError) -> str:
+    if "element type" in error.what:
+        return f"{_TYPES}: {error.what.split()[2]}"
+    names = [line.split(":")[0].strip() for line in (error.detail or "").splitlines()]
+    if "not supported" in error.what and names:
+        return f"operators that are not supported: {', '.join(names)}"
+    return error.what
+
+
+def _tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
+    """The generated parts of the page."""
+    by_operator: dict[str, Counter[str]] = {}
+    for operator, outcome in outcomes.values():
+        by_operator.setdefault(operator, Counter())[outcome.verdict] += 1
+    rows = ["| operator | tests | passed | of them with bound inputs | folded | skipped |", "|---|---|---|---|---|---|"]
+    for operator, c in sorted(by_operator.items(), key=lambda item: item[0].lower()):
+        rows.append(f"| `{operator}` | {c.total()} | {c['passed'] + c['bound']} | {c['bound']} | {c['folded']} | {c['skipped']} |")
+    total = sum((c for c in by_operator.values()), Counter[str]())
+    passed = total["passed"] + total["bound"]
+    summary = (
+        f"Of {total.total()} node tests {passed} pass on `vm` ({total['bound']} of them with inputs bound that decide shapes), "
+        f"{total['folded']} are computed whole while the model is read, {total['skipped']} are refused with a reason, "
+        f"{total['failed']} give something else.\n"
+    )
+    return {"summary": summary, "node tests": "\n".join(rows) + "\n", "unsupported": _unsupported(by_operator)}
+
+
+def _unsupported(by_operator: Mapping[str, Counter[str]]) -> str:
+    """Operators of ONNX that the front end neither has nor takes apart."""
+    from onnx import defs
+
+    from fleet.frontend.onnx.registry import translation
+
+    names: list[str] = []
+    for schema in defs.get_all_schemas():
+        body: Any = schema
+        if body.deprecated or body.has_function or body.has_context_dependent_function:
+            continue
+        if translation(schema.domain, schema.name, 1 << 30) is None:
+            names.append(f"`{schema.domain}.{schema.name}`" if schema.domain else f"`{schema.name}`")
+    return f"{len(names)}: {', '.join(sorted(names))}\n"
+
+
+def _skipped(outcomes: Mapping[str, tuple[str, Outcome]]) -> str:
+    rows = ["| test | operator | reason |", "|---|---|---|"]
+    for name, (operator, outcome) in sorted(outcomes.items()):
+        if outcome.verdict in ("skipped", "failed"):
+            words = outcome.reason.replace("|", "\\|").replace("\n", " ")
+            rows.append(f"| `{name}` | `{operator}` | {'FAILED: ' if outcome.verdict == 'failed' else ''}{words} |")
+    return "\n".join(rows) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """In the repository's root."""
+    outcomes = {case.name: (case.operator, run_case(case)) for case in node_cases()}
+    failed = [name for name, (_, o) in outcomes.items() if o.verdict == "failed"]
+    for name in failed:
+        print(f"{name}: {outcomes[name][1].reason}", file=sys.stderr)
+    check = "--check" in arguments
+    stale = write_page(_PAGE, _tables(outcomes), check) | write_page(_SKIPPED, {"skipped": _skipped(outcomes)}, check)
+    return 1 if failed else stale
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -142,10 +142,10 @@ def _tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
         f"{total['folded']} are computed whole while the model is read, {total['skipped']} are refused with a reason, "
         f"{total['failed']} give something else.\n"
     )
-    return {"summary": summary, "node tests": "\n".join(rows) + "\n", "unsupported": _unsupported(by_operator)}
+    return {"summary": summary, "node tests": "\n".join(rows) + "\n", "unsupported": _unsupported()}
 
 
-def _unsupported(by_operator: Mapping[str, Counter[str]]) -> str:
+def _unsupported() -> str:
     """Operators of ONNX that the front end neither has nor takes apart."""
     from onnx import defs
 

@@ -59,6 +59,30 @@ def _schema(domain: str, op: str, opset: int) -> Any:
     return schema if schema.has_function or schema.has_context_dependent_function else None
 
 
+@lru_cache(maxsize=1024)
+def _attributes(domain: str, op: str, opset: int) -> Mapping[str, int] | None:
+    """Names and types of an operator's attributes; None where ONNX does not define it."""
+    if not defs.has(op, opset, domain):
+        return None
+    schema: Any = defs.get_schema(op, opset, domain)
+    return {name: a.type.value for name, a in schema.attributes.items()}
+
+
+def _check_attributes(node: Node, opset: int) -> None:
+    """Refuses an attribute that would be ignored: one that the operator has not, or of another kind."""
+    known = _attributes(node.domain, node.op, opset) if node.raw is not None else None
+    if known is None:
+        return
+    for a in node.raw.attribute:
+        if known.get(a.name) != a.type:
+            kinds = onnx.AttributeProto.AttributeType
+            words = {v: k for k, v in kinds.items()}
+            if a.name not in known:
+                refuse(node.where, f"{node.op} has no attribute {a.name!r}", f"it has {', '.join(sorted(known)) or 'none'}")
+            expected = words.get(known[a.name], "?")
+            refuse(node.where, f"its attribute {a.name} must be {expected}, found {words.get(a.type, a.type)}")
+
+
 def import_model(
     model: Model, arguments: Sequence[Argument], bound: Mapping[str, np.ndarray], symbols: Mapping[str, int]
 ) -> Program:
@@ -131,13 +155,20 @@ class _Walk:
             self.build.at(node)
             return [inner[p.name] for p in graph.outputs]
 
+        _check_attributes(node, opset)
         translate = translation(node.domain, node.op, opset)
         if translate is None:
-            return self._function(self._defined(node, values, opsets), node, values, depth)
+            try:
+                defined = self._defined(node, values, opsets)
+            except (ValueError, TypeError, RuntimeError) as error:
+                refuse(node.where, f"does not fit its definition ({str(error).splitlines()[0][:200]})", _shapes(values))
+            return self._function(defined, node, values, depth)
         try:
             results = translate(Call(self.build, node, values, opset, body))
         except RecursionError:
             refuse(node.where, "is nested too deeply")
+        except _CAUSES as error:
+            refuse(node.where, f"does not fit its inputs ({str(error) or type(error).__name__})", _shapes(values))
         return [results] if isinstance(results, Array) else list(results or ())
 
     def _function(self, function: Function, node: Node, values: Sequence[Value], depth: int) -> list[Value]:
@@ -167,8 +198,9 @@ class _Walk:
             ]
             names = [n if i < len(values) and values[i] is not None else "" for i, n in enumerate(node.inputs)]
             plain = helper.make_node(node.op, names, list(node.outputs), domain=node.domain)
-            plain.attribute.extend(_attribute(n, v) for n, v in node.attributes.items() if not isinstance(v, Graph))
-            plain.attribute.extend(a for a in node.raw.attribute if a.type == onnx.AttributeProto.GRAPH)
+            own = {a.name for a in node.raw.attribute if not a.ref_attr_name}
+            plain.attribute.extend(a for a in node.raw.attribute if a.name in own)
+            plain.attribute.extend(_attribute(n, v) for n, v in node.attributes.items() if n not in own)
             versions = [v for v in schema.context_dependent_function_opset_versions if v <= opset]
             if not versions:
                 refuse(node.where, "is not supported with these inputs")
@@ -180,6 +212,15 @@ class _Walk:
         named = {e.domain: e.version for e in body.opset_import}  # the body is written for the opsets that it names
         function = read_function(body, node.where, {**opsets, **named})
         return Function(function.inputs, function.outputs, function.nodes, function.opsets, defaults)
+
+
+_CAUSES: tuple[type[Exception], ...] = (ArithmeticError, ValueError, LookupError, TypeError, MemoryError)
+"""What Python and NumPy raise where a node's attributes and inputs have ranks or values that its definition does not allow."""
+
+
+def _shapes(values: Sequence[Value]) -> str:
+    words = [f"{v.dtype}{list(v.shape)}" if isinstance(v, Array) else "nothing" if v is None else "a sequence" for v in values]
+    return f"they are {', '.join(words) or 'none'}"
 
 
 def _attribute(name: str, value: Any) -> onnx.AttributeProto:

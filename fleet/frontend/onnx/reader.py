@@ -63,6 +63,8 @@ def read_model(data: bytes, name: str, folder: Path | None = None) -> Model:
 def read_function(proto: onnx.FunctionProto, where: str, opsets: Mapping[str, int], reading: _Reading | None = None) -> Function:
     """A function's nodes. Raises ModelError."""
     reading = reading or _Reading(where, None)
+    for text in (proto.name, proto.domain, *proto.input, *proto.output):
+        reading.name_of(text, where)
     names = frozenset(proto.input) | {o for n in proto.node for o in n.output}
     nodes = [reading.node(n, i, where, 1, names) for i, n in enumerate(proto.node)]
     defaults = {a.name: reading.attribute(a, where, 1) for a in proto.attribute_proto}
@@ -79,6 +81,8 @@ def _opsets(imports: Iterable[onnx.OperatorSetIdProto], name: str) -> dict[str, 
     newest = {"": defs.onnx_opset_version(), "ai.onnx.ml": 1 << 30}
     for entry in imports:
         domain = _domain(entry.domain)
+        if not isinstance(domain, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            refuse(name, "the name of an opset's domain is not UTF-8")
         found[domain] = entry.version
         if domain in DOMAINS and not DOMAINS[domain] <= entry.version <= newest[domain]:
             hint = f"opsets {DOMAINS[domain]} to {newest[domain]} are read; convert it with onnx.version_converter"
@@ -125,6 +129,8 @@ class _Reading:
         if not proto.type.HasField("tensor_type"):
             return Port(proto.name, None, None, sequence=bool(proto.type.WhichOneof("value")))
         tensor = proto.type.tensor_type
+        for d in tensor.shape.dim:
+            self.name_of(d.dim_param, where)
         dims = tuple(_dim(d) for d in tensor.shape.dim) if tensor.HasField("shape") else None
         if dims is not None and any(isinstance(d, int) and d < 0 for d in dims):
             refuse(where, f"{proto.name!r} has the shape {list(dims)}")
@@ -135,10 +141,13 @@ class _Reading:
         self.count += 1
         if self.count > MAX_NODES:
             refuse(self.name, f"has more than {MAX_NODES} nodes")
-        for text in (proto.name, proto.op_type, *proto.input, *proto.output):
+        for text in (proto.name, proto.op_type, proto.domain, *proto.input, *proto.output):
             self.name_of(text, where)
         label = proto.name or next((o for o in proto.output if o), "") or f"{proto.op_type}.{index}"
         place = f"{where}:node {index} ({proto.op_type} {label})"
+        for a in proto.attribute:
+            self.name_of(a.name, place)
+            self.name_of(a.ref_attr_name, place)
         attributes = {a.name: self.attribute(a, place, depth, names) for a in proto.attribute if not a.ref_attr_name}
         references = {a.name: a.ref_attr_name for a in proto.attribute if a.ref_attr_name}
         return Node(
@@ -176,7 +185,9 @@ class _Reading:
                 return Unread(_A.AttributeType.Name(proto.type) if proto.type in _A.AttributeType.values() else "unknown")
 
     def name_of(self, name: str, where: str) -> None:
-        """Refuses names that no one could print."""
+        """Refuses names that no one could print: protobuf gives bytes for what is no UTF-8."""
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            refuse(where, "a name that is not UTF-8")
         if len(name) > MAX_NAME:
             refuse(where, f"a name of {len(name)} characters, at most {MAX_NAME} are read")
 

@@ -141,15 +141,26 @@ def _external(tensor: onnx.TensorProto, where: str, folder: Path | None, expecte
     return np.memmap(place.path, np.uint8, "r", place.offset, (expected,)).view(np.ndarray)
 
 
+def _inside(root: Path, location: str) -> Path | None:
+    """The file, links followed; None for one that is not there, or not below the folder."""
+    if "\0" in location or Path(location).is_absolute():
+        return None
+    try:
+        path = Path(os.path.realpath(root / location))
+        return path if path != root and path.is_relative_to(root) and path.is_file() else None
+    except OSError:  # a name that no file can have
+        return None
+
+
 def _place(tensor: onnx.TensorProto, where: str, folder: Path | None) -> Beside:
     entries = {e.key: e.value for e in tensor.external_data}
     location = entries.get("location", "")
     if folder is None or not location:
         refuse(where, "has external data, and no file is named for it")
     root = Path(os.path.realpath(folder))
-    path = Path(os.path.realpath(root / location)) if "\0" not in location else root
-    if Path(location).is_absolute() or path == root or not path.is_relative_to(root) or not path.is_file():
-        refuse(where, f"its data lie in {location!r}, which is no file below the model's folder")
+    path = _inside(root, location)
+    if path is None:
+        refuse(where, f"its data lie in {location[:200]!r}, which is no file below the model's folder")
     numbers: dict[str, int | None] = {}
     for key in ("offset", "length"):
         text = entries.get(key)

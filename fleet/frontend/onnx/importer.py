@@ -74,7 +74,7 @@ def _check_attributes(node: Node, opset: int) -> None:
     if known is None:
         return
     for a in node.raw.attribute:
-        if known.get(a.name) != a.type:
+        if not a.ref_attr_name and known.get(a.name) != a.type:
             kinds = onnx.AttributeProto.AttributeType
             words = {v: k for k, v in kinds.items()}
             if a.name not in known:

@@ -1,4 +1,6 @@
-"""ONNX's own node tests on the VM: `python -m fleet.cosim.onnx_nodes [--check]` writes the tables of docs/onnx-operators.md.
+"""ONNX's own node tests: `python -m fleet.cosim.onnx_nodes [--check]` writes the tables of docs/onnx-operators.md.
+
+With `--riscv` those of docs/onnx-riscv.md (minutes): the tests that pass on the VM, on the engine `riscv`.
 
 The tests are models of one operator with inputs and the results that they must have; the package onnx makes them. Each is read by
 fleet's front end and run by fleet's VM, and is one of
@@ -12,6 +14,7 @@ fleet's front end and run by fleet's VM, and is one of
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +31,7 @@ __all__ = ["NodeCase", "Outcome", "main", "node_cases", "run_case"]
 
 _PAGE = Path("docs/onnx-operators.md")
 _SKIPPED = Path("docs/onnx-skipped.md")
+_RISCV = Path("docs/onnx-riscv.md")
 _TYPES = "its tensors have a type that fleet does not carry"
 
 
@@ -82,12 +86,12 @@ def _array(value: Any) -> Any:
     return value if value is None or isinstance(value, list) else np.asarray(value)
 
 
-def run_case(case: NodeCase) -> Outcome:
-    """Reads and runs one test."""
+def run_case(case: NodeCase, engine: str = "vm") -> Outcome:
+    """Reads and runs one test on an engine."""
+    from fleet.engines.base import RunOptions
+    from fleet.engines.registry import find_engine
     from fleet.frontend.onnx.load import program_of
     from fleet.frontend.onnx.reader import read_model
-    from fleet.targets.bytecode.convert import ByteCodeConverter
-    from fleet.targets.bytecode.vm import VM
 
     if any(not isinstance(v, np.ndarray) for i, o in case.sets for v in (*i, *o)):
         return Outcome("skipped", "its inputs or results are sequences or optionals, which are no tensors")
@@ -97,8 +101,9 @@ def run_case(case: NodeCase) -> Outcome:
         for inputs, wanted in case.sets:
             given = {p.name: a for p, a in zip(model.graph.inputs, inputs, strict=True)}
             program = program_of(model, given)
-            found = VM(ByteCodeConverter(program).convert()).run({a.name: given[a.name] for a in program.inputs})
-            if reason := _differs(list(found.values()), wanted, case):
+            fed = {a.name: given[a.name] for a in program.inputs}
+            found = find_engine(engine).engine.run(program, fed, RunOptions(keep_tensors=False)).outputs
+            if reason := _differs([found[name] for name in program.outputs], wanted, case):
                 return Outcome("failed", reason)
             bound = bound or len(program.inputs) < len(given)
             folded = folded or not program.inputs
@@ -170,8 +175,54 @@ def _skipped(outcomes: Mapping[str, tuple[str, Outcome]]) -> str:
     return "\n".join(rows) + "\n"
 
 
+def _riscv_tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
+    """The page of the RISC-V target: by operator, and what is refused, by reason."""
+    by_operator: dict[str, Counter[str]] = {}
+    reasons: dict[str, list[str]] = {}
+    for name, (operator, outcome) in outcomes.items():
+        passed = outcome.verdict in ("passed", "bound", "folded")
+        by_operator.setdefault(operator, Counter())["passed" if passed else outcome.verdict] += 1
+        if not passed:
+            reasons.setdefault(_kind(outcome.reason), []).append(name)
+    rows = ["| operator | tests that pass on `vm` | on `riscv` | refused |", "|---|---|---|---|"]
+    for operator, c in sorted(by_operator.items(), key=lambda item: item[0].lower()):
+        rows.append(f"| `{operator}` | {c.total()} | {c['passed']} | {c['skipped']} |")
+    total = sum(by_operator.values(), Counter[str]())
+    summary = (
+        f"Of the {total.total()} node tests that pass on `vm`, {total['passed']} pass on `riscv`, {total['skipped']} are refused, "
+        f"{total['failed']} give something else.\n"
+    )
+    why = ["| reason | tests | for instance |", "|---|---|---|"]
+    for reason, names in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
+        words = reason.replace("|", "\\|").replace("\n", " ")
+        why.append(f"| {words} | {len(names)} | `{min(names)}` |")
+    return {"summary": summary, "reasons": "\n".join(why) + "\n", "node tests": "\n".join(rows) + "\n"}
+
+
+def _kind(reason: str) -> str:
+    """A reason without the names and shapes of one test."""
+    found = re.search(r"(?:has dtype |tensor<(?:[0-9]+x)*)(?:([a-z]{3,}[0-9]*)|(f|i|ui)([0-9]+))", reason)
+    if found:
+        kinds = {"f": "float", "i": "int", "ui": "uint"}
+        return f"the target has no {found[1] or kinds[found[2]] + found[3]}"
+    return re.sub(r"\(?[0-9]+(?:, ?[0-9]*)*\)?", "N", reason)
+
+
+def _riscv(check: bool) -> int:
+    outcomes: dict[str, tuple[str, Outcome]] = {}
+    for case in node_cases():
+        if run_case(case).verdict in ("passed", "bound"):
+            outcomes[case.name] = case.operator, run_case(case, "riscv")
+    failed = [name for name, (_, o) in outcomes.items() if o.verdict == "failed"]
+    for name in failed:
+        print(f"{name}: {outcomes[name][1].reason}", file=sys.stderr)
+    return 1 if failed else write_page(_RISCV, _riscv_tables(outcomes), check)
+
+
 def main(arguments: Sequence[str]) -> int:
     """In the repository's root."""
+    if "--riscv" in arguments:
+        return _riscv("--check" in arguments)
     outcomes = {case.name: (case.operator, run_case(case)) for case in node_cases()}
     failed = [name for name, (_, o) in outcomes.items() if o.verdict == "failed"]
     for name in failed:

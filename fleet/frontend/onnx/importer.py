@@ -70,8 +70,8 @@ def _attributes(domain: str, op: str, opset: int) -> Mapping[str, int] | None:
 
 def _check_attributes(node: Node, opset: int) -> None:
     """Refuses an attribute that would be ignored: one that the operator has not, or of another kind."""
-    known = _attributes(node.domain, node.op, opset) if node.raw is not None else None
-    if known is None:
+    known = _attributes(node.domain, node.op, opset)
+    if known is None or node.raw is None:
         return
     for a in node.raw.attribute:
         if not a.ref_attr_name and known.get(a.name) != a.type:

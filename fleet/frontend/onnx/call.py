@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
@@ -11,6 +12,7 @@ import numpy as np
 from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.graph import Graph, Node
+from fleet.frontend.onnx.limits import MAX_MADE
 
 __all__ = ["Call", "Value"]
 
@@ -105,6 +107,11 @@ class Call:
     def wants(self, output: int) -> bool:
         """Whether the node's output is named, and so may be used."""
         return output < len(self.node.outputs) and bool(self.node.outputs[output])
+
+    def bounded(self, *sizes: int) -> None:
+        """Refuses an array of indices or weights that would be too large, before it is made. Raises ModelError."""
+        if math.prod(sizes) > MAX_MADE:
+            self.refuse(f"needs an array of {' x '.join(map(str, sizes))} elements beside its inputs, at most {MAX_MADE} are made")
 
     def constant(self, value: Any, dtype: Any = None) -> Array:
         """A known array."""

@@ -14,7 +14,7 @@ from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.call import Call, Value
 from fleet.frontend.onnx.graph import Function, Graph, Model, Node
-from fleet.frontend.onnx.limits import MAX_DEPTH
+from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_STEPS
 from fleet.frontend.onnx.problems import refuse, unsupported
 from fleet.frontend.onnx.reader import read_function
 from fleet.frontend.onnx.registry import translation
@@ -122,13 +122,16 @@ class _Walk:
     """The nodes of one model, its functions and bodies."""
 
     def __init__(self, model: Model, build: Build) -> None:
-        self.model, self.build = model, build
+        self.model, self.build, self.steps = model, build, 0
 
     def nodes(self, nodes: Sequence[Node], scope: dict[str, Value], opsets: Mapping[str, int], depth: int) -> None:
         """Computes the nodes one after another; results go into the scope."""
         if depth > MAX_DEPTH:
             refuse(self.model.name, f"functions and bodies nested deeper than {MAX_DEPTH}")
         for node in nodes:
+            self.steps += depth > 0
+            if self.steps > MAX_STEPS:
+                refuse(node.where, f"more than {MAX_STEPS} nodes of bodies and functions, counted each time")
             values = [scope[n] if n else None for n in node.inputs]
             while values and values[-1] is None:
                 values.pop()

@@ -6,10 +6,12 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_FILE",
     "MAX_FOLDED",
+    "MAX_MADE",
     "MAX_NAME",
     "MAX_NODES",
     "MAX_OPERATIONS",
     "MAX_PARTS",
+    "MAX_STEPS",
     "MAX_UNROLLED",
     "OLDEST_OPSET",
 ]
@@ -31,6 +33,12 @@ MAX_UNROLLED = 4096
 
 MAX_FOLDED = 1 << 16
 """Elements of an array that is computed while the model is read; larger ones are computed when it runs."""
+
+MAX_MADE = 1 << 26
+"""Elements of an array of indices, weights or truth values that an operator's translation makes."""
+
+MAX_STEPS = 40_000
+"""Nodes of bodies and functions that are followed, each counted every time."""
 
 MAX_PARTS = 4096
 """Parts of a Split, elements of a sequence."""

@@ -133,6 +133,48 @@ def test_pads_ranges_and_loops_are_bounded() -> None:
     assert "(Loop forever): more than 4096 rounds" in refused(endless)
 
 
+def test_what_a_translation_makes_is_bounded() -> None:
+    """Indices, masks and weights of operators on a tensor that takes no memory itself."""
+    big = {"s": np.array([40_000, 50_000]), "k": np.array([0]), "d": np.array(1 << 40), "v": np.ones(2, np.float32)}
+    wide = node("Expand", ["one", "s"], ["x"])
+    for inner in (
+        node("Trilu", ["x"], ["y"], "t"), node("EyeLike", ["x"], ["y"], "t"), node("OneHot", ["k", "d", "v"], ["y"], "t"),
+        node("MaxPool", ["x4"], ["y"], "t", kernel_shape=[200, 200]),
+    ):  # fmt: skip
+        nodes = [wide, inner]
+        if "x4" in inner.input:
+            nodes.insert(1, node("Unsqueeze", ["x", "axes"], ["x4"]))
+        made = model(nodes, {"one": (np.float32, 1)}, ["y"], {**big, "axes": np.array([0, 1])})
+        start = time.perf_counter()
+        message = refused(made, {"one": np.ones(1, np.float32)})
+        assert f"({inner.op_type} t): " in message
+        assert time.perf_counter() - start < 5
+
+
+def test_loops_in_loops_end() -> None:
+    """Bodies of known values leave no operation behind, so the nodes that are followed are counted."""
+    graph = helper.make_graph([node("Add", ["i", "i"], ["o"])], "g", [], [helper.make_empty_tensor_value_info("o")])
+    for depth in range(3):
+        loop = node("Loop", ["many", ""], [f"r{depth}"], f"loop{depth}", body=_counted(graph))
+        last = node("Identity", ["many"], ["o"])
+        graph = helper.make_graph([loop, last], "g", [], [helper.make_empty_tensor_value_info("o")])
+    made = model(list(graph.node), DECLARED, ["o"], {"many": np.array(4000), "i": np.array(1)})
+    start = time.perf_counter()
+    assert "nodes of bodies and functions, counted each time" in refused(made)
+    assert time.perf_counter() - start < 60
+
+
+def _counted(graph: onnx.GraphProto) -> onnx.GraphProto:
+    """A body of a Loop that does what a graph does, and gathers its result."""
+    body = onnx.GraphProto()
+    body.CopyFrom(graph)
+    body.input.append(helper.make_tensor_value_info("turn", TensorProto.INT64, []))
+    body.input.append(helper.make_tensor_value_info("go", TensorProto.BOOL, []))
+    body.node.append(node("Identity", ["go"], ["going"]))
+    body.output.insert(0, helper.make_empty_tensor_value_info("going"))
+    return body
+
+
 def test_graphs_in_graphs_without_end() -> None:
     graph = helper.make_graph([node("Identity", ["x"], ["y"])], "g", [], [helper.make_empty_tensor_value_info("y")])
     for _ in range(30):

@@ -121,6 +121,7 @@ def _col2im(n: Call) -> Array:
     pads = n.attribute("pads", [0] * (2 * rank))
     dummy = n.constant(np.zeros((1, 1, *image), np.float32))
     found = windows(n, dummy, kernel, strides, dilations, pads[:rank], pads[rank:])
+    n.bounded(64, *image)  # lists of Python, which are larger
     count, rows, places = n.x.shape
     channels = rows // math.prod(kernel)
     target = math.prod(image)

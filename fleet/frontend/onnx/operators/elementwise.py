@@ -43,7 +43,7 @@ def _identity(n: Call) -> Sequence[Array | None]:
         ratio = float(n.known(1, "ratio").reshape(-1)[0]) if n.optional(1) is not None else 0.5
         if ratio != 0.0:
             n.refuse("Dropout that trains draws random numbers", "export the model for inference")
-    return [n.x, n.constant(np.ones(n.x.shape, bool))]
+    return [n.x, n.constant(True).broadcast_to(*n.x.shape) if n.wants(1) else None]
 
 
 @operator("Div")
@@ -121,7 +121,7 @@ def _is_inf(n: Call) -> Array:
     low = n.x.equal(-math.inf) if n.attribute("detect_negative", 1) else None
     if high is None or low is None:
         found = high or low
-        return n.constant(np.zeros(n.x.shape, bool)) if found is None else found
+        return n.constant(False).broadcast_to(*n.x.shape) if found is None else found
     return binary("logical_or", high, low)
 
 

@@ -23,8 +23,9 @@ def _gather(n: Call) -> Array:
     return n.x.take(wrapped(n.array(1), n.x.shape[axis]), axis)
 
 
-def along(indices: Array, shape: tuple[int, ...], axis: int) -> Array:
+def along(n: Call, indices: Array, shape: tuple[int, ...], axis: int) -> Array:
     """Indices along an axis of a tensor of this shape, each in its own place of the other axes -> flat ones."""
+    n.bounded(*indices.shape)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     base = np.zeros(indices.shape, np.int64)
     for i, size in enumerate(indices.shape):
@@ -33,14 +34,14 @@ def along(indices: Array, shape: tuple[int, ...], axis: int) -> Array:
     return wrapped(indices, shape[axis]) * strides[axis] + indices.build.known(base)
 
 
-def take_along(x: Array, indices: Array, axis: int) -> Array:
+def take_along(n: Call, x: Array, indices: Array, axis: int) -> Array:
     """`np.take_along_axis`, of indices that may be fewer than x in every dimension."""
-    return x.reshape(x.size).take(along(indices, x.shape, axis))
+    return x.reshape(x.size).take(along(n, indices, x.shape, axis))
 
 
 @operator("GatherElements")
 def _gather_elements(n: Call) -> Array:
-    return take_along(n.x, n.array(1), n.axis(n.attribute("axis", 0), n.x.rank))
+    return take_along(n, n.x, n.array(1), n.axis(n.attribute("axis", 0), n.x.rank))
 
 
 def _flat_rows(indices: Array, shape: tuple[int, ...]) -> Array:
@@ -87,7 +88,7 @@ def _scatter_elements(n: Call) -> Array:
     axis = n.axis(n.attribute("axis", 0), x.rank)
     if indices.shape != updates.shape:
         n.refuse(f"indices of shape {list(indices.shape)} and updates of shape {list(updates.shape)}")
-    rows = along(indices, x.shape, axis).reshape(indices.size)
+    rows = along(n, indices, x.shape, axis).reshape(indices.size)
     return scatter(n, x.reshape(x.size), rows, updates.reshape(updates.size)).reshape(*x.shape)
 
 
@@ -125,6 +126,7 @@ def _tensor_scatter(n: Call) -> Array:
 def _one_hot(n: Call) -> Array:
     indices, depth, values = n.array(0), int(n.known(1, "its depth").reshape(-1)[0]), n.array(2)
     axis = n.axis(n.attribute("axis", -1), indices.rank + 1)
+    n.bounded(max(depth, 0))
     kind = indices.dtype if indices.dtype.kind == "f" else np.dtype(np.int64)
     found = indices.astype(kind)
     found = where(found < 0, found + depth, found).unsqueeze(axis)

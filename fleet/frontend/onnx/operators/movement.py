@@ -181,10 +181,11 @@ def _pad(n: Call) -> Array:
 def _trilu(n: Call) -> Array:
     k = n.integers(1, "its diagonal")[0] if n.optional(1) is not None else 0
     rows, columns = n.x.shape[-2:]
+    n.bounded(rows, columns)
     upper = n.attribute("upper", 1)
     kept = ~np.tri(rows, columns, max(min(k - 1, columns), -rows), dtype=bool) if upper else None
     kept = np.tri(rows, columns, max(min(k, columns), -rows), dtype=bool) if kept is None else kept
-    return where(n.constant(np.broadcast_to(kept, n.x.shape)), n.x, n.x.like(0))
+    return where(n.constant(kept), n.x, n.x.like(0))
 
 
 @operator("DepthToSpace")

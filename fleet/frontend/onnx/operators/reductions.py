@@ -101,6 +101,7 @@ def _hardmax(n: Call) -> Array:
     axis = n.axis(n.attribute("axis", -1), n.x.rank)
     if n.opset < 13:
         n.refuse("Hardmax before opset 13 is not supported")
+    n.bounded(n.x.shape[axis])
     best = n.x.build.emit("argmax", [n.x], axis=axis).unsqueeze(axis)
     shape = [1] * n.x.rank
     shape[axis] = n.x.shape[axis]

@@ -36,6 +36,7 @@ def _resize(n: Call) -> Array:
     outside: Array | None = None
     result = x
     for a in axes:
+        n.bounded(a.after, 1 if mode == "nearest" else a.before)
         whole = transform == "tf_crop_and_resize" and (a.start, a.end) != (0.0, 1.0)
         if a.before == a.after and a.scale == 1 and not whole:
             continue

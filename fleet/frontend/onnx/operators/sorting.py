@@ -26,7 +26,7 @@ def _top_k(n: Call) -> Sequence[Array]:
         order = (size - 1) - turned.part(axis, size - 1, k, -1) if k else turned.part(axis, 0, 0)
     else:
         order = x.build.emit("argsort", [x], axis=axis).part(axis, 0, k)
-    return [take_along(x, order, axis), order]
+    return [take_along(n, x, order, axis), order]
 
 
 @operator("Unique")

@@ -97,6 +97,7 @@ def windows(
     padded = tuple(s + a + b for s, a, b in zip(sizes, low, high, strict=True))
     if np.prod([*x.shape[:2], *kernel, *shape], dtype=np.float64) > MAX_ELEMENTS:
         n.refuse(f"windows of {list(kernel)} over {list(x.shape)} are too large")
+    n.bounded(*kernel, *shape)
     flat = np.zeros((1, 1), np.int64)
     for i, size in enumerate(padded):
         along = np.arange(kernel[i])[:, None] * dilations[i] + np.arange(shape[i])[None, :] * strides[i]

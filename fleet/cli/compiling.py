@@ -201,11 +201,12 @@ def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     """The run against CPython's on the same file, every operation within its derived bound."""
     from fleet.cli.cosim import Watch, finish
     from fleet.cosim.campaign import CosimOptions, cosim
+    from fleet.cosim.model import RANDOM_BANNER
     from fleet.cosim.result import DataProvenance
 
     names = list(dict.fromkeys(["vm", "cpython", engine]))
     watch = Watch(quiet=False)
-    data = DataProvenance("random" if compiled.banner else "real", 1, None, None, compiled.banner)
+    data = DataProvenance("random" if RANDOM_BANNER in (compiled.banner or "") else "real", 1, None, None, compiled.banner)
     options = CosimOptions(
         request.model, data, seed=request.seed, command=" ".join(sys.argv), on_engine=watch.engine, on_comparison=watch.comparison
     )

@@ -26,6 +26,7 @@ Examples:
   fleet cosim examples/digits/model.py:forward --weights examples/digits/weights.npz \\
       --input examples/digits/test.npz --labels examples/digits/labels.npz \\
       --metric accuracy --engines cpython,vm,iss,rtl,riscv --device hbm_small --report reports/digits
+  fleet cosim model.onnx --input x.npz --engines vm,riscv
   fleet cosim model.py:forward --engines vm,riscv                  (no data given: seeded random arrays)
   fleet cosim model.py:forward --weights w.npz --input x.npz --engines iss,rtl --device hbm_small --memory stall:7
 

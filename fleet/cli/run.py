@@ -28,6 +28,7 @@ Examples:
   fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --input examples/digits/test.npz -o out.npz
   fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --engine iss --device hbm_small
   fleet run --profile examples/digits/model.py:forward --weights examples/digits/weights.npz
+  fleet run model.onnx --input x.npz        (inputs by their names in the graph)
   fleet run model.fbc --input x.npz         (a file that `fleet compile --emit bytecode -o model.fbc` wrote)
 """
 

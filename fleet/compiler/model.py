@@ -54,6 +54,9 @@ def source_stage(stage: str, spec: str) -> str:
     """The tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
     from fleet.frontend.dump import tokens, tree
 
+    if spec.endswith(".onnx"):
+        raise FleetError(f"an ONNX model has no {stage}", where=spec, hint=f"stages of every model are {', '.join(STAGES[2:])}")
+
     path = spec if spec.endswith(".py") else spec.rpartition(":")[0] or spec
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
@@ -176,7 +179,7 @@ def compile_model(
     """Compiles a model.
 
     Args:
-        spec: "path.py:function", or "path.py" for a script.
+        spec: "path.py:function", "path.py" for a script, or "path.onnx".
         weights, inputs: .npz files or arrays by argument name. With files, or with neither, what is missing is drawn with `seed`;
             arrays must be complete.
         batch: rows of drawn inputs, or only the first rows of those given.

@@ -114,6 +114,44 @@ def _cumsum(s: Step) -> Array:
     return no_overflow(np.cumsum(s.x[0], axis=axis), bound, s.dtype)
 
 
+def _order(s: Step) -> Array:
+    """Indices: any of them where some operand is not exact, as nothing is proved then of the order."""
+    return np.full(s.x[0].shape, 0.0 if not s.e[0].any() else np.inf)
+
+
+def _bits(s: Step) -> Array:
+    """Integers, which are exact."""
+    inexact = (s.e[0] != 0) | (s.e[1] != 0)
+    return np.where(inexact, np.inf, 0.0)
+
+
+def _scatter(s: Step) -> Array:
+    """Moves of errors; sums and products of k updates of a row meet k roundings."""
+    assert isinstance(s.op, d.ScatterOp)
+    rows = np.asarray(s.x[1], np.int64)
+    count = int(np.unique(rows % max(s.x[0].shape[0], 1), return_counts=True)[1].max(initial=0))
+    errors, sizes = np.array(s.e[0]), np.abs(s.x[0]) + s.e[0]
+    more = np.abs(s.x[2]) + s.e[2]
+    match s.op.reduction.data:
+        case "none":
+            errors[rows] = s.e[2]
+            return errors
+        case "max" | "min":
+            np.maximum.at(errors, rows, s.e[2])
+            return errors
+        case "add":
+            np.add.at(errors, rows, s.e[2])
+            np.add.at(sizes, rows, more)
+            return no_overflow(sizes, clean(errors + gamma(count, s.dtype) * sizes), s.dtype)
+        case _:
+            exact = np.abs(np.array(s.x[0]))
+            np.multiply.at(exact, rows, np.abs(s.x[2]))
+            np.multiply.at(sizes, rows, more)
+            spread = np.where(sizes > exact, sizes - exact + 8 * (count + 1) * EPS * sizes, 0.0)
+            tiny = 2 * count * unit(s.dtype)[1] * np.maximum(sizes, 1.0)
+            return no_overflow(sizes, clean(spread + gamma(count, s.dtype) * sizes + tiny), s.dtype)
+
+
 def _reduce_prod(s: Step) -> Array:
     """n - 1 roundings in any order; a partial product below the normal range loses half a subnormal, times the rest."""
     axes, keep = axes_of(s.op)
@@ -191,6 +229,9 @@ FUNCTIONS: Mapping[type[FleetOp], Rule] = {
     d.ModOp: _mod,
     d.WhereOp: _where,
     d.CumsumOp: _cumsum,
+    d.ArgsortOp: _order,
+    d.ScatterOp: _scatter,
+    **dict.fromkeys((d.BitwiseAndOp, d.BitwiseOrOp, d.BitwiseXorOp), _bits),
     d.ReduceProdOp: _reduce_prod,
     d.EinsumOp: _einsum,
     d.BroadcastToOp: _moved,

@@ -151,7 +151,7 @@ def parse_case(text: str, path: Path) -> Case:
         raise ModelError("name: expected letters, digits, '_', '-' and '.'", where=where)
     model = _string(table, "model", where)
     if model is None:
-        raise ModelError('model: expected "path.py:function"', where=where)
+        raise ModelError('model: expected "path.py:function" or "path.onnx"', where=where)
     metric = _string(table, "metric", where)
     if metric is not None and metric not in METRICS:
         raise ModelError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}", where=where)

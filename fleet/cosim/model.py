@@ -25,18 +25,22 @@ RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions
 class LoadedModel:
     """A program with the data of one run.
 
-    inputs: every input by name; random: names of arguments that were drawn, not given; banner: what to tell a reader first.
+    inputs: every input by name; random: names of arguments that were drawn, not given; banner: what to tell a reader first;
+    bound: inputs that are none of the program's, because their values decide what it is (of ONNX models).
     """
 
     spec: str
     program: Program
     inputs: Mapping[str, np.ndarray]
     random: tuple[str, ...]
+    bound: tuple[str, ...] = ()
 
     @property
     def banner(self) -> str | None:
-        """`RANDOM_BANNER` where data were drawn, else None."""
-        return f"{RANDOM_BANNER} (drawn: {', '.join(self.random)})" if self.random else None
+        """`RANDOM_BANNER` where data were drawn, and which inputs were bound; else None."""
+        drawn = f"{RANDOM_BANNER} (drawn: {', '.join(self.random)})" if self.random else ""
+        bound = f"compiled for these values, which decide shapes or branches: {', '.join(self.bound)}" if self.bound else ""
+        return "; ".join(part for part in (drawn, bound) if part) or None
 
 
 def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[str, np.ndarray]:
@@ -60,12 +64,12 @@ def load_model(
 ) -> LoadedModel:
     """Reads the model, its weights and inputs; draws what is not given.
 
-    Without `weights`, every argument but the first is taken to be a weight and drawn; without `input_path` the other
-    arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of `dynamic` stay
-    unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
+    Without `weights`, every argument but the first is taken to be a weight and drawn (an ONNX model has its own); without
+    `input_path` the other arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of
+    `dynamic` stay unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
     """
     from fleet.cosim.model_bundle import MODEL, load_model_bundle
-    from fleet.frontend.source import load, sample_inputs, signature
+    from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 
     if Path(spec).name == MODEL:
         if weights or input_path or batch:
@@ -81,7 +85,7 @@ def load_model(
         if path and not known & arrays.keys():
             names = ", ".join(sorted(arrays)) or "nothing"
             raise ModelError(f"holds {names}; the model's arguments are {', '.join(a.name for a in arguments)}", where=str(path))
-    if not weights:
+    if not weights and not is_onnx(spec):
         shapes = {
             a.name: (tuple(a.dims), a.dtype)
             for a in arguments[1:]
@@ -110,4 +114,6 @@ def load_model(
         if 0 in a.shape:
             where = str(input_path) if input_path else spec
             raise ModelError(f'input "{a.name}" is empty: shape {list(a.shape)}', where=where, hint="give at least one row")
-    return LoadedModel(spec, program, {a.name: np.ascontiguousarray(given[a.name]) for a in program.inputs}, tuple(drawn))
+    fed = {a.name: np.ascontiguousarray(given[a.name]).reshape(given[a.name].shape) for a in program.inputs}
+    bound_inputs = tuple(name for name in given if name not in fed and name not in program.weights)
+    return LoadedModel(spec, program, fed, tuple(drawn), bound_inputs)

@@ -1,6 +1,7 @@
 """A model written as plain NumPy Python source, read into a program. The file is parsed, never executed.
 
-A model is named "path.py:function" (arguments are its arrays) or "path.py" (a top-level script without arguments).
+A model is named "path.py:function" (arguments are its arrays) or "path.py" (a top-level script without arguments). The three
+functions that commands use, `load`, `signature` and `sample_inputs`, also take "path.onnx", which `fleet.frontend.onnx` reads.
 """
 
 from __future__ import annotations
@@ -32,13 +33,29 @@ from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
-__all__ = ["MODEL", "SCRIPT", "assemble", "load", "module_statements", "open_source", "parameters", "sample_inputs", "signature"]
+__all__ = [
+    "MODEL",
+    "SCRIPT",
+    "assemble",
+    "is_onnx",
+    "load",
+    "module_statements",
+    "open_source",
+    "parameters",
+    "sample_inputs",
+    "signature",
+]
 
 MODEL = "__fleet_model__"
 """What `__name__` is for a function's file."""
 
 SCRIPT = "__main__"
 """Name of the IR function that stands for a top-level script."""
+
+
+def is_onnx(spec: str) -> bool:
+    """Whether a model is a file of ONNX (and not source text)."""
+    return spec.endswith(".onnx")
 
 
 def load(
@@ -64,6 +81,10 @@ def load(
         ModelError: arrays missing, of a wrong shape or dtype, or weights with NaN or infinity.
     """
     del seed
+    if is_onnx(spec):
+        from fleet.frontend.onnx.entry import load as load_onnx
+
+        return load_onnx(spec, weights, inputs, dynamic=dynamic)
     module, function_name = open_source(spec)
     try:
         return _load(module, function_name, spec, weights, inputs, dynamic)
@@ -75,6 +96,10 @@ def load(
 
 def signature(spec: str) -> list[Declared]:
     """The declared arguments of a model (name, dtype, dims, optional), without any array. Raises SourceError."""
+    if is_onnx(spec):
+        from fleet.frontend.onnx.entry import signature as onnx_signature
+
+        return onnx_signature(spec)
     module, function_name = open_source(spec)
     return [] if function_name is None else declared(module, module.functions[function_name])
 
@@ -85,6 +110,10 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     Named dimensions that the weights bind keep that size; all others get `batch`.
     Raises SourceError for an argument that does not declare dtype and dimensions, ModelError for a weight of another shape.
     """
+    if is_onnx(spec):
+        from fleet.frontend.onnx.entry import sample_inputs as onnx_inputs
+
+        return onnx_inputs(spec, batch=batch, seed=seed)
     module, _ = open_source(spec)
     arguments = signature(spec)
     try:

@@ -55,6 +55,7 @@ _CLASSES: Mapping[str, _Make] = {
     "transpose": lambda values, a, type_: d.TransposeOp(values[0], a["permutation"], type_),
     "slice": lambda values, a, type_: d.SliceOp(values[0], a["start"], a["size"], type_, a.get("step")),
     "gather": lambda values, a, type_: d.GatherOp(values[0], values[1], type_, a.get("axis", 0)),
+    "scatter": lambda values, a, type_: d.ScatterOp(values[0], values[1], values[2], a["reduction"], type_),
     "concat": lambda values, a, type_: d.ConcatOp(values, a["axis"], type_),
     "pad": lambda values, a, type_: d.PadOp(values[0], values[1], a["low"], a["high"], type_),
     "einsum": lambda values, a, type_: d.EinsumOp(values, a["subscripts"], type_),

@@ -1,4 +1,4 @@
-"""Operations that stand for several: what raising finds in a program. Front ends never make them.
+"""Operations that stand for several: what raising finds in a program, and what an ONNX file has as one node (Softmax).
 
 A composite carries the `id` of the last operation that it replaces, so that traces still align there, and `covers`: the
 ids of all operations that it replaces. What each computes is defined by `fleet.ir.expand`: its textbook sequence in

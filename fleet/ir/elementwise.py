@@ -11,6 +11,9 @@ from fleet.ir.operation import BinaryOp, FleetOp, UnaryOp
 __all__ = [
     "AbsOp",
     "AddOp",
+    "BitwiseAndOp",
+    "BitwiseOrOp",
+    "BitwiseXorOp",
     "CastOp",
     "CeilOp",
     "CosOp",
@@ -166,6 +169,27 @@ class LogicalOrOp(BinaryOp):
     """`numpy.logical_or`."""
 
     name = "fleet.logical_or"
+
+
+@irdl_op_definition
+class BitwiseAndOp(BinaryOp):
+    """`numpy.bitwise_and` of integers."""
+
+    name = "fleet.bitwise_and"
+
+
+@irdl_op_definition
+class BitwiseOrOp(BinaryOp):
+    """`numpy.bitwise_or` of integers."""
+
+    name = "fleet.bitwise_or"
+
+
+@irdl_op_definition
+class BitwiseXorOp(BinaryOp):
+    """`numpy.bitwise_xor` of integers."""
+
+    name = "fleet.bitwise_xor"
 
 
 @irdl_op_definition

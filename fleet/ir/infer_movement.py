@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from fleet.ir.promotion import common_dtype
 from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
-from fleet.ir.types import SUPPORTED_DTYPES, element_type, is_tensor, shape_of, tensor_type
+from fleet.ir.types import CARRIED_DTYPES, element_type, is_tensor, shape_of, tensor_type
 
 __all__ = ["RULES"]
 
@@ -51,8 +51,8 @@ def _broadcast_to(operands: Sequence[Attribute], attributes: Mapping[str, Any]) 
 
 def _cast(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     target = np.dtype(attributes["dtype"])
-    if target.name not in SUPPORTED_DTYPES:
-        raise InferenceError(f"cast to {target.name}, supported are {', '.join(SUPPORTED_DTYPES)}")
+    if target.name not in CARRIED_DTYPES:
+        raise InferenceError(f"cast to {target.name}, supported are {', '.join(CARRIED_DTYPES)}")
     return tensor_type(shape_of(operands[0]), target) if is_tensor(operands[0]) else element_type(target)
 
 
@@ -86,6 +86,21 @@ def _gather(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Att
         raise InferenceError(f"gather with indices of dtype {index_dtype}, which must be integers")
     axis = normal_axis(attributes.get("axis", 0), len(shape))
     return tensor_type((*shape[:axis], *indices, *shape[axis + 1 :]), dtype)
+
+
+_COMBINED = ("none", "add", "mul", "max", "min")
+
+
+def _scatter(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    (shape, dtype), (indices, index_dtype), (updates, other) = (tensor_of(t, "scatter") for t in operands)
+    if not shape or len(indices) != 1 or index_dtype.kind != "i":
+        raise InferenceError(f"scatter into shape {shape_words(shape)} at indices {index_dtype}{shape_words(indices)}")
+    if updates != (*indices, *shape[1:]) or other != dtype:
+        words = f"{dtype}{shape_words(shape)} at {shape_words(indices)}"
+        raise InferenceError(f"scatter of updates {other}{shape_words(updates)} into {words}")
+    if attributes["reduction"] not in _COMBINED:
+        raise InferenceError(f"scatter with the reduction {attributes['reduction']!r}, there are {', '.join(_COMBINED)}")
+    return tensor_type(shape, dtype)
 
 
 def _concat(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
@@ -126,6 +141,7 @@ RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute
     "cast": _cast,
     "slice": _slice,
     "gather": _gather,
+    "scatter": _scatter,
     "concat": _concat,
     "pad": _pad,
     "dim": _dim,

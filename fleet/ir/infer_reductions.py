@@ -78,6 +78,12 @@ def _cumsum(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Att
     return tensor_type(shape, dtype if dtype.kind == "f" else np.int64)
 
 
+def _argsort(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    shape, _ = tensor_of(operands[0], "argsort")
+    normal_axis(attributes["axis"], len(shape))
+    return tensor_type(shape, np.int64)
+
+
 _REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "mean", "var")
 
 RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]] = {
@@ -87,4 +93,5 @@ RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute
     "argmax": _arg("argmax"),
     "argmin": _arg("argmin"),
     "cumsum": _cumsum,
+    "argsort": _argsort,
 }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from fleet.ir.operation import AxisOp, BinaryOp, FleetOp, UnaryOp, axes_attr
 
-__all__ = ["BroadcastToOp", "ConcatOp", "DimOp", "GatherOp", "PadOp", "ReshapeOp", "SliceOp", "TransposeOp"]
+__all__ = ["BroadcastToOp", "ConcatOp", "DimOp", "GatherOp", "PadOp", "ReshapeOp", "ScatterOp", "SliceOp", "TransposeOp"]
 
 
 @irdl_op_definition
@@ -83,6 +83,35 @@ class GatherOp(BinaryOp):
         super().__init__(lhs, rhs, result)
         if axis != 0:
             self.properties["axis"] = IntegerAttr(axis, i64)
+
+
+@irdl_op_definition
+class ScatterOp(FleetOp):
+    """`operand` with the rows of `updates` put at `operand[indices]`, or combined into them, in their order.
+
+    `indices` is [k], `updates` [k, ...] of the operand's rows; `reduction` is "none" (the last one stays), "add", "mul", "max" or
+    "min". Negative indices count from the end.
+    """
+
+    name = "fleet.scatter"
+    operand = operand_def()
+    indices = operand_def()
+    updates = operand_def()
+    reduction = prop_def(StringAttr)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue | Operation,
+        indices: SSAValue | Operation,
+        updates: SSAValue | Operation,
+        reduction: str,
+        result: Attribute,
+    ) -> None:
+        super().__init__(
+            operands=[operand, indices, updates], properties={"reduction": StringAttr(reduction)}, result_types=[result]
+        )
 
 
 @irdl_op_definition

@@ -14,6 +14,7 @@ from fleet.ir.operation import AxisOp, BinaryOp, FleetOp, ReduceOp
 __all__ = [
     "ArgmaxOp",
     "ArgminOp",
+    "ArgsortOp",
     "CumsumOp",
     "EinsumOp",
     "MatmulOp",
@@ -117,6 +118,13 @@ class ArgminOp(AxisOp):
     """`numpy.argmin(x, axis)`: lowest index on ties, first NaN wins; result int64."""
 
     name = "fleet.argmin"
+
+
+@irdl_op_definition
+class ArgsortOp(AxisOp):
+    """`numpy.argsort(x, axis, kind="stable")`: of equal elements the lowest index first, NaN last; int64."""
+
+    name = "fleet.argsort"
 
 
 @irdl_op_definition

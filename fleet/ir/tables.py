@@ -41,6 +41,8 @@ _RESULT: Mapping[str, str] = {
     "broadcast_to": "the shape is the result's",
     "slice": "`size`",
     "gather": "the axis replaced by the shape of rhs",
+    "scatter": "operand's",
+    "argsort": "operand's shape; int64",
     "concat": "the axis summed; common dtype",
     "pad": "each dimension with `low` and `high` added; operand's dtype",
     "dim": "a Python integer",

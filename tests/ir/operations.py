@@ -63,6 +63,14 @@ def _rope(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, interleaved: bool) ->
     return np.concatenate([z.real, z.imag], -1).astype(x.dtype)
 
 
+def _scatter(x, indices, updates, reduction):
+    out = x.copy()
+    steps = {"none": lambda a, b: b, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+    for i, row in zip(indices, updates, strict=True):
+        out[i] = steps[reduction](out[i], row)
+    return out
+
+
 A, B = floats(3, 4), floats(4)
 INTS, OTHERS = RNG.integers(-5, 6, (3, 4)), RNG.integers(1, 4, (3, 4))
 P = floats(2, 3, low=0.1)
@@ -121,6 +129,17 @@ CASES = [
     Case("slice", (A,), lambda x: x[0:3:2, 4:], {"start": [0, 4], "size": [2, 0], "step": [2, 1]}),
     Case("gather", (A, np.array([[0, -1]])), lambda x, i: x[i]),
     Case("gather", (A, np.array([3, 0, -2])), lambda x, i: np.take(x, i, 1), {"axis": 1}),
+    *(
+        Case("scatter", (A, np.array([2, -3, 2]), floats(3, 4)), lambda x, i, u, r=r: _scatter(x, i, u, r), {"reduction": r})
+        for r in ("none", "add", "mul", "max", "min")
+    ),
+    Case("scatter", (INTS, np.array([1]), OTHERS[:1]), lambda x, i, u: _scatter(x, i, u, "add"), {"reduction": "add"}),
+    Case("argsort", (INTS,), lambda x: np.argsort(x, 1, kind="stable"), {"axis": 1}),
+    Case("argsort", (N,), lambda x: np.argsort(x, 0, kind="stable"), {"axis": 0}),
+    *(
+        Case(f"bitwise_{n}", (INTS, OTHERS), f)
+        for n, f in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor))
+    ),
     Case("concat", (A, floats(2, 4)), lambda a, b: np.concatenate([a, b]), {"axis": 0}),
     Case("pad", (A, 1.5), lambda x, v: np.pad(x, ((1, 0), (0, 2)), constant_values=v), {"low": [1, 0], "high": [0, 2]}),
     Case("dim", (A,), lambda x: x.shape[1], {"axis": 1}),

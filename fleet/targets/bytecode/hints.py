@@ -1,9 +1,9 @@
 """Dispatch hints: the name under which bytecode invokes an operator, with its types and attributes (seed 001).
 
 Grammar: ("device" | "python")_NAME_sig_INABI[_OUTABI]_ins_TYPE*[_outs_TYPE*](_KEY_VALUE+)*
-ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, c = i8 (ours), r = tensor. A TYPE is `i32`, `16x768xf32` or, ours,
-`?x768xf32` with an unknown dimension. Values are numbers, True or False, or, ours, text in single quotes in which "_", "'" and
-"%" are written %5F, %27 and %25; several make a list; keys and names may contain "_".
+ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, r = tensor; ours: c s = i8 i16, C S u U = u8 u16 u32 u64. A TYPE is `i32`,
+`16x768xf32` or, ours, `?x768xf32` with an unknown dimension. Values are numbers, True or False, or, ours, text in single quotes in
+which "_", "'" and "%" are written %5F, %27 and %25; several make a list; keys and names may contain "_".
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ from fleet.ir.types import is_tensor, spelling
 
 __all__ = ["DispatchHintParser", "DispatchInfo", "hint_of", "info_of", "parse_type", "print_hint"]
 
-_ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c"}
-_DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32", "i1": "bool", "i8": "int8"}
-_TYPE = re.compile(r"(?:(?:[0-9]+|\?)x)*(?:f64|f32|f16|i64|i32|i1|i8)\Z")
+_UNSIGNED = {"u8": "C", "u16": "S", "u32": "u", "u64": "U"}
+_ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c", "i16": "s", **_UNSIGNED}
+_DTYPES = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32", "i1": "bool", "i8": "int8",
+    "i16": "int16", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}  # fmt: skip
+_TYPE = re.compile(r"(?:(?:[0-9]+|\?)x)*(?:f64|f32|f16|i64|i32|i16|i1|i8|u8|u16|u32|u64)\Z")
 _VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)\Z|True\Z|False\Z|'[^_']*'\Z")
 _ESCAPES = {ord(c): f"%{ord(c):02X}" for c in "_'%"}
 _KEPT_IN_TYPES = frozenset({"shape", "dtype"})
@@ -109,8 +113,8 @@ class DispatchHintParser:
         if kind not in ("device", "python") or not name or not found or not found_ins:
             self._fail("expected (device|python)_NAME_sig_..._ins_...")
         sig = signature.split("_")
-        if len(sig) > 2 or not re.fullmatch(r"[dfhIibcr]*(?:_[dfhIibcr]+)?", signature):
-            self._fail(f"its signature {signature} is not one or two groups of the letters d f h I i b c r")
+        if len(sig) > 2 or not re.fullmatch(r"[dfhIibcsCSuUr]*(?:_[dfhIibcsCSuUr]+)?", signature):
+            self._fail(f"its signature {signature} is not one or two groups of the letters d f h I i b c s C S u U r")
         words = rest.split("_") if rest else []
         in_types, words = self._types(words, len(sig[0]))
         out_types: list[str] = []

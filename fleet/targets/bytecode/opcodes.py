@@ -60,7 +60,7 @@ class OpCode(IntEnum):
 
 
 class TypeCode(IntEnum):
-    """What `ldc` loads, and elements of tensors. 8 to 10 are ours: the seeds' table has no code for those dtypes."""
+    """What `ldc` loads, and elements of tensors. 8 to 15 are ours: the seeds' table has no code for those dtypes."""
 
     scalar = 1
     tensor = 2
@@ -72,6 +72,11 @@ class TypeCode(IntEnum):
     float16 = 8
     bool = 9
     int8 = 10
+    int16 = 11
+    uint8 = 12
+    uint16 = 13
+    uint32 = 14
+    uint64 = 15
 
 
 INDEXED = 4

@@ -81,6 +81,23 @@ def _gather(info: DispatchInfo) -> Kernel:
     return lambda x, indices: np.take(x, indices, axis)
 
 
+_COMBINE: dict[str, np.ufunc] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def _scatter(info: DispatchInfo) -> Kernel:
+    combine = _COMBINE.get(info.attrs["reduction"])
+
+    def run(x: Any, indices: Any, updates: Any) -> Any:
+        out = np.array(x)
+        if combine is None:
+            out[indices] = updates
+        else:
+            combine.at(out, indices, updates)
+        return out
+
+    return run
+
+
 def _concat(info: DispatchInfo) -> Kernel:
     axis = info.attrs["axis"]
     return lambda *parts: np.concatenate(parts, axis)
@@ -127,6 +144,7 @@ MOVEMENT: dict[str, Callable[[DispatchInfo], Kernel]] = {
     "broadcast_to": _broadcast_to,
     "slice": _slice,
     "gather": _gather,
+    "scatter": _scatter,
     "concat": _concat,
     "pad": _pad,
     "dim": _dim,

@@ -51,7 +51,10 @@ COMPARISONS: dict[str, str] = {
     "not_equal": "!=",
 }
 _LOGICAL = ("logical_and", "logical_or")
-BINARY = frozenset({"add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod", *COMPARISONS, *_LOGICAL})
+_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
+BINARY = frozenset(
+    {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod", *COMPARISONS, *_LOGICAL, *_BITWISE}
+)
 _FUNCTIONS: dict[str, Callable[[Functions, Value], Value]] = {
     "exp": Functions.exp,
     "log": Functions.log,
@@ -190,6 +193,12 @@ def compute(b: Builder, op: FleetOp, name: str, x: Value, y: Value, dtype: np.dt
             return b.and_(x, y)
         case "logical_or":
             return b.or_(x, y)
+        case "bitwise_and" if not floating:
+            return b.and_(x, y)
+        case "bitwise_or" if not floating:
+            return b.or_(x, y)
+        case "bitwise_xor" if not floating:
+            return b.xor(x, y)
         case "floor_div" if not truth:
             return floor_divide(b, x, y, dtype)
         case "mod" if not truth:

@@ -23,6 +23,7 @@ from fleet.targets.riscv._kernel import (
     store,
 )
 from fleet.targets.riscv._loops import moved, nest, nest_fold, shifted
+from fleet.targets.riscv._reductions import combine
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
@@ -108,6 +109,30 @@ def emit_gather(b: Builder, op: FleetOp, out: Array, table: Array, indices: Arra
         return []
 
     nest_fold(b, indices.shape, [out.strides[first:last], indices.strides], [index(0)] * 2, [], body, 1)
+
+
+def emit_scatter(b: Builder, op: FleetOp, out: Array, operand: Array, indices: Array, updates: Array) -> None:
+    """Rows put into, or combined with, those of a copy of the operand, one index after another (see `emit_gather`)."""
+    reduction = str(attributes_of(op)["reduction"])
+    emit_copy(b, out.shape, out, out.strides, index(0), operand, operand.strides, index(0))
+    rows, dtype = out.shape[0], out.dtype
+
+    def body(offsets: list[Value], _: list[Value]) -> list[Value]:
+        given = load(b, indices, offsets[0], np.dtype(np.int64))
+        place = b.select(b.icmp_signed("<", given, index(0)), b.add(given, index(rows)), given)
+        emit_fault(b, b.icmp_unsigned(">=", place, index(rows)), Fault.INDEX, given, index(rows))
+
+        def put(inner: list[Value], walk: Sequence[int], lanes: int) -> None:
+            value = load_spread(b, updates, inner[1], dtype, lanes, walk[1])
+            if reduction != "none":
+                value = combine(b, reduction, load_spread(b, out, inner[0], dtype, lanes, walk[0]), value)
+            store(b, out, inner[0], value)
+
+        begin = [moved(b, index(0), place, out.strides[0]), offsets[1]]
+        nest(b, out.shape[1:], [out.strides[1:], updates.strides[1:]], begin, put, size=8)
+        return []
+
+    nest_fold(b, indices.shape, [indices.strides, updates.strides[:1]], [index(0)] * 2, [], body, 1)
 
 
 def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:

@@ -64,6 +64,10 @@ def emit(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], scratch
                 emit_einsum(b, op, out, operands, found["subscripts"])
             case "gather":
                 movement.emit_gather(b, op, out, operands[0], operands[1])
+            case "scatter":
+                movement.emit_scatter(b, op, out, *operands)
+            case "argsort":
+                reductions.emit_argsort(b, op, out, operands[0])
             case "reshape":
                 movement.emit_reshape(b, op, out, operands[0])
             case "concat":
@@ -154,7 +158,9 @@ def work(op: FleetOp, arrays: Sequence[Array]) -> tuple[int, int]:
         return 400 + 30 * steps * len(operands), steps if len(operands) == 2 else 0
     if name in ("softmax", "layer_norm", "rms_norm"):
         return 400 + 100 * size[0] + (200 * size[0] if out.dtype.itemsize == 8 else 0), 0
-    rows = sum(size) if name in ("concat", "pad", "argmax", "argmin") or name in reductions.REDUCTIONS else size[0]
+    if name == "argsort":
+        return 400 + 40 * out.size * max(1, out.shape[attributes_of(op)["axis"] % len(out.shape)]), 0
+    rows = sum(size) if name in ("concat", "scatter", "pad", "argmax", "argmin") or name in reductions.REDUCTIONS else size[0]
     cost = COST.get(name, 40 if name in reductions.REDUCTIONS or name in ("argmax", "argmin") else 20)
     if name in ("floor_div", "mod") and is_float(out.dtype):
         cost += 80 * FMOD_STEPS

@@ -240,6 +240,40 @@ def emit_argument(b: Builder, op: FleetOp, name: str, out: Array, operand: Array
     axes.outer(b, 1 << 20, body)
 
 
+def emit_argsort(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+    """`numpy.argsort`, stable: an element's place is the number of those that come before it, which takes n**2 steps a row."""
+    axis = attributes_of(op)["axis"] % max(1, len(operand.shape))
+    if operand.shape != out.shape or not out.shape:
+        raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same, of rank 1 or more")
+    kept = [d for d in range(len(out.shape)) if d != axis]
+    count, apart, dtype = out.shape[axis], operand.strides[axis], operand.dtype
+
+    def less(x: Value, y: Value) -> Value:
+        if is_float(dtype):  # NaN comes after all others
+            last = b.and_(b.fcmp_unordered("uno", y, y), b.fcmp_ordered("ord", x, x))
+            return b.or_(b.fcmp_ordered("<", x, y), last)
+        return (b.icmp_unsigned if dtype.kind == "b" else b.icmp_signed)("<", x, y)
+
+    def body(offsets: list[Value], _walk: Sequence[int], _lanes: int) -> None:
+        def place(i: Value, _: Carried) -> Carried:
+            x = load(b, operand, moved(b, offsets[1], i, apart))
+
+            def before(j: Value, carried: Carried) -> Carried:
+                y = load(b, operand, moved(b, offsets[1], j, apart))
+                first = b.or_(less(y, x), b.and_(b.not_(less(x, y)), b.icmp_signed("<", j, i)))
+                return [b.add(carried[0], b.zext(first, number(np.dtype(np.int64), 0).type))]
+
+            (rank,) = fold(b, count, [number(np.dtype(np.int64), 0)], before, 1)
+            store(b, out, moved(b, offsets[0], rank, out.strides[axis]), i)
+            return []
+
+        fold(b, count, [], place, 1)
+
+    shape = [out.shape[d] for d in kept]
+    steps = [[a.strides[d] for d in kept] for a in (out, operand)]
+    nest(b, shape, steps, [number(np.dtype(np.int64), 0)] * 2, body, size=1 << 20, unroll=1)
+
+
 def emit_cumsum(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     """`numpy.cumsum` along one axis, sequentially."""
     axis = attributes_of(op)["axis"] % max(1, len(operand.shape))

@@ -1,0 +1,1 @@
+"""ONNX models in, the same programs out that NumPy sources give."""

@@ -1,0 +1,261 @@
+"""Collects the program: operations in one block, weights as arguments, every operation with its node's identity."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.folding import folded
+from fleet.frontend.onnx.graph import Node
+from fleet.frontend.onnx.limits import MAX_OPERATIONS
+from fleet.frontend.onnx.problems import NeedsInputs, refuse
+from fleet.ir.build import make
+from fleet.ir.constants import constant
+from fleet.ir.dialect import BinaryOp, ConstantOp, FleetOp, GatherOp, MatmulOp
+from fleet.ir.infer import InferenceError
+from fleet.ir.program import Argument, Program
+from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
+from fleet.transforms.canonicalise import canonicalise
+
+__all__ = ["Build"]
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
+_MAX_BOUND = 1 << 12
+"""Elements of an input of integers or truth values that may decide shapes; more are data."""
+_MAX_FLOATS = 32
+"""The same of floats: factors and regions of a Resize."""
+
+
+class Build:
+    """One program in the making.
+
+    Attributes:
+        where: the file, for messages. bound: values of inputs that decide shapes, by name.
+    """
+
+    def __init__(self, where: str, bound: Mapping[str, np.ndarray]) -> None:
+        self.where = where
+        self.bound = bound
+        self.block = Block()
+        self.arguments: list[Argument] = []
+        self.weights: dict[str, np.ndarray] = {}
+        self._place: Node | None = None
+        self._constants: dict[tuple[str, Attribute], SSAValue] = {}
+        self._taken: set[str] = set()
+        self._counters: Counter[str] = Counter()
+        self._fresh: list[FleetOp] = []
+        self._count = 0
+
+    # ---- arguments
+
+    def input(self, argument: Argument) -> Array:
+        """An input of the program."""
+        value = self.block.insert_arg(tensor_type(argument.shape, argument.dtype), len(self.block.args))
+        self.arguments.append(argument)
+        _hint(value, argument.name)
+        return Array(self, None, value)
+
+    def known(self, array: np.ndarray, name: str | None = None) -> Array:
+        """An array that is known now; it becomes a weight, or a constant, where a value of the program is needed."""
+        return Array(self, array, None, name)
+
+    def value(self, array: Array) -> SSAValue:
+        """The value of the program behind an array."""
+        if array.ssa is None:
+            assert array.known is not None
+            array.ssa = self._weight(array.known, array.name)
+        return array.ssa
+
+    def _weight(self, array: np.ndarray, name: str | None) -> SSAValue:
+        flat = array.reshape(-1)
+        if name is None and flat.size and (flat.size == 1 or flat.tobytes() == flat[:1].tobytes() * flat.size):
+            return self._constant(flat[0].item(), tensor_type(array.shape, array.dtype))
+        base = name or f"{self._base()}.constant"
+        unique, count = base, 0
+        while unique in self.weights or any(a.name == unique for a in self.arguments):
+            count += 1
+            unique = f"{base}.{count}"
+        value = self.block.insert_arg(tensor_type(array.shape, array.dtype), len(self.block.args))
+        self.arguments.append(Argument(unique, array.shape, array.dtype, "weight"))
+        self.weights[unique] = np.ascontiguousarray(array).reshape(array.shape)
+        _hint(value, unique)
+        return value
+
+    def _constant(self, number: bool | int | float, type_: Attribute) -> SSAValue:
+        key = (repr(number), type_)
+        if key not in self._constants:
+            try:
+                op = constant(number, type_)
+            except InferenceError as error:
+                self.refuse(str(error))
+            self._constants[key] = self._append(op)
+        return self._constants[key]
+
+    # ---- operations
+
+    def emit(self, name: str, operands: Sequence[Array], **attributes: Any) -> Array:
+        """One operation; computed now where all of its operands are known and small. Raises ModelError at the node."""
+        if all(a.known is not None for a in operands):
+            found = folded(name, [a.known for a in operands if a.known is not None], attributes)
+            if found is not None:
+                return self.known(found)
+        try:
+            op = make(name, self._operands(name, operands), **attributes)
+        except InferenceError as error:
+            self.refuse(str(error))
+        return Array(self, None, self._append(op))
+
+    def _operands(self, name: str, operands: Sequence[Array]) -> list[SSAValue]:
+        """Single numbers beside arrays become constants, as in a NumPy source."""
+        scalars = _ELEMENTWISE.get(name, False) and any(a.known is None or a.shape for a in operands)
+        if name == "where" and not operands[1].shape and not operands[2].shape:
+            scalars = False  # two Python numbers would have the dtypes of Python
+        values: list[SSAValue] = []
+        for a in operands:
+            if scalars and a.known is not None and a.shape == () and a.name is None:
+                values.append(self._constant(a.known.item(), element_type(a.dtype)))
+            else:
+                values.append(self.value(a))
+        return values
+
+    def _append(self, op: FleetOp) -> SSAValue:
+        self._count += 1
+        if self._count > MAX_OPERATIONS:
+            self.refuse(f"the program has more than {MAX_OPERATIONS} operations")
+        self.block.add_op(op)
+        self._fresh.append(op)
+        return op.results[0]
+
+    # ---- identity
+
+    def at(self, node: Node | None) -> None:
+        """What is emitted from now on belongs to this node."""
+        self._place = node
+
+    def finish(self, node: Node, outputs: Sequence[object]) -> None:
+        """Gives the node's operations their identity: the one that makes an output carries the node's name."""
+        makers: dict[Operation, str] = {}
+        for name, value in zip(node.outputs, outputs, strict=False):
+            if isinstance(value, Array) and value.ssa is not None and isinstance(value.ssa.owner, FleetOp):
+                makers.setdefault(value.ssa.owner, name)
+        for op in self._fresh:
+            variable = makers.get(op)
+            kind = op.name.removeprefix("fleet.")
+            if isinstance(op, ConstantOp):
+                wanted, variable = "constant", None
+            else:
+                wanted = self._base() if variable is not None else f"{self._base()}.{kind}"
+            op.describe(id=self._unique(wanted), var=variable, at=node.where)
+            if variable is not None:
+                _hint(op.results[0], _plain(variable))
+        self._fresh = []
+
+    def _base(self) -> str:
+        return _plain(self._place.label) if self._place is not None else "model"
+
+    def _unique(self, wanted: str) -> str:
+        name = wanted
+        while name in self._taken:
+            self._counters[wanted] += 1
+            name = f"{wanted}.{self._counters[wanted]}"
+        self._taken.add(name)
+        return name
+
+    # ---- what is wrong
+
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
+        """Raises ModelError at the present node."""
+        refuse(self._place.where if self._place is not None else self.where, what, hint)
+
+    def values_of(self, array: Array, what: str) -> np.ndarray:
+        """What an array holds. Raises NeedsInputs where only inputs decide it, ModelError where it is computed of more."""
+        if array.known is not None:
+            return array.known
+        names = self._roots(self.value(array))
+        if names is None:
+            hint = "its shapes must not depend on data"
+            self.refuse(f"{what} must be known before the model runs, and is computed of its data", hint)
+        raise NeedsInputs(names)
+
+    def _roots(self, value: SSAValue) -> frozenset[str] | None:
+        """The inputs that alone decide a value; None where one of them is too large to be a shape."""
+        found: set[str] = set()
+        seen: set[SSAValue] = set()
+        left = [value]
+        while left:
+            v = left.pop()
+            if v in seen:
+                continue
+            seen.add(v)
+            if isinstance(v, BlockArgument):
+                argument = self.arguments[v.index]
+                if argument.kind == "input":
+                    limit = _MAX_FLOATS if argument.dtype.kind == "f" else _MAX_BOUND
+                    if len(argument.shape) > 1 + (argument.dtype.kind != "f") or math.prod(argument.shape) > limit:
+                        return None
+                    found.add(argument.name)
+            elif isinstance(v.owner, Operation):
+                left += v.owner.operands
+        return frozenset(found) or None
+
+    # ---- the end
+
+    def program(self, name: str, outputs: Mapping[str, Array], symbols: Mapping[str, int]) -> Program:
+        """The program that returns these arrays."""
+        values = [self.value(a) for a in outputs.values()]
+        for op in self._fresh:
+            op.describe(id=self._unique("constant"), at=self.where)
+        self.block.add_op(ReturnOp(*values))
+        _drop_dead(self.block)
+        self._drop_unused()
+        types = ([v.type for v in self.block.args], [v.type for v in values])
+        module = ModuleOp([FuncOp("model", types, Region(self.block))])
+        arguments = tuple(self.arguments)
+        return canonicalise(Program(module, arguments, self.weights, tuple(outputs), "", name, symbols))
+
+    def _drop_unused(self) -> None:
+        for value in reversed(self.block.args):
+            argument = self.arguments[value.index]
+            if argument.kind == "weight" and not value.uses:
+                del self.arguments[value.index], self.weights[argument.name]
+                self.block.erase_arg(value)
+
+
+_NOT_SCALAR = (MatmulOp, GatherOp)
+_ELEMENTWISE: dict[str, bool] = {
+    cls.name.removeprefix("fleet."): True for cls in BinaryOp.__subclasses__() if cls not in _NOT_SCALAR
+} | {"where": True}
+
+
+def _plain(name: str) -> str:
+    """A name as reports and files can have it."""
+    found = re.sub(r"[^A-Za-z0-9_.]+", ".", name).strip(".")
+    return found if _PLAIN.match(found) else f"n{found}"
+
+
+def _hint(value: SSAValue, name: str) -> None:
+    value.name_hint = name if _PLAIN.match(name) else None
+
+
+def _drop_dead(block: Block) -> None:
+    op: Operation | None = block.last_op
+    while op is not None:
+        before = op.prev_op
+        if not isinstance(op, ReturnOp) and not any(r.uses for r in op.results):
+            op.detach()
+            op.erase()
+        op = before
+
+
+def type_words(value: SSAValue) -> str:
+    """Shape and dtype, for messages."""
+    return f"{numpy_dtype(value.type)}{list(shape_of(value.type))}"

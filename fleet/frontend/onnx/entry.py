@@ -1,0 +1,50 @@
+"""The front end's way in for code that must run without the package onnx: what is missing is said, not raised as an ImportError."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.errors import SetupError
+
+if TYPE_CHECKING:
+    from fleet.ir.program import Program
+    from fleet.symbols.dims import Declared
+
+__all__ = ["load", "sample_inputs", "signature"]
+
+
+def _check() -> None:
+    if missing := [name for name in ("onnx", "ml_dtypes") if find_spec(name) is None]:
+        raise SetupError(
+            f"the package {missing[0]} is missing", where="ONNX models", hint="install the extra: pip install 'fleet-cosim[onnx]'"
+        )
+
+
+def signature(spec: str) -> list[Declared]:
+    """See `fleet.frontend.onnx.load.signature`. Raises SetupError without the package onnx."""
+    _check()
+    from fleet.frontend.onnx.load import signature as found
+
+    return found(spec)
+
+
+def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
+    """See `fleet.frontend.onnx.load.sample_inputs`. Raises SetupError without the package onnx."""
+    _check()
+    from fleet.frontend.onnx.load import sample_inputs as found
+
+    return found(spec, batch=batch, seed=seed)
+
+
+def load(
+    spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray], *, dynamic: Collection[str] | bool = ()
+) -> Program:
+    """See `fleet.frontend.onnx.load.load`. Raises SetupError without the package onnx."""
+    _check()
+    from fleet.frontend.onnx.load import load as found
+
+    return found(spec, weights, inputs, dynamic=dynamic)

@@ -1,0 +1,77 @@
+"""An ONNX graph without protobuf: nodes with plain attributes, in an order in which all is defined before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Function", "Graph", "Model", "Node", "Port"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of a graph: dims are sizes, names of sizes, or "" for what is unknown; None where nothing is said."""
+
+    name: str
+    code: int | None
+    dims: tuple[int | str, ...] | None
+    sequence: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One node.
+
+    Attributes:
+        where: "model.onnx:node 17 (Conv conv1)"; label: its name, or its first output's.
+        attributes: int, float, str, list, array or Graph by name. references: attribute -> the function's attribute it takes.
+        raw: the node of the file, for ONNX's own definitions of operators.
+    """
+
+    op: str
+    domain: str
+    label: str
+    where: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+    references: Mapping[str, str] = field(default_factory=dict)
+    raw: Any = None
+
+    def subgraphs(self) -> list[Graph]:
+        """Bodies among the attributes."""
+        return [v for v in self.attributes.values() if isinstance(v, Graph)]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Nodes in an order in which they can be computed."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    nodes: Sequence[Node]
+    weights: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of the model, or the body that ONNX defines for an operator."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: Sequence[Node]
+    opsets: Mapping[str, int]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A file. functions: by domain and name."""
+
+    name: str
+    graph: Graph
+    opsets: Mapping[str, int]
+    functions: Mapping[tuple[str, str], Function] = field(default_factory=dict)

@@ -1,0 +1,294 @@
+"""Elementwise operators: arithmetic, comparisons, functions, activations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
+from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.tensors import dtype_of
+
+_BINARY = {
+    "Add": "add", "Sub": "sub", "Mul": "mul", "Less": "less", "LessOrEqual": "less_equal", "Greater": "greater",
+    "GreaterOrEqual": "greater_equal", "Equal": "equal", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor", "And": "logical_and", "Or": "logical_or", "Xor": "not_equal",
+}  # fmt: skip
+_UNARY = {
+    "Neg": "neg", "Abs": "abs", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Tanh": "tanh", "Erf": "erf", "Sin": "sin",
+    "Cos": "cos", "Floor": "floor", "Ceil": "ceil", "Round": "rint", "Sign": "sign", "Not": "logical_not",
+    "IsNaN": "isnan", "Sigmoid": "sigmoid",
+}  # fmt: skip
+_INTEGER = frozenset({"Floor", "Ceil", "Round", "Abs"})
+
+
+@operator(*_BINARY)
+def _binary(n: Call) -> Array:
+    return binary(_BINARY[n.node.op], n.array(0), n.array(1))
+
+
+@operator(*_UNARY)
+def _unary(n: Call) -> Array:
+    if n.node.op == "Abs" and n.x.dtype.kind == "u":
+        return n.x
+    return unary(_UNARY[n.node.op], n.x)
+
+
+@operator("Identity", "Dropout", "StopGradient")
+def _identity(n: Call) -> Sequence[Array | None]:
+    if n.node.op == "Dropout" and n.optional(2) is not None and bool(n.known(2, "training_mode").reshape(-1)[0]):
+        ratio = float(n.known(1, "ratio").reshape(-1)[0]) if n.optional(1) is not None else 0.5
+        if ratio != 0.0:
+            n.refuse("Dropout that trains draws random numbers", "export the model for inference")
+    return [n.x, n.constant(True).broadcast_to(*n.x.shape) if n.wants(1) else None]
+
+
+@operator("Div")
+def _div(n: Call) -> Array:
+    a, b = n.array(0), n.array(1)
+    if a.dtype.kind == "f":
+        return a / b
+    if a.dtype.kind == "u":
+        return a // b
+    quotient = a // b  # ONNX cuts off, NumPy rounds down
+    inexact = where((quotient * b).equal(a), a.like(0), a.like(1))
+    negative = where(unary("sign", a).equal(unary("sign", b)), a.like(0), a.like(1))
+    return quotient + inexact * negative
+
+
+@operator("Mod")
+def _mod(n: Call) -> Array:
+    a, b = n.array(0), n.array(1)
+    if not n.attribute("fmod", 0) or a.dtype.kind == "u":
+        return a % b
+    rest = unary("abs", a) % unary("abs", b)  # of the dividend's sign, as C has it
+    return where(a < 0, -rest, rest)
+
+
+@operator("Pow")
+def _pow(n: Call) -> Array:
+    a, b = n.array(0), n.array(1)
+    if a.dtype.kind == "f":
+        return a ** b.astype(a.dtype)
+    if b.dtype.kind == "f":
+        return (a.astype(np.float64) ** b.astype(np.float64)).astype(a.dtype)
+    return a ** b.astype(a.dtype)
+
+
+def _all(n: Call, combine: Callable[[Array, Array], Array]) -> Array:
+    result, *rest = n.arrays()
+    for other in rest:
+        result = combine(result, other)
+    return result
+
+
+@operator("Sum", "Mean", "Max", "Min")
+def _several(n: Call) -> Array:
+    match n.node.op:
+        case "Max":
+            return _all(n, maximum)
+        case "Min":
+            return _all(n, minimum)
+        case "Sum":
+            return _all(n, Array.__add__)
+        case _:
+            return _all(n, Array.__add__) / len(n.values)
+
+
+@operator("Where")
+def _where(n: Call) -> Array:
+    return where(n.array(0), n.array(1), n.array(2))
+
+
+@operator("Clip")
+def _clip(n: Call) -> Array:
+    x, low, high = n.x, n.optional(1), n.optional(2)
+    x = x if low is None else maximum(x, low.reshape())
+    return x if high is None else minimum(x, high.reshape())
+
+
+@operator("Reciprocal")
+def _reciprocal(n: Call) -> Array:
+    return 1 / n.x
+
+
+@operator("IsInf")
+def _is_inf(n: Call) -> Array:
+    high = n.x.equal(math.inf) if n.attribute("detect_positive", 1) else None
+    low = n.x.equal(-math.inf) if n.attribute("detect_negative", 1) else None
+    if high is None or low is None:
+        found = high or low
+        return n.constant(False).broadcast_to(*n.x.shape) if found is None else found
+    return binary("logical_or", high, low)
+
+
+@operator("Tan")
+def _tan(n: Call) -> Array:
+    return unary("sin", n.x) / unary("cos", n.x)
+
+
+@operator("Sinh")
+def _sinh(n: Call) -> Array:
+    e = unary("expm1", n.x)  # exact near 0, where exp(x) - exp(-x) cancels
+    return (e + e / (e + 1)) * 0.5
+
+
+@operator("Cosh")
+def _cosh(n: Call) -> Array:
+    return (unary("exp", n.x) + unary("exp", -n.x)) * 0.5
+
+
+@operator("Asinh")
+def _asinh(n: Call) -> Array:
+    x = unary("abs", n.x)
+    square = x * x
+    return unary("sign", n.x) * unary("log1p", x + square / (unary("sqrt", square + 1) + 1))
+
+
+@operator("Acosh")
+def _acosh(n: Call) -> Array:
+    above = n.x - 1
+    return unary("log1p", above + unary("sqrt", above * (n.x + 1)))
+
+
+@operator("Atanh")
+def _atanh(n: Call) -> Array:
+    return (unary("log1p", n.x) - unary("log1p", -n.x)) * 0.5
+
+
+# ---- activations
+
+
+@operator("Relu")
+def _relu(n: Call) -> Array:
+    return maximum(n.x, 0)
+
+
+@operator("LeakyRelu")
+def _leaky_relu(n: Call) -> Array:
+    return where(n.x < 0, n.x * n.attribute("alpha", 0.01), n.x)
+
+
+@operator("PRelu")
+def _prelu(n: Call) -> Array:
+    return where(n.x < 0, n.x * n.array(1), n.x)
+
+
+def _elu(x: Array, alpha: float) -> Array:
+    return unary("expm1", minimum(x, 0)) * alpha
+
+
+@operator("Elu")
+def _elu_node(n: Call) -> Array:
+    return where(n.x < 0, _elu(n.x, n.attribute("alpha", 1.0)), n.x)
+
+
+@operator("Selu")
+def _selu(n: Call) -> Array:
+    alpha, gamma = n.attribute("alpha", 1.67326319217681884765625), n.attribute("gamma", 1.05070102214813232421875)
+    return where(n.x > 0, n.x, _elu(n.x, alpha)) * gamma
+
+
+@operator("Celu")
+def _celu(n: Call) -> Array:
+    alpha = n.attribute("alpha", 1.0)
+    return maximum(n.x, 0) + _elu(n.x / alpha, alpha)
+
+
+@operator("ThresholdedRelu")
+def _thresholded_relu(n: Call) -> Array:
+    return where(n.x > n.attribute("alpha", 1.0), n.x, n.x.like(0))
+
+
+@operator("HardSigmoid")
+def _hard_sigmoid(n: Call) -> Array:
+    return maximum(minimum(n.x * n.attribute("alpha", 0.2) + n.attribute("beta", 0.5), 1), 0)
+
+
+@operator("HardSwish")
+def _hard_swish(n: Call) -> Array:
+    return n.x * maximum(minimum(n.x / 6 + 0.5, 1), 0)
+
+
+def softplus(x: Array) -> Array:
+    """`log(1 + exp(x))` without overflow."""
+    return maximum(x, 0) + unary("log1p", unary("exp", -unary("abs", x)))
+
+
+@operator("Softplus")
+def _softplus(n: Call) -> Array:
+    return softplus(n.x)
+
+
+@operator("Softsign")
+def _softsign(n: Call) -> Array:
+    return n.x / (unary("abs", n.x) + 1)
+
+
+@operator("Mish")
+def _mish(n: Call) -> Array:
+    return n.x * unary("tanh", softplus(n.x))
+
+
+@operator("Swish")
+def _swish(n: Call) -> Array:
+    alpha = n.attribute("alpha", 1.0)
+    return unary("silu", n.x) if alpha == 1 else n.x * unary("sigmoid", n.x * alpha)
+
+
+@operator("Gelu")
+def _gelu(n: Call) -> Array:
+    return unary("gelu", n.x, approximate="tanh" if n.attribute("approximate", "none") == "tanh" else "erf")
+
+
+@operator("Shrink")
+def _shrink(n: Call) -> Array:
+    bias, limit = n.attribute("bias", 0.0), n.attribute("lambd", 0.5)
+    zero = n.x.like(0)
+    return where(n.x < -limit, n.x + bias, where(n.x > limit, n.x - bias, zero))
+
+
+# ---- types
+
+
+@operator("Cast")
+def _cast(n: Call) -> Array:
+    return n.x.astype(dtype_of(n.attribute("to", 0), n.node.where))
+
+
+@operator("CastLike")
+def _cast_like(n: Call) -> Array:
+    return n.x.astype(n.array(1).dtype)
+
+
+@operator("BitShift")
+def _bit_shift(n: Call) -> Array:
+    """A shift by n is a product with, or a quotient by, 2**n; a shift by more than there are bits leaves none."""
+    x, by = n.array(0), n.array(1)
+    bits = x.dtype.itemsize * 8
+    signed = x.dtype.kind == "i"
+    inside = by < bits
+    if signed:
+        inside = binary("logical_and", inside, by >= 0)
+        by = maximum(by, 0)
+    power = x.like(2) ** minimum(by, bits - 1)  # of a signed type -2**(bits - 1) for the last, which the product wants
+    if n.attribute("direction", "LEFT") == "LEFT":
+        return where(inside, x * power, x.like(0))
+    if not signed:
+        return where(inside, x // power, x.like(0))
+    moved = where(by < bits - 1, x // power, where(x < 0, x.like(-1), x.like(0)))
+    return where(inside, moved, where(x < 0, x.like(-1), x.like(0)))
+
+
+@operator("BitwiseNot")
+def _bitwise_not(n: Call) -> Array:
+    ones = np.asarray(-1).astype(n.x.dtype) if n.x.dtype.kind == "i" else np.iinfo(n.x.dtype).max
+    return binary("bitwise_xor", n.x, n.constant(ones, n.x.dtype))
+
+
+@operator("Binarizer", domain="ai.onnx.ml")
+def _binarizer(n: Call) -> Array:
+    return where(n.x > n.attribute("threshold", 0.0), n.x.like(1), n.x.like(0))

@@ -1,0 +1,117 @@
+"""Poolings: windows, reduced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fleet.frontend.onnx.array import Array, unary
+from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.operators.windows import Windows, numbers, padding, windows
+from fleet.frontend.onnx.registry import operator
+
+
+def _windows(n: Call, x: Array, fill: float) -> Windows:
+    rank = x.rank - 2
+    if rank < 1:
+        n.refuse(f"a pooling of {list(x.shape)}")
+    kernel = numbers(n, "kernel_shape", rank, 0)
+    strides, dilations = numbers(n, "strides", rank, 1), numbers(n, "dilations", rank, 1)
+    low, high = padding(n, x.shape[2:], kernel, strides, dilations)
+    return windows(n, x, kernel, strides, dilations, low, high, fill, ceil=bool(n.attribute("ceil_mode", 0)))
+
+
+def _shaped(x: Array, y: Array, found: Windows) -> Array:
+    return y.reshape(*x.shape[:2], *found.shape)
+
+
+@operator("MaxPool")
+def _max_pool(n: Call) -> Sequence[Array]:
+    x = n.x
+    lowest = -np.inf if x.dtype.kind == "f" else float(np.iinfo(x.dtype).min)
+    found = _windows(n, x, lowest)
+    outputs = [_shaped(x, found.values.max([2]), found)]
+    if n.wants(1):
+        outputs.append(_indices(n, x, found))
+    return outputs
+
+
+def _indices(n: Call, x: Array, found: Windows) -> Array:
+    """Where in the whole tensor, flattened, each maximum stood."""
+    at = np.unravel_index(found.places, found.padded)
+    sizes = x.shape[2:]
+    own = [i - low for i, low in zip(at, found.low, strict=True)]
+    order = range(len(sizes)) if n.attribute("storage_order", 0) == 0 else range(len(sizes) - 1, -1, -1)
+    flat = np.zeros(found.places.shape, np.int64)
+    for axis in order:
+        flat = flat * sizes[axis] + own[axis]
+    best = x.build.emit("argmax", [found.values], axis=2)  # [N, C, places]
+    window, places = found.places.shape
+    chosen = best * places + n.constant(np.arange(places, dtype=np.int64))
+    inside = n.constant(flat.reshape(window * places)).take(chosen)
+    images = np.arange(x.shape[0] * x.shape[1], dtype=np.int64).reshape(*x.shape[:2], 1) * math.prod(sizes)
+    return _shaped(x, inside + n.constant(images), found)
+
+
+@operator("AveragePool")
+def _average_pool(n: Call) -> Array:
+    x = n.x
+    found = _windows(n, x, 0)
+    total = found.values.sum([2])
+    if n.attribute("count_include_pad", 0):
+        rank = x.rank - 2
+        kernel = numbers(n, "kernel_shape", rank, 0)
+        strides, dilations = numbers(n, "strides", rank, 1), numbers(n, "dilations", rank, 1)
+        low, high = padding(n, x.shape[2:], kernel, strides, dilations)
+        at = np.unravel_index(found.places, found.padded)
+        counted = np.ones(found.places.shape, bool)
+        for i, size, a, b in zip(at, x.shape[2:], low, high, strict=True):
+            counted &= i < size + a + b
+        counts = counted.sum(axis=0)
+    else:
+        counts = found.inside(x.shape[2:]).sum(axis=0)
+    return _shaped(x, total / n.constant(counts.astype(x.dtype)), found)
+
+
+@operator("LpPool")
+def _lp_pool(n: Call) -> Array:
+    found, p = _windows(n, n.x, 0), n.attribute("p", 2)
+    total = (unary("abs", found.values) ** float(p)).sum([2])
+    return _shaped(n.x, total ** (1 / p), found)
+
+
+@operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def _global_pool(n: Call) -> Array:
+    x, axes = n.x, list(range(2, n.x.rank))
+    match n.node.op:
+        case "GlobalAveragePool":
+            return x.mean(axes, keepdims=True)
+        case "GlobalMaxPool":
+            return x.max(axes, keepdims=True)
+        case _:
+            p = n.attribute("p", 2)
+            return (unary("abs", x) ** float(p)).sum(axes, keepdims=True) ** (1 / p)
+
+
+@operator("MaxUnpool")
+def _max_unpool(n: Call) -> Array:
+    """Every element to the place that its index names; all others are 0."""
+    x, indices = n.x, n.known(1, "where its elements go").reshape(-1)
+    rank = x.rank - 2
+    kernel, strides = numbers(n, "kernel_shape", rank, 0), numbers(n, "strides", rank, 1)
+    pads = n.attribute("pads", [0] * (2 * rank))
+    sizes = [
+        (d - 1) * s + k - pads[i] - pads[i + rank] for i, (d, s, k) in enumerate(zip(x.shape[2:], strides, kernel, strict=True))
+    ]
+    inner = (*x.shape[:2], *sizes)
+    shape = tuple(n.integers(2, "its output's shape")) if n.optional(2) is not None else inner
+    sources = np.full(math.prod(shape), x.size)
+    # Indices count in the tensor that the pooling read; a larger output holds that one at its beginning.
+    if n.optional(2) is not None:
+        at = np.unravel_index(indices, inner) if indices.max(initial=0) < math.prod(inner) else None
+        indices = np.ravel_multi_index(at, shape) if at is not None and shape != inner else indices
+    sources[indices] = np.arange(x.size)
+    flat = x.reshape(x.size).pad([0], [1])
+    return flat.take(n.constant(sources.astype(np.int64))).reshape(*shape)

@@ -1,0 +1,132 @@
+"""Integers with scales: QuantizeLinear, DequantizeLinear, and products of integers.
+
+A product of int8 or uint8 is computed in int32, where no sum of it rounds; quotients round to even, as ONNX says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fleet.frontend.onnx.array import Array, maximum, minimum, unary
+from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.operators.convolution import convolve
+from fleet.frontend.onnx.operators.products import matmul
+from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.tensors import dtype_of
+
+
+def spread(n: Call, v: Array, x: Array, axis: int, block: int) -> Array:
+    """A scale or zero point, one for the tensor, one an index of an axis, or one a block of it, as x's shape takes it."""
+    if v.size == 1 and v.rank <= 1:
+        return v.reshape()
+    if block:
+        repeated = v.unsqueeze(axis + 1)
+        shape = list(repeated.shape)
+        shape[axis + 1] = block
+        found = repeated.broadcast_to(*shape).reshape(*v.shape[:axis], v.shape[axis] * block, *v.shape[axis + 1 :])
+        return found.part(axis, 0, x.shape[axis])
+    if v.rank != 1 or v.size != x.shape[axis]:
+        n.refuse(f"a scale or zero point of shape {list(v.shape)} for {list(x.shape)} along axis {axis}")
+    return v.reshape(*[v.size if i == axis else 1 for i in range(x.rank)])
+
+
+def quantised(scaled: Array, zero: Array | None, dtype: np.dtype) -> Array:
+    """Rounded to even, moved by the zero point, cut off at what the dtype holds."""
+    limits = np.iinfo(dtype)
+    found = unary("rint", scaled)
+    if zero is not None:
+        found = found + zero.astype(scaled.dtype)
+    return minimum(maximum(found, float(limits.min)), float(limits.max)).astype(dtype)
+
+
+def _axis(n: Call, x: Array) -> int:
+    return n.axis(n.attribute("axis", 1), x.rank) if x.rank > 1 else 0
+
+
+@operator("QuantizeLinear")
+def _quantize_linear(n: Call) -> Array:
+    x, scale, zero = n.array(0), n.array(1), n.optional(2)
+    axis, block = _axis(n, x), n.attribute("block_size", 0)
+    if zero is not None:
+        dtype = zero.dtype
+    else:
+        code = n.attribute("output_dtype", 0)
+        dtype = dtype_of(code, n.node.where) if code else np.dtype(np.uint8)
+    kind = scale.dtype
+    wide = np.dtype(np.float32) if kind == np.float16 else kind
+    x = x.astype(wide) if x.dtype != wide else x
+    scaled = x / spread(n, scale, x, axis, block).astype(wide)
+    return quantised(scaled, None if zero is None else spread(n, zero, x, axis, block), dtype)
+
+
+@operator("DequantizeLinear")
+def _dequantize_linear(n: Call) -> Array:
+    x, scale, zero = n.array(0), n.array(1), n.optional(2)
+    axis, block = _axis(n, x), n.attribute("block_size", 0)
+    wide = x.astype(np.int64) if x.dtype == np.uint32 else x.astype(np.int32)
+    if zero is not None:
+        wide = wide - spread(n, zero, x, axis, block).astype(wide.dtype)
+    code = n.attribute("output_dtype", 0)
+    dtype = dtype_of(code, n.node.where) if code else scale.dtype
+    return (wide.astype(scale.dtype) * spread(n, scale, x, axis, block)).astype(dtype)
+
+
+@operator("DynamicQuantizeLinear")
+def _dynamic_quantize_linear(n: Call) -> Sequence[Array]:
+    x, axes = n.x, list(range(n.x.rank))
+    low, high = minimum(x.min(axes), 0), maximum(x.max(axes), 0)
+    scale = (high - low) / 255
+    scale = scale + scale.equal(0).astype(scale.dtype)
+    zero = minimum(maximum(unary("rint", -low / scale), 0), 255)
+    return [quantised(x / scale, zero, np.dtype(np.uint8)), scale, zero.astype(np.uint8)]
+
+
+def _centred(x: Array, zero: Array | None, rows: bool) -> Array:
+    """x - zero as int32; a zero point of one dimension is one a row, or one a column."""
+    wide = x.astype(np.int32)
+    if zero is None:
+        return wide
+    zero = zero.astype(np.int32)
+    if zero.size == 1:
+        return wide - zero.reshape()
+    if zero.rank == 1:
+        zero = zero.reshape(zero.size, 1) if rows else zero
+    return wide - zero
+
+
+@operator("MatMulInteger")
+def _matmul_integer(n: Call) -> Array:
+    a, b = n.array(0), n.array(1)
+    return matmul(_centred(a, n.optional(2), rows=True), _centred(b, n.optional(3), rows=False))
+
+
+def _column(scale: Array, rows: bool) -> Array:
+    if scale.size == 1:
+        return scale.reshape()
+    return scale.reshape(scale.size, 1) if rows and scale.rank == 1 else scale
+
+
+@operator("QLinearMatMul")
+def _qlinear_matmul(n: Call) -> Array:
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (n.array(i) for i in range(8))
+    found = matmul(_centred(a, a_zero, rows=True), _centred(b, b_zero, rows=False))
+    factor = _column(a_scale, True) * _column(b_scale, False) / _column(y_scale, True)
+    wide = np.dtype(np.float64)
+    return quantised(found.astype(wide) * factor.astype(wide), _column(y_zero, True), y_zero.dtype)
+
+
+@operator("QLinearConv")
+def _qlinear_conv(n: Call) -> Array:
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (n.array(i) for i in range(8))
+    lead = [1] * (w.rank - 1)
+    w_zero = w_zero if w_zero.size == 1 else w_zero.reshape(w_zero.size, *lead)
+    found = convolve(n, _centred(x, x_zero, rows=False), _centred(w, w_zero, rows=False))
+    per_channel = [1] * (w.rank - 2)
+    if (bias := n.optional(8)) is not None:
+        found = found + bias.reshape(bias.size, *per_channel)
+    w_scale = w_scale.reshape() if w_scale.size == 1 else w_scale.reshape(w_scale.size, *per_channel)
+    factor = x_scale.reshape() * w_scale / y_scale.reshape()
+    wide = np.dtype(np.float64)
+    return quantised(found.astype(wide) * factor.astype(wide), y_zero.reshape(), y_zero.dtype)

@@ -1,0 +1,81 @@
+"""Constants, shapes and ranges: mostly known while the model is read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.limits import MAX_FOLDED
+from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.tensors import dtype_of
+from fleet.ir.shapes import MAX_ELEMENTS
+
+
+@operator("Constant")
+def _constant(n: Call) -> Array:
+    kinds = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
+    for name, dtype in kinds.items():
+        if n.has(name):
+            return n.constant(n.node.attributes[name], dtype)
+    value = n.node.attributes.get("value")
+    if not isinstance(value, np.ndarray):
+        n.refuse("a constant of a kind that is not supported", "tensors, floats and ints are")
+    return n.build.known(value)
+
+
+@operator("Shape")
+def _shape(n: Call) -> Array:
+    rank = n.x.rank
+    start, end = n.attribute("start", 0), n.attribute("end", rank)
+    return n.constant(np.array(n.x.shape, np.int64)[slice(start, end)])
+
+
+@operator("Size")
+def _size(n: Call) -> Array:
+    return n.constant(n.x.size, np.int64)
+
+
+def checked(n: Call, shape: list[int]) -> tuple[int, ...]:
+    """A shape that an input gives. Raises ModelError for one that is none, or too large."""
+    if any(d < 0 for d in shape) or np.prod(shape, dtype=np.float64) > MAX_ELEMENTS:
+        n.refuse(f"a tensor of shape {shape}, at most {MAX_ELEMENTS} elements are possible")
+    return tuple(shape)
+
+
+@operator("ConstantOfShape")
+def _constant_of_shape(n: Call) -> Array:
+    shape = checked(n, n.integers(0, "its shape"))
+    value = n.node.attributes.get("value", np.zeros(1, np.float32))
+    if not isinstance(value, np.ndarray) or value.size != 1:
+        n.refuse("its value must be a tensor of one element")
+    scalar = n.build.known(value.reshape(()))
+    if np.prod(shape, dtype=np.int64) <= MAX_FOLDED:
+        return n.constant(np.full(shape, value.reshape(())))
+    return scalar.broadcast_to(*shape)
+
+
+@operator("Range")
+def _range(n: Call) -> Array:
+    start, limit, step = (n.known(i, "its bounds").reshape(()) for i in range(3))
+    if step == 0:
+        n.refuse("a range with a step of zero")
+    count = max(0, int(np.ceil((limit.astype(float) - start) / step)))
+    checked(n, [count])
+    if count > 1 << 24:
+        n.refuse(f"a range of {count} elements")
+    return n.constant((start + np.arange(count) * step).astype(start.dtype))
+
+
+@operator("EyeLike")
+def _eye_like(n: Call) -> Array:
+    if n.x.rank != 2:
+        n.refuse(f"of a tensor of rank {n.x.rank}, expected 2")
+    n.bounded(*n.x.shape)
+    dtype = dtype_of(n.attribute("dtype", 1), n.node.where) if n.has("dtype") else n.x.dtype
+    return n.constant(np.eye(*n.x.shape, k=n.attribute("k", 0), dtype=dtype))
+
+
+@operator("NonZero")
+def _non_zero(n: Call) -> Array:
+    return n.constant(np.array(np.nonzero(n.known(0, "what NonZero looks at")), np.int64).reshape(n.x.rank, -1))

@@ -1,0 +1,42 @@
+"""TopK, Unique and others that put elements in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.operators.indexing import take_along
+from fleet.frontend.onnx.registry import operator
+
+
+@operator("TopK")
+def _top_k(n: Call) -> Sequence[Array]:
+    """The first k of a stable order; of equal elements the one with the lower index comes first."""
+    x, k = n.x, n.integers(1, "its k")[0]
+    axis = n.axis(n.attribute("axis", -1), x.rank)
+    size = x.shape[axis]
+    if not 0 <= k <= size:
+        n.refuse(f"the first {k} of {size}")
+    if n.attribute("largest", 1):
+        # Descending is ascending backwards, of the elements backwards: so equal ones keep their order.
+        turned = x.build.emit("argsort", [x.part(axis, size - 1, size, -1)], axis=axis)
+        order = (size - 1) - turned.part(axis, size - 1, k, -1) if k else turned.part(axis, 0, 0)
+    else:
+        order = x.build.emit("argsort", [x], axis=axis).part(axis, 0, k)
+    return [take_along(n, x, order, axis), order]
+
+
+@operator("Unique")
+def _unique(n: Call) -> Sequence[Array]:
+    x = n.known(0, "what Unique looks at")
+    axis = n.axis(n.attribute("axis", 0), x.ndim) if n.has("axis") else None
+    found, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
+    inverse = inverse.reshape(-1)
+    if not n.attribute("sorted", 1):
+        order = np.argsort(first)
+        found = np.take(found, order, axis=axis or 0)
+        inverse, first, counts = np.argsort(order)[inverse], first[order], counts[order]
+    return [n.build.known(found), *(n.constant(v, np.int64) for v in (first, inverse, counts))]

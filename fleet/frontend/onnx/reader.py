@@ -1,0 +1,249 @@
+"""A file as a `Model`: parsed by protobuf, checked, sorted. Nothing is computed and nothing is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import defs
+
+from fleet.frontend.onnx.graph import Function, Graph, Model, Node, Port
+from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
+from fleet.frontend.onnx.problems import refuse
+from fleet.frontend.onnx.tensors import read_tensor
+
+__all__ = ["DOMAINS", "read_file", "read_function", "read_model"]
+
+DOMAINS: Mapping[str, int] = {"": OLDEST_OPSET, "ai.onnx.ml": 1}
+"""Domains of operators that ONNX defines, with the oldest opset that is read."""
+
+_A = onnx.AttributeProto
+
+
+def read_file(path: Path) -> Model:
+    """Reads a model. Raises ModelError for anything that is no model, or asks for more than the limits allow."""
+    try:
+        status = path.stat()
+        return _cached(str(path), status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        refuse(str(path), f"cannot be read ({error.strerror})", "an ONNX model is given as path.onnx")
+
+
+@lru_cache(maxsize=2)
+def _cached(path: str, _changed: int, size: int) -> Model:
+    """One run asks for signature, inputs and program of one file."""
+    if size > MAX_FILE:
+        refuse(path, f"larger than {MAX_FILE} bytes", "keep the weights in external data")
+    return read_model(Path(path).read_bytes(), path, Path(path).parent)
+
+
+def read_model(data: bytes, name: str, folder: Path | None = None) -> Model:
+    """A model out of bytes; `folder` is where external data may lie. Raises ModelError."""
+    try:
+        proto = onnx.ModelProto.FromString(data)
+    except DecodeError:
+        refuse(name, "is no ONNX model, or a damaged one: protobuf cannot read it", "export it again")
+    except RecursionError:
+        refuse(name, "is nested too deeply")
+    if not proto.HasField("graph") or not proto.opset_import:
+        refuse(name, "is no ONNX model: it has no graph, or says no opset")
+    opsets = _opsets(proto.opset_import, name)
+    reading = _Reading(name, folder)
+    functions: dict[tuple[str, str], Function] = {}
+    for f in proto.functions:
+        own = {**opsets, **_opsets(f.opset_import, name)}
+        functions[_domain(f.domain), f.name] = read_function(f, f"{name}:function {f.name}", own, reading)
+    return Model(name, reading.graph(proto.graph, name, frozenset(), 0), opsets, functions)
+
+
+def read_function(proto: onnx.FunctionProto, where: str, opsets: Mapping[str, int], reading: _Reading | None = None) -> Function:
+    """A function's nodes. Raises ModelError."""
+    reading = reading or _Reading(where, None)
+    for text in (proto.name, proto.domain, *proto.input, *proto.output):
+        reading.name_of(text, where)
+    names = frozenset(proto.input) | {o for n in proto.node for o in n.output}
+    nodes = [reading.node(n, i, where, 1, names) for i, n in enumerate(proto.node)]
+    defaults = {a.name: reading.attribute(a, where, 1) for a in proto.attribute_proto}
+    ordered = _sorted(nodes, set(proto.input), set(proto.input), where)
+    return Function(tuple(proto.input), tuple(proto.output), ordered, opsets, defaults)
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _opsets(imports: Iterable[onnx.OperatorSetIdProto], name: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    newest = {"": defs.onnx_opset_version(), "ai.onnx.ml": 1 << 30}
+    for entry in imports:
+        domain = _domain(entry.domain)
+        if not isinstance(domain, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            refuse(name, "the name of an opset's domain is not UTF-8")
+        found[domain] = entry.version
+        if domain in DOMAINS and not DOMAINS[domain] <= entry.version <= newest[domain]:
+            hint = f"opsets {DOMAINS[domain]} to {newest[domain]} are read; convert it with onnx.version_converter"
+            refuse(name, f"its opset {domain or 'ai.onnx'} {entry.version} is not supported", hint)
+    return found
+
+
+class _Reading:
+    """One file: where it is, and how many nodes it had so far."""
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self.name, self.folder, self.count = name, folder, 0
+
+    def graph(self, proto: onnx.GraphProto, where: str, outer: frozenset[str], depth: int) -> Graph:
+        """A graph with all its subgraphs; `outer` are the names that it may use from around it."""
+        if depth > MAX_DEPTH:
+            refuse(where, f"graphs nested deeper than {MAX_DEPTH}")
+        weights: dict[str, Any] = {}
+        for tensor in proto.initializer:
+            self.name_of(tensor.name, where)
+            if tensor.name in weights:
+                refuse(where, f"the initializer {tensor.name!r} stands twice")
+            weights[tensor.name] = read_tensor(tensor, f"{self.name}:initializer {tensor.name}", self.folder)
+        if proto.sparse_initializer:
+            refuse(where, "sparse initializers are not supported", "make them dense")
+        inputs = tuple(self.port(p, where) for p in proto.input if p.name not in weights or depth)
+        outputs = tuple(self.port(p, where) for p in proto.output)
+        if len({p.name for p in inputs}) < len(inputs):
+            refuse(where, "two inputs have one name")
+        known = outer | weights.keys() | {p.name for p in inputs}
+        made = {o for n in proto.node for o in n.output}
+        nodes = [self.node(n, i, where, depth, known | made) for i, n in enumerate(proto.node)]
+        ordered = _sorted(nodes, known, weights.keys() | {p.name for p in inputs}, where)
+        for port in outputs:
+            if port.name not in known and port.name not in made:
+                refuse(where, f"the output {port.name!r} is not defined")
+        return Graph(inputs, outputs, ordered, weights)
+
+    def port(self, proto: onnx.ValueInfoProto, where: str) -> Port:
+        """An input or output."""
+        self.name_of(proto.name, where)
+        if not proto.name:
+            refuse(where, "an input or output has no name")
+        if not proto.type.HasField("tensor_type"):
+            return Port(proto.name, None, None, sequence=bool(proto.type.WhichOneof("value")))
+        tensor = proto.type.tensor_type
+        for d in tensor.shape.dim:
+            self.name_of(d.dim_param, where)
+        dims = tuple(_dim(d) for d in tensor.shape.dim) if tensor.HasField("shape") else None
+        if dims is not None and any(isinstance(d, int) and d < 0 for d in dims):
+            refuse(where, f"{proto.name!r} has the shape {list(dims)}")
+        return Port(proto.name, tensor.elem_type, dims)
+
+    def node(self, proto: onnx.NodeProto, index: int, where: str, depth: int, names: frozenset[str] = frozenset()) -> Node:
+        """A node with its attributes."""
+        self.count += 1
+        if self.count > MAX_NODES:
+            refuse(self.name, f"has more than {MAX_NODES} nodes")
+        for text in (proto.name, proto.op_type, proto.domain, *proto.input, *proto.output):
+            self.name_of(text, where)
+        label = proto.name or next((o for o in proto.output if o), "") or f"{proto.op_type}.{index}"
+        place = f"{where}:node {index} ({proto.op_type} {label})"
+        for a in proto.attribute:
+            self.name_of(a.name, place)
+            self.name_of(a.ref_attr_name, place)
+        attributes = {a.name: self.attribute(a, place, depth, names) for a in proto.attribute if not a.ref_attr_name}
+        references = {a.name: a.ref_attr_name for a in proto.attribute if a.ref_attr_name}
+        return Node(
+            proto.op_type,
+            _domain(proto.domain),
+            label,
+            place,
+            tuple(proto.input),
+            tuple(proto.output),
+            attributes,
+            references,
+            proto,
+        )
+
+    def attribute(self, proto: onnx.AttributeProto, where: str, depth: int, names: frozenset[str] = frozenset()) -> Any:
+        """An attribute's value."""
+        match proto.type:
+            case _A.INT:
+                return int(proto.i)
+            case _A.FLOAT:
+                return float(proto.f)
+            case _A.STRING:
+                return proto.s.decode(errors="replace")
+            case _A.INTS:
+                return [int(v) for v in proto.ints]
+            case _A.FLOATS:
+                return [float(v) for v in proto.floats]
+            case _A.STRINGS:
+                return [v.decode(errors="replace") for v in proto.strings]
+            case _A.TENSOR:
+                return read_tensor(proto.t, f"{where}: attribute {proto.name}", self.folder)
+            case _A.GRAPH:
+                return self.graph(proto.g, where, names, depth + 1)
+            case _:
+                return Unread(_A.AttributeType.Name(proto.type) if proto.type in _A.AttributeType.values() else "unknown")
+
+    def name_of(self, name: str, where: str) -> None:
+        """Refuses names that no one could print: protobuf gives bytes for what is no UTF-8."""
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            refuse(where, "a name that is not UTF-8")
+        if len(name) > MAX_NAME:
+            refuse(where, f"a name of {len(name)} characters, at most {MAX_NAME} are read")
+
+
+class Unread:
+    """An attribute of a kind that no operator here takes (sparse tensors, types, lists of graphs)."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str:
+    return int(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param
+
+
+def _used(node: Node) -> set[str]:
+    """Names that a node needs: its inputs, and what its bodies take from around them."""
+    found = {n for n in node.inputs if n}
+    for body in node.subgraphs():
+        own = {p.name for p in body.inputs} | body.weights.keys() | {o for n in body.nodes for o in n.outputs}
+        found |= {name for n in body.nodes for name in _used(n)} - own
+        found |= {p.name for p in body.outputs} - own
+    return found
+
+
+def _sorted(nodes: Sequence[Node], known: Iterable[str], own: Collection[str], where: str) -> list[Node]:
+    """The nodes in an order in which all is defined before it is used. Raises ModelError for cycles and unknown names."""
+    known = set(known)
+    makers: dict[str, int] = {}
+    for i, node in enumerate(nodes):
+        for name in node.outputs:
+            if name and (name in makers or name in own):
+                refuse(node.where, f"{name!r} is defined twice")
+            if name:
+                makers[name] = i
+    needs: list[set[int]] = []
+    users: list[list[int]] = [[] for _ in nodes]
+    for i, node in enumerate(nodes):
+        used = _used(node)
+        if missing := sorted(n for n in used if n not in makers and n not in known):
+            refuse(node.where, f"takes {missing[0]!r}, which nothing defines")
+        needs.append({makers[n] for n in used if n in makers})
+        for j in needs[i]:
+            users[j].append(i)
+    if all(max(n, default=-1) < i for i, n in enumerate(needs)):
+        return list(nodes)
+    left = [len(n) for n in needs]
+    ready = [i for i, n in enumerate(left) if n == 0]
+    order: list[int] = []
+    for i in ready:
+        order.append(i)
+        for j in users[i]:
+            left[j] -= 1
+            if left[j] == 0:
+                ready.append(j)
+    if len(order) < len(nodes):
+        stuck = next(n for i, n in enumerate(nodes) if left[i])
+        refuse(stuck.where, "its nodes form a cycle", f"in {where}")
+    return [nodes[i] for i in order]

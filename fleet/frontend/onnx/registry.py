@@ -1,0 +1,46 @@
+"""Which operators there are: by domain, name and the first opset that has this meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.call import Call, Value
+
+__all__ = ["Result", "Translation", "operator", "operators", "translation"]
+
+Result: TypeAlias = "Array | Sequence[Value] | None"
+Translation: TypeAlias = Callable[[Call], Result]
+
+_TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
+_FAMILIES = (
+    *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
+    *("quantisation", "recurrent", "reductions", "resizing", "sequences", "shapes", "sorting"),
+)
+
+
+def operator(*names: str, since: int = 1, domain: str = "") -> Callable[[Translation], Translation]:
+    """Registers a function for operators; `since`: the first opset that it is right for."""
+
+    def register(function: Translation) -> Translation:
+        for name in names:
+            _TABLE.setdefault((domain, name), {})[since] = function
+        return function
+
+    return register
+
+
+def operators() -> Mapping[tuple[str, str], Mapping[int, Translation]]:
+    """All of them; the families are imported on the first call."""
+    for family in _FAMILIES:
+        import_module(f"fleet.frontend.onnx.operators.{family}")
+    return _TABLE
+
+
+def translation(domain: str, name: str, opset: int) -> Translation | None:
+    """The newest one that is not newer than the opset; None where there is none."""
+    versions = operators().get((domain, name), {})
+    fit = [v for v in versions if v <= opset]
+    return versions[max(fit)] if fit else None

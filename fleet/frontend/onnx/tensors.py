@@ -1,0 +1,170 @@
+"""Tensors of a file as arrays: sizes are checked against the bytes that are there before memory is taken."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+
+from fleet.frontend.onnx.problems import refuse
+
+__all__ = ["DTYPES", "NARROW", "dtype_name", "dtype_of", "read_tensor"]
+
+_T = onnx.TensorProto
+
+DTYPES: Mapping[int, np.dtype] = {
+    _T.FLOAT: np.dtype(np.float32), _T.DOUBLE: np.dtype(np.float64), _T.FLOAT16: np.dtype(np.float16), _T.BOOL: np.dtype(bool),
+    _T.INT8: np.dtype(np.int8), _T.INT16: np.dtype(np.int16), _T.INT32: np.dtype(np.int32), _T.INT64: np.dtype(np.int64),
+    _T.UINT8: np.dtype(np.uint8), _T.UINT16: np.dtype(np.uint16), _T.UINT32: np.dtype(np.uint32), _T.UINT64: np.dtype(np.uint64),
+}  # fmt: skip
+"""Element types that a program carries."""
+
+NARROW: Mapping[int, tuple[np.dtype, int, bool]] = {
+    _T.INT4: (np.dtype(np.int8), 4, True), _T.UINT4: (np.dtype(np.uint8), 4, False),
+    _T.INT2: (np.dtype(np.int8), 2, True), _T.UINT2: (np.dtype(np.uint8), 2, False),
+}  # fmt: skip
+"""Packed integers of a file -> what carries them, bits, signed. Only weights may have them."""
+
+_WIDENED: Mapping[int, Any] = {_T.BFLOAT16: ml_dtypes.bfloat16}
+"""Floats that only weights may have; they are exact in float32."""
+
+_FIELDS: Mapping[int, str] = {
+    _T.FLOAT: "float_data", _T.DOUBLE: "double_data", _T.INT64: "int64_data", _T.UINT64: "uint64_data", _T.UINT32: "uint64_data",
+}  # fmt: skip
+"""Where values stand that are not raw bytes; int32_data for all others."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Where external data lies: file, first byte, bytes (None: to the end)."""
+
+    path: Path
+    offset: int
+    length: int | None
+
+
+def dtype_name(code: int) -> str:
+    """ "FLOAT", or the number where it has no name."""
+    names: Mapping[int, str] = {v: k for k, v in _T.DataType.items()}
+    return names.get(code, str(code))
+
+
+def dtype_of(code: int, where: str) -> np.dtype:
+    """Raises ModelError for an element type that a program does not carry."""
+    if code not in DTYPES:
+        refuse(where, f"element type {dtype_name(code)} is not supported", f"supported are {', '.join(map(dtype_name, DTYPES))}")
+    return DTYPES[code]
+
+
+def read_tensor(tensor: onnx.TensorProto, where: str, folder: Path | None) -> np.ndarray:
+    """The array. Raises ModelError for sizes that do not fit the bytes, unsupported types and data outside the folder."""
+    shape = tuple(tensor.dims)
+    code = tensor.data_type
+    if any(d < 0 for d in shape):
+        refuse(where, f"has the shape {list(shape)}")
+    count = math.prod(shape)
+    if code not in DTYPES and code not in NARROW and code not in _WIDENED:
+        dtype_of(code, where)
+    if tensor.data_location == _T.EXTERNAL:
+        return _from_bytes(_external(tensor, where, folder, _bytes_of(code, count)), code, shape, where)
+    if tensor.HasField("raw_data"):
+        return _from_bytes(np.frombuffer(tensor.raw_data, np.uint8), code, shape, where)
+    return _from_fields(tensor, code, shape, count, where)
+
+
+def _bytes_of(code: int, count: int) -> int:
+    if code in NARROW:
+        return -(-count * NARROW[code][1] // 8)
+    return count * (2 if code in _WIDENED else DTYPES[code].itemsize)
+
+
+def _from_bytes(raw: np.ndarray, code: int, shape: tuple[int, ...], where: str) -> np.ndarray:
+    count = math.prod(shape)
+    expected = _bytes_of(code, count)
+    if raw.size != expected:
+        refuse(where, f"of shape {list(shape)} needs {expected} bytes of {dtype_name(code)}, found {raw.size}")
+    if code in NARROW:
+        return _unpacked(raw, code, count).reshape(shape)
+    if code in _WIDENED:
+        return raw.view(_WIDENED[code]).astype(np.float32).reshape(shape)
+    found = raw.view(DTYPES[code]) if DTYPES[code].kind != "b" else raw != 0
+    return found.reshape(shape)
+
+
+def _unpacked(raw: np.ndarray, code: int, count: int) -> np.ndarray:
+    dtype, bits, signed = NARROW[code]
+    each = 8 // bits
+    parts = np.stack([(raw >> (bits * i)) & ((1 << bits) - 1) for i in range(each)], axis=-1).reshape(-1)[:count]
+    if signed:
+        parts = ((parts.astype(np.int8) ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8)
+    return parts.astype(dtype)
+
+
+def _from_fields(tensor: onnx.TensorProto, code: int, shape: tuple[int, ...], count: int, where: str) -> np.ndarray:
+    field: Any = getattr(tensor, _FIELDS.get(code, "int32_data"))
+    expected = -(-count * NARROW[code][1] // 8) if code in NARROW else count
+    if len(field) != expected:
+        refuse(where, f"of shape {list(shape)} needs {expected} values, found {len(field)}")
+    if code in NARROW:
+        return _unpacked(np.array(field, np.int64).astype(np.uint8), code, count).reshape(shape)
+    if code == _T.FLOAT16:
+        return np.array(field, np.int64).astype(np.uint16).view(np.float16).reshape(shape)
+    if code in _WIDENED:
+        return np.array(field, np.int64).astype(np.uint16).view(_WIDENED[code]).astype(np.float32).reshape(shape)
+    dtype = DTYPES[code]
+    wide = np.array(field, dtype if dtype.kind == "f" or dtype.itemsize == 8 else np.int64)
+    if dtype.kind in "iu" and dtype.itemsize < 8 and wide.size:
+        limits = np.iinfo(dtype)
+        if wide.min() < limits.min or wide.max() > limits.max:
+            refuse(where, f"holds a value that {dtype} cannot have")
+    return wide.astype(dtype).reshape(shape)
+
+
+def _external(tensor: onnx.TensorProto, where: str, folder: Path | None, expected: int) -> np.ndarray:
+    place = _place(tensor, where, folder)
+    try:
+        size = place.path.stat().st_size
+    except OSError as error:
+        refuse(where, f"its data {place.path.name} cannot be read ({error.strerror})", "the file belongs beside the model")
+    length = size - place.offset if place.length is None else place.length
+    if place.offset < 0 or length != expected or place.offset + length > size:
+        refuse(where, f"needs {expected} bytes of {place.path.name} (of {size}) from {place.offset}, its entry says {length}")
+    if expected == 0:
+        return np.empty(0, np.uint8)
+    return np.memmap(place.path, np.uint8, "r", place.offset, (expected,)).view(np.ndarray)
+
+
+def _inside(root: Path, location: str) -> Path | None:
+    """The file, links followed; None for one that is not there, or not below the folder."""
+    if "\0" in location or Path(location).is_absolute():
+        return None
+    try:
+        path = Path(os.path.realpath(root / location))
+        return path if path != root and path.is_relative_to(root) and path.is_file() else None
+    except OSError:  # a name that no file can have
+        return None
+
+
+def _place(tensor: onnx.TensorProto, where: str, folder: Path | None) -> Beside:
+    entries = {e.key: e.value for e in tensor.external_data}
+    location = entries.get("location", "")
+    if folder is None or not location:
+        refuse(where, "has external data, and no file is named for it")
+    root = Path(os.path.realpath(folder))
+    path = _inside(root, location)
+    if path is None:
+        refuse(where, f"its data lie in {location[:200]!r}, which is no file below the model's folder")
+    numbers: dict[str, int | None] = {}
+    for key in ("offset", "length"):
+        text = entries.get(key)
+        if text is not None and not (text.isascii() and text.isdecimal() and len(text) < 20):
+            refuse(where, f"its data have the {key} {text!r}, which is no number of bytes")
+        numbers[key] = None if text is None else int(text)
+    return Beside(path, numbers["offset"] or 0, numbers["length"])

@@ -49,10 +49,9 @@ def _all(wanted: Mapping[str, Any]) -> Iterator[str]:
 
 def _streams(device: str, recorded: Path) -> Iterator[str]:
     """The functional model against what was recorded: commits and memory; then its costs against the cycles of the hardware."""
-    from fleet.cosim.mutation.probes import left_by_model
+    from fleet.cosim.mutation.probes import differs, left_by_model
     from fleet.cosim.mutation.recordings import load_recordings
     from fleet.cosim.streams.images import Images
-    from fleet.cosim.streams.locate import disagreement
     from fleet.isa.registry import find_device
 
     instruction_set, chip = find_device(device)
@@ -63,12 +62,8 @@ def _streams(device: str, recorded: Path) -> Iterator[str]:
             for r in load_recordings(recorded):
                 case, expected = r.case, r.expected
                 found = left_by_model(instruction_set, chip, case, images)
-                for i, (a, b) in enumerate(zip(expected.commits, found.commits, strict=True)):
-                    if why := disagreement(a, b):
-                        yield f"{case.name}\tcommit {i} ({a.instruction}): {why}"
-                        return
-                if found.memory != expected.memory:
-                    yield f"{case.name}\tmemory differs at the end"
+                if why := differs(expected, found.commits, found.memory):
+                    yield f"{case.name}\t{why}"
                     return
                 for call, commit, measured in zip(case.calls, expected.commits, r.cycles, strict=False):
                     if measured and not commit.cause:

@@ -6,17 +6,18 @@ One of every instruction comes first, then what found other mutants of the same 
 from __future__ import annotations
 
 import hashlib
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
-from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.images import Images, touched
+from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.model_side import execute
 from fleet.cosim.streams.suite import names, settings
 from fleet.isa.contract import Device, InstructionSet
 
-__all__ = ["Effort", "Expected", "Probe", "image_digest", "left_by_model", "probes"]
+__all__ = ["Effort", "Expected", "Probe", "differs", "image_digest", "left_by_model", "probes"]
 
 Effort = Literal["quick", "usual", "all"]
 """How many streams: those that find most; of every kind and instruction up to 12; all of the regression's kinds."""
@@ -80,20 +81,22 @@ def image_digest(images: Images) -> str:
     """Of every byte that is not 0: equal where memory is."""
     digest = hashlib.sha256()
     for (space, bank), path in sorted(images.memory.paths.items()):
-        with path.open("rb") as f:
-            size, at = path.stat().st_size, 0
-            while at < size:
-                try:
-                    at = os.lseek(f.fileno(), at, os.SEEK_DATA)
-                except OSError:  # nothing but a hole follows
-                    break
-                end = os.lseek(f.fileno(), at, os.SEEK_HOLE)
-                for page in range(at // _PAGE * _PAGE, end, _PAGE):
-                    content = images.memory.view(space, page, min(_PAGE, size - page), bank)
-                    if content.any():
-                        digest.update(f"{space} {bank} {page} ".encode() + content.tobytes())
-                at = end
+        size, done = path.stat().st_size, 0
+        for start, end in touched(path, path, size):
+            for page in range(max(done, start // _PAGE * _PAGE), end, _PAGE):
+                content = images.memory.view(space, page, min(_PAGE, size - page), bank)
+                if content.any():
+                    digest.update(f"{space} {bank} {page} ".encode() + content.tobytes())
+                done = page + _PAGE
     return digest.hexdigest()[:16]
+
+
+def differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
+    """What differs in one clause, empty where nothing does. memory: see `image_digest`."""
+    for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
+        if why := disagreement(a, b):
+            return f"commit {i} ({a.instruction}): {why}"
+    return "" if memory == expected.memory else "memory differs at the end"
 
 
 def left_by_model(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Expected:

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from fleet.cosim.mutation.mutant import Mutant, Result
 from fleet.cosim.mutation.outside import Outside, pytest_command
-from fleet.cosim.mutation.probes import Effort, Expected, Probe, image_digest, left_by_model, probes
+from fleet.cosim.mutation.probes import Effort, Probe, differs, image_digest, left_by_model, probes
 from fleet.cosim.mutation.recordings import Reference, load_references, save_references
 from fleet.cosim.mutation.rtl_hook import environment
 from fleet.cosim.mutation.schemata import plusarg
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
-from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.build import Design, Progress, build
@@ -62,7 +61,7 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
             if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
                 raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
             expected = left_by_model(plain.set, plain.device, case, plain.expected)
-            if why := _differs(expected, two[0], image_digest(none.found)):
+            if why := differs(expected, two[0], image_digest(none.found)):
                 raise HarnessError(f"the unchanged design does not agree with iss: {why}", where=probe.name)
             found[probe.name] = Reference(expected, _cycles(two[0], two[1]))
     return save_references(path, found)
@@ -73,13 +72,6 @@ def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Plan]:
     case = make_case(probe.case)
     plan = binaries(runner.set, runner.device, case, probe.setting.issue)
     return replace(case, blocks=(*case.blocks, *plan.blocks)), plan
-
-
-def _differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
-    for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
-        if why := disagreement(a, b):
-            return f"commit {i} ({a.instruction}): {why}"
-    return "" if memory == expected.memory else "memory differs at the end"
 
 
 def _cycles(found: Sequence[StreamCommit], status: Status) -> tuple[int, ...]:
@@ -172,7 +164,7 @@ class RtlHunt:
         except SimulationError as error:
             return _first_line(error).replace(f"{self._folder}/", ""), ""
         reference = self._known[probe.name]
-        why = _differs(reference.expected, found, image_digest(runner.found))
+        why = differs(reference.expected, found, image_digest(runner.found))
         if why:
             return why, ""
         cycles = _cycles(found, status)

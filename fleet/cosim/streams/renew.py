@@ -46,6 +46,7 @@ def renew_bundle(path: Path) -> str:
     wrong = unexpected(bundle, outcome)
     if not wrong:
         folder = path if path.is_dir() else path.parent
+        folder = folder if folder.name else folder.absolute()  # "." has none
         save_bundle(
             replace(outcome, case=case),
             folder.parent,

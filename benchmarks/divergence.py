@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim" / "divergence"))
 
-from planted import STORE_BIT, STUCK_LANE, STUCK_TOKEN, Planted, long_stream, met_at, planted
+from planted_sources import STORE_BIT, STUCK_LANE, STUCK_TOKEN, Planted, long_stream, met_at, planted
 
 from fleet.cosim.replay.window import replay
 from fleet.cosim.streams.case import Setting

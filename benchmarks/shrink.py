@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim" / "shrink"))
 
-from planted import FAULTS, LENGTH, SECONDS, shrink_planted
+from planted_programs import FAULTS, LENGTH, SECONDS, shrink_planted
 
 
 def main() -> None:

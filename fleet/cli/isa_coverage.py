@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -42,10 +43,16 @@ def run_isa_coverage(asked: Asked) -> int:
     from fleet.cosim.coverage.account import load_account
     from fleet.cosim.coverage.bins import space_of
     from fleet.cosim.coverage.run import Plan, new_account, run_coverage
+    from fleet.cosim.files import check_writable
     from fleet.isa.registry import find_device
     from fleet.report.coverage import write_coverage
 
+    if not 0 <= asked.minutes < math.inf:
+        raise ModelError(f"--minutes is {asked.minutes:g}, expected a number of minutes")
+    if not asked.minutes and not asked.merge:
+        raise ModelError("nothing would be run or shown", where=asked.device, hint="give --minutes, or --merge FILE")
     space = space_of(*find_device(asked.device))
+    check_writable(asked.report)
     total = new_account(space)
     for path in asked.merge:
         total.merge(load_account(path))
@@ -61,7 +68,7 @@ def run_isa_coverage(asked: Asked) -> int:
         if asked.rtl:
             rtl = _hardware(asked, space)
     if not total.programs:
-        raise ComparisonFailure("nothing was run", where=asked.device, hint="give --minutes, or --merge FILE")
+        raise ComparisonFailure("nothing was run", where=asked.device, hint="give more --minutes, or --merge FILE")
     total.save(asked.report / "account.json")
     page = write_coverage(space, total, rtl, asked.report)
     for line in _lines(space, total, rtl):

@@ -10,7 +10,7 @@ import click
 
 from fleet.cli.isa_check import chosen_device
 from fleet.cli.progress import ProgressLine
-from fleet.errors import ComparisonFailure
+from fleet.errors import ComparisonFailure, ModelError
 from fleet.isa.registry import find_instruction_set
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def run_fuzz(
     from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
     from fleet.cosim.streams.fuzz_state import Ran
 
+    if not seconds > 0:  # the option's range lets what is not a number pass
+        raise ModelError(f"--seconds is {seconds:g}, expected more than 0")
     chip = chosen_device(find_instruction_set(name), device)
     jobs = jobs or min(8, os.cpu_count() or 1)
     path = state_file(folder, chip.name, seed)

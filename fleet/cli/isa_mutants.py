@@ -44,12 +44,19 @@ class Wanted:
 
 def run_mutants(w: Wanted) -> int:
     """0 where every mutant was found or its survival is explained, 1 where one survived without. Raises FleetError."""
+    from fleet.cosim.files import check_writable
     from fleet.cosim.mutation.campaign import Campaign, drawn, judged, open_target, shares
     from fleet.cosim.mutation.store import load_report, save_report
     from fleet.cosim.mutation.survivors import load_survivors
+    from fleet.isa.registry import find_device
 
     over = _places(w.over)
     known = load_survivors(w.survivors)
+    find_device(w.device)
+    check_writable(w.work)
+    if w.report is not None:  # said now, not after hours
+        check_writable(w.report)
+        load_report(w.report / "mutants.json")
     campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume)
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])

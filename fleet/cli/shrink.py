@@ -42,7 +42,7 @@ def command(
 
     Exit code 1: it fails, and what is left of it stands in --out. 2: bad input, or it does not fail.
     """
-    if seconds <= 0:
+    if not seconds > 0:  # not a number is none either
         raise click.UsageError(f"--seconds is {seconds:g}, expected more than 0")
     source = _source(what, reports)
     if isinstance(source, Path) and source.name == "result.json":

@@ -71,10 +71,12 @@ def _decode(hint: Any, value: Any, where: str, path: str) -> Any:
         if value not in args:
             raise _wrong(where, path, "one of " + ", ".join(map(str, args)), value)
         return value
-    if origin is tuple:
+    if origin in {tuple, list}:
         if not isinstance(value, list):
             raise _wrong(where, path, "a list", value)
         items = cast("list[Any]", value)
+        if origin is list:
+            return [_decode(args[0], v, where, f"{path}[{i}]") for i, v in enumerate(items)]
         if len(args) == 2 and args[1] is Ellipsis:
             return tuple(_decode(args[0], v, where, f"{path}[{i}]") for i, v in enumerate(items))
         if len(items) != len(args):

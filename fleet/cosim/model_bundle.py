@@ -15,7 +15,7 @@ import numpy as np
 
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.signature import Signature, of_result
+from fleet.cosim.signature import Signature, of_result, other_than_expected
 from fleet.cosim.streams.bundle import check_extent
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
@@ -118,12 +118,7 @@ def run_model_bundle(path: Path, *, any_description: bool = False) -> str:
     data = DataProvenance("real", 1, None, None, None)
     options = CosimOptions(str(path), data, bundle.device, bundle.memory, bundle.seed, lowering=bundle.lowering)
     result = cosim(program, inputs, None, bundle.engines, options)
-    found = of_result(result)
-    if bundle.expect == "passes":
-        return "" if found is None else f"expected to pass: {result.reasons[0]}"
-    if found is None:
-        return f"expected to fail ({bundle.signature}): it passes"
-    return "" if found == bundle.signature else f"expected to fail by {bundle.signature}, it fails by {found}"
+    return other_than_expected(bundle.expect, bundle.signature, of_result(result), result.reasons)
 
 
 def renew_model_bundle(path: Path) -> str:

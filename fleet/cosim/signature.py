@@ -23,7 +23,7 @@ from fleet.cosim.streams.case import StreamCommit, StreamOutcome
 from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
 
-__all__ = ["Kind", "Signature", "of_commits", "of_failure", "of_outcome", "of_result"]
+__all__ = ["Kind", "Signature", "of_commits", "of_failure", "of_outcome", "of_result", "other_than_expected"]
 
 Kind = Literal["commit", "cause", "stated", "memory", "hang", "rule", "operation"]
 
@@ -108,6 +108,18 @@ def of_result(result: CosimResult) -> Signature | None:
     if engine is not None and engine.error is not None:
         return of_failure(engine.name, engine.error)[1]
     return Signature("verdict", "operation", "", _of_reasons(result.reasons or ("failed",)))
+
+
+def other_than_expected(expect: str, wanted: Signature | None, found: Signature | None, reasons: Sequence[str]) -> str:
+    """What a stored failure that ran again has against what it expects ("passes" or "diverges" by `wanted`), in one line.
+
+    found, reasons: of the run; None where it passed. Returns: empty where it is as expected.
+    """
+    if expect == "passes":
+        return "" if found is None else f"expected to pass: {reasons[0] if reasons else found}"
+    if found is None:
+        return f"expected to fail ({wanted}): it passes"
+    return "" if found == wanted else f"expected to fail by {wanted}, it fails by {found}"
 
 
 def _described(d: Divergence) -> tuple[Kind, str, str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup, escape
 
 from fleet.cosim.account import Account, CommitSpan, Link
+from fleet.cosim.files import write_atomically
 from fleet.cosim.result import Divergence
 from fleet.errors import ModelError
 from fleet.report._render import render
@@ -22,7 +22,7 @@ _COLUMN, _BOX, _GAP, _MOST, _LETTERS = 240, 38, 10, 9, 31
 
 
 def write_divergence(failure: Failure, path: Path) -> Path:
-    """Writes the page of a stored failure. Raises ModelError for one that names no commit."""
+    """Writes the page of a stored failure. Raises ModelError for one that names no commit, FleetError."""
     d = failure.divergence
     if d is None or d.seq is None:
         raise ModelError("names no instruction: there is no divergence to show", where=str(failure.path))
@@ -36,10 +36,7 @@ def write_divergence(failure: Failure, path: Path) -> Path:
             "around": _around(account), "timeline": _timeline(account.near, d.seq), "chain": _chain(d, account.chain),
         },
     )  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(page, encoding="utf-8")
-    os.replace(temporary, path)
+    write_atomically(path, page.encode())
     return path
 
 

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from planted import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
+from planted_sources import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
 
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.run import StreamRunner

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from planted import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
+from planted_sources import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
 
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting

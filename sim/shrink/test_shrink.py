@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planted import FAULTS, LENGTH, SECONDS, Planted, shrink_planted
+from planted_programs import FAULTS, LENGTH, SECONDS, Planted, shrink_planted
 
 MOST = 5
 

@@ -56,8 +56,24 @@ def test_a_comparison_that_failed_is_exit_code_1(call: Call, monkeypatch: pytest
     assert "ideal/regs: differs" in text
 
 
-def test_nothing_run_is_no_success(call: Call, tmp_path: Path) -> None:
-    assert call("--minutes", "0", "--report", str(tmp_path))[0] == 1
+def test_nothing_run_is_no_success(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runs, "run_coverage", lambda *_: made(programs=0))
+    assert call("--minutes", "1", "--report", str(tmp_path))[0] == 1
+
+
+@pytest.mark.parametrize("minutes", ["0", "nan", "inf", "-1", "x"])
+def test_minutes_that_are_none_are_refused(minutes: str, call: Call, tmp_path: Path) -> None:
+    assert call("--minutes", minutes, "--report", str(tmp_path))[0] == 2
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran: list[object] = []
+    monkeypatch.setattr(runs, "run_coverage", lambda *a: ran.append(a))
+    (tmp_path / "file").touch()
+    assert call("--minutes", "1", "--report", str(tmp_path / "file" / "below"))[0] == 2
+    assert ran == []
 
 
 def test_bad_input_is_one_line_and_exit_code_2(call: Call, tmp_path: Path) -> None:

@@ -92,6 +92,17 @@ def test_another_description_names_the_command_that_makes_it_again(tmp_path: Pat
     assert bundle.story == "a test", "what it is about stays"
 
 
+@pytest.mark.parametrize("name", [".", "stream.json"])
+def test_a_bundle_is_renewed_where_one_stands(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stored(tmp_path)
+    monkeypatch.chdir(path.parent)
+    before = path.stat().st_ino
+    assert not renew_bundle(Path(name))
+    assert path.stat().st_ino != before, "it was written"
+    assert [p for p in path.parent.iterdir() if p.is_dir()] == []
+    assert load_bundle(path)[0].command == "fleet stream run stream.json"
+
+
 def test_what_is_expected_decides(tmp_path: Path) -> None:
     passed = StreamOutcome(CASE, Setting(), (), (), True, ())
     hang = replace(passed, passed=False, reasons=("rtl, instruction 0 (elementwise): the simulation ended in hang: x",))

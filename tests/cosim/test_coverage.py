@@ -255,6 +255,10 @@ def test_accounts_of_another_description_or_damaged_ones_are_refused(tmp_path: P
         path.write_text(text)
         with pytest.raises(ModelError, match="not an account of coverage"):
             load_account(path)
+    for key in table:
+        path.write_text(json.dumps({**table, key: {"a": "b"}}))
+        with pytest.raises(ModelError, match=r"a\.json"):
+            load_account(path)
     with pytest.raises(ModelError):
         load_account(tmp_path / "none.json")
 

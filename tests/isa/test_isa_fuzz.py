@@ -160,6 +160,7 @@ def test_a_state_of_another_description_is_refused_with_its_line(made: Workspace
 
 
 def test_no_time_is_no_pass(made: Workspace) -> None:
+    assert "--seconds is nan" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--seconds", "nan", code=2)
     assert "no program was run" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--seconds", "1e-9", code=1)
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from fleet.cosim._codec import decode
 from fleet.cosim.files import write_atomically
 from fleet.errors import ModelError
 
@@ -122,11 +123,12 @@ def load_account(path: Path) -> Account:
         if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
             raise ValueError(f"not of form {_FORM}")
         rows = cast("dict[str, Any]", table)
-        rows["met"] = {str(k): Met(int(v[0]), str(v[1]), str(v[2])) for k, v in rows["met"].items()}
-        rows["tried"] = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
-        rows["curve"] = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
-        rows |= {k: str(rows[k]) for k in ("device", "instruction_set", "description_hash")}
-        return Account(**rows)
+        met = {str(k): Met(int(v[0]), str(v[1]), str(v[2])) for k, v in rows["met"].items()}
+        tried = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
+        curve = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
+        account = decode(Account, {**rows, "met": {}, "tried": {}, "curve": []}, str(path), "account")
+        account.met, account.tried, account.curve = met, tried, curve
+        return account
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ModelError(f"not an account of coverage ({what})", where=str(path)) from error

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 from fleet.cosim.coverage.account import Account, Point, load_account
@@ -59,7 +59,8 @@ def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Accou
     instruction_set, device = find_device(plan.device)
     build(design_of(instruction_set, device), _flavour(plan))
     plan.folder.mkdir(parents=True, exist_ok=True)
-    for stale in plan.folder.glob("worker-*.json"):
+    # Counts of an earlier run may be of other sources, whose lines are not these.
+    for stale in [*plan.folder.glob("worker-*.json"), *plan.folder.glob("rtl-*/simulation/coverage-*.dat")]:
         stale.unlink()
     start = plan.folder / "known.json"
     (known or new_account(space_of(instruction_set, device))).save(start)
@@ -114,7 +115,8 @@ def _work(plan: Plan, job: int) -> None:
     try:
         runner.watch = steering.wrote
         number = 0
-        while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER:
+        # A worker whose parent was killed would go on to the end of its time.
+        while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER and _wanted():
             case = make_case(steering.choose(number))
             way = ways[number % len(ways)]
             model = next(m for m in memories(device, number) if m.partition(":")[0] == way.memory.partition(":")[0])
@@ -138,6 +140,12 @@ def _work(plan: Plan, job: int) -> None:
     account.cpu = _cpu(None) - cpu
     account.failures += [f"{k}: met, but the set or the description calls it impossible" for k in sorted(steering.unknown)]
     account.save(mine)
+
+
+def _wanted() -> bool:
+    """Whether whoever started this process is still there."""
+    parent = parent_process()
+    return parent is None or parent.is_alive()
 
 
 def _cpu(simulation: int | None) -> float:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from fleet.cosim.cases import find_cases
 from fleet.cosim.mutation.mutant import Mutant, Over, Result
-from fleet.cosim.mutation.probes import Effort, recorded
+from fleet.cosim.mutation.probes import Effort
 from fleet.cosim.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
+from fleet.cosim.mutation.recordings import recorded
 from fleet.cosim.mutation.rtl_hunt import HarnessError, RtlHunt, references
 from fleet.cosim.mutation.schemata import rtl_mutants
 from fleet.cosim.mutation.store import Drawn, Record, content, load_results, save_results

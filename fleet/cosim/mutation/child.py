@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import pickle
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,28 +49,23 @@ def _all(wanted: Mapping[str, Any]) -> Iterator[str]:
 
 def _streams(device: str, recorded: Path) -> Iterator[str]:
     """The functional model against what was recorded: commits and memory; then its costs against the cycles of the hardware."""
-    from fleet.cosim.mutation.probes import expected_of
+    from fleet.cosim.mutation.probes import differs, left_by_model
+    from fleet.cosim.mutation.recordings import load_recordings
     from fleet.cosim.streams.images import Images
-    from fleet.cosim.streams.locate import disagreement
     from fleet.isa.registry import find_device
 
     instruction_set, chip = find_device(device)
-    with recorded.open("rb") as f:
-        made = pickle.load(f)  # written by this program in the folder of this run
     errors: list[float] = []
     with tempfile.TemporaryDirectory(prefix="fleet-mutant-") as folder:
         images = Images(chip, Path(folder))
         try:
-            for case, expected, cycles in made:
-                found = expected_of(instruction_set, chip, case, images)
-                for i, (a, b) in enumerate(zip(expected.commits, found.commits, strict=True)):
-                    if why := disagreement(a, b):
-                        yield f"{case.name}\tcommit {i} ({a.instruction}): {why}"
-                        return
-                if found.memory != expected.memory:
-                    yield f"{case.name}\tmemory differs at the end"
+            for r in load_recordings(recorded):
+                case, expected = r.case, r.expected
+                found = left_by_model(instruction_set, chip, case, images)
+                if why := differs(expected, found.commits, found.memory):
+                    yield f"{case.name}\t{why}"
                     return
-                for call, commit, measured in zip(case.calls, expected.commits, cycles, strict=False):
+                for call, commit, measured in zip(case.calls, expected.commits, r.cycles, strict=False):
                     if measured and not commit.cause:
                         unit = instruction_set.instructions[call.instruction]
                         cost = unit.expected_cycles(chip, call.fields, "ideal")

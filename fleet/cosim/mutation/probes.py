@@ -1,30 +1,23 @@
 """The streams that mutants of hardware and of the functional model have to survive: those of the regression of every night.
 
-One of every instruction comes first, then what found other mutants of the same file, then everything. What the unchanged functional
-model leaves of a stream, commits and memory, is worked out once and kept.
+One of every instruction comes first, then what found other mutants of the same file, then everything.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import pickle
-import tempfile
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from fleet.cosim.files import write_atomically
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
-from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.images import Images, touched
+from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.model_side import execute
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names, settings
+from fleet.cosim.streams.suite import names, settings
 from fleet.isa.contract import Device, InstructionSet
-from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["Effort", "Expected", "Probe", "expected_of", "image_digest", "probes", "recorded"]
+__all__ = ["Effort", "Expected", "Probe", "differs", "image_digest", "left_by_model", "probes"]
 
 Effort = Literal["quick", "usual", "all"]
 """How many streams: those that find most; of every kind and instruction up to 12; all of the regression's kinds."""
@@ -88,50 +81,26 @@ def image_digest(images: Images) -> str:
     """Of every byte that is not 0: equal where memory is."""
     digest = hashlib.sha256()
     for (space, bank), path in sorted(images.memory.paths.items()):
-        with path.open("rb") as f:
-            size, at = path.stat().st_size, 0
-            while at < size:
-                try:
-                    at = os.lseek(f.fileno(), at, os.SEEK_DATA)
-                except OSError:  # nothing but a hole follows
-                    break
-                end = os.lseek(f.fileno(), at, os.SEEK_HOLE)
-                for page in range(at // _PAGE * _PAGE, end, _PAGE):
-                    content = images.memory.view(space, page, min(_PAGE, size - page), bank)
-                    if content.any():
-                        digest.update(f"{space} {bank} {page} ".encode() + content.tobytes())
-                at = end
+        size, done = path.stat().st_size, 0
+        for start, end in touched(path, path, size):
+            for page in range(max(done, start // _PAGE * _PAGE), end, _PAGE):
+                content = images.memory.view(space, page, min(_PAGE, size - page), bank)
+                if content.any():
+                    digest.update(f"{space} {bank} {page} ".encode() + content.tobytes())
+                done = page + _PAGE
     return digest.hexdigest()[:16]
 
 
-def expected_of(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Expected:
+def differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
+    """What differs in one clause, empty where nothing does. memory: see `image_digest`."""
+    for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
+        if why := disagreement(a, b):
+            return f"commit {i} ({a.instruction}): {why}"
+    return "" if memory == expected.memory else "memory differs at the end"
+
+
+def left_by_model(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Expected:
     """Runs the functional model on `images`, which is emptied first."""
     images.fill(case.blocks, case.parameters)
     commits = execute(instruction_set, device, images.memory, case.calls)
     return Expected(tuple(commits), image_digest(images))
-
-
-def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
-    """Cases, what the unchanged functional model makes of them, and the hardware's cycles, in a file that is written once.
-
-    A process whose functional model is changed reads it: what it draws itself would be changed too. The cycles are of every call
-    from start to commit, ideal memory; empty for a set without hardware. Raises SetupError, DeviceError, BuildError,
-    SimulationError.
-    """
-    instruction_set, chip = find_device(device)
-    cases = list(dict.fromkeys(p.case for p in probes(device, effort)))
-    key = hashlib.sha256("\n".join([description_hash(instruction_set, chip), *cases]).encode()).hexdigest()[:16]
-    path = folder / f"streams-{device}-{key}.pickle"
-    if path.exists():
-        return path
-    made: list[tuple[StreamCase, Expected, tuple[int, ...]]] = []
-    with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary, ExitStack() as stack:
-        runner = stack.enter_context(StreamRunner(device)) if instruction_set.rtl is not None else None
-        images = Images(chip, Path(temporary))
-        stack.callback(images.close)
-        for case in map(make_case, cases):
-            found = runner.hardware(case, Setting())[0] if runner is not None else []
-            cycles = tuple((c.end or 0) - (c.start or 0) for c in found)
-            made.append((case, expected_of(instruction_set, chip, case, images), cycles))
-    write_atomically(path, pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL))
-    return path

@@ -105,7 +105,7 @@ class PythonHunt:
     """Looks for Python mutants of a device's set. Processes get a cache of their own: compiled kernels are kept by their source."""
 
     def __init__(self, device: str, recorded: Path, root: Path, cases: Sequence[Path]) -> None:
-        """recorded: from `probes.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device."""
+        """recorded: from `recordings.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device."""
         self._device, self._recorded, self._root, self._cases = device, recorded, root, cases
         self._outside = Outside(root)
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import pickle
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from fleet.cosim.files import write_atomically
 from fleet.cosim.mutation.mutant import Mutant, Result
 from fleet.cosim.mutation.outside import Outside, pytest_command
-from fleet.cosim.mutation.probes import Effort, Expected, Probe, expected_of, image_digest, probes
+from fleet.cosim.mutation.probes import Effort, Probe, differs, image_digest, left_by_model, probes
+from fleet.cosim.mutation.recordings import Reference, load_references, save_references
 from fleet.cosim.mutation.rtl_hook import environment
 from fleet.cosim.mutation.schemata import plusarg
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
-from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.build import Design, Progress, build
@@ -35,14 +33,6 @@ _PATIENCE_S = 3600.0
 _PAUSES = (3, 11, 24, 38)
 
 
-@dataclass(frozen=True)
-class Reference:
-    """Of a probe on the unchanged design: what iss leaves, cycles of every call from start to commit and, last, of the job."""
-
-    expected: Expected
-    cycles: tuple[int, ...]
-
-
 class HarnessError(ComparisonFailure):
     """The instrumented design is not the design, or does not pass its own regression: no mutant would mean anything."""
 
@@ -54,11 +44,8 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
     its bits must be those of iss. Raises HarnessError where it does not, SetupError, DeviceError, BuildError, SimulationError.
     """
     built = build(design, progress=tell).parent.name
-    path = folder / f"references-{device}-{built}.pickle"
-    found: dict[str, Reference] = {}
-    if path.exists():
-        with path.open("rb") as f:
-            found = pickle.load(f)  # written by this program
+    path = folder / f"references-{device}-{built}" / "references.json"
+    found = load_references(path)
     every = [p for p in probes(device, effort) if p.name not in found]
     if not every:
         return path
@@ -73,12 +60,11 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
             one, two = (r.hardware(case, probe.setting, plan=plan) for r in (plain, none))
             if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
                 raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
-            expected = expected_of(plain.set, plain.device, case, plain.expected)
-            if why := _differs(expected, two[0], image_digest(none.found)):
+            expected = left_by_model(plain.set, plain.device, case, plain.expected)
+            if why := differs(expected, two[0], image_digest(none.found)):
                 raise HarnessError(f"the unchanged design does not agree with iss: {why}", where=probe.name)
             found[probe.name] = Reference(expected, _cycles(two[0], two[1]))
-    write_atomically(path, pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
-    return path
+    return save_references(path, found)
 
 
 def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Plan]:
@@ -86,13 +72,6 @@ def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Plan]:
     case = make_case(probe.case)
     plan = binaries(runner.set, runner.device, case, probe.setting.issue)
     return replace(case, blocks=(*case.blocks, *plan.blocks)), plan
-
-
-def _differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
-    for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
-        if why := disagreement(a, b):
-            return f"commit {i} ({a.instruction}): {why}"
-    return "" if memory == expected.memory else "memory differs at the end"
 
 
 def _cycles(found: Sequence[StreamCommit], status: Status) -> tuple[int, ...]:
@@ -108,8 +87,7 @@ class RtlHunt:
         """design: from `Schemata.write`; known: from `references`; folder: for images and logs; root: the project."""
         self._device, self._design, self._folder = device, design, folder
         self._probes = probes(device, effort)
-        with known.open("rb") as f:
-            self._known: dict[str, Reference] = pickle.load(f)  # written by this program
+        self._known = load_references(known)
         self._cases: dict[tuple[str, str], tuple[StreamCase, Plan]] = {}
         self._killers: dict[str, dict[Probe, int]] = {}
         self._outside, self._root, self._effort = Outside(root), root, effort
@@ -186,7 +164,7 @@ class RtlHunt:
         except SimulationError as error:
             return _first_line(error).replace(f"{self._folder}/", ""), ""
         reference = self._known[probe.name]
-        why = _differs(reference.expected, found, image_digest(runner.found))
+        why = differs(reference.expected, found, image_digest(runner.found))
         if why:
             return why, ""
         cycles = _cycles(found, status)

@@ -8,7 +8,6 @@ without it: nothing is changed), so no tool can fold it away; functions ask agai
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -146,8 +145,3 @@ def _rendered(text: bytes, start: int, end: int, choices: Sequence[_Choice]) -> 
         at, i = c.end, inner
     out.append(text[at:end])
     return b"".join(out)
-
-
-def fingerprint(mutants: Sequence[Mutant]) -> str:
-    """Of a list of mutants: results for another list are not these."""
-    return hashlib.sha256("\n".join(m.id for m in mutants).encode()).hexdigest()[:16]

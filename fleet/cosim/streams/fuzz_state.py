@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
+from fleet.cosim._codec import decode
 from fleet.cosim.files import write_atomically
 from fleet.errors import FleetError, ModelError
 from fleet.isa.registry import description_hash, find_device
@@ -21,6 +22,7 @@ from fleet.isa.registry import description_hash, find_device
 __all__ = ["FuzzState", "Journal", "Ran", "load_state", "state_file"]
 
 _FORM = 2
+_AGAIN = "remove it to begin again"
 
 
 @dataclass(frozen=True)
@@ -106,15 +108,27 @@ def load_state(path: Path, device: str, seed: int) -> FuzzState:
     if path.exists():
         try:
             table: Any = json.loads(path.read_text(encoding="utf-8"))
-            if cast("dict[str, Any]", table).pop("form", None) != _FORM:
+            if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
                 raise ValueError(f"not of form {_FORM}")
-            state = FuzzState(**table)
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
-        if state.description_hash != now:
-            what = f"made for description {str(state.description_hash)[:16]}, {device} has {now[:16]}"
-            raise ModelError(what, where=f"{path}:1", hint="remove it to begin again")
+            stored = str(cast("dict[str, Any]", table).get("description_hash"))
+            if stored != now:
+                what = f"made for description {stored[:16]}, {device} has {now[:16]}"
+                raise ModelError(what, where=f"{path}:1", hint=_AGAIN)
+            state = _checked(decode(FuzzState, table, str(path), "state"), device, seed)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint=_AGAIN) from error
     _replay(state, _journal_file(path))
+    return state
+
+
+def _checked(state: FuzzState, device: str, seed: int) -> FuzzState:
+    """Raises ValueError where it cannot be one of a run of this device and seed."""
+    if (state.device, state.seed) != (device, seed):
+        raise ValueError(f"of {state.device}, seed {state.seed}")
+    if min(state.next, state.programs, state.executed, state.refused, state.bytes, state.seconds, *state.done) < 0:
+        raise ValueError("a number is negative")
+    for failure in state.failures:
+        _number(failure)
     return state
 
 
@@ -143,7 +157,10 @@ def _replay(state: FuzzState, path: Path) -> None:
 
 def _read(line: str) -> tuple[Ran, float]:
     table: Any = json.loads(line)
-    return Ran(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"])), float(table["t"])
+    ran = Ran(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]))
+    if ran.number < 0 or (ran.failure and _number(ran.failure) != ran.number):
+        raise ValueError(f"program {ran.number}, failure '{ran.failure:.40}'")
+    return ran, float(table["t"])
 
 
 class Journal:

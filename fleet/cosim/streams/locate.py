@@ -1,4 +1,4 @@
-"""From a commit that differs to the first element that does: address, values, and the operands that it depends on."""
+"""How two commits differ, which bytes lie outside a destination, and the operands that an element depends on."""
 
 from __future__ import annotations
 

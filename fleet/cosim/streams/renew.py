@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.cosim.signature import of_outcome
+from fleet.cosim.signature import of_outcome, other_than_expected
 from fleet.cosim.streams.bundle import Bundle, load_bundle, save_bundle
 from fleet.cosim.streams.case import StreamOutcome
 from fleet.cosim.streams.run import StreamRunner
@@ -18,14 +18,9 @@ __all__ = ["renew_bundle", "unexpected"]
 
 def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
     """What the outcome of a bundle's stream has against what the bundle expects, in one line; empty where it is as expected."""
-    if bundle.expect == "passes":
-        return "" if outcome.passed else f"expected to pass: {outcome.reasons[0]}"
     if bundle.expect is None:
         return "the bundle does not say what is expected of it"
-    found = of_outcome(outcome)
-    if found is None:
-        return f"expected to fail ({bundle.signature}): it passes"
-    return "" if found == bundle.signature else f"expected to fail by {bundle.signature}, it fails by {found}"
+    return other_than_expected(bundle.expect, bundle.signature, of_outcome(outcome), outcome.reasons)
 
 
 def renew_bundle(path: Path) -> str:
@@ -47,11 +42,6 @@ def renew_bundle(path: Path) -> str:
     if not wrong:
         folder = path if path.is_dir() else path.parent
         save_bundle(
-            replace(outcome, case=case),
-            folder.parent,
-            power_on=bundle.power_on,
-            expect=bundle.expect,
-            story=bundle.story,
-            folder_name=folder.name,
-        )
+            replace(outcome, case=case), folder, power_on=bundle.power_on, expect=bundle.expect, story=bundle.story, folder_name="."
+        )  # fmt: skip
     return wrong

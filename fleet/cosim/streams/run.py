@@ -10,7 +10,6 @@ are held against it, and so against each other.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from fleet.cosim.streams.divergent import explained
 from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
+from fleet.cosim.streams.scratch import Scratch
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
@@ -61,9 +61,8 @@ class StreamRunner:
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
         self.set, self.device = find_device(device)
-        home = images_home(self.device)
-        self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
-        self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
+        self._scratch = Scratch(images_home(self.device)) if folder is None else None
+        self.folder = self._scratch.path if self._scratch is not None else folder or Path()
         self.power_on, self.stop, self._flavour = power_on, stop, flavour
         self.spent: dict[str, float] = {}
         """Phase -> seconds, of all streams; the caller may clear it."""
@@ -88,9 +87,9 @@ class StreamRunner:
             self._simulation = None
         self.expected.close()
         self.found.close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
     @property
     def simulation_pid(self) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fleet.cosim.files import check_writable
 from fleet.cosim.replay.window import play_window, replay
 from fleet.cosim.streams.bundle import NAME, load_bundle
 from fleet.cosim.streams.case import StreamCase
@@ -34,6 +35,9 @@ def leave_waves(stored: Path, path: Path) -> Waves:
     if bundle.divergence is None or bundle.divergence.seq is None:
         raise ModelError("no commit differs in it: there is no place to show", where=str(stored))
     seq = bundle.divergence.seq
+    if not 0 <= seq < len(case.calls):
+        raise ModelError(f"instruction {seq} differs, it has {len(case.calls)}: the file is damaged", where=str(stored))
+    check_writable(path.parent)
     with StreamRunner(case.device, power_on=bundle.power_on, flavour="waves") as runner:
         suffix = wave_suffix(runner.executable)
         expected = expected_of(runner.model(case))
@@ -45,7 +49,6 @@ def leave_waves(stored: Path, path: Path) -> Waves:
             raise SimulationError("no replay shows the divergence: it does not show again in these sources", where=str(stored))
         start, end = window.replayed.start or 0, window.replayed.end or window.replayed.cycles
         path = path.with_suffix(suffix).absolute()
-        path.parent.mkdir(parents=True, exist_ok=True)
         waves = Waves(path, (max(0, start - _BEFORE), end + _BEHIND), scopes_of(runner.set, case.calls[seq].instruction))
         if play_window(history, hardware, expected, window, waves) is None:
             raise SimulationError("the replay did not show the divergence a second time", where=str(stored))

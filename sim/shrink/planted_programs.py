@@ -1,7 +1,7 @@
 """Faults that are planted in a copy of the hardware, one at a time, and the shrinking of a long program that finds each.
 
-`python sim/shrink/planted.py DEVICE INSTRUCTIONS SECONDS MEMORY ISSUE`, run with a copy's sources, draws programs of so many
-instructions until one fails, shrinks it and prints a line of JSON.
+`python sim/shrink/planted_programs.py DEVICE INSTRUCTIONS SECONDS MEMORY ISSUE`, run with a copy's sources, draws programs of so
+many instructions until one fails, shrinks it and prints a line of JSON.
 """
 
 from __future__ import annotations

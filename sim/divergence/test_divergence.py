@@ -17,9 +17,9 @@ from fleet.report.why import find_failure, page
 
 LENGTH = 200
 CASES = [
-    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "regs", id="hbm_small-regs", marks=pytest.mark.nightly_divergence),
+    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "regs", id="hbm_small-regs", marks=pytest.mark.nightly),
     pytest.param("vgemm_small", STORE_BIT, "store_w1", "regs", id="vgemm_small-regs"),
-    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "aux", id="hbm_small-aux", marks=pytest.mark.nightly_divergence),
+    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "aux", id="hbm_small-aux", marks=pytest.mark.nightly),
     pytest.param("vgemm_small", STORE_BIT, "store_w1", "aux", id="vgemm_small-aux"),
 ]
 
@@ -64,7 +64,7 @@ def test_every_commit_where_it_is_wanted(tmp_path: Path) -> None:
     assert outcome.divergence.seq == at
 
 
-@pytest.mark.nightly_divergence
+@pytest.mark.nightly
 def test_waves_show_the_commit_and_the_unit(tmp_path: Path) -> None:
     instruction_set, chip = find_device("vgemm_small")
     case = long_stream(chip, instruction_set, 1, LENGTH)

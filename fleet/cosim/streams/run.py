@@ -60,12 +60,11 @@ class StreamRunner:
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
+        folder = None if folder is None else folder.absolute()  # the simulation stands elsewhere
         self.set, self.device = find_device(device)
         home = images_home(self.device)
         self._temporary = tempfile.TemporaryDirectory(prefix="fleet-streams-", dir=home) if folder is None else None
-        self.folder = Path(
-            self._temporary.name if self._temporary is not None else folder or ""
-        ).absolute()  # the bench stands elsewhere
+        self.folder = Path(self._temporary.name) if self._temporary is not None else folder or Path()
         self.power_on, self.stop, self._flavour = power_on, stop, flavour
         self.spent: dict[str, float] = {}
         """Phase -> seconds, of all streams; the caller may clear it."""

@@ -1,13 +1,17 @@
-"""Cycles of the digits models on vgemm beside what they are bound by: `python benchmarks/vgemm_cycles.py`.
+"""Cycles of the digits models on vgemm beside what they are bound by: `python benchmarks/vgemm_cycles.py [--device vgemm16]`.
 
 Limits are sums over the stream: what each module alone would take (the cost model), and beats of DDR. The stream is
-issued as a binary, 360 images; every commit is compared with the functional model.
+issued as a binary, 360 images; every commit is compared with the functional model. A device takes about a minute, and
+another for the first build of its simulation.
 """
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from fleet.cli.main import main
@@ -43,7 +47,7 @@ def limits(device: str, model: str) -> tuple[int, int, int]:
 def cycles(device: str, model: str, memory: str) -> int:
     """Of the hardware."""
     source, weights, inputs = MODELS[model]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
         code = main([
             "cosim", f"{DIGITS / source}:forward", "--weights", str(DIGITS / weights), "--input", str(DIGITS / inputs),
             "--engines", "iss,rtl",
@@ -56,8 +60,10 @@ def cycles(device: str, model: str, memory: str) -> int:
 
 
 if __name__ == "__main__":
-    rows = []
-    for device in ("vgemm_small", "vgemm16"):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", action="append", help="may be given several times (default vgemm_small)")
+    rows: list[str] = []
+    for device in parser.parse_args().device or ["vgemm_small"]:
         for model in MODELS:
             count, busiest, beats = limits(device, model)
             ideal, timed = cycles(device, model, "ideal"), cycles(device, model, "timed")

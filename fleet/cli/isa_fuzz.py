@@ -67,6 +67,8 @@ def run_fuzz(
         f"{word} {state.programs - programs:,} programs from {first} on, seed {seed}: {executed:,} instructions executed, "
         f"{refused:,} refused, {(executed + refused) / took:,.0f} a second; {len(new)} failed; state {path}"
     )
+    if known:
+        click.echo(f"{len(known)} failed in earlier runs: {path} has their lines, each with the command that plays it again")
     return 1 if new else 0
 
 

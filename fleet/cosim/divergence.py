@@ -164,4 +164,4 @@ def spelling(value: np.ndarray) -> str:
     bits = int(value.view(f"<u{width}")[0])
     if value.dtype.kind == "f":
         return f"{bits:#0{2 + 2 * width}x} = {float(value[0]):.9g}"
-    return f"{bits:#0{2 + 2 * width}x}" + (f" = {int(value[0])}" if width > 1 else "")
+    return f"{bits:#0{2 + 2 * width}x}" + (f" = {int(value[0])}" if width > 1 or value.dtype.kind == "i" else "")

@@ -238,10 +238,18 @@ def _stale(diff: SetDiff, before: Any, after: Any, description: str, folder: Pat
         text = path.read_text(encoding="utf-8", errors="replace")
         if path.suffix in _RESULTS:
             if any(h in text for h in hashes):
-                golden = path.name == "provenance.toml"
-                yield str(path), f"fleet golden update {path.parent.name} --reason WHY" if golden else "run again what made it"
+                yield str(path), _again(path)
         elif (tool := _GENERATED.search(text)) and tool[2] == description and diff.hashes[1] not in text:
             yield str(path), f"python -m {tool[1]}"
+
+
+def _again(path: Path) -> str:
+    """What makes a result of another description again."""
+    if path.name == "provenance.toml":
+        return f"fleet golden update {path.parent.name} --reason WHY"
+    if path.name == "stream.json" and "bundles" in path.parts:
+        return f"fleet stream renew {path.parent}"
+    return "run again what made it"
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -44,7 +44,8 @@ class CoverageHints:
 
     Attributes:
         blocks: the natural blocks of a device's sizes, ascending.
-        dtypes: instruction -> NumPy dtype ("<f2") of the elements that it writes, where the writes themselves do not say it.
+        dtypes: instruction -> NumPy dtype ("<f2") of the elements that it writes (a write that carries one has its own). Results
+            of other instructions are not counted.
         fill: calls that fill every memory which only instructions reach, and the blocks that they read; None where draws do not
             read what is not theirs.
         fills: instructions that write every byte of what their `writes` says; None: all do. Others may write less.

@@ -45,7 +45,7 @@ def _around(account: Account) -> str:
     if not known:
         return "No clock is known of them."
     behind = len(account.near) - len(known)
-    text = f"Cycles of the run, {known[0].start:,} to {known[-1].end:,}. Green agrees, red differs"
+    text = f"Cycles of the run, {known[0].start:,} to {known[-1].end:,}. Green agrees, orange differs"
     return text + (f"; the run ended there, and the {behind} below it did not run." if account.cut and behind else ".")
 
 

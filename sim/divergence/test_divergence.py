@@ -17,10 +17,10 @@ from fleet.report.why import find_failure, page
 
 LENGTH = 200
 CASES = [
-    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "regs", id="hbm_small-regs", marks=pytest.mark.nightly_divergence),
-    pytest.param("vgemm_small", STORE_BIT, "store_w1", "regs", id="vgemm_small-regs"),
-    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "aux", id="hbm_small-aux", marks=pytest.mark.nightly_divergence),
-    pytest.param("vgemm_small", STORE_BIT, "store_w1", "aux", id="vgemm_small-aux"),
+    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "regs", id="hbm_small-regs", marks=pytest.mark.nightly),
+    pytest.param("vgemm_small", STORE_BIT, "store_w1", "regs", id="vgemm_small-regs", marks=pytest.mark.nightly),
+    pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "aux", id="hbm_small-aux", marks=pytest.mark.nightly),
+    pytest.param("vgemm_small", STORE_BIT, "store_w1", "aux", id="vgemm_small-aux", marks=pytest.mark.nightly),
 ]
 
 
@@ -53,6 +53,7 @@ def test_a_late_fault_ends_the_run_and_is_explained(device: str, fault: Planted,
         assert re.search(rf"^{title} ", text, re.MULTILINE), title
 
 
+@pytest.mark.nightly
 def test_every_commit_where_it_is_wanted(tmp_path: Path) -> None:
     instruction_set, chip = find_device("vgemm_small")
     case = long_stream(chip, instruction_set, 1, LENGTH)
@@ -64,7 +65,7 @@ def test_every_commit_where_it_is_wanted(tmp_path: Path) -> None:
     assert outcome.divergence.seq == at
 
 
-@pytest.mark.nightly_divergence
+@pytest.mark.nightly
 def test_waves_show_the_commit_and_the_unit(tmp_path: Path) -> None:
     instruction_set, chip = find_device("vgemm_small")
     case = long_stream(chip, instruction_set, 1, LENGTH)

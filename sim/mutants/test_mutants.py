@@ -62,4 +62,5 @@ def test_mutants_of_the_day(device: str, over: str) -> None:
     print(done.stdout)
     assert done.returncode in {0, 1}, done.stdout[-4000:] + done.stderr[-2000:]
     found, holes = done.stdout.count("\n  found "), done.stdout.count("\nHOLE ")
+    assert found > 0, done.stdout[-4000:]
     assert found >= LEAST * (found + holes), f"fleet {' '.join(arguments)}\n{done.stdout[-6000:]}"

@@ -12,12 +12,9 @@ MODELS = Path(__file__).parent / "models" / "large.py"
 
 
 @pytest.mark.parametrize("layer", ["same", "strided", "deep", "dense"])
-@pytest.mark.parametrize("device", ["vgemm_small", "vgemm16"])
-def test_a_large_layer_on_the_hardware(
-    layer: str, device: str, tmp_path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if device != "vgemm_small" and not request.config.getoption("--nightly"):
-        pytest.skip("the small device has the smaller scratchpads; --nightly runs both")
+@pytest.mark.parametrize("device", ["vgemm_small", pytest.param("vgemm16", marks=pytest.mark.nightly)])
+def test_a_large_layer_on_the_hardware(layer: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The small device has the smaller scratchpads, so it is the quick one."""
     ways = ["--issue", "aux", "--memory", "timed:3"]
     code = main(
         ["cosim", f"{MODELS}:{layer}", "--engines", "vm,iss,rtl", "--device", device, *ways, "--report", str(tmp_path / "report")]

@@ -26,9 +26,8 @@ def run(*command: str, folder: Path, path: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_set_from_nothing_with_the_wheel_alone(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--nightly"):
-        pytest.skip("builds a wheel and installs it; --nightly")
+@pytest.mark.nightly
+def test_a_set_from_nothing_with_the_wheel_alone(tmp_path: Path) -> None:
     tools = find_toolchain().verilator.parent
     path = f"{tmp_path / 'venv' / 'bin'}:{tools}:{os.environ['PATH']}"
     source = tmp_path / "source"

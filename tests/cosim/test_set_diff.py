@@ -18,6 +18,7 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOu
 from fleet.isa.contract import Call, Write
 from fleet.isa.description import load
 from fleet.isa.difference import changes
+from fleet.isa.registry import description_hash, find_device
 
 MODEL = """
 def forward(a: "int32[N, 20]", b: "int32[N, 20]"):
@@ -143,13 +144,17 @@ def test_two_versions_of_a_set(in_git: Path, import_from: ImportFrom, capsys: py
     assert all("expected 1 to 9" in why for _, why in narrower["illegal"])
 
     git(in_git, "checkout", "-q", ".")
+    bundle = in_git / "sim" / "bundles" / "lost"
+    bundle.mkdir(parents=True)
+    (bundle / "stream.json").write_text(json.dumps({"description_hash": description_hash(*find_device("vector_tiny"))}))
     rdl.write_text(rdl.read_text().replace("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))
     moved = report(capsys, "vector_add@HEAD", "vector_add", *model)
     assert [c["what"] for c in moved["changes"]] == ["register vadd_beats: number 7 -> 11"]
     assert len(moved["changed"]) == moved["programs"] > 20
     assert moved["models"][0]["before"]["digest"] != moved["models"][0]["after"]["digest"]
-    assert {Path(f).suffix for f, _ in moved["stale"]} == {".sv", ".vlt"}
-    assert len(moved["stale"]) == 5
+    assert {Path(f).suffix for f, _ in moved["stale"]} == {".sv", ".vlt", ".json"}
+    assert len(moved["stale"]) == 6
+    assert ("sim/bundles/lost/stream.json", "fleet stream renew sim/bundles/lost") in {(f, c) for f, c in moved["stale"]}
 
 
 def test_bins_that_nothing_reaches_any_more(in_git: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]) -> None:

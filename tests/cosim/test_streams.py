@@ -89,6 +89,15 @@ def test_one_wrong_bit_is_found_at_its_element_and_the_operands_are_named(
     assert len(text.splitlines()) < 75, "one page"
 
 
+def test_a_relative_folder_is_the_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simulation runs in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    with StreamRunner(DEVICE, Path("work")) as found:
+        [outcome] = found.run(make_case(f"{DEVICE}/elementwise/directed/0"), [Setting()])
+    assert outcome.passed, outcome.reasons
+    assert (tmp_path / "work" / "job.status").exists()
+
+
 def test_a_byte_outside_the_destination_is_found(runner: StreamRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     case = make_case(f"{DEVICE}/program/2")
     hardware = StreamRunner.hardware

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -63,6 +64,23 @@ def test_a_wrong_lane_fails_its_conformance(tmp_path: Path) -> None:
     out = made.pytest("sim", "-q", "-k", "conformance", code=1)
     assert "other_tiny/vsub/directed/0" in out
     assert "commits differ" in out
+
+
+def test_slang_finds_nothing_in_its_hardware(mine: Workspace) -> None:
+    """Mutants are made of what slang elaborates."""
+    pyslang = pytest.importorskip("pyslang")
+    rtl = mine.folder / "sets/mine/mine/rtl"
+    files = [*(rtl / "generated" / f for f in file_names("mine") if f.endswith(".sv")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
+    assert driver.parseCommandLine(f"slang {options} -Werror --top mine_top " + shlex.join(map(str, files)))
+    assert driver.processOptions()
+    assert driver.parseAllSources()
+    compilation = driver.createCompilation()
+    driver.reportCompilation(compilation, True)
+    driver.runAnalysis(compilation)
+    assert driver.reportDiagnostics(True)
 
 
 def test_its_hardware_is_clean_for_the_linter(mine: Workspace) -> None:

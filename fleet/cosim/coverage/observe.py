@@ -51,8 +51,9 @@ class Observer:
         self._classes = set_.instructions
 
     def wrote(self, place: int, call: Call, writes: Sequence[Write]) -> None:
-        """What the functional model wrote at a place of the stream that runs now."""
-        self._results[place] = results_of(writes, self.space.hints.dtypes.get(call.instruction, ""))
+        """What the functional model wrote at a place of the running stream; as with bins, only where the hints name a dtype."""
+        if dtype := self.space.hints.dtypes.get(call.instruction):
+            self._results[place] = results_of(writes, dtype)
 
     def forget(self) -> None:
         """A new stream begins."""

@@ -19,7 +19,12 @@ _LIMIT_S = 120.0
 
 
 def pytest_command(files: Sequence[Path], *more: str) -> list[str]:
-    """Stops at the first failure; assertions stay plain, because rewriting them takes the loading of modules over."""
+    """Stops at the first failure; assertions stay plain, because rewriting them takes the loading of modules over.
+
+    Raises ValueError without files: pytest would run all that there is.
+    """
+    if not files:
+        raise ValueError("no test files are named")
     return [sys.executable, "-m", "pytest", "-q", "-x", "--assert=plain", "-p", "no:cacheprovider", *more, *map(str, files)]
 
 

@@ -132,7 +132,10 @@ class RtlHunt:
     def _regression(self, mutant: Mutant) -> tuple[str, str]:
         """Tests of `sim/` that play registers themselves, on the mutant. Raises HarnessError where they fail without one."""
         folders = [self._root / "sim" / name for name in (*_TESTS, find_device(self._device)[0].name)]
-        command = pytest_command([f for f in folders if f.exists()])
+        there = [f for f in folders if f.exists()]
+        if not there:
+            return "", ""
+        command = pytest_command(there)
         if self._tests_pass is None:
             found = self._outside.run("sim", command, environment(self._device, self._design, plusarg(0)), _PATIENCE_S)
             if found[0]:

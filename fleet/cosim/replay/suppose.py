@@ -79,7 +79,7 @@ def address_fields(
         words = f"{_name(register, field)} = {value:#x} ({field.kind}{f' in {field.space}' if field.space else ''})"
         base = field.kind == "address"
         if base and address >= value:
-            words += f": {address:#x} is {address - value:#x} bytes behind it"
+            words += f": {address:#x} is {address - value:#x} bytes behind it" if address > value else ": the range begins there"
         lines.append((0 if base else 1, words if base else f"stepped by {words}"))
     return tuple(text for _, text in sorted(lines, key=lambda pair: pair[0]))
 

@@ -60,6 +60,7 @@ class StreamRunner:
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
+        folder = None if folder is None else folder.absolute()  # the simulation stands elsewhere
         self.set, self.device = find_device(device)
         self._scratch = Scratch(images_home(self.device)) if folder is None else None
         self.folder = self._scratch.path if self._scratch is not None else folder or Path()

@@ -15,6 +15,9 @@ from fleet.isa.vgemm.words import MemoryType, Transfer
 
 __all__ = ["Load", "Store"]
 
+_NUMBERS = {MemoryType.UOP: "<u4", MemoryType.WGT: "|i1", MemoryType.INP: "|i1", MemoryType.ACC: "<i4", MemoryType.OUT: "|i1"}
+"""What an element consists of, in the scratchpad of a LOAD and in DDR."""
+
 
 def _ddr_rows(device: Device, t: Transfer) -> list[Range]:
     """The rows in DDR; those that touch are one range."""
@@ -44,7 +47,7 @@ class Load(Instruction):
         for y in range(t.y_size):
             row = memory.view("ddr", t.address + y * t.x_stride * size, t.x_size * size)
             block[t.y_pad[0] + y, t.x_pad[0] : t.x_pad[0] + t.x_size] = row.reshape(t.x_size, size)
-        return [Write("onchip", _pad_range(device, t).offset, block.reshape(-1))]
+        return [Write("onchip", _pad_range(device, t).offset, block.reshape(-1), dtype=_NUMBERS[MemoryType(t.memory_type)])]
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
@@ -98,7 +101,7 @@ class Store(Instruction):
         found: list[Write] = []
         at = 0
         for r in _ddr_rows(device, t):
-            found.append(Write("ddr", r.offset, data[at : at + r.size]))
+            found.append(Write("ddr", r.offset, data[at : at + r.size], dtype=_NUMBERS[MemoryType(t.memory_type)]))
             at += r.size
         return found
 

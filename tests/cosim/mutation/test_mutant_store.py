@@ -9,6 +9,8 @@ import pytest
 
 from fleet.cosim.mutation.campaign import judged, shares
 from fleet.cosim.mutation.mutant import Mutant, Result
+from fleet.cosim.mutation.outside import pytest_command
+from fleet.cosim.mutation.rtl_hunt import RtlHunt
 from fleet.cosim.mutation.store import Drawn, Record, Report, load_report, load_results, save_report, save_results
 from fleet.cosim.mutation.survivors import load_survivors
 from fleet.errors import ModelError
@@ -80,3 +82,12 @@ def test_the_page_counts_and_escapes(tmp_path: Path) -> None:
 
 def test_mutants_are_shared_among_the_places() -> None:
     assert shares(8, ["rtl", "semantics", "passes"]) == [("rtl", 3), ("semantics", 3), ("passes", 2)]
+
+
+def test_where_there_are_no_tests_none_are_run(tmp_path: Path) -> None:
+    """A workspace has none that play registers; pytest without a file would run everything in it."""
+    hunt = object.__new__(RtlHunt)
+    hunt._root, hunt._device = tmp_path, "vgemm_small"
+    assert hunt._regression(MUTANT) == ("", "")
+    with pytest.raises(ValueError, match="no test files"):
+        pytest_command([])

@@ -136,3 +136,26 @@ def test_alu_on_odd_numbers(op: int) -> None:
     small = [(x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
     expected = [alu_by_hand(op, x, y) for x, y in small]
     assert alu(op, a, b).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [(0, "<u4"), (1, "|i1"), (2, "|i1"), (3, "<i4"), (4, "|i1")], ids=["uop", "wgt", "inp", "acc", "out"]
+)
+def test_writes_say_what_their_numbers_are(kind: int, dtype: str, tmp_path: Path) -> None:
+    """Else a report takes them for FP16."""
+    instruction_set, device = find_device(DEVICE)
+    memory = MappedMemory(device, tmp_path)
+    for name, opcode in (("load", 1), ("store", 2)):
+        fields = {
+            f"{name}_w0": opcode | kind << 7,
+            f"{name}_w1": 0,
+            f"{name}_w2": 1 | 1 << 16,
+            f"{name}_w3": 1,
+            "cmd_start": opcode,
+        }
+        if instruction_set.instructions[name].legal(device, fields):
+            assert (name, kind) in {("load", 4), ("store", 0), ("store", 1), ("store", 2)}
+            continue
+        writes = instruction_set.instructions[name].execute(device, fields, memory)
+        assert [w.dtype for w in writes] == [dtype]
+    memory.close()

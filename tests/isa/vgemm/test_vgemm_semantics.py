@@ -119,7 +119,10 @@ def test_memory_after_a_stream_is_that_of_single_numbers(name: str, tmp_path: Pa
         memory.view(block.space, block.offset, block.data.size)[:] = block.data
     used = 1 << 18
     slow = Slow(device, memory.view("ddr", 0, used))
-    for call in case.calls:
+    assert case.causes is not None
+    for call, cause in zip(case.calls, case.causes, strict=True):
+        if cause:  # every fourth program has refused calls, which leave everything alone
+            continue
         for write in instruction_set.instructions[call.instruction].execute(device, call.fields, memory):
             memory.view(write.space, write.offset, write.data.size)[:] = write.data
         slow.run(call.instruction, dict(call.fields))

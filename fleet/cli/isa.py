@@ -199,7 +199,7 @@ def mutants(
     help="Where account, page and failing streams go.",
 )  # fmt: skip
 @click.option(
-    "--merge", "accounts", multiple=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    "--merge", "accounts", multiple=True, type=click.Path(path_type=Path, dir_okay=False),
     help="Accounts of earlier runs: their bins count, and are not aimed at again.",
 )  # fmt: skip
 def coverage(

@@ -70,6 +70,8 @@ def chain(
 
     digests: number of a commit -> digest that both engines agreed on. A writer that several read is followed once.
     """
+    if instruction_set.instructions[calls[seq].instruction].legal(device, calls[seq].fields):
+        return ()  # what an illegal call would read has no meaning, and asking for it may fail
     writers = _Writers(instruction_set, device, calls, seq)
     links: list[Link] = []
     queue, seen = [(seq, 0)], {seq}

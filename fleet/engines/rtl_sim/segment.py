@@ -198,9 +198,11 @@ class Segment:
         while position < len(self.calls):
             binary = self._binaries.get(position)
             calls = self.calls[position : position + (binary.count if binary else self._together.get(position, 1))]
+            # Before anything is looked up: here an unknown instruction is refused.
+            written = [self._fetch_writes(binary)] if binary else [self._words(c) for c in calls]
             units = {d.instructions[c.instruction].unit: d.units[d.instructions[c.instruction].unit] for c in calls}
             # The bench times an instruction from its own start register; a task of a binary has none.
-            for writes in [self._fetch_writes(binary)] if binary else map(self._words, calls):
+            for writes in written:
                 for address, value in writes[:-1]:
                     script.write(address, value)
                 script.write(*writes[-1], start=binary is None)

@@ -48,9 +48,10 @@ int main() {
     fleet::TimingModel model;
     std::string error = model.parse(memory, keys);
     fleet::DigestSum digest;
+    fleet::WriteLog log;
     std::string problem, refusal;
     const uint32_t width = space == "hbm" ? 32 : 64;
-    fleet::Port port({space, width, 0, 1ull << 33, 0}, digest, problem, refusal);
+    fleet::Port port({space, width, 0, 1ull << 33, 0}, digest, log, problem, refusal);
     port.set_timing(model.port(index, space, width, error));
     port.reset();
     if (!error.empty()) {

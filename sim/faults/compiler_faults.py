@@ -257,9 +257,9 @@ FAULTS = (
         (r"first divergence \(iss-vs-vm-rounded\): operations h1\b.*",),
         (
             Edit(
-                "fleet/isa/vgemm/tiles.py",
-                "for y in range(window.taps[0]) for x in range(window.taps[1])]",
-                "for x in range(window.taps[1]) for y in range(window.taps[0])]",
+                "fleet/isa/vgemm/windows.py",
+                "(tap // window.taps[1] * line + tap % window.taps[1] * inputs + i, n)",
+                "(tap % window.taps[0] * line + tap // window.taps[0] * inputs + i, n)",
             ),
         ),
         at="the first convolution",

@@ -38,7 +38,11 @@ FAULTS = (
         "fleet stream run: exits with 0 whatever it found",
         "tests/cosim/test_streams.py",
         "test_the_command_fails_stores_explains_and_plays_again",
-        Edit("fleet/cli/stream.py", "return 1 if failed else 0", "return 0"),
+        Edit(
+            "fleet/cli/stream.py",
+            "runner.run(case, settings))\n    return 1 if failed else 0",
+            "runner.run(case, settings))\n    return 0",
+        ),
     ),
     _fault(
         "images-not-compared",

@@ -6,6 +6,7 @@ import multiprocessing
 import random
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Campaign:
     resume: bool = False
 
 
-class Target:
+class Target(ABC):
     """One place of a device (hardware, functional model or compiler) with all of its mutants."""
 
     def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
@@ -97,11 +98,13 @@ class Target:
             save_results(self._results, stored)
         return {m.id: done[m.id] for m in wanted}
 
+    @abstractmethod
     def _prepare(self, tell: Progress) -> None:
-        raise NotImplementedError
+        """Builds and records what all mutants need."""
 
+    @abstractmethod
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
-        raise NotImplementedError
+        """Results, as they come."""
 
 
 def _in_order(executor: Executor, work: Callable[[Mutant], Result], rest: Sequence[Mutant]) -> Iterator[Result]:

@@ -53,9 +53,11 @@ def _extent(comparison: Comparison) -> str:
         return f"{len(comparison.commits)} instruction commits, {comparison.bytes:,} bytes, every bit"
     rows = comparison.operations
     text = f"{len(rows)} operations, {comparison.elements:,} elements"
-    ratios = [r.bound.worst_ratio for r in rows if r.bound is not None and math.isfinite(r.bound.worst_ratio)]
+    ratios = [r.held.worst_ratio for r in rows if r.held is not None and math.isfinite(r.held.worst_ratio)]
     if comparison.kind == "bound":
-        return f"{text}, worst error / derived bound {max(ratios):.2g}" if ratios else text
+        steps = sum(r.by_step for r in rows)
+        note = f" ({steps} operations each by itself: what gathers before them has no finite bound)" if steps else ""
+        return f"{text}, worst error / derived bound {max(ratios):.2g}{note}" if ratios else text
     sqnr = [r.cumulative.sqnr_db for r in rows if math.isfinite(r.cumulative.sqnr_db)]
     return f"{text}, lowest SQNR {min(sqnr):.1f} dB" if sqnr else text
 
@@ -132,7 +134,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
         {
             "name": c.name, "kind": c.kind, "verdict": c.verdict, "reasons": list(c.reasons), "elements": c.elements,
             "bytes": c.bytes,
-            "worst_ratio": max((number(r.bound.worst_ratio) or 0.0 for r in c.operations if r.bound is not None), default=None),
+            "worst_ratio": max((number(r.held.worst_ratio) or 0.0 for r in c.operations if r.held is not None), default=None),
         }
         for c in result.comparisons
     ]  # fmt: skip

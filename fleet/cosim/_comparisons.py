@@ -16,6 +16,7 @@ from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
 from fleet.cosim.local import local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
 from fleet.cosim.operation_rows import text_of
+from fleet.cosim.own_steps import own_steps
 from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.replay.explain import Known
 from fleet.cosim.replay.model import explain_model, host_names
@@ -100,7 +101,8 @@ class Session:
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
         except FleetError:
             pass  # the chain of single steps is a bound as well
-        return replace(spec, local=pairs(golden, other.tensors), local_bounds=bounds)
+        alone = pairs(golden, other.tensors)
+        return replace(spec, local=alone, local_bounds=bounds, own=alone, own_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
         """What the weights cost, as the device stores them."""
@@ -127,11 +129,14 @@ class Session:
             side = self._device_side()
             values = Values(self.stream.rounded, self.inputs, rounded.tensors)
             device = local_device_values(self.stream, rounded, self.inputs)
+            own, own_bounds = own_steps(self.stream, side, iss, self.inputs)
             spec = replace(
                 spec,
                 bounds=cumulative_bounds(values, side),
                 local_bounds=local_bounds(values, side),
                 local=pairs(rounded.tensors, device),
+                own=own,
+                own_bounds=own_bounds,
                 parts=local_parts(self.stream, side, rounded, self.inputs, device),
                 causes={name: group.causes for name, group in side.groups.items()},
                 ulp_dtype=self._stored(side),

@@ -41,6 +41,7 @@ class ValueComparison:
         name: "<other>-vs-<reference>"; kind: "bound" or "info"; question: in words.
         bounds, local_bounds: operation id -> bound (kind "bound").
         local: operation id -> (reference, other) of the operation alone, both on the same operands, where it was measured.
+        own, own_bounds: likewise, on the other side's own operands (`own_step`); the same objects as `local` where that is so.
         classes_must_agree: argmax must be equal without exception (one arithmetic on both sides).
         parts: operation id -> part -> RMS of what its local error is made of (`local.local_parts`).
         causes: operation id -> what is behind its error on the device, in words.
@@ -56,6 +57,8 @@ class ValueComparison:
     bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     local_bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     local: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict[str, tuple[np.ndarray, np.ndarray]])
+    own: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict[str, tuple[np.ndarray, np.ndarray]])
+    own_bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     causes: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     classes_must_agree: bool = False
@@ -273,10 +276,10 @@ def _row(
     a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
     basis = Basis(
         op, index, other.placement.get(name, "") if other.device is not None else "",
-        bound=spec.bounds.get(name), local_bound=spec.local_bounds.get(name),
+        bound=spec.bounds.get(name), local_bound=spec.local_bounds.get(name), own_bound=spec.own_bounds.get(name),
         classes_must_agree=spec.classes_must_agree, ulp_dtype=spec.ulp_dtype.get(name),
     )  # fmt: skip
-    row = operation_row(basis, a, b, local=spec.local.get(name), kind=spec.kind)
+    row = operation_row(basis, a, b, local=spec.local.get(name), own=spec.own.get(name), kind=spec.kind)
     row = replace(row, parts=dict(spec.parts.get(name, {})), causes=dict(spec.causes.get(name, {})))
     if row.verdict == "fail" and name in spec.waivers:
         row = replace(row, verdict="pass", waiver=spec.waivers[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -76,11 +77,16 @@ def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype
 
 
 def random_like(shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], seed: int) -> dict[str, np.ndarray]:
-    """One seeded array a name; each name has its own stream, so adding one does not change the others."""
+    """One seeded array a name; each name has its own stream, so adding one does not change the others.
+
+    Floats of two dimensions and more are scaled by the root of their fan-in (LeCun et al. 1998), so that layers keep the size of
+    what goes through them: without that a softmax of a few layers is a step, and no error in it has a useful bound.
+    """
     made: dict[str, np.ndarray] = {}
     for name, (shape, dtype) in shapes.items():
         stream = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        scale = 1 / np.sqrt(shape[0]) if len(shape) == 2 and name.startswith(("w", "W")) else 1
+        fan_in = 1 if len(shape) < 2 else shape[-2] if len(shape) < 4 else math.prod(shape[1:])  # 4: a convolution's kernel
+        scale = 1 / math.sqrt(max(fan_in, 1))
         array = random_array(stream, shape, dtype)
         made[name] = (array * scale).astype(dtype) if np.issubdtype(dtype, np.floating) else array
     return made

@@ -25,17 +25,24 @@ class Basis:
     place: str
     bound: Bound | None = None
     local_bound: Bound | None = None
+    own_bound: Bound | None = None
     classes_must_agree: bool = False
     ulp_dtype: np.dtype | None = None
 
 
 def operation_row(
-    basis: Basis, reference: Array, other: Array, *, local: tuple[Array, Array] | None = None, kind: str
+    basis: Basis,
+    reference: Array,
+    other: Array,
+    *,
+    local: tuple[Array, Array] | None = None,
+    own: tuple[Array, Array] | None = None,
+    kind: str,
 ) -> OperationRow:
     """The row, its verdict included.
 
-    local: (reference, other) of the operation alone on the same operands. kind: "bound" demands a bound that holds; "info"
-    demands nothing but the shape.
+    local, own: (reference, other) of the operation alone on the same operands; own: on the other side's. kind: "bound" demands
+    a bound that holds, "info" nothing but the shape. Where no element has a finite accumulated bound, that of `own` decides.
     """
     op = basis.op
     reasons: list[str] = []
@@ -46,21 +53,25 @@ def operation_row(
     elif local is not None and local[1].shape != shape:
         reasons.append(f"local run: shape {list(local[1].shape)} instead of {list(shape)}")
         local = None
-    bound = local_bound = worst = local_worst = None
+    bound = local_bound = own_bound = worst = local_worst = None
     required = kind == "bound" and not reasons
     if required and basis.bound is None:
         reasons.append("no bound was derived for it")
     if reference.size:
+        classes = isinstance(op, d.ArgmaxOp | d.ArgminOp)
+        if required and own is not None and own[0].shape == shape and basis.own_bound is not None:
+            own_bound = bound_stats(basis, basis.own_bound, *own)
+            if own is not local:
+                reasons += _violations(own_bound, "on its own operands: ", int(reference.size), classes)
         if required and basis.bound is not None:
             bound = bound_stats(basis, basis.bound, reference, other)
-            reasons += _violations(bound, "", int(reference.size), isinstance(op, d.ArgmaxOp | d.ArgminOp))
+            proved = own_bound is not None and own_bound.unbounded < reference.size
+            reasons += _violations(bound, "", int(reference.size), classes, proved=proved)
         worst = _worst(reference, other, basis.bound)
         if local is not None:
             if required and basis.local_bound is not None:
                 local_bound = bound_stats(basis, basis.local_bound, *local)
-                reasons += _violations(
-                    local_bound, "alone, on the same inputs: ", int(reference.size), isinstance(op, d.ArgmaxOp | d.ArgminOp)
-                )
+                reasons += _violations(local_bound, "alone, on the same inputs: ", int(reference.size), classes)
             local_worst = _worst(*local, basis.local_bound)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
     return OperationRow(
@@ -83,6 +94,7 @@ def operation_row(
         other_counts=value_counts(other, basis.ulp_dtype),
         verdict=verdict,
         reason="; ".join(reasons),
+        own_bound=own_bound,
     )
 
 
@@ -140,12 +152,13 @@ def _argmax_violations(basis: Basis, candidates: Array, reference: Array, other:
     return differs & ~possible, int(np.count_nonzero(differs & possible))
 
 
-def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool) -> list[str]:
+def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool, *, proved: bool = False) -> list[str]:
+    """proved: something else says that the operation is right where this bound says nothing."""
     if stats.violations and is_argmax:
         return [f"{prefix}{stats.violations} of {size} classes differ though the margin decides them"]
     if stats.violations:
         return [f"{prefix}{stats.violations} of {size} elements beyond the bound, worst {stats.worst_ratio:.3g} times"]
-    if stats.unbounded == size:
+    if stats.unbounded == size and not proved:
         return [f"{prefix}no element has a finite bound, so nothing is proved"]
     return []
 

@@ -183,7 +183,8 @@ class BoundStats:
 
     bound_max, bound_median: of the elementwise bound; ulp_max, ulp_median: the bound in ULPs of the reference element.
     worst_ratio: largest error / bound (0 / 0 counts as 0); above 1 is a violation. violations: elements with error > bound.
-    unbounded: elements whose bound is infinite (nothing is proved of them; all of them: the row fails as not compared).
+    unbounded: elements whose bound is infinite (nothing is proved of them; all of them: the step on its own operands decides, and
+    without such a step the row fails as not compared).
     undecided: argmax rows whose class differs while the top-2 margin lies within the bound.
     rule: one clause that says what the bound was derived from.
     """
@@ -233,6 +234,8 @@ class OperationRow:
         cumulative: error from the model's inputs to here. local: the operation (or its group) alone, both sides on the same
             inputs (the reference's own; off the accelerator the other side's), None where it was not measured.
         bound, local_bound: likewise; None for kind "info" and "bits".
+        own_bound: of the operation (or its group) on the other side's own operands, where that was measured. It stays finite
+            where errors that gather on the way have no bound, and decides there.
         reference_counts, other_counts: special values of both sides.
         verdict: "pass", "fail", or "info" where nothing is required; reason: one clause, "" when it passes.
         waiver: "owner: reason (until date)" when a waiver turned a failure into a pass, else None.
@@ -263,6 +266,17 @@ class OperationRow:
     waiver: str | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     causes: Mapping[str, str] = field(default_factory=dict[str, str])
+    own_bound: BoundStats | None = None
+
+    @property
+    def by_step(self) -> bool:
+        """Whether no element has a finite accumulated bound, so that the step on its own operands decides."""
+        return self.own_bound is not None and self.bound is not None and 0 < self.bound.unbounded == self.cumulative.elements
+
+    @property
+    def held(self) -> BoundStats | None:
+        """The bound that decides: the accumulated one, or that of the step by itself."""
+        return self.own_bound if self.by_step else self.bound
 
 
 @dataclass(frozen=True)

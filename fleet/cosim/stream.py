@@ -17,7 +17,7 @@ from fleet.cosim.divergence import Evidence, Operands
 from fleet.cosim.result import DeviceFigures
 from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
-from fleet.ir.dialect import op_id
+from fleet.ir.dialect import ConstantOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load, parameter_values
@@ -59,7 +59,12 @@ class Stream:
         for op in compiled.operations():
             name = f"fused into {op_id(op)}, where the compiler found {op.name.removeprefix('fleet.')}"
             found |= dict.fromkeys(covered_ids(op), name)
-        return {name: why for name, why in found.items() if name not in {op_id(op) for op in compiled.operations()}}
+        for op in compiled.operations():
+            if isinstance(op, ConstantOp):
+                found[op_id(op)] = "folded: the compiled program has a number in its place"
+            else:
+                found.pop(op_id(op), None)
+        return found
 
     @cached_property
     def inner(self) -> dict[str, str]:

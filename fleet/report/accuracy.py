@@ -104,7 +104,7 @@ def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...
 
     def badness(row: OperationRow) -> tuple[bool, float, float]:
         sqnr = row.cumulative.sqnr_db
-        return row.verdict == "fail", row.bound.worst_ratio if row.bound else 0.0, -sqnr if not math.isnan(sqnr) else math.inf
+        return row.verdict == "fail", row.held.worst_ratio if row.held else 0.0, -sqnr if not math.isnan(sqnr) else math.inf
 
     chosen = sorted(rows, key=badness, reverse=True)[:most]
     return tuple(sorted(chosen, key=lambda row: row.index))

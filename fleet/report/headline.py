@@ -68,9 +68,9 @@ def engine_title(name: str) -> str:
 
 def worst_operation(comparison: Comparison) -> OperationRow | None:
     """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none."""
-    bounded = [row for row in comparison.operations if row.bound is not None]
+    bounded = [row for row in comparison.operations if row.held is not None]
     if bounded:
-        return max(bounded, key=lambda row: row.bound.worst_ratio if row.bound else 0.0)
+        return max(bounded, key=lambda row: row.held.worst_ratio if row.held else 0.0)
     rows = [row for row in comparison.operations if row.cumulative.sqnr_db == row.cumulative.sqnr_db]
     return min(rows, key=lambda row: row.cumulative.sqnr_db, default=None)
 
@@ -80,7 +80,7 @@ def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
     lossy = task if task and engine.name != GOLDEN else None
     mine = [c for c in result.comparisons if c.other == engine.name]
     mine.sort(key=lambda c: ("bits", "bound", "info").index(c.kind))
-    worst = next((w for c in mine if c.kind == "bound" and (w := worst_operation(c)) and w.bound), None)
+    worst = next((w for c in mine if c.kind == "bound" and (w := worst_operation(c)) and w.held), None)
     check, verdict = _check(mine[0]) if mine else ("reference of the others" if _is_reference(result, engine.name) else "", "")
     instructions = engine.counters.get("instructions")
     return HeadRow(
@@ -98,7 +98,7 @@ def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
         agreement=task.agreement if task else None,
         check=check,
         check_verdict=verdict,
-        ratio=worst.bound.worst_ratio if worst and worst.bound else None,
+        ratio=worst.held.worst_ratio if worst and worst.held else None,
         ratio_op=worst.op if worst else None,
         cycles=engine.cycles,
         instructions=None if instructions is None else int(instructions),

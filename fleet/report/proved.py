@@ -46,11 +46,13 @@ def _bound(result: CosimResult, c: Comparison) -> str:
         text = f"{_name(c.other)} {words} of {_name(c.reference)}"
         if task is not None and alike:
             text = f"{_name(c.other)} = {_name(c.reference)} in all {count(task.samples)} classes and {words}"
-        if worst is not None and worst.bound is not None:
-            text += f" (worst {number(worst.bound.worst_ratio, 2)} of it, at {worst.op})"
-    unbounded = sum(row.bound.unbounded for row in c.operations if row.bound is not None)
+        if worst is not None and worst.held is not None:
+            text += f" (worst {number(worst.held.worst_ratio, 2)} of it, at {worst.op})"
+    unbounded = sum(row.held.unbounded for row in c.operations if row.held is not None)
     waived = sum(row.waiver is not None for row in c.operations)
+    steps = sum(row.by_step for row in c.operations)
     notes = [f"{count(unbounded)} elements have no finite bound"] if unbounded else []
+    notes += [f"{steps} operations each on its own operands: what gathers before them has no finite bound"] if steps else []
     notes += [f"{waived} operations by waiver"] if waived else []
     text += f" ({'; '.join(notes)})" if notes else ""
     return text + "."

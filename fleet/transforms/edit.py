@@ -134,7 +134,7 @@ class Edit:
     def compose(self, root: FleetOp, composite: FleetOp) -> None:
         """Lets `composite`, not yet in the block, stand for `root` and for everything that only `root` needed.
 
-        It takes over the root's identity and notes what it covers; numbers are not noted, they are computed by nobody.
+        It takes over the root's identity and notes what it covers; numbers that go with them were folded into it.
         """
         from fleet.ir.composite import CompositeOp, covered_ids
 
@@ -152,7 +152,8 @@ class Edit:
             operands = [v.owner for v in dict.fromkeys(op.operands)]
             if not isinstance(op, ConstantOp):
                 covered |= {c: (order[op], i) for i, c in enumerate(covered_ids(op) or [op_id(op)])}
-            self.erase(op, None)
+            # A number may stand for an operation of the source that was folded: a trace has no value of that any more.
+            self.erase(op, f"folded into {name}" if isinstance(op, ConstantOp) else None)
             waiting += [
                 o for o in operands if isinstance(o, FleetOp) and not isinstance(o, PrintOp) and not any(r.uses for r in o.results)
             ]

@@ -58,7 +58,12 @@ def _reduced_dtype(name: str, dtype: np.dtype) -> np.dtype:
         return np.dtype(bool)
     if name in _NO_IDENTITY or dtype.kind == "f":
         return dtype
-    return np.dtype(np.float64) if name in ("mean", "var") else np.dtype(np.int64)
+    return np.dtype(np.float64) if name in ("mean", "var") else _summed(dtype)
+
+
+def _summed(dtype: np.dtype) -> np.dtype:
+    """What NumPy adds up integers and truth values in on 64-bit systems."""
+    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
 def _arg(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]:
@@ -75,7 +80,7 @@ def _arg(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Attrib
 def _cumsum(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     shape, dtype = tensor_of(operands[0], "cumsum")
     normal_axis(attributes["axis"], len(shape))
-    return tensor_type(shape, dtype if dtype.kind == "f" else np.int64)
+    return tensor_type(shape, dtype if dtype.kind == "f" else _summed(dtype))
 
 
 def _argsort(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:

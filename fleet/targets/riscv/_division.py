@@ -36,6 +36,9 @@ def _integers(b: Builder, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, V
     lanes = lanes_of(x)
     zero, one = number(dtype, 0, lanes), number(dtype, 1, lanes)
     none = b.icmp_signed("==", y, zero)
+    if dtype.kind == "u":
+        safe = b.select(none, one, y)
+        return b.select(none, zero, b.udiv(x, safe)), b.select(none, zero, b.urem(x, safe))
     minus = b.icmp_signed("==", y, number(dtype, -1, lanes))  # the smallest integer by -1 overflows: negate instead
     safe = b.select(b.or_(none, minus), one, y)
     quotient, rest = b.sdiv(x, safe), b.srem(x, safe)

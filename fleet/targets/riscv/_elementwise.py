@@ -21,8 +21,10 @@ from fleet.targets.riscv._kernel import (
     broadcast_strides,
     element,
     index,
+    integer_compare,
     intrinsic,
     is_float,
+    is_unsigned,
     lanes_of,
     load_spread,
     number,
@@ -76,7 +78,10 @@ def emit_binary(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs:
         raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
     dtype = out.dtype
     if name in COMPARISONS:
-        dtype = compute_types(name, [v.type for v in op.operands])[0]
+        dtype, other, _ = compute_types(name, [v.type for v in op.operands])
+        if dtype != other:
+            _compare_signs(b, op, name, out, lhs, rhs)
+            return
     elif name in _LOGICAL:
         dtype = np.dtype(bool)
     square = name == "pow" and rhs.constant == 2
@@ -94,6 +99,22 @@ def emit_binary(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs:
         store(b, out, offsets[0], value)
 
     _walk(b, op, out, [lhs, rhs], body, size=8 if wide else dtype.itemsize, serial=serial, unroll=1 if wide or serial else 4)
+
+
+def _compare_signs(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs: Array) -> None:
+    """An integer with a sign and uint64: no dtype holds both, so NumPy compares them as the numbers that they are."""
+    sign, left = COMPARISONS[name], lhs.dtype.kind == "i"
+    below = sign in ("<", "<=", "!=") if left else sign in (">", ">=", "!=")
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        x, y = (
+            load_spread(b, a, offsets[i], np.dtype(np.int64 if a.dtype.kind == "i" else np.uint64), lanes, walk[i])
+            for i, a in ((1, lhs), (2, rhs))
+        )
+        negative = b.icmp_signed("<", x if left else y, number(np.dtype(np.int64), 0, lanes))
+        store(b, out, offsets[0], b.select(negative, spread(b, ir.Constant(I1, below), lanes), b.icmp_unsigned(sign, x, y)))
+
+    _walk(b, op, out, [lhs, rhs], body, size=8)
 
 
 def emit_where(b: Builder, op: FleetOp, out: Array, condition: Array, lhs: Array, rhs: Array) -> None:
@@ -155,7 +176,7 @@ def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     if dtype.kind == "b":
         return b.or_(x, y)
     if not is_float(dtype):
-        return b.select(b.icmp_signed(">=", x, y), x, y)
+        return b.select(integer_compare(b, ">=", x, y, dtype), x, y)
     return b.select(b.or_(b.fcmp_ordered(">=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
 
@@ -164,7 +185,7 @@ def minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     if dtype.kind == "b":
         return b.and_(x, y)
     if not is_float(dtype):
-        return b.select(b.icmp_signed("<=", x, y), x, y)
+        return b.select(integer_compare(b, "<=", x, y, dtype), x, y)
     return b.select(b.or_(b.fcmp_ordered("<=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
 
@@ -175,7 +196,7 @@ def compute(b: Builder, op: FleetOp, name: str, x: Value, y: Value, dtype: np.dt
         sign = COMPARISONS[name]
         if floating:
             return b.fcmp_unordered(sign, x, y) if sign == "!=" else b.fcmp_ordered(sign, x, y)
-        return b.icmp_unsigned(sign, x, y) if truth else b.icmp_signed(sign, x, y)
+        return integer_compare(b, sign, x, y, dtype)
     match name:
         case "add":
             return b.fadd(x, y) if floating else b.or_(x, y) if truth else b.add(x, y)
@@ -228,12 +249,14 @@ def unary(b: Builder, op: FleetOp, name: str, x: Value, dtype: np.dtype) -> Valu
         case "neg" if dtype.kind != "b":
             return b.fneg(x) if floating else b.neg(x)
         case "abs":
-            return intrinsic(b, "llvm.fabs", x) if floating else x if dtype.kind == "b" else _absolute(b, x, zero)
+            return intrinsic(b, "llvm.fabs", x) if floating else x if is_unsigned(dtype) else _absolute(b, x, zero)
         case "sqrt":
             return intrinsic(b, "llvm.sqrt", x)
         case "sign" if floating:
             one = intrinsic(b, "llvm.copysign", number(dtype, 1, lanes), x)
             return b.select(b.fcmp_unordered("==", x, zero), b.fadd(x, zero), one)
+        case "sign" if dtype.kind == "u":
+            return b.zext(b.icmp_unsigned("!=", x, zero), x.type)
         case "sign" if dtype.kind != "b":
             above, below = b.icmp_signed(">", x, zero), b.icmp_signed("<", x, zero)
             return b.sub(b.zext(above, x.type), b.zext(below, x.type))
@@ -261,8 +284,10 @@ def in_double(b: Builder, function: Callable[..., Value], *values: Value) -> Val
 def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     """Square and multiply modulo 2**n; a negative exponent is a fault, as numpy raises ValueError."""
     assert lanes_of(x) == 1, "done one element at a time"
-    wide = b.sext(y, I64) if dtype.itemsize < 8 else y
-    emit_fault(b, b.icmp_signed("<", wide, index(0)), Fault.NEGATIVE_POWER, wide, index(0))
+    unsigned = is_unsigned(dtype)
+    wide = y if dtype.itemsize == 8 else b.zext(y, I64) if unsigned else b.sext(y, I64)
+    if not unsigned:
+        emit_fault(b, b.icmp_signed("<", wide, index(0)), Fault.NEGATIVE_POWER, wide, index(0))
     type_ = element(dtype)
 
     def step(i: Value, carried: list[Value]) -> list[Value]:
@@ -270,7 +295,7 @@ def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
         bit = b.trunc(b.lshr(wide, i), ir.IntType(1))
         return [b.select(bit, b.mul(result, square), result), b.mul(square, square)]
 
-    return fold(b, 8 * dtype.itemsize - 1, [ir.Constant(type_, 1), x], step)[0]
+    return fold(b, 8 * dtype.itemsize - (not unsigned), [ir.Constant(type_, 1), x], step)[0]
 
 
 def any_lane(b: Builder, condition: Value) -> Value:

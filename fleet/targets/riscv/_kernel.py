@@ -20,10 +20,14 @@ Value = Any
 """An llvmlite IR value (the library carries no types)."""
 Builder = Any
 
-I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+I1, I8, I16, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 F32, F64 = ir.FloatType(), ir.DoubleType()
 POINTER = ir.PointerType()
-_TYPES: dict[str, Any] = {"float32": F32, "float64": F64, "int8": I8, "int32": I32, "int64": I64, "bool": I1}
+_TYPES: dict[str, Any] = {
+    **{"float32": F32, "float64": F64, "bool": I1},
+    **{"int8": I8, "int16": I16, "int32": I32, "int64": I64},
+    **{"uint8": I8, "uint16": I16, "uint32": I32, "uint64": I64},
+}
 
 
 def new_builder(block: Value, isa: Isa) -> Builder:
@@ -74,6 +78,16 @@ def spread(b: Builder, value: Value, lanes: int) -> Value:
 def is_float(dtype: np.dtype) -> bool:
     """True for float32 and float64."""
     return dtype.kind == "f"
+
+
+def is_unsigned(dtype: np.dtype) -> bool:
+    """True for truth values and unsigned integers: LLVM's types do not tell them from signed ones."""
+    return dtype.kind in "bu"
+
+
+def integer_compare(b: Builder, sign: str, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """A comparison of integers or truth values of that dtype."""
+    return b.icmp_unsigned(sign, x, y) if is_unsigned(dtype) else b.icmp_signed(sign, x, y)
 
 
 def number(dtype: np.dtype, value: float, lanes: int = 1) -> Value:
@@ -134,7 +148,10 @@ def broadcast_strides(array: Array, shape: Sequence[int]) -> tuple[int, ...] | N
 
 
 def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Value:
-    """`astype`: float to integer truncates; NaN and what does not fit give the smallest integer, as NumPy on x86-64."""
+    """`astype`: float to integer truncates; NaN and what does not fit are as NumPy's on x86-64 without AVX-512.
+
+    That is the smallest integer for int32 and int64; smaller integers go by way of int32, uint32 by way of int64.
+    """
     if source == target:
         return value
     lanes = lanes_of(value)
@@ -142,16 +159,18 @@ def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Val
     if target.kind == "b":
         zero = number(source, 0, lanes)
         return b.fcmp_unordered("!=", value, zero) if is_float(source) else b.icmp_signed("!=", value, zero)
-    if source.kind == "b":
-        return b.uitofp(value, to) if is_float(target) else b.zext(value, to)
+    if not is_float(source) and not is_float(target):
+        if target.itemsize <= source.itemsize and source.kind != "b":
+            return b.trunc(value, to)
+        return b.zext(value, to) if is_unsigned(source) else b.sext(value, to)
     if is_float(source) and is_float(target):
         return b.fpext(value, to) if target.itemsize > source.itemsize else b.fptrunc(value, to)
     if is_float(target):
-        return b.sitofp(value, to)
-    if not is_float(source):
-        return b.sext(value, to) if target.itemsize > source.itemsize else b.trunc(value, to)
-    if target.itemsize < 4:  # NumPy goes by way of int32
+        return b.uitofp(value, to) if is_unsigned(source) else b.sitofp(value, to)
+    if target.itemsize < 4:
         return b.trunc(convert(b, value, source, np.dtype(np.int32)), to)
+    if is_unsigned(target):
+        return _to_unsigned(b, value, source, target)
     double = vector(F64, lanes)
     wide = b.fpext(value, double) if source.itemsize == 4 else value
     bits = 8 * target.itemsize
@@ -161,6 +180,18 @@ def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Val
     safe = b.select(fits, wide, splat(double, 0.0))
     whole = truncated(b, safe)
     return b.select(fits, whole if bits == 64 else b.trunc(whole, to), splat(to, -(1 << (bits - 1))))
+
+
+def _to_unsigned(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Value:
+    """uint32: the low half of int64. uint64: from 2**63 on less 2**63 by way of int64, with the top bit put back."""
+    signed = np.dtype(np.int64)
+    low = convert(b, value, source, signed)
+    if target.itemsize == 4:
+        return b.trunc(low, element(target, lanes_of(value)))
+    half = number(source, 2.0**63, lanes_of(value))
+    high = convert(b, b.fsub(value, half), source, signed)
+    top = number(signed, -(1 << 63), lanes_of(value))
+    return b.select(b.fcmp_ordered(">=", value, half), b.xor(high, top), low)
 
 
 def truncated(b: Builder, x: Value) -> Value:

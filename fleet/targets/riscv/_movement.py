@@ -125,7 +125,7 @@ def emit_scatter(b: Builder, op: FleetOp, out: Array, operand: Array, indices: A
         def put(inner: list[Value], walk: Sequence[int], lanes: int) -> None:
             value = load_spread(b, updates, inner[1], dtype, lanes, walk[1])
             if reduction != "none":
-                value = combine(b, reduction, load_spread(b, out, inner[0], dtype, lanes, walk[0]), value)
+                value = combine(b, reduction, load_spread(b, out, inner[0], dtype, lanes, walk[0]), value, dtype)
             store(b, out, inner[0], value)
 
         begin = [moved(b, index(0), place, out.strides[0]), offsets[1]]

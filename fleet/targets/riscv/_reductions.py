@@ -22,7 +22,9 @@ from fleet.targets.riscv._kernel import (
     Value,
     contiguous,
     index,
+    integer_compare,
     is_float,
+    is_unsigned,
     isa_of,
     lanes_of,
     load,
@@ -80,27 +82,33 @@ class _Axes:
 
 
 def fold_lanes(
-    b: Builder, count: int, start: Value, init: Value, lanes: int, value: Callable[[Value, int], Value], reduce: str
+    b: Builder,
+    count: int,
+    start: Value,
+    init: Value,
+    lanes: int,
+    value: Callable[[Value, int], Value],
+    reduce: str,
+    dtype: np.dtype,
 ) -> Value:
-    """Reduces `value(offset, lanes)` of `count` neighbours from `start` in the module's order; `reduce` as for `reduce_value`."""
+    """Reduces `value(offset, lanes)` of `count` neighbours from `start` in the module's order; `reduce` as for `combine`."""
     total = init
     for first, width, times in pieces(count, lanes, overlap=False):
 
         def step(i: Value, carried: Carried, first: int = first, width: int = width) -> Carried:
-            return [combine(b, reduce, carried[0], value(moved(b, shifted(b, start, first), i, width), width))]
+            return [combine(b, reduce, carried[0], value(moved(b, shifted(b, start, first), i, width), width), dtype)]
 
         if width == 1:
             total = fold(b, times, [total], step, 4)[0]
             continue
-        part = fold(b, times, [neutral(total, reduce, width)], step, 2)[0]
-        total = collapse(b, reduce, part, total)
+        part = fold(b, times, [neutral(dtype, reduce, width)], step, 2)[0]
+        total = collapse(b, reduce, part, total, dtype)
     return total
 
 
-def neutral(like: Value, reduce: str, lanes: int) -> Value:
-    """What changes nothing in a reduction of values of that type."""
-    floating = str(like.type) in ("float", "double")
-    dtype = np.dtype({"float": "f4", "double": "f8", "i64": "i8", "i32": "i4", "i8": "i1", "i1": "?"}[str(like.type)])
+def neutral(dtype: np.dtype, reduce: str, lanes: int) -> Value:
+    """What changes nothing in a reduction of values of that dtype."""
+    floating = is_float(dtype)
     if reduce == "add":
         return number(dtype, -0.0 if floating else 0, lanes)
     if reduce == "mul":
@@ -110,11 +118,9 @@ def neutral(like: Value, reduce: str, lanes: int) -> Value:
     return number(dtype, low if reduce == "max" else high, lanes)
 
 
-def combine(b: Builder, reduce: str, x: Value, y: Value) -> Value:
+def combine(b: Builder, reduce: str, x: Value, y: Value, dtype: np.dtype) -> Value:
     """One step: "add", "mul", "max" or "min", NumPy's NaN and truth values included."""
-    kind = str(x.type.element if lanes_of(x) > 1 else x.type)
-    floating = kind in ("float", "double")
-    dtype = np.dtype(bool if kind == "i1" else "f8" if floating else "i8")
+    floating = is_float(dtype)
     match reduce:
         case "add":
             return b.fadd(x, y) if floating else b.add(x, y)
@@ -126,21 +132,21 @@ def combine(b: Builder, reduce: str, x: Value, y: Value) -> Value:
             return minimum(b, x, y, dtype)
 
 
-def collapse(b: Builder, reduce: str, part: Value, start: Value) -> Value:
+def collapse(b: Builder, reduce: str, part: Value, start: Value, dtype: np.dtype) -> Value:
     """All lanes of a vector and `start`, the lanes in ascending order."""
-    floating = str(part.type.element) in ("float", "double")
+    floating = is_float(dtype)
     if reduce in ("add", "mul") and floating:
         return call_reduction(b, f"f{reduce}", part, start)
     if not floating:
-        truth = str(part.type.element) == "i1"
-        name = {"add": "add", "mul": "mul", "max": "or" if truth else "smax", "min": "and" if truth else "smin"}[reduce]
-        return combine(b, reduce, start, call_reduction(b, name, part))
+        truth, sign = dtype.kind == "b", "u" if is_unsigned(dtype) else "s"
+        name = {"add": "add", "mul": "mul", "max": "or" if truth else f"{sign}max", "min": "and" if truth else f"{sign}min"}[reduce]
+        return combine(b, reduce, start, call_reduction(b, name, part), dtype)
     lanes = lanes_of(part)
     while lanes > 1:  # maximum and minimum do not depend on the order
         lanes //= 2
         low, high = (_half(b, part, i * lanes, lanes) for i in (0, 1))
-        part = combine(b, reduce, low, high)
-    return combine(b, reduce, start, part)
+        part = combine(b, reduce, low, high, dtype)
+    return combine(b, reduce, start, part, dtype)
 
 
 def _half(b: Builder, value: Value, first: int, lanes: int) -> Value:
@@ -178,19 +184,19 @@ def emit_reduce(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) 
 
         init = number(dtype, 0 if reduce == "add" else 1) if reduce in ("add", "mul") else None
         if init is None:
-            init = neutral(number(dtype, 0), reduce, 1) if dtype.kind == "b" else load(b, operand, start, dtype, lanes)
+            init = neutral(dtype, reduce, 1) if dtype.kind == "b" else load(b, operand, start, dtype, lanes)
         if lanes == 1 and axes.across and isa_of(b).vlen:
             width = isa_of(b).lanes(size, 4)
 
             def row(offsets: list[Value], carried: Carried) -> Carried:
-                return [fold_lanes(b, axes.sizes[-1], offsets[0], carried[0], width, value, reduce)]
+                return [fold_lanes(b, axes.sizes[-1], offsets[0], carried[0], width, value, reduce, dtype)]
 
             if 0 in axes.sizes:
                 return init
             return nest_fold(b, axes.sizes[:-1], [axes.steps[:-1]], [start], [init], row, 1)[0]
 
         def step(offset: Value, carried: Carried) -> Carried:
-            return [combine(b, reduce, carried[0], value(offset, lanes))]
+            return [combine(b, reduce, carried[0], value(offset, lanes), dtype)]
 
         return axes.inner(b, start, [spread(b, init, lanes)], step)[0]
 
@@ -227,10 +233,8 @@ def emit_argument(b: Builder, op: FleetOp, name: str, out: Array, operand: Array
             value = load(b, operand, offset)
             if is_float(dtype):
                 better = b.and_(b.fcmp_unordered(sign, value, best), b.fcmp_ordered("ord", best, best))
-            elif dtype.kind == "b":
-                better = b.icmp_unsigned(sign, value, best)
             else:
-                better = b.icmp_signed(sign, value, best)
+                better = integer_compare(b, sign, value, best, dtype)
             return [b.select(better, value, best), b.select(better, i, where), b.add(i, number(out.dtype, 1))]
 
         zero = number(out.dtype, 0)
@@ -252,7 +256,7 @@ def emit_argsort(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
         if is_float(dtype):  # NaN comes after all others
             last = b.and_(b.fcmp_unordered("uno", y, y), b.fcmp_ordered("ord", x, x))
             return b.or_(b.fcmp_ordered("<", x, y), last)
-        return (b.icmp_unsigned if dtype.kind == "b" else b.icmp_signed)("<", x, y)
+        return integer_compare(b, "<", x, y, dtype)
 
     def body(offsets: list[Value], _walk: Sequence[int], _lanes: int) -> None:
         def place(i: Value, _: Carried) -> Carried:
@@ -285,7 +289,7 @@ def emit_cumsum(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     def body(offsets: list[Value], _walk: Sequence[int], lanes: int) -> None:
         def step(i: Value, carried: Carried) -> Carried:
             value = load(b, operand, moved(b, offsets[1], i, operand.strides[axis]), dtype, lanes)
-            total = combine(b, "add", carried[0], value)
+            total = combine(b, "add", carried[0], value, dtype)
             store(b, out, moved(b, offsets[0], i, out.strides[axis]), total)
             return [total]
 

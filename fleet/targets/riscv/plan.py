@@ -31,7 +31,7 @@ LIMIT = 0x7FF0_0000
 ALIGN = 64
 PAGE = 0x1000
 
-DTYPES: tuple[str, ...] = ("float32", "float64", "int32", "int64", "bool")
+DTYPES: tuple[str, ...] = ("float32", "float64", "bool", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64)))
 """What the RISC-V target computes with."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.cli.model import accel_options, data_options, lowering, riscv_choice, riscv_options
+from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options
 from fleet.cli.progress import ProgressLine
 from fleet.errors import FleetError, ModelError
 
@@ -121,6 +121,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
 
 @click.command(name="cosim", epilog=_EPILOG)
 @click.argument("model")
+@onnx_options
 @data_options
 @click.option("--labels", type=click.Path(path_type=Path), help="One integer a row (.npz with one array).")
 @click.option("--metric", type=click.Choice(["accuracy"]), help="The task's own figure; labels alone mean accuracy.")

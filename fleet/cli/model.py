@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,35 @@ def data_options(function: _F) -> _F:
     ):
         function = option(function)
     return function
+
+
+def onnx_options(function: _F) -> _F:
+    """What is said of an ONNX model besides its file; the command gets it behind the name (`fleet.frontend.onnx.choice`)."""
+
+    @wraps(function)
+    def chosen(
+        *args: Any, model: str, first: Sequence[str], last: Sequence[str], known: Sequence[str], dims: Sequence[str], **rest: Any
+    ) -> Any:
+        from fleet.frontend.onnx.choice import with_choice
+
+        return function(*args, model=with_choice(model, first, last, known, dims), **rest)
+
+    wrapped: Any = chosen
+    for option in reversed(
+        [
+            click.option(
+                "--from", "first", multiple=True, metavar="VALUE",
+                help="ONNX: begin at this value (a node's output); it is computed of the model's inputs, or given.",
+            ),
+            click.option("--to", "last", multiple=True, metavar="VALUE", help="ONNX: end at this value instead of the outputs."),
+            click.option(
+                "--known", multiple=True, metavar="INPUT", help="ONNX: compile for the value that this input has (a mask)."
+            ),
+            click.option("--dim", "dims", multiple=True, metavar="NAME=SIZE", help="ONNX: size of a named dimension."),
+        ]
+    ):  # fmt: skip
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def accel_options(function: _F) -> _F:

@@ -68,7 +68,7 @@ def compile_accel(
     if key in _COMPILED:
         _COMPILED.move_to_end(key)
         return _COMPILED[key]
-    lowered = raised(program, instruction_set.composites)
+    lowered = raised(program, instruction_set.composites, instruction_set.extra.get("head_channels", ()))
     placement = place(lowered, instruction_set.patterns, device, chosen)
     context = _Context(lowered, instruction_set, device, chosen)
     steps: list[DeviceSegment | HostStep] = []

@@ -8,6 +8,7 @@ from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.transforms.passes import find_pass
 from fleet.transforms.pipeline import PIPELINES, Pipeline
+from fleet.transforms.widen_heads import widen_heads
 
 __all__ = ["raised"]
 
@@ -25,11 +26,13 @@ _PASSES: Mapping[str, str] = {
 """Composite -> the pass that finds it. An attention is found by its softmax."""
 
 
-def raised(program: Program, composites: Sequence[str]) -> Program:
+def raised(program: Program, composites: Sequence[str], head_channels: Sequence[int] = ()) -> Program:
     """The program after the target's pipeline, of whose raising passes only those run that find these composites.
 
     The very same object where they change nothing, and where no composites are asked for: then a set's patterns take models as
     they come. Raises DeviceError for a composite that no pass finds.
+
+    head_channels: sizes of an attention's head that the set takes; smaller heads are filled with zeros (`widen_heads`).
     """
     if unknown := [name for name in composites if name not in _PASSES]:
         raise DeviceError(f"no composite operation is called {unknown[0]}", hint=f"there are {', '.join(_PASSES)}")
@@ -38,4 +41,7 @@ def raised(program: Program, composites: Sequence[str]) -> Program:
     wanted = {_PASSES[name] for name in composites}
     names = [name for name in PIPELINES["accel"] if name in wanted or name not in _PASSES.values()]
     found = Pipeline("accel", tuple(find_pass(name) for name in names)).run(program)[0]
+    if head_channels and "attention" in composites:
+        widened = widen_heads(found, head_channels)
+        found = widened if widened is found else Pipeline("unused", (find_pass("drop-weights"),)).run(widened)[0]
     return program if str(found.module) == str(program.module) else found

@@ -78,16 +78,16 @@ def _led_to(
     before = Choice(choice.path, last=missing, dims=choice.dims).spec
     asked = [a.name for a in signature(before)]
     rest = [a.name for a in arguments if a.name not in choice.first]
-    given = {name: array for name, array in inputs.items() if name in asked}
+    given = {name: array for name, array in inputs.items() if name in (*asked, *rest)}
     if given and batch:
         given = _first_rows(given, before, batch)
-    drawn = [] if given else asked
+    drawn = [] if given else list(dict.fromkeys((*asked, *rest)))
     if not given:
-        given = sample_inputs(before, {}, batch=batch or 8, seed=seed)
+        given = sample_inputs(Choice(choice.path, dims=choice.dims).spec, {}, batch=batch or 8, seed=seed)
     program = load(before, {}, given)
     fed = {a.name: np.ascontiguousarray(given[a.name]) for a in program.inputs}
     found = VM.run(program, fed, RunOptions(seed=seed, keep_tensors=False)).outputs
-    return {**{n: a for n, a in inputs.items() if n in rest}, **{n: a for n, a in given.items() if n in rest}, **found}, drawn
+    return {**{n: a for n, a in given.items() if n in rest}, **found}, drawn
 
 
 def load_model(

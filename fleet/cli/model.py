@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from fleet.errors import FleetError
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -106,9 +108,42 @@ def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
     return {"isa": found.name, "emulator": chosen.name}
 
 
-def lowering(group: str | None, issue: str, load: str) -> dict[str, Any]:
+def calibration_options(function: _F) -> _F:
+    """Data that the device's quantisation is fitted to; `calibrated` takes the values."""
+    for option in reversed(
+        [
+            click.option(
+                "--calibrate", type=click.Path(path_type=Path), metavar="DATA.npz",
+                help="Fit the device's quantisation to these inputs (with one axis more in front: to each of them).",
+            ),
+            click.option(
+                "--ranges", type=click.Choice(["minmax", "percentile", "entropy"]), default="percentile", show_default=True,
+                help="How a tensor's range is chosen of what --calibrate shows.",
+            ),
+        ]
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str, device: str | None) -> str | None:
+    """The calibration of a model on data, for a compile's option "calibration"; None without data. Raises FleetError."""
+    if data is None:
+        return None
+    if device is None:
+        raise FleetError("a calibration is for a device", where="--calibrate", hint="name one with --device")
+    from fleet.cli.progress import ProgressLine
+    from fleet.cosim.calibrate import calibrate_model
+
+    with ProgressLine("calibrate") as line:
+        return str(calibrate_model(model, weights, data, device, method=ranges, progress=line))
+
+
+def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> dict[str, Any]:
     """Options of the accelerator's compile that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
     chosen: dict[str, Any] = {"group": int(group)} if group else {}
+    if calibration is not None:
+        chosen["calibration"] = calibration
     if issue != "regs":
         chosen["issue"] = issue
     if load != "host":

@@ -100,7 +100,8 @@ def compile_accel(
 
 def lowered_program(program: Program, instruction_set: InstructionSet) -> Program:
     """The program with what the set's patterns ask for found in it: what is placed. The very same object where nothing changes."""
-    return raised(program, instruction_set.composites, instruction_set.extra.get("head_channels", ()))
+    extra = instruction_set.extra
+    return raised(program, instruction_set.composites, extra.get("head_channels", ()), extra.get("passes", ()))
 
 
 def rounded_program(

@@ -26,16 +26,20 @@ _PASSES: Mapping[str, str] = {
 """Composite -> the pass that finds it. An attention is found by its softmax."""
 
 
-def raised(program: Program, composites: Sequence[str], head_channels: Sequence[int] = ()) -> Program:
+def raised(program: Program, composites: Sequence[str], head_channels: Sequence[int] = (), passes: Sequence[str] = ()) -> Program:
     """The program after the target's pipeline, of whose raising passes only those run that find these composites.
 
     The very same object where they change nothing, and where no composites are asked for: then a set's patterns take models as
     they come. Raises DeviceError for a composite that no pass finds.
 
     head_channels: sizes of an attention's head that the set takes; smaller heads are filled with zeros (`widen_heads`).
+    passes: what the set wants done before everything else.
     """
     if unknown := [name for name in composites if name not in _PASSES]:
         raise DeviceError(f"no composite operation is called {unknown[0]}", hint=f"there are {', '.join(_PASSES)}")
+    if passes:
+        first = Pipeline("first", tuple(find_pass(name) for name in passes)).run(program)[0]
+        program = program if str(first.module) == str(program.module) else first
     if not composites:
         return program
     wanted = {_PASSES[name] for name in composites}

@@ -44,8 +44,11 @@ def raised(program: Program, composites: Sequence[str], head_channels: Sequence[
         return program
     wanted = {_PASSES[name] for name in composites}
     names = [name for name in PIPELINES["accel"] if name in wanted or name not in _PASSES.values()]
-    found = Pipeline("accel", tuple(find_pass(name) for name in names)).run(program)[0]
-    if head_channels and "attention" in composites:
-        widened = widen_heads(found, head_channels)
-        found = widened if widened is found else Pipeline("unused", (find_pass("drop-weights"),)).run(widened)[0]
+    found = program
+    # Heads are filled before layers are fused: zeros go into the weights of single products.
+    at = names.index("raise-attention") + 1 if head_channels and "attention" in composites else len(names)
+    for part in (names[:at], names[at:]):
+        if part and found is not program:
+            found = widen_heads(found, head_channels)
+        found = Pipeline("accel", tuple(find_pass(name) for name in part)).run(found)[0] if part else found
     return program if str(found.module) == str(program.module) else found

@@ -83,3 +83,70 @@ def digits() -> onnx.ModelProto:
         ]
     )
     return made
+
+
+def encoder_layer(
+    tokens: int, channels: int, heads: int, hidden: int, *, batch: int = 1, mask: str | None = "input", seed: int = 0
+) -> onnx.ModelProto:
+    """An encoder layer as exporters of BERT write it: [batch, tokens, channels], heads by Reshape and Transpose, an additive mask.
+
+    mask: "input" (1 for what is seen, [batch, tokens], made additive in the graph) or None.
+    """
+    rng = np.random.default_rng(seed)
+    width = channels // heads
+    weights: dict[str, np.ndarray] = {}
+
+    def drawn(name: str, *shape: int, scale: float) -> str:
+        weights[name] = rng.normal(0, scale, shape).astype(np.float32)
+        return name
+
+    def linear(name: str, source: str, rows: int, columns: int) -> list[onnx.NodeProto]:
+        drawn(f"{name}.w", rows, columns, scale=rows**-0.5)
+        drawn(f"{name}.b", columns, scale=0.1)
+        return [
+            node("MatMul", [source, f"{name}.w"], [f"{name}.m"], f"{name}/MatMul"),
+            node("Add", [f"{name}.b", f"{name}.m"], [name], f"{name}/Add"),
+        ]
+
+    def norm(name: str, source: str, target: str) -> onnx.NodeProto:
+        weights[f"{name}.g"] = rng.normal(1, 0.1, channels).astype(np.float32)
+        drawn(f"{name}.b", channels, scale=0.1)
+        return node("LayerNormalization", [source, f"{name}.g", f"{name}.b"], [target], name, epsilon=1e-12)
+
+    weights["split"] = np.array([batch, tokens, heads, width], np.int64)
+    weights["joined"] = np.array([batch, tokens, channels], np.int64)
+    weights["root"] = np.float32(width**0.5)
+    weights["two"], weights["one"], weights["half"] = np.float32(2**0.5), np.float32(1), np.float32(0.5)
+    nodes = [*linear("q", "x", channels, channels), *linear("k", "x", channels, channels), *linear("v", "x", channels, channels)]
+    for name, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
+        nodes.append(node("Reshape", [name, "split"], [f"{name}.r"], f"{name}/Reshape"))
+        nodes.append(node("Transpose", [f"{name}.r"], [f"{name}.t"], f"{name}/Transpose", perm=order))
+    nodes.append(node("MatMul", ["q.t", "k.t"], ["scores"], "scores"))
+    nodes.append(node("Div", ["scores", "root"], ["scaled"], "scaled"))
+    if mask is not None:
+        weights["axes"], weights["never"] = np.array([1, 2], np.int64), np.float32(-1e4)
+        nodes.append(node("Unsqueeze", ["mask", "axes"], ["mask.u"], "mask/Unsqueeze"))
+        nodes.append(node("Cast", ["mask.u"], ["mask.f"], "mask/Cast", to=TensorProto.FLOAT))
+        nodes.append(node("Sub", ["one", "mask.f"], ["hidden"], "mask/Sub"))
+        nodes.append(node("Mul", ["hidden", "never"], ["added"], "mask/Mul"))
+        nodes.append(node("Add", ["scaled", "added"], ["masked"], "masked"))
+    nodes.append(node("Softmax", ["masked" if mask is not None else "scaled"], ["p"], "softmax", axis=-1))
+    nodes.append(node("MatMul", ["p", "v.t"], ["mixed"], "mixed"))
+    nodes.append(node("Transpose", ["mixed"], ["mixed.t"], "mixed/Transpose", perm=[0, 2, 1, 3]))
+    nodes.append(node("Reshape", ["mixed.t", "joined"], ["heads"], "heads"))
+    nodes += linear("out", "heads", channels, channels)
+    nodes += [node("Add", ["out", "x"], ["res1"], "res1"), norm("norm1", "res1", "n1")]
+    nodes += linear("up", "n1", channels, hidden)
+    nodes += [
+        node("Div", ["up", "two"], ["g1"], "gelu/Div"),
+        node("Erf", ["g1"], ["g2"], "gelu/Erf"),
+        node("Add", ["g2", "one"], ["g3"], "gelu/Add"),
+        node("Mul", ["up", "g3"], ["g4"], "gelu/Mul"),
+        node("Mul", ["g4", "half"], ["g5"], "gelu/Mul_1"),
+    ]
+    nodes += linear("down", "g5", hidden, channels)
+    nodes += [node("Add", ["down", "n1"], ["res2"], "res2"), norm("norm2", "res2", "y")]
+    inputs: dict[str, tuple[Any, ...]] = {"x": (np.float32, batch, tokens, channels)}
+    if mask is not None:
+        inputs["mask"] = (np.int64, batch, tokens)
+    return model(nodes, inputs, ["y"], weights, opset=17)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -85,7 +86,7 @@ def _read(path: str) -> Calibration:
     try:
         with np.load(path, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(f"cannot be read ({error})", where=path, hint="calibrate again") from error
     tables: dict[str, dict[str, np.ndarray]] = {"range": {}, "seen": {}, "moments": {}}
     for key, array in arrays.items():

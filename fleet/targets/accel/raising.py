@@ -45,9 +45,9 @@ def raised(program: Program, composites: Sequence[str], head_channels: Sequence[
     wanted = {_PASSES[name] for name in composites}
     names = [name for name in PIPELINES["accel"] if name in wanted or name not in _PASSES.values()]
     found = program
-    # Heads are filled before layers are fused: zeros go into the weights of single products.
+    # Heads are filled before layers are fused: zeros go into the weights of single products. A mask is a weight reshaped by then.
     at = names.index("raise-attention") + 1 if head_channels and "attention" in composites else len(names)
-    for part in (names[:at], names[at:]):
+    for part in (names[:at], ["fold-weights", *names[at:]] if names[at:] else []):
         if part and found is not program:
             found = widen_heads(found, head_channels)
         found = Pipeline("accel", tuple(find_pass(name) for name in part)).run(found)[0] if part else found

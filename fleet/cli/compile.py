@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.compiling import Request, execute
-from fleet.cli.model import accel_options, data_options, lowering
+from fleet.cli.model import accel_options, data_options, lowering, onnx_options
 from fleet.compiler import BACKENDS, STAGES
 from fleet.errors import FleetError
 
@@ -34,6 +34,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.argument("model")
 @click.option("--emit", "stage", type=click.Choice(STAGES), help="What to print; ir unless the model runs.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@onnx_options
 @data_options
 @click.option("--dynamic", multiple=True, help="A declared dimension that stays unknown until the run; `all`: every one.")
 @click.option("--opt", is_flag=True, help="Run the passes that keep every bit (the pipeline `vm`).")

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.cli.model import accel_options, data_options, lowering, riscv_choice, riscv_options
+from fleet.cli.model import (
+    accel_options,
+    calibrated,
+    calibration_options,
+    data_options,
+    lowering,
+    onnx_options,
+    riscv_choice,
+    riscv_options,
+)
 from fleet.cli.progress import ProgressLine
 from fleet.errors import FleetError, ModelError
 
@@ -121,6 +130,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
 
 @click.command(name="cosim", epilog=_EPILOG)
 @click.argument("model")
+@onnx_options
 @data_options
 @click.option("--labels", type=click.Path(path_type=Path), help="One integer a row (.npz with one array).")
 @click.option("--metric", type=click.Choice(["accuracy"]), help="The task's own figure; labels alone mean accuracy.")
@@ -135,6 +145,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     help="ideal, fixed[:cycles], stall[:seed] or timed[:seed]; never changes a result.",
 )
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+@calibration_options
 @accel_options
 @riscv_options
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write the report here.")
@@ -157,6 +168,8 @@ def command(
     device: str | None,
     memory: str,
     group: str | None,
+    calibrate: Path | None,
+    ranges: str,
     issue: str,
     load: str,
     riscv_isa: str,
@@ -188,7 +201,7 @@ def command(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
         progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
-        lowering=lowering(group, issue, load), riscv=riscv, stop=not no_stop,
+        lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device)), riscv=riscv, stop=not no_stop,
     )  # fmt: skip
     check_request(loaded.program, truth, names, options, known_engines(options))
     check_ready(loaded.program, names, options)

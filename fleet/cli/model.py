@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from fleet.errors import FleetError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -25,6 +28,35 @@ def data_options(function: _F) -> _F:
     ):
         function = option(function)
     return function
+
+
+def onnx_options(function: _F) -> _F:
+    """What is said of an ONNX model besides its file; the command gets it behind the name (`fleet.frontend.onnx.choice`)."""
+
+    @wraps(function)
+    def chosen(
+        *args: Any, model: str, first: Sequence[str], last: Sequence[str], known: Sequence[str], dims: Sequence[str], **rest: Any
+    ) -> Any:
+        from fleet.frontend.onnx.choice import with_choice
+
+        return function(*args, model=with_choice(model, first, last, known, dims), **rest)
+
+    wrapped: Any = chosen
+    for option in reversed(
+        [
+            click.option(
+                "--from", "first", multiple=True, metavar="VALUE",
+                help="ONNX: begin at this value (a node's output); it is computed of the model's inputs, or given.",
+            ),
+            click.option("--to", "last", multiple=True, metavar="VALUE", help="ONNX: end at this value instead of the outputs."),
+            click.option(
+                "--known", multiple=True, metavar="INPUT", help="ONNX: compile for the value that this input has (a mask)."
+            ),
+            click.option("--dim", "dims", multiple=True, metavar="NAME=SIZE", help="ONNX: size of a named dimension."),
+        ]
+    ):  # fmt: skip
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def accel_options(function: _F) -> _F:
@@ -76,9 +108,42 @@ def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
     return {"isa": found.name, "emulator": chosen.name}
 
 
-def lowering(group: str | None, issue: str, load: str) -> dict[str, Any]:
+def calibration_options(function: _F) -> _F:
+    """Data that the device's quantisation is fitted to; `calibrated` takes the values."""
+    for option in reversed(
+        [
+            click.option(
+                "--calibrate", type=click.Path(path_type=Path), metavar="DATA.npz",
+                help="Fit the device's quantisation to these inputs (with one axis more in front: to each of them).",
+            ),
+            click.option(
+                "--ranges", type=click.Choice(["minmax", "percentile", "entropy"]), default="percentile", show_default=True,
+                help="How a tensor's range is chosen of what --calibrate shows.",
+            ),
+        ]
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str, device: str | None) -> str | None:
+    """The calibration of a model on data, for a compile's option "calibration"; None without data. Raises FleetError."""
+    if data is None:
+        return None
+    if device is None:
+        raise FleetError("a calibration is for a device", where="--calibrate", hint="name one with --device")
+    from fleet.cli.progress import ProgressLine
+    from fleet.cosim.calibrate import calibrate_model
+
+    with ProgressLine("calibrate") as line:
+        return str(calibrate_model(model, weights, data, device, method=ranges, progress=line))
+
+
+def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> dict[str, Any]:
     """Options of the accelerator's compile that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
     chosen: dict[str, Any] = {"group": int(group)} if group else {}
+    if calibration is not None:
+        chosen["calibration"] = calibration
     if issue != "regs":
         chosen["issue"] = issue
     if load != "host":

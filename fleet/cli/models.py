@@ -1,4 +1,4 @@
-"""`fleet models`: language models that can be had, their weights, and what quantising them costs."""
+"""`fleet models`: models of other people that can be had, their weights, and what quantising language models costs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _EPILOG = """\b
 Examples:
   fleet models list
   fleet models fetch smollm2
+  fleet models fetch minilm
   fleet models perplexity smollm2
 
 Weights are kept under $FLEET_CACHE (else ~/.cache/fleet), in folder models.
@@ -44,7 +45,7 @@ Calibrated weights and scores are kept in the cache: what was computed once is o
 
 @click.group("models", epilog=_EPILOG)
 def command() -> None:
-    """Language models: list, fetch weights, measure quantisation."""
+    """Models of other people: list, fetch weights, measure quantisation."""
 
 
 @command.command("list", epilog=_LIST)
@@ -57,7 +58,7 @@ def list_models(as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = []
     for name, p in PUBLISHED.items():
-        path = model_file(name)
+        path = model_file(name, p.suffix)
         rows.append(
             {"name": name, "title": p.title, "licence": p.licence, "bytes": p.size, "file": str(path), "here": path.is_file()}
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from fleet.cli.model import accel_options, data_options, lowering, riscv_choice, riscv_options
+from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options
 from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
 from fleet.cosim.files import write_atomically
@@ -62,6 +62,7 @@ def _nothing(*_values: object) -> None:
 @click.command(name="run", epilog=_EPILOG)
 @click.argument("model")
 @click.option("--engine", default="vm", show_default=True, help="vm, interp, cpython, iss, rtl, riscv, llvm-cpu, mlir.")
+@onnx_options
 @data_options
 @click.option("--device", help="Device for iss and rtl.")
 @click.option(

@@ -53,8 +53,9 @@ def engine_of(backend: str) -> str:
 def source_stage(stage: str, spec: str) -> str:
     """The tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
     from fleet.frontend.dump import tokens, tree
+    from fleet.frontend.source import is_onnx
 
-    if spec.endswith(".onnx"):
+    if is_onnx(spec):
         raise FleetError(f"an ONNX model has no {stage}", where=spec, hint=f"stages of every model are {', '.join(STAGES[2:])}")
 
     path = spec if spec.endswith(".py") else spec.rpartition(":")[0] or spec

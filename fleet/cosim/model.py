@@ -59,11 +59,43 @@ def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndar
         raise ModelError(f"no weight for {what}", hint=f"given are {', '.join(weights)}; add it, or give it with --input")
 
 
+def _led_to(
+    spec: str, arguments: Sequence[Declared], inputs: dict[str, np.ndarray], seed: int, batch: int | None
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Inputs of an ONNX model's part: where its first values are not given, the VM computes them of the whole model's inputs.
+
+    Returns the inputs, and the names of what was drawn for that. Raises as `load_model`.
+    """
+    from fleet.engines.base import RunOptions
+    from fleet.engines.vm import ENGINE as VM
+    from fleet.frontend.onnx.choice import Choice
+    from fleet.frontend.source import load, sample_inputs, signature
+
+    choice = Choice.of(spec)
+    missing = tuple(name for name in choice.first if name not in inputs)
+    if not missing:
+        return inputs, []
+    before = Choice(choice.path, last=missing, dims=choice.dims).spec
+    asked = [a.name for a in signature(before)]
+    rest = [a.name for a in arguments if a.name not in choice.first]
+    given = {name: array for name, array in inputs.items() if name in (*asked, *rest)}
+    if given and batch:
+        given = _first_rows(given, before, batch)
+    drawn = [] if given else list(dict.fromkeys((*asked, *rest)))
+    if not given:
+        given = sample_inputs(Choice(choice.path, dims=choice.dims).spec, {}, batch=batch or 8, seed=seed)
+    program = load(before, {}, given)
+    fed = {a.name: np.ascontiguousarray(given[a.name]) for a in program.inputs}
+    found = VM.run(program, fed, RunOptions(seed=seed, keep_tensors=False)).outputs
+    return {**{n: a for n, a in given.items() if n in rest}, **found}, drawn
+
+
 def load_model(
     spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, dynamic: Collection[str] | bool = ()
 ) -> LoadedModel:
     """Reads the model, its weights and inputs; draws what is not given.
 
+    Where an ONNX model's part begins, the arrays given under these names count; else they are computed of the model's inputs.
     Without `weights`, every argument but the first is taken to be a weight and drawn (an ONNX model has its own); without
     `input_path` the other arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of
     `dynamic` stay unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
@@ -80,6 +112,8 @@ def load_model(
     drawn: list[str] = []
     bound = load_arrays(weights, what="weights") if weights else {}
     inputs = load_arrays(input_path, what="input") if input_path else {}
+    if is_onnx(spec):
+        inputs, drawn = _led_to(spec, arguments, inputs, seed, batch)
     known = {a.name for a in arguments}
     for path, arrays in ((weights, bound), (input_path, inputs)):
         if path and not known & arrays.keys():
@@ -98,7 +132,7 @@ def load_model(
         bound = random_like(shapes, seed)  # pyright: ignore[reportArgumentType]
         drawn += bound
     given = {name: array for name, array in inputs.items() if name in known}
-    if given and batch:
+    if given and batch and not drawn:
         given = _first_rows(given, spec, batch)
     try:
         if not given:

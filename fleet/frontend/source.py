@@ -26,6 +26,7 @@ from fleet.frontend._scopes import Frame
 from fleet.frontend._static import Made
 from fleet.frontend._tracing import Tracing, final_values
 from fleet.frontend._values import Broken, Function, Storage, Tensor, Value
+from fleet.frontend.onnx.choice import is_onnx
 from fleet.ir.dialect import PrintOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import tensor_type
@@ -51,11 +52,6 @@ MODEL = "__fleet_model__"
 
 SCRIPT = "__main__"
 """Name of the IR function that stands for a top-level script."""
-
-
-def is_onnx(spec: str) -> bool:
-    """Whether a model is a file of ONNX (and not source text)."""
-    return spec.endswith(".onnx")
 
 
 def load(

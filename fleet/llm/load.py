@@ -11,7 +11,7 @@ from typing import Protocol
 from fleet.errors import ModelError
 from fleet.llm.cache import model_file
 from fleet.llm.config import ARCHITECTURES
-from fleet.llm.fetch import PUBLISHED
+from fleet.llm.fetch import LANGUAGE_MODELS
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
@@ -94,13 +94,14 @@ def load_model(spec: str) -> LoadedModel:
         if architecture not in ARCHITECTURES:
             raise ModelError("no such tiny model", where=spec, hint=f"known: {', '.join(f'tiny-{a}' for a in ARCHITECTURES)}")
         return LoadedModel(spec, tiny_model(architecture), TinyTokenizer())
-    path = model_file(spec) if spec in PUBLISHED else Path(spec)
-    if spec in PUBLISHED and not path.exists():
+    path = model_file(spec) if spec in LANGUAGE_MODELS else Path(spec)
+    if spec in LANGUAGE_MODELS and not path.exists():
         raise ModelError("its weights are not here", where=f"model {spec}", hint=f"fetch them: fleet models fetch {spec}")
     if path.is_dir():
         return _folder(spec, path)
     if not path.is_file():
-        raise ModelError("no such model", where=spec, hint=f"known are {', '.join(PUBLISHED)}, tiny, a .gguf file, or a folder")
+        known = ", ".join(LANGUAGE_MODELS)
+        raise ModelError("no such model", where=spec, hint=f"known are {known}, tiny, a .gguf file, or a folder")
     return _gguf(spec, path)
 
 

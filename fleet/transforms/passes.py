@@ -52,6 +52,8 @@ _OWN: Mapping[str, str] = {
     # name -> module in which `PASS` is the factory
     "inline": "inline",
     "infer-shapes": "infer_shapes",
+    "turn-products": "turn_products",
+    "integer-products": "integer_products",
     "canonicalise": "canonicalise",
     "fold-constants": "fold_constants",
     "cse": "cse",

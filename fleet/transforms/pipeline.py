@@ -26,7 +26,7 @@ PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,
     "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
     "riscv": _ARITHMETIC,
-    "accel": _ARITHMETIC,
+    "accel": ("turn-products", *_ARITHMETIC),
 }
 """Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
 

@@ -77,7 +77,8 @@ class Build:
 
     def _weight(self, array: np.ndarray, name: str | None) -> SSAValue:
         flat = array.reshape(-1)
-        if name is None and flat.size and (flat.size == 1 or flat.tobytes() == flat[:1].tobytes() * flat.size):
+        uniform = name is None and flat.size and (flat.size == 1 or flat.tobytes() == flat[:1].tobytes() * flat.size)
+        if uniform or (not array.shape and np.isfinite(array)):  # a single number is one, under whatever name it stands
             return self._constant(flat[0].item(), tensor_type(array.shape, array.dtype))
         base = name or f"{self._base()}.constant"
         unique, count = base, 0

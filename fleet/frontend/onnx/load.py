@@ -1,7 +1,8 @@
 """An ONNX file as a model: its arguments, random inputs, and the program for the inputs that are given.
 
 An input whose values decide shapes, axes or branches is bound to the values that are given, as a named dimension is bound to its
-size: it is then no input of the program.
+size: it is then no input of the program. So is one that the user says is known. A spec is "path.onnx" with choices behind it
+(`fleet.frontend.onnx.choice`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from fleet.errors import ModelError
+from fleet.frontend.onnx.choice import Choice
+from fleet.frontend.onnx.cut import cut, resized
 from fleet.frontend.onnx.graph import Model, Port
 from fleet.frontend.onnx.importer import import_model
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
@@ -20,12 +23,24 @@ from fleet.frontend.onnx.tensors import dtype_of
 from fleet.ir.program import Argument, Program
 from fleet.symbols.dims import DeclarationError, Declared, bind
 
-__all__ = ["load", "program_of", "sample_inputs", "signature"]
+__all__ = ["load", "open_model", "program_of", "sample_inputs", "signature"]
+
+
+def open_model(choice: Choice) -> Model:
+    """The file, or the part of it that is asked for, with the sizes that are given. Raises ModelError."""
+    model = read_file(Path(choice.path))
+    if choice.dims:
+        model = resized(model, dict(choice.dims))
+    return cut(model, choice.first, choice.last) if choice.first or choice.last else model
 
 
 def signature(spec: str) -> list[Declared]:
-    """The inputs of a model: names, dtypes and dimensions. Raises ModelError."""
-    return [_declared(spec, p) for p in read_file(Path(spec)).graph.inputs]
+    """The inputs of a model: names, dtypes and dimensions; those of a part that begins in the middle are as they are given.
+
+    Raises ModelError.
+    """
+    choice = Choice.of(spec)
+    return [_declared(choice, p) for p in open_model(choice).graph.inputs]
 
 
 def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
@@ -34,7 +49,7 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
     found: dict[str, np.ndarray] = {}
     for a in signature(spec):
         if a.dims is None or a.dtype is None:
-            refuse(spec, f"does not say which shape the input {a.name!r} has", "give it with --input")
+            refuse(Choice.of(spec).path, f"does not say which shape the input {a.name!r} has", "give it with --input")
         shape = tuple(d if isinstance(d, int) else batch for d in a.dims)
         found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
@@ -58,12 +73,16 @@ def load(
         refuse(spec, "has its weights in it", "leave --weights out; inputs are given with --input")
     if dynamic:
         refuse(spec, "dimensions of an ONNX model cannot stay unknown", "leave --dynamic out: they get the inputs' sizes")
-    return program_of(read_file(Path(spec)), inputs)
+    choice = Choice.of(spec)
+    return program_of(open_model(choice), inputs, choice)
 
 
-def program_of(model: Model, inputs: Mapping[str, np.ndarray]) -> Program:
+def program_of(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice | None = None) -> Program:
     """The program of a model that has been read. Raises as `load`."""
-    declared = [_declared(model.name, p) for p in model.graph.inputs]
+    choice = choice or Choice(model.name)
+    declared = [_declared(choice, p) for p in model.graph.inputs]
+    if unknown := [n for n in choice.known if n not in {a.name for a in declared}]:
+        refuse(model.name, f"has no input {unknown[0]!r:.80}", f"inputs are {', '.join(a.name for a in declared)}")
     if missing := [f"{a.name} ({a})" for a in declared if a.name not in inputs]:
         refuse(model.name, f"no input for {', '.join(missing)}", f"given are {', '.join(inputs) or 'none'}")
     try:
@@ -71,7 +90,7 @@ def program_of(model: Model, inputs: Mapping[str, np.ndarray]) -> Program:
     except DeclarationError as error:
         raise ModelError(str(error), where=model.name) from None
     arguments = [_argument(model.name, a, inputs[a.name]) for a in declared]
-    bound: dict[str, np.ndarray] = {}
+    bound: dict[str, np.ndarray] = {name: inputs[name] for name in choice.known}
     while True:
         try:
             return import_model(model, arguments, bound, symbols)
@@ -81,7 +100,10 @@ def program_of(model: Model, inputs: Mapping[str, np.ndarray]) -> Program:
             bound |= {name: inputs[name] for name in new}
 
 
-def _declared(where: str, port: Port) -> Declared:
+def _declared(choice: Choice, port: Port) -> Declared:
+    where = choice.path
+    if port.code is None and port.name in choice.first:
+        return Declared(port.name)
     if port.code is None:
         kind = "a sequence or an optional" if port.sequence else "of no known type"
         refuse(where, f"the input {port.name!r} is {kind}", "inputs are tensors")
@@ -91,6 +113,6 @@ def _declared(where: str, port: Port) -> Declared:
 
 
 def _argument(where: str, a: Declared, array: np.ndarray) -> Argument:
-    if array.dtype != a.dtype:
+    if a.dtype is not None and array.dtype != a.dtype:
         refuse(where, f'input "{a.name}" is declared {a}, the given array is {array.dtype}', f"convert it to {a.dtype}")
     return Argument(a.name, array.shape, array.dtype, "input")

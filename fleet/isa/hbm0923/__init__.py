@@ -10,9 +10,10 @@ from fleet.isa.hbm0923.conformance import SOURCES, ahead
 from fleet.isa.hbm0923.coverage import COVERAGE
 from fleet.isa.hbm0923.error_model import error_model
 from fleet.isa.hbm0923.instructions import INSTRUCTIONS
-from fleet.isa.hbm0923.layout import FeatureLayout
 from fleet.isa.hbm0923.loader import load_calls
+from fleet.isa.hbm0923.lower.rows import RowsLayout
 from fleet.isa.hbm0923.patterns import COMPOSITES, PATTERNS
+from fleet.isa.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.isa.hbm0923.rtl import rtl_files
 from fleet.isa.hbm0923.tasks import TASKS
 
@@ -35,11 +36,17 @@ INSTRUCTION_SET = InstructionSet(
     description=_HERE / "hbm0923.rdl",
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,
-    layout=FeatureLayout(),
+    layout=RowsLayout(),
     devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}),
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
-    extra={"error_model": error_model, "conformance": SOURCES, "coverage": COVERAGE, "ahead": ahead},
+    extra={
+        "error_model": error_model,
+        "conformance": SOURCES,
+        "coverage": COVERAGE,
+        "ahead": ahead,
+        "head_channels": HEAD_CHANNELS,
+    },
     loader=load_calls,
     composites=COMPOSITES,
     tasks=TASKS,

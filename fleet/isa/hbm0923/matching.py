@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -53,9 +54,8 @@ class Chain:
 
     @property
     def tokens(self) -> int:
-        """Rows of the left side; 1 for a vector."""
-        shape = shape_of(self.source.type)
-        return shape[0] if len(shape) == 2 else 1
+        """Rows of the left side, its leading axes merged; 1 for a vector."""
+        return prod(shape_of(self.source.type)[:-1])
 
 
 def weight_name(value: SSAValue, program: Program) -> str | None:
@@ -123,7 +123,7 @@ def _biased(op: Operation, program: Program) -> Chain | None:
 def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:
     """Shapes of a bias that is one number a channel and does not widen the result."""
     shape = shape_of(value.type)
-    return ((shape[-1],), (1, shape[-1])) if len(shape) == 2 else ((shape[-1],),)
+    return tuple((*[1] * lead, shape[-1]) for lead in range(max(len(shape), 1)))
 
 
 def _matmul(op: Operation, program: Program) -> Chain | None:
@@ -156,8 +156,8 @@ def no_product(op: Operation, program: Program) -> str | None:
     name, left, right = weight_name(matrix, program), shape_of(source.type), shape_of(matrix.type)
     if name is None:
         return "its right side is no weight, the device multiplies by matrices that stand in HBM before it runs"
-    if len(right) != 2 or len(left) not in {1, 2} or any(n <= 0 for n in (*left, *right)):
-        return f"{_sizes(left)} by {_sizes(right)}, the device takes [tokens, channels] by [channels, channels]"
+    if len(right) != 2 or not left or any(n <= 0 for n in (*left, *right)):
+        return f"{_sizes(left)} by {_sizes(right)}, the device takes [..., tokens, channels] by [channels, channels]"
     if weight_name(source, program) is not None:
         return "its left side is a weight"
     if any(numpy_dtype(v.type).kind != "f" for v in (source, matrix)):

@@ -40,5 +40,6 @@ INSTRUCTION_SET = InstructionSet(
         "ahead": ahead,
         "unordered": unordered,
         "error_model": error_model,
+        "passes": ("turn-products", "integer-products"),
     },
 )

@@ -1,6 +1,7 @@
 """What the arithmetic on real tensors allows to differ from the golden, out of docs/vgemm.md: facts for derived bounds.
 
-An activation is in fixed point with 16 fraction bits in memory; it becomes INT8 with 4 of them where it is multiplied. Products
+An activation is in fixed point with 16 fraction bits in memory; it becomes INT8 with 4 of them where it is multiplied, or with as
+many as the range allows that a calibration saw. Products
 and sums of these numbers are exact; on the way to the host they are rounded to float32.
 """
 
@@ -9,17 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet.ir.dialect import FleetOp
+from fleet.ir.dialect import FleetOp, op_id
 from fleet.isa.contract import Device
+from fleet.isa.vgemm.layout import FRACTION
+from fleet.isa.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW, activation_bits
+from fleet.transforms.calibration import calibration_of
 
-__all__ = ["error_model"]
+__all__ = ["calibrated_bits", "error_model"]
 
 
-def error_model(_ops: Sequence[FleetOp], _device: Device, _options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """See `fleet.cosim.tolerance` for the keys; the same for every group."""
+def error_model(ops: Sequence[FleetOp], _device: Device, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """See `fleet.cosim.tolerance` for the keys; the same for every group but for a calibrated product's fraction bits."""
+    bits = calibrated_bits(ops, options)
+    step = 2.0 ** -(ACTIVATION_BITS if bits is None else bits)
+    weights = "weights as INT8 with one power of two" + ("" if bits is None else " a channel")
     return {
-        "load": {"step": 2.0**-4, "low": -8.0, "high": 7.9375, "before": 2.0**-16},
+        "load": {"step": step, "low": LOW * step, "high": HIGH * step, "before": 2.0**-FRACTION},
         "internal": "float32",
         "store": "float32",
-        "causes": {"weights": "weights as INT8 with one power of two", "unit": "activations in steps of 1 / 16, -8 to 7.9375"},
+        "causes": {"weights": weights, "unit": f"activations in steps of 1 / {1 / step:g}, {LOW * step:g} to {HIGH * step:g}"},
     }
+
+
+def calibrated_bits(ops: Sequence[FleetOp], options: Mapping[str, Any]) -> int | None:
+    """Fraction bits of the activations of a chain's product, where a calibration (an option of the compile) saw it."""
+    found = calibration_of(options)
+    if found is None:
+        return None
+    tops = [found.ranges[op_id(op)] for op in ops if op_id(op) in found.ranges]
+    return activation_bits(tops[0]) if tops else None

@@ -17,9 +17,10 @@ from fleet.isa.contract import Device
 from fleet.isa.lowering import EmitContext, Match, Missed
 from fleet.isa.vgemm import emit
 from fleet.isa.vgemm.emit import Uops
+from fleet.isa.vgemm.error_model import calibrated_bits
 from fleet.isa.vgemm.layout import FRACTION, GROUP, channels
 from fleet.isa.vgemm.matching import Chain, find_chain
-from fleet.isa.vgemm.numbers import ACTIVATION_BITS, fixed, narrow_weight, weight_limit
+from fleet.isa.vgemm.numbers import ACTIVATION_BITS, fixed, narrow_channels, narrow_weight, weight_limit
 from fleet.isa.vgemm.schedule import FINISH, Step, synchronised
 from fleet.isa.vgemm.tiles import Epilogue, dense, quantise
 from fleet.isa.vgemm.windows import Image, convolution, unfit
@@ -40,7 +41,8 @@ class ProductPattern:
         chain = find_chain(op, program)
         if chain is None:
             return _why(op)
-        if wrong := self._unfit(chain, program, device):
+        bits = calibrated_bits(chain.ops, options) if chain.real else None
+        if wrong := self._unfit(chain, program, device, ACTIVATION_BITS if bits is None else bits):
             return Missed(wrong)
         residual = () if chain.residual is None else (chain.residual,)
         return Match(
@@ -49,10 +51,10 @@ class ProductPattern:
             activations=tuple(dict.fromkeys((chain.source, *residual))),
             weights=(chain.weight,) if chain.bias is None else (chain.weight, chain.bias),
             results=(chain.ops[-1].results[0],),
-            data={"chain": chain},
+            data={"chain": chain, "bits": bits},
         )
 
-    def _unfit(self, chain: Chain, program: Program, device: Device) -> str | None:
+    def _unfit(self, chain: Chain, program: Program, device: Device, bits: int) -> str | None:
         shapes = (shape_of(chain.source.type), shape_of(chain.ops[-1].results[0].type))
         if any(n <= 0 for shape in shapes for n in shape):
             return "a dimension is unknown or 0"
@@ -61,7 +63,8 @@ class ProductPattern:
             if wrong := unfit(device, _image(chain), inputs, outputs, residual=chain.residual is not None):
                 return wrong
         if chain.real:
-            limit = weight_limit(program.weights[chain.weight], None if chain.bias is None else program.weights[chain.bias])
+            bias = None if chain.bias is None else program.weights[chain.bias]
+            limit = weight_limit(program.weights[chain.weight], bias, bits)
             if not limit < _LARGEST:
                 return f"its sums may reach {limit:g}, fixed point ends at {_LARGEST:g}"
         return None
@@ -75,13 +78,20 @@ class ProductPattern:
         uops, ops = Uops(device.parameters["UopDepth"]), tuple(op_id(op) for op in match.ops)
         steps: list[Iterator[Step]] = []
         at, rows, shift = context.address(chain.source), prod(source[:-1]), 0
+        shifts: int | None = None
         weight = context.weight(chain.weight)
         if chain.real:
-            codes, bits = narrow_weight(weight)
-            shift = FRACTION - ACTIVATION_BITS - bits
+            known: int | None = match.data["bits"]
+            taken = ACTIVATION_BITS if known is None else known
+            if known is None:
+                codes, bits = narrow_weight(weight)
+                shift = FRACTION - taken - bits
+            else:
+                codes, bits = narrow_channels(weight, taken)
+                shifts = self._shifts(chain, context, bits - (FRACTION - taken))
             context.rounded(chain.weight, (codes / 2.0**bits).astype(weight.dtype))
             narrow = context.reserve(f"{ops[-1]} as INT8", "ddr", rows * channels(source[-1]))
-            steps.append(quantise(device, uops, at, narrow, rows * inputs))
+            steps.append(quantise(device, uops, at, narrow, rows * inputs, taken))
             at = narrow
         else:
             codes = weight
@@ -95,6 +105,7 @@ class ProductPattern:
             shift,
             chain.steps,
             chain.narrow,
+            shifts,
         )
         if chain.window is None:
             used = -(-source[-1] // device.parameters["Block"])
@@ -115,6 +126,12 @@ class ProductPattern:
                 at = context.store(f"micro-operations {table} of {name}", "ddr", emit.uop_bytes(words))
                 yield emit.load(context.device, MemoryType.UOP, 0, at, 1, len(words))
             yield step
+
+    def _shifts(self, chain: Chain, context: EmitContext, each: np.ndarray) -> int:
+        """Where the numbers stand by which SHR moves the sums of every channel (to the left: they are negative)."""
+        padded = np.zeros(channels(each.size), "<i4")
+        padded[: each.size] = each
+        return context.store(f"shifts of {chain.weight}", "ddr", padded.view(np.uint8))
 
     def _bias(self, chain: Chain, context: EmitContext) -> int | None:
         if chain.bias is None:

@@ -25,6 +25,7 @@ class Epilogue:
     """What becomes of the sums: where bias, residual and result stand in DDR (None: there is none), and what ALU does.
 
     shift: to the left, before the bias (real numbers). steps: after bias and residual. narrow: the result is INT8.
+    shifts: where numbers for SHR stand, one a channel, instead of `shift`.
     """
 
     result: int
@@ -33,6 +34,7 @@ class Epilogue:
     shift: int
     steps: tuple[tuple[AluOp, int], ...]
     narrow: bool
+    shifts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,21 @@ class Room:
         return cls(p["UopDepth"], p["InpDepth"], p["WgtDepth"], p["AccDepth"])
 
 
-def quantise(device: Device, uops: Uops, source: int, target: int, elements: int) -> Iterator[Step]:
-    """Real numbers of DDR (fixed point) to INT8 with 4 fraction bits: to the nearest, ties up, limited to the range.
+def quantise(device: Device, uops: Uops, source: int, target: int, elements: int, bits: int = ACTIVATION_BITS) -> Iterator[Step]:
+    """Real numbers of DDR (fixed point) to INT8 with `bits` fraction bits: to the nearest, ties up, limited to the range.
 
     elements: blocks of channels.
     """
     block, half = device.parameters["Block"], Room.of(device).acc // 2
-    shift = FRACTION - ACTIVATION_BITS
+    shift = FRACTION - bits
+    # Half a step must fit into an immediate; shifted in two steps, the result is the same.
+    before = max(0, shift - 15)
+    shift -= before
+    first_shift = [(AluOp.SHR, before)] if before else []
     for tile, first in enumerate(range(0, elements, half)):
         count, base = min(half, elements - first), half * (tile % 2)
         yield emit.load(device, MemoryType.ACC, base, source + 4 * block * first, 1, count)
-        for op, imm in ((AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift), (AluOp.MIN, HIGH), (AluOp.MAX, LOW)):
+        for op, imm in (*first_shift, (AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift), (AluOp.MIN, HIGH), (AluOp.MAX, LOW)):
             yield emit.alu(device, uops, [(base, base, 0)], op, (1, count), (0, 1), (0, 1), imm)
         yield emit.store(device, MemoryType.OUT, base, target + block * first, 1, count)
 
@@ -101,6 +107,9 @@ def finished(device: Device, uops: Uops, tile: Tile, all_blocks: int, e: Epilogu
     if e.shift:
         yield number(AluOp.SHR, -e.shift)
     free = tile.base + count
+    if e.shifts is not None:
+        yield emit.load(device, MemoryType.ACC, free, e.shifts + 4 * block * tile.first_block, 1, tile.blocks)
+        yield emit.alu(device, uops, [(tile.base, free, 0)], AluOp.SHR, extents, each, (0, 1))
     if e.residual is not None:
         for run in tile.runs:
             start = e.residual + 4 * block * (run.first * all_blocks + tile.first_block)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.errors import DeviceError
+from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
@@ -27,11 +27,13 @@ from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 from fleet.targets.accel.raising import raised
+from fleet.transforms.calibration import calibration_of
 from fleet.transforms.infer_shapes import check_known
 from fleet.transforms.place import place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
+from fleet.transforms.quantise_compensated import quantise_compensated
 
-__all__ = ["LOADERS", "compile_accel", "rounded_program"]
+__all__ = ["LOADERS", "compile_accel", "lowered_program", "rounded_program"]
 
 LOADERS: tuple[str, ...] = ("host", "device")
 """Who fills the HBM: the host, before the run, or the stream's own instructions."""
@@ -52,7 +54,8 @@ def compile_accel(
         device: one of its devices.
         options: "group" (inputs that share a scale), "clip" and "rounding" (`QuantiseOptions`), "issue" ("regs", or "aux": the
             instructions also stand in DDR, in binary form), "load" ("host", or "device": what belongs into HBM stands in DDR
-            and the first instructions copy it), and what else the set's patterns know; JSON values.
+            and the first instructions copy it), "calibration" (a file of `fleet.transforms.calibration`), and what else the
+            set's patterns know; JSON values.
 
     Returns:
         The stream; the very same object for the same content (program, description, device, options).
@@ -68,7 +71,7 @@ def compile_accel(
     if key in _COMPILED:
         _COMPILED.move_to_end(key)
         return _COMPILED[key]
-    lowered = raised(program, instruction_set.composites)
+    lowered = lowered_program(program, instruction_set)
     placement = place(lowered, instruction_set.patterns, device, chosen)
     context = _Context(lowered, instruction_set, device, chosen)
     steps: list[DeviceSegment | HostStep] = []
@@ -95,11 +98,34 @@ def compile_accel(
     return compiled
 
 
+def lowered_program(program: Program, instruction_set: InstructionSet) -> Program:
+    """The program with what the set's patterns ask for found in it: what is placed. The very same object where nothing changes."""
+    extra = instruction_set.extra
+    return raised(program, instruction_set.composites, extra.get("head_channels", ()), extra.get("passes", ()))
+
+
 def rounded_program(
     program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any] | None = None
 ) -> Program:
     """The program with the weights as the device stores them (codes times scales, FP16 biases): the rounded golden's."""
     return compile_accel(program, instruction_set, device, options).rounded
+
+
+def _rounded(
+    weight: np.ndarray, moments: np.ndarray | None, group: int, levels: int, options: QuantiseOptions, name: str
+) -> Quantised:
+    """The way that knows most: weights that are on the device's grid stay, else errors are made up for on data that were seen."""
+    grid = QuantiseOptions("exact", options.rounding)
+    few = weight[:, :8]
+    if options.clip != "exact" and np.isfinite(few).all():
+        try:
+            quantise(few, group=group, levels=levels, options=grid, name=name)
+            return quantise(weight, group=group, levels=levels, options=grid, name=name)
+        except ModelError:
+            pass  # no model that was quantised for such a grid
+    if moments is None or options.clip == "exact":
+        return quantise(weight, group=group, levels=levels, options=options, name=name)
+    return quantise_compensated(weight, moments, group=group, levels=levels, options=options, name=name)
 
 
 class _Context:
@@ -111,6 +137,7 @@ class _Context:
         self.rounded_weights: dict[str, np.ndarray] = {}
         self.parameters: dict[str, int] = {}
         self._set, self._options = instruction_set, QuantiseOptions.of(options)
+        self._calibration = calibration_of(options)
         self._description = load(instruction_set.description)
         self._issue, self._loader = _ways(options, instruction_set, self._description)
         self._ops: tuple[str, ...] = ()
@@ -148,10 +175,12 @@ class _Context:
     def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
         weight = self.program.weights[name]
         content = hashlib.sha256(np.ascontiguousarray(weight).tobytes()).hexdigest()
-        key = json.dumps([content, weight.dtype.str, weight.shape, group, levels, self._options.clip, self._options.rounding])
+        moments = None if self._calibration is None else self._calibration.moments.get(name)
+        met = "" if moments is None else hashlib.sha256(moments.tobytes()).hexdigest()
+        key = json.dumps([content, weight.dtype.str, weight.shape, group, levels, self._options.clip, self._options.rounding, met])
         found = _QUANTISED.get(key)
         if found is None:
-            found = _QUANTISED[key] = quantise(weight, group=group, levels=levels, options=self._options, name=name)
+            found = _QUANTISED[key] = _rounded(weight, moments, group, levels, self._options, name)
             while len(_QUANTISED) > _KEPT_LOADERS:
                 _QUANTISED.popitem(last=False)
         _QUANTISED.move_to_end(key)

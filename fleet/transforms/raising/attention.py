@@ -87,9 +87,32 @@ def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
     if group != other:
         k, v, group = heads.k, heads.v, 1
     pieces = tuple([_Piece.of(f)] for f in (heads.q, k, v))
+    whole = root if len(shape_of(root.results[0].type)) > 2 else None
+    if whole is not None:
+        root = _flattened(site, whole, heads)
+    name = op_id(root)
     why = _place(site, root, heads, heads.number, group, pieces)
     if why is not None:
-        site.miss("attention", root, why)
+        site.miss("attention", whole or root, why)
+        if whole is not None:
+            site.edit.replace(root, root.operands[0])
+    elif whole is not None:
+        fused = [inner for inner, fate in site.edit.fates.items() if fate == f"fused into {name}"]
+        site.edit.fates |= dict.fromkeys(fused, f"fused into {op_id(whole)}")
+
+
+def _flattened(site: Site, whole: FleetOp, heads: Heads) -> FleetOp:
+    """Before a reshape to [1, ..., n, heads * d] the one to [n, heads * d], which an attention can stand for."""
+    flat = site.new(whole, f"{op_id(whole)}.rows", "reshape", whole.operands[0], shape=[heads.n, heads.number * heads.d])
+    whole.operands[0] = flat
+    assert isinstance(flat.owner, FleetOp)
+    return flat.owner
+
+
+def _without_ones(value: SSAValue) -> tuple[int, ...]:
+    """The last two sizes of a shape whose other sizes are 1; () for others."""
+    shape = shape_of(value.type)
+    return shape[-2:] if all(n == 1 for n in shape[:-2]) else ()
 
 
 def _joined(op: FleetOp, heads: Heads) -> FleetOp | None:
@@ -103,7 +126,7 @@ def _joined(op: FleetOp, heads: Heads) -> FleetOp | None:
     for _ in range(3):
         users = [use.operation for value in front for use in value.uses]
         for user in users:
-            if isinstance(user, d.ReshapeOp) and shape_of(user.result.type) == (heads.n, heads.number * heads.d):
+            if isinstance(user, d.ReshapeOp) and _without_ones(user.result) == (heads.n, heads.number * heads.d):
                 view = view_of(user.operand)
                 found = [(size, stride) for size, stride in zip(view.shape, view.strides, strict=True) if size != 1]
                 if view.base is op.results[0] and view.offset == 0 and found == wanted:

@@ -83,3 +83,132 @@ def digits() -> onnx.ModelProto:
         ]
     )
     return made
+
+
+def encoder_layer(
+    tokens: int, channels: int, heads: int, hidden: int, *, batch: int = 1, mask: str | None = "input", seed: int = 0
+) -> onnx.ModelProto:
+    """An encoder layer as exporters of BERT write it: [batch, tokens, channels], heads by Reshape and Transpose, an additive mask.
+
+    mask: "input" (1 for what is seen, [batch, tokens], made additive in the graph) or None.
+    """
+    rng = np.random.default_rng(seed)
+    width = channels // heads
+    weights: dict[str, np.ndarray] = {}
+
+    def drawn(name: str, *shape: int, scale: float) -> str:
+        weights[name] = rng.normal(0, scale, shape).astype(np.float32)
+        return name
+
+    def linear(name: str, source: str, rows: int, columns: int) -> list[onnx.NodeProto]:
+        drawn(f"{name}.w", rows, columns, scale=rows**-0.5)
+        drawn(f"{name}.b", columns, scale=0.1)
+        return [
+            node("MatMul", [source, f"{name}.w"], [f"{name}.m"], f"{name}/MatMul"),
+            node("Add", [f"{name}.b", f"{name}.m"], [name], f"{name}/Add"),
+        ]
+
+    def norm(name: str, source: str, target: str) -> onnx.NodeProto:
+        weights[f"{name}.g"] = rng.normal(1, 0.1, channels).astype(np.float32)
+        drawn(f"{name}.b", channels, scale=0.1)
+        return node("LayerNormalization", [source, f"{name}.g", f"{name}.b"], [target], name, epsilon=1e-12)
+
+    weights["split"] = np.array([batch, tokens, heads, width], np.int64)
+    weights["joined"] = np.array([batch, tokens, channels], np.int64)
+    weights["root"] = np.float32(width**0.5)
+    weights["two"], weights["one"], weights["half"] = np.float32(2**0.5), np.float32(1), np.float32(0.5)
+    nodes = [*linear("q", "x", channels, channels), *linear("k", "x", channels, channels), *linear("v", "x", channels, channels)]
+    for name, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
+        nodes.append(node("Reshape", [name, "split"], [f"{name}.r"], f"{name}/Reshape"))
+        nodes.append(node("Transpose", [f"{name}.r"], [f"{name}.t"], f"{name}/Transpose", perm=order))
+    nodes.append(node("MatMul", ["q.t", "k.t"], ["scores"], "scores"))
+    nodes.append(node("Div", ["scores", "root"], ["scaled"], "scaled"))
+    if mask is not None:
+        weights["axes"], weights["never"] = np.array([1, 2], np.int64), np.float32(-1e4)
+        nodes.append(node("Unsqueeze", ["mask", "axes"], ["mask.u"], "mask/Unsqueeze"))
+        nodes.append(node("Cast", ["mask.u"], ["mask.f"], "mask/Cast", to=TensorProto.FLOAT))
+        nodes.append(node("Sub", ["one", "mask.f"], ["hidden"], "mask/Sub"))
+        nodes.append(node("Mul", ["hidden", "never"], ["added"], "mask/Mul"))
+        nodes.append(node("Add", ["scaled", "added"], ["masked"], "masked"))
+    nodes.append(node("Softmax", ["masked" if mask is not None else "scaled"], ["p"], "softmax", axis=-1))
+    nodes.append(node("MatMul", ["p", "v.t"], ["mixed"], "mixed"))
+    nodes.append(node("Transpose", ["mixed"], ["mixed.t"], "mixed/Transpose", perm=[0, 2, 1, 3]))
+    nodes.append(node("Reshape", ["mixed.t", "joined"], ["heads"], "heads"))
+    nodes += linear("out", "heads", channels, channels)
+    nodes += [node("Add", ["out", "x"], ["res1"], "res1"), norm("norm1", "res1", "n1")]
+    nodes += linear("up", "n1", channels, hidden)
+    nodes += [
+        node("Div", ["up", "two"], ["g1"], "gelu/Div"),
+        node("Erf", ["g1"], ["g2"], "gelu/Erf"),
+        node("Add", ["g2", "one"], ["g3"], "gelu/Add"),
+        node("Mul", ["up", "g3"], ["g4"], "gelu/Mul"),
+        node("Mul", ["g4", "half"], ["g5"], "gelu/Mul_1"),
+    ]
+    nodes += linear("down", "g5", hidden, channels)
+    nodes += [node("Add", ["down", "n1"], ["res2"], "res2"), norm("norm2", "res2", "y")]
+    inputs: dict[str, tuple[Any, ...]] = {"x": (np.float32, batch, tokens, channels)}
+    if mask is not None:
+        inputs["mask"] = (np.int64, batch, tokens)
+    return model(nodes, inputs, ["y"], weights, opset=17)
+
+
+def quantised_digits(*, convolution: bool = False) -> onnx.ModelProto:
+    """Handwritten digits with QuantizeLinear and DequantizeLinear around every product: per-channel INT8 weights, real scales.
+
+    convolution: of digits as images by the INT8 network's weights (examples/digits/conv_int8.py), its shifts as scales; else the
+    dense network, its weights quantised here. The input is "x", [N, 64], 0 to 1.
+    """
+    nodes: list[onnx.NodeProto] = []
+    weights: dict[str, np.ndarray] = {"zero": np.int8(0)}
+
+    def activation(source: str, name: str, scale: float) -> str:
+        weights[f"{name}.s"] = np.float32(scale)
+        nodes.append(node("QuantizeLinear", [source, f"{name}.s", "zero"], [f"{name}.q"], f"{name}/Q"))
+        nodes.append(node("DequantizeLinear", [f"{name}.q", f"{name}.s", "zero"], [name], f"{name}/DQ"))
+        return name
+
+    def weight(name: str, codes: np.ndarray, scales: np.ndarray, axis: int) -> str:
+        weights[f"{name}.q"], weights[f"{name}.s"] = codes, scales.astype(np.float32)
+        weights[f"{name}.z"] = np.zeros(scales.shape, np.int8)
+        nodes.append(node("DequantizeLinear", [f"{name}.q", f"{name}.s", f"{name}.z"], [name], f"{name}/DQ", axis=axis))
+        return name
+
+    if convolution:
+        with np.load(ROOT / "examples/digits/conv_int8_weights.npz") as found:
+            w = {n: found[n] for n in found.files}
+        weights["image"], weights["rows"] = np.array([-1, 1, 8, 8], np.int64), np.array([-1, 512], np.int64)
+        weights["sixteen"] = np.float32(16)
+        nodes.append(node("Mul", ["x", "sixteen"], ["pixels"], "pixels"))
+        nodes.append(node("Reshape", ["pixels", "image"], ["image.x"], "image"))
+        h, scale = "image.x", 1.0
+        for i, (channels, stride, shift) in enumerate([(1, 1, 5), (16, 2, 6)], 1):
+            codes = w[f"w{i}"].reshape(3, 3, channels, -1).transpose(3, 2, 0, 1).copy()
+            each = np.full(codes.shape[0], 2.0**-shift)
+            weights[f"bias{i}"] = (w[f"b{i}"] * scale * each).astype(np.float32)
+            inputs = [activation(h, f"a{i}", scale), weight(f"w{i}", codes, each, 0), f"bias{i}"]
+            nodes.append(node("Conv", inputs, [f"c{i}"], f"conv{i}", pads=[1, 1, 1, 1], strides=[stride, stride]))
+            nodes.append(node("Relu", [f"c{i}"], [f"r{i}"], f"relu{i}"))
+            h = f"r{i}"
+        nodes.append(node("Transpose", [h], ["last"], "channels_last", perm=[0, 2, 3, 1]))
+        nodes.append(node("Reshape", ["last", "rows"], ["flat"], "flat"))
+        weights["bias3"] = w["b3"].astype(np.float32)
+        inputs = [activation("flat", "a3", 1.0), weight("w3", w["w3"], np.ones(10), 1)]
+        nodes += [node("MatMul", inputs, ["m3"], "layer3"), node("Add", ["m3", "bias3"], ["logits"], "bias3")]
+    else:
+        with np.load(ROOT / "examples/digits/weights.npz") as found:
+            w = {n: found[n] for n in found.files}
+        h = "x"
+        for i, scale in enumerate([1 / 127, 4 / 127, 12 / 127], 1):
+            each = np.abs(w[f"w{i}"]).max(axis=0) / 127
+            codes = np.rint(w[f"w{i}"] / each).astype(np.int8)
+            weights[f"b{i}"] = w[f"b{i}"]
+            a = activation(h, f"a{i}", scale)
+            nodes.append(node("MatMul", [a, weight(f"w{i}", codes, each, 1)], [f"m{i}"], f"layer{i}"))
+            nodes.append(node("Add", [f"m{i}", f"b{i}"], [f"s{i}" if i < 3 else "logits"], f"bias{i}"))
+            if i == 2:
+                nodes.append(node("Add", ["s2", h], ["t2"], "residual"))
+            if i < 3:
+                nodes.append(node("Relu", ["t2" if i == 2 else "s1"], [f"h{i}"], f"relu{i}"))
+            h = f"h{i}"
+    nodes.append(node("ArgMax", ["logits"], ["digit"], "ArgMax", axis=-1, keepdims=0))
+    return model(nodes, {"x": (np.float32, "N", 64)}, ["logits", "digit"], weights)

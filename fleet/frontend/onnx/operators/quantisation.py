@@ -64,6 +64,8 @@ def _quantize_linear(n: Call) -> Array:
 @operator("DequantizeLinear")
 def _dequantize_linear(n: Call) -> Array:
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
+    if x.known is not None and x.rank > 1:
+        x = Array(n.build, None, n.build.value(x))  # the program keeps the codes of a quantised weight, and its scales
     axis, block = _axis(n, x), n.attribute("block_size", 0)
     wide = x.astype(np.int64) if x.dtype == np.uint32 else x.astype(np.int32)
     if zero is not None:

@@ -12,7 +12,7 @@ from fleet.errors import ModelError
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.isa.contract import Device
-from fleet.isa.hbm0923.layout import FeatureLayout
+from fleet.isa.hbm0923.lower.rows import RowsLayout, merged
 from fleet.isa.hbm0923.matching import weight_name
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.isa.lowering import EmitContext
@@ -38,7 +38,7 @@ class Shape:
 
 def feature_shape(value: SSAValue) -> Shape:
     """Sizes of a value for which `no_feature` is None."""
-    shape = shape_of(value.type)
+    shape = merged(shape_of(value.type))
     return Shape(1, shape[0]) if len(shape) == 1 else Shape(shape[0], shape[1])
 
 
@@ -50,9 +50,9 @@ def no_feature(*values: SSAValue) -> str | None:
         shape, dtype = shape_of(value.type), numpy_dtype(value.type)
         if dtype.kind != "f":
             return f"a tensor of {dtype.name}, the device takes floats"
-        if len(shape) not in {1, 2} or any(n <= 0 for n in shape):
+        if not shape or any(n <= 0 for n in shape):
             sizes = "x".join("?" if n < 0 else str(n) for n in shape) or "no dimensions"
-            return f"a tensor of {sizes}, the device takes [tokens, channels]"
+            return f"a tensor of {sizes}, the device takes [..., tokens, channels]"
     return None
 
 
@@ -77,7 +77,7 @@ def place(context: EmitContext, value: SSAValue) -> int:
     if name is None:
         return context.address(value)
     half = stored_half(context, name)
-    return context.store(f"{name}.feature", "ddr", FeatureLayout().pack(half))
+    return context.store(f"{name}.feature", "ddr", RowsLayout().pack(half))
 
 
 def stored_half(context: EmitContext, name: str) -> np.ndarray:

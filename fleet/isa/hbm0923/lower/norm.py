@@ -107,4 +107,5 @@ def _coefficients(context: EmitContext, value: SSAValue, channels: int) -> tuple
 
 
 def _per_channel(value: SSAValue, channels: int) -> bool:
-    return shape_of(value.type) in {(channels,), (1, channels)}
+    shape = shape_of(value.type)
+    return shape[-1:] == (channels,) and all(n == 1 for n in shape[:-1])

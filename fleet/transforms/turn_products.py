@@ -1,0 +1,63 @@
+"""A weight on the left of a product goes to the right: `w @ x` is `(x.T @ w.T).T`. Devices multiply activations by weights.
+
+ONNX's convolutions are such products: a weight [M, K] by the windows [N, K, places] of an image.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.build import make
+from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+from fleet.ir.weights import Derived, Weights
+from fleet.transforms.edit import Edit, identity
+from fleet.transforms.passes import plain
+
+__all__ = ["PASS", "of_weights"]
+
+
+def of_weights(edit: Edit, value: SSAValue) -> bool:
+    """Whether a value is a weight, or computed of weights and numbers alone."""
+    if isinstance(value, BlockArgument):
+        return edit.arguments[value.index].kind == "weight"
+    op = value.owner
+    if not isinstance(op, FleetOp) or isinstance(op, ConstantOp) or not op.operands:
+        return False
+    return all(of_weights(edit, v) or isinstance(v.owner, ConstantOp) for v in op.operands)
+
+
+def _apply(edit: Edit) -> None:
+    for op in edit.operations():
+        if isinstance(op, d.MatmulOp) and of_weights(edit, op.lhs) and not of_weights(edit, op.rhs):
+            _turn(edit, op)
+
+
+def _turn(edit: Edit, op: d.MatmulOp) -> None:
+    rank = len(shape_of(op.rhs.type))
+    if len(shape_of(op.lhs.type)) != 2 or rank < 2 or -1 in shape_of(op.rhs.type):
+        return
+    name = op_id(op)
+    swapped = [*range(rank - 2), rank - 1, rank - 2]
+    rows = edit.insert_before(op, make("transpose", [op.rhs], permutation=swapped), f"{name}.rows")
+    weight = _transposed(edit, op, op.lhs)
+    product = edit.insert_before(op, make("matmul", [rows, weight]), f"{name}.turned")
+    back = make("transpose", [product], permutation=swapped)
+    back.describe(**identity(op))
+    edit.replace(op, edit.insert_before(op, back))
+
+
+def _transposed(edit: Edit, place: FleetOp, value: SSAValue) -> SSAValue:
+    if not isinstance(value, BlockArgument):
+        return edit.insert_before(place, make("transpose", [value], permutation=[1, 0]), f"{op_id(place)}.weight")
+    name, dtype, shape = edit.arguments[value.index].name, numpy_dtype(value.type), shape_of(value.type)[::-1]
+    entry = edit.weights.entries[name] if isinstance(edit.weights, Weights) else np.asarray(edit.weights[name])
+    return edit.add_weight(
+        edit.fresh_id(f"{name}.turned"), Derived("transposed", (entry,), shape, dtype, np.transpose), tensor_type(shape, dtype)
+    )
+
+
+PASS = plain("turn-products", "put weights on the right of products", "rounding", _apply)
+"""In other order a product may be summed otherwise."""

@@ -1,0 +1,181 @@
+"""Heads of an attention made as wide as a device takes them: columns of zeros, put into the weights around it.
+
+With zeros behind each head's channels, q k^T is what it was, and the values' columns of zeros meet rows of zeros of the product
+behind: nothing but sizes changes. It is done where query, key and value are products by weights of their own and the result is
+multiplied by one, so that no zero is ever moved at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from fleet.ir import composite as c
+from fleet.ir import dialect as d
+from fleet.ir.build import make
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+from fleet.ir.weights import Derived, Weights
+from fleet.transforms.edit import Edit
+
+__all__ = ["widen_heads"]
+
+
+class _Source(NamedTuple):
+    """A product that makes query, key or value: its operations, last first, and the operands of the product."""
+
+    moves: tuple[FleetOp, ...]
+    add: FleetOp | None
+    product: FleetOp
+    bias: SSAValue | None
+
+
+class _Target(NamedTuple):
+    """What becomes of the heads' results: reshapes that keep the last axis, and the product by a weight."""
+
+    moves: tuple[FleetOp, ...]
+    product: FleetOp
+
+
+def widen_heads(program: Program, widths: Sequence[int]) -> Program:
+    """The program with every head as wide as the next of `widths`; heads of one of these sizes, or wider than all, stay.
+
+    Operations that go are noted as fused into the product behind the attention. The very same object where nothing changes.
+    """
+    edit = Edit(program)
+    changed = False
+    for op in edit.operations():
+        if isinstance(op, c.AttentionOp):
+            changed |= _widen(edit, op, widths)
+    return edit.program() if changed else program
+
+
+def _widen(edit: Edit, op: c.AttentionOp, widths: Sequence[int]) -> bool:
+    heads, kv_heads = int(op.heads.value.data), int(op.kv_heads.value.data)
+    shape = shape_of(op.q.type)
+    if -1 in shape or not shape[-1] or shape[-1] % heads:
+        return False
+    width = shape[-1] // heads
+    wide = min((w for w in widths if w >= width), default=width)
+    sources = [_source(edit, v) for v in (op.q, op.k, op.v)]
+    target = _target(edit, op.results[0])
+    if wide == width or target is None or any(s is None for s in sources):
+        return False
+    counts = (heads, kv_heads, kv_heads)
+    made = [_wider(edit, s, count, width, wide) for s, count in zip(sources, counts, strict=True) if s is not None]
+    mask = [] if op.mask is None else [op.mask]
+    attributes = {
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "scale": float(op.scale.value.data),
+        "causal": bool(op.causal.value.data),
+    }
+    product = target.product
+    value = edit.insert_before(product, make("attention", [*made, *mask], **attributes), f"{op_id(op)}.wide")
+    for move in target.moves:
+        lead = list(shape_of(move.results[0].type)[:-1])
+        value = edit.insert_before(product, make("reshape", [value], shape=[*lead, heads * wide]), f"{op_id(move)}.wide")
+    rows = _padded(edit, product.operands[1], 0, heads, width, wide)
+    gone = [*reversed(target.moves), op]
+    for s in sources:
+        assert s is not None
+        gone += [*s.moves, *([] if s.add is None else [s.add]), s.product]
+    product.operands[0], product.operands[1] = value, rows
+    into = f"fused into {op_id(product)}"
+    names = {op_id(g) for g in gone}
+    edit.fates |= {inner: into for inner, fate in edit.fates.items() if fate.removeprefix("fused into ") in names}
+    for g in gone:
+        edit.erase(g, into)
+    return True
+
+
+def _once(value: SSAValue) -> FleetOp | None:
+    """The one operation that uses a value."""
+    users = [use.operation for use in value.uses]
+    return users[0] if len(users) == 1 and isinstance(users[0], FleetOp) else None
+
+
+def _weight(edit: Edit, value: SSAValue) -> bool:
+    return isinstance(value, BlockArgument) and edit.arguments[value.index].kind == "weight"
+
+
+def _keeps_channels(op: FleetOp | Block) -> bool:
+    return isinstance(op, d.ReshapeOp) and shape_of(op.operand.type)[-1:] == shape_of(op.result.type)[-1:]
+
+
+def _product(edit: Edit, op: FleetOp | Block) -> d.MatmulOp | None:
+    """A product of an activation by a matrix that is a weight."""
+    if not isinstance(op, d.MatmulOp) or not _weight(edit, op.rhs) or _weight(edit, op.lhs):
+        return None
+    return op if len(shape_of(op.rhs.type)) == 2 and len(shape_of(op.lhs.type)) >= 2 else None
+
+
+def _source(edit: Edit, value: SSAValue) -> _Source | None:
+    moves: list[FleetOp] = []
+    while True:
+        owner = value.owner
+        if not isinstance(owner, FleetOp) or _once(value) is None:
+            return None
+        if not _keeps_channels(owner):
+            break
+        moves.append(owner)
+        value = owner.operands[0]
+    if isinstance(owner, d.AddOp):
+        for sums, bias in ((owner.lhs, owner.rhs), (owner.rhs, owner.lhs)):
+            product = None if isinstance(sums, BlockArgument) else _product(edit, sums.owner)  # pyright: ignore[reportArgumentType]
+            if product is not None and _once(sums) is owner and _weight(edit, bias) and _per_channel(bias, value):
+                return _Source(tuple(moves), owner, product, bias)
+        return None
+    product = _product(edit, owner)
+    return None if product is None else _Source(tuple(moves), None, product, None)
+
+
+def _per_channel(bias: SSAValue, value: SSAValue) -> bool:
+    shape = shape_of(bias.type)
+    return bool(shape) and shape[-1] == shape_of(value.type)[-1] and all(n == 1 for n in shape[:-1])
+
+
+def _target(edit: Edit, value: SSAValue) -> _Target | None:
+    moves: list[FleetOp] = []
+    user = _once(value)
+    while user is not None and _keeps_channels(user):
+        moves.append(user)
+        user = _once(user.results[0])
+    product = None if user is None else _product(edit, user)
+    return None if product is None else _Target(tuple(moves), product)
+
+
+def _wider(edit: Edit, source: _Source, heads: int, width: int, wide: int) -> SSAValue:
+    """The product with columns of zeros behind each head's."""
+    product = source.product
+    matrix = _padded(edit, product.operands[1], 1, heads, width, wide)
+    value = edit.insert_before(product, make("matmul", [product.operands[0], matrix]), f"{op_id(product)}.wide")
+    if source.add is not None and source.bias is not None:
+        axis = len(shape_of(source.bias.type)) - 1
+        bias = _padded(edit, source.bias, axis, heads, width, wide)
+        value = edit.insert_before(source.add, make("add", [value, bias]), f"{op_id(source.add)}.wide")
+    for move in reversed(source.moves):
+        lead = list(shape_of(move.results[0].type)[:-1])
+        value = edit.insert_before(move, make("reshape", [value], shape=[*lead, heads * wide]), f"{op_id(move)}.wide")
+    return value
+
+
+def _padded(edit: Edit, weight: SSAValue, axis: int, heads: int, width: int, wide: int) -> SSAValue:
+    """A new weight: `weight` with zeros behind each head's part of an axis."""
+    assert isinstance(weight, BlockArgument)
+    name, shape, dtype = edit.arguments[weight.index].name, shape_of(weight.type), numpy_dtype(weight.type)
+    target = (*shape[:axis], heads * wide, *shape[axis + 1 :])
+
+    def pad(array: np.ndarray) -> np.ndarray:
+        parts = array.reshape(*shape[:axis], heads, width, *shape[axis + 1 :])
+        filled = np.zeros((*shape[:axis], heads, wide, *shape[axis + 1 :]), dtype)
+        filled[(slice(None),) * (axis + 1) + (slice(0, width),)] = parts
+        return filled.reshape(target)
+
+    entry = edit.weights.entries[name] if isinstance(edit.weights, Weights) else np.asarray(edit.weights[name])
+    recipe = Derived(f"axis {axis}: {heads} heads of {width} as {wide}", (entry,), target, dtype, pad)
+    return edit.add_weight(edit.fresh_id(f"{name}.heads_of_{wide}"), recipe, tensor_type(target, dtype))

@@ -83,14 +83,22 @@ def argmin(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
 
 
 def argsort(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
-    """`TopK` of all, the smallest first: of equal ones the lowest index. ONNX does not say where NaN stands."""
+    """`TopK` of all, the smallest first: of equal ones the lowest index. Of floats NaN stands as infinity first; a second `TopK`, of
+    what is NaN, moves it behind all others.
+    """
     axis, (_, shape) = int(attributes_of(op)["axis"]), result_of(op)
-    value = values[0]
-    wide = stand_in("TopK", value.dtype)
-    if wide == np.uint64:
+    x = e.cast(values[0], stand_in("TopK", values[0].dtype))
+    if x.dtype == np.uint64:
         raise Unsupported("of uint64, which onnxruntime does not order")
-    count = e.node("Shape", [value], np.int64, (1,), start=axis, end=axis + 1) if shape[axis] < 0 else e.integers([shape[axis]])
-    return e.node("TopK", [e.cast(value, wide), count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    count = e.node("Shape", [x], np.int64, (1,), start=axis, end=axis + 1) if shape[axis] < 0 else e.integers([shape[axis]])
+    if x.dtype.kind != "f":
+        return e.node("TopK", [x, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    undefined = e.node("IsNaN", [x], np.bool_, shape)
+    defined = e.node("Where", [undefined, e.number(np.inf, x.dtype), x], x.dtype, shape)
+    order = e.node("TopK", [defined, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    late = e.node("GatherElements", [e.cast(undefined, np.int32), order], np.int32, shape, axis=axis)
+    second = e.node("TopK", [late, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    return e.node("GatherElements", [order, second], np.int64, shape, axis=axis)
 
 
 def cumsum(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:

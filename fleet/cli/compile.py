@@ -25,7 +25,8 @@ Examples:
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
 
 A name that ends in .fbc (bytecode), .onnx (onnx) or .elf (riscv-asm) gets the file that `fleet run`, onnxruntime or an emulator
-takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone; any other gets text.
+takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone; any
+other gets text.
 """
 
 _PIPELINES = ("vm", "raise", "riscv", "accel")

@@ -83,8 +83,8 @@ def argmin(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
 
 
 def argsort(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
-    """`TopK` of all, the smallest first: of equal ones the lowest index. Of floats NaN stands as infinity first; a second `TopK`, of
-    what is NaN, moves it behind all others.
+    """`TopK` of all, the smallest first: of equal ones the lowest index. Of floats NaN stands as infinity at first, and a second
+    `TopK`, of what is NaN, moves it behind all others.
     """
     axis, (_, shape) = int(attributes_of(op)["axis"]), result_of(op)
     x = e.cast(values[0], stand_in("TopK", values[0].dtype))

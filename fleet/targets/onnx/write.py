@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fleet.targets.onnx.export import Export
 
-__all__ = ["EXTERNAL_FROM", "check", "model_bytes", "model_text", "needs", "save_onnx"]
+__all__ = ["EXTERNAL_FROM", "check", "in_memory", "model_bytes", "model_text", "needs", "save_onnx"]
 
 EXTERNAL_FROM = 1 << 30
 """Bytes of weights from which on they stand in a file of their own (protobuf ends at 2 GB)."""
@@ -35,14 +35,24 @@ def needs(*packages: str) -> None:
 
 
 def model_bytes(export: Export) -> bytes:
-    """The model with its weights in it, checked. Raises DeviceError for what ONNX's checker refuses, or more than 2 GB."""
+    """The model with its weights in it, checked. Raises DeviceError for what ONNX's checker refuses, or more than 1 GiB."""
+    model = _whole(export)
+    check(model)
+    return model.SerializeToString()
+
+
+def in_memory(export: Export) -> bytes:
+    """As `model_bytes`, unchecked: for a runtime that checks it itself."""
+    return _whole(export).SerializeToString()
+
+
+def _whole(export: Export) -> ModelProto:
     if (size := _size(export)) > EXTERNAL_FROM:
-        raise DeviceError(f"{size} bytes of weights do not go into one file", where="ONNX", hint="write it with external data")
+        raise DeviceError(f"{size} bytes of weights do not go into one model", where="ONNX", hint="write it with external data")
     model = _copied(export)
     for tensor in model.graph.initializer:
         tensor.raw_data = _raw(export.weights[tensor.name])
-    check(model)
-    return model.SerializeToString()
+    return model
 
 
 def model_text(export: Export) -> str:

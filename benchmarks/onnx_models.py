@@ -2,8 +2,8 @@
 
 python benchmarks/onnx_models.py MODEL.onnx [--rows 4] [--length 32] [--rounds 60]
 
-Inputs of integers are token numbers (masks are ones), others normal numbers; unknown dimensions get --rows, then --length. Times are
-medians; "processor" is the process's own time, which a busy machine disturbs less.
+Inputs of integers are token numbers (masks are ones), others normal numbers; unknown dimensions get --rows, then --length. Times
+are medians; "processor" is the process's own time, which a busy machine disturbs less.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[variable] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 
@@ -37,16 +36,17 @@ def drawn(path: str, rows: int, length: int) -> dict[str, np.ndarray]:
     return found
 
 
-def loading(path: str, inputs: dict[str, np.ndarray]) -> tuple[Program, VM, dict[str, float]]:
+def loading(path: str, rows: int, length: int) -> tuple[Program, VM, dict[str, np.ndarray], dict[str, float]]:
     marks = [time.perf_counter()]
     signature(path)  # reads the file, which is kept
     marks.append(time.perf_counter())
+    inputs = drawn(path, rows, length)
     program = load(path, {}, inputs)
     marks.append(time.perf_counter())
     vm = VM(ByteCodeConverter(program).convert())
     marks.append(time.perf_counter())
-    names = ("reading", "importing", "bytecode")
-    return program, vm, {n: b - a for n, a, b in zip(names, marks, marks[1:], strict=True)}
+    stages = ("reading", "importing", "bytecode")
+    return program, vm, inputs, {n: after - before for n, before, after in zip(stages, marks, marks[1:], strict=False)}
 
 
 def session(path: str, level: str) -> Callable[[dict[str, np.ndarray]], object]:
@@ -66,8 +66,7 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=60)
     given = parser.parse_args()
-    inputs = drawn(given.model, given.rows, given.length)
-    program, vm, stages = loading(given.model, inputs)
+    program, vm, inputs, stages = loading(given.model, given.rows, given.length)
     size = os.path.getsize(given.model) / 1e6
     print(f"{os.path.basename(given.model)}: {size:.0f} MB, {sum(1 for _ in program.operations())} operations")
     print("| stage | seconds |\n|---|---|")

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[2] / "ir"), str(Path(__file__).parents[1] / "mlir")]
+sys.path.insert(0, str(Path(__file__).parents[2] / "ir"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "mlir"))
 from mlir_models import draw, model, near, same
 from onnx_out import exported, session
 from operations import CASES, Case

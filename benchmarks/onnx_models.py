@@ -88,9 +88,9 @@ def main() -> None:
             if turn >= 2:
                 processor[name].append(time.process_time() - used)
                 wall[name].append(time.perf_counter() - start)
-    print(
-        "| runs it | wall ms | processor ms | best ms | vm / this, processor (limit 3) | vm / this, best |\n|---|---|---|---|---|---|"
-    )
+    head = ("runs it", "wall ms", "processor ms", "best ms", "vm / this, processor (limit 3)", "vm / this, best")
+    print(f"| {' | '.join(head)} |")
+    print("|---" * len(head) + "|")
     base = statistics.median(processor["vm"])
     for name in runs:
         ratio = base / statistics.median(processor[name])

@@ -71,7 +71,7 @@ def not_equal(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
 
 
 def logical(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
-    """One operator on truth values; a number counts as one where it is not zero."""
+    """One operator, its operands cast to truth values."""
     return e.node(LOGICAL[_name(op)], [e.cast(v, np.bool_) for v in values], np.bool_, result_of(op)[1])
 
 

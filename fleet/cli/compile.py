@@ -21,10 +21,12 @@ Examples:
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
   fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.fbc
+  fleet compile --emit onnx examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.onnx
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
 
-A name that ends in .fbc (bytecode) or .elf (riscv-asm) gets the file that `fleet run` or an emulator takes, one that ends in
-.stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone; any other gets text.
+A name that ends in .fbc (bytecode), .onnx (onnx) or .elf (riscv-asm) gets the file that `fleet run`, onnxruntime or an emulator
+takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone; any
+other gets text.
 """
 
 _PIPELINES = ("vm", "raise", "riscv", "accel")
@@ -50,6 +52,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 )
 @click.option("--dump-ir-before-pass", "before", is_flag=True, help="Show the IR before every pass (implies --opt).")
 @click.option("--dump-ir-after-pass", "after", is_flag=True, help="Show the IR after every pass (implies --opt).")
+@click.option("--external-data", is_flag=True, help="Weights of an ONNX model in a file beside it (always so from 1 GiB on).")
 @click.option("--device", help="Device for accel-regs and accel-aux.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @accel_options
@@ -73,6 +76,7 @@ def command(
     dumps: Path | None,
     before: bool,
     after: bool,
+    external_data: bool,
     device: str | None,
     group: str | None,
     issue: str,
@@ -84,6 +88,8 @@ def command(
     run = not only_compile and (vm or backend is not None or runner is not None)
     if stage is None and not (run or validation or only_compile or dumps):
         stage = "ir"
+    if external_data and (stage != "onnx" or out is None or out.suffix != ".onnx"):
+        raise FleetError("only an ONNX file has external data", where="--external-data", hint="write one: --emit onnx -o NAME.onnx")
     if out is not None and stage is None:
         raise FleetError("no stage is named to be written", where="-o", hint="name one with --emit")
     return execute(
@@ -92,6 +98,6 @@ def command(
             dynamic="all" in dynamic or dynamic,
             lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
             backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
-            before=before, after=after,
+            before=before, after=after, external_data=external_data,
         )
     )  # fmt: skip

@@ -38,6 +38,7 @@ class Request:
         backend: target backend; runner: "vm" (the backend's engine) or "interpreter" (the source's syntax tree).
         run: whether it runs; validation: whether the run is held against CPython's.
         dumps: folder for every stage on the way; before, after: the IR around every pass, there or on standard error.
+        external_data: of an ONNX model, the weights in a file of their own.
     """
 
     model: str
@@ -60,6 +61,7 @@ class Request:
     dumps: Path | None = None
     before: bool = False
     after: bool = False
+    external_data: bool = False
 
 
 def execute(request: Request) -> int:
@@ -134,7 +136,9 @@ def _engine(request: Request) -> str:
 
 def _stage(request: Request, stage: str, compiled: Compiled) -> None:
     if request.out is not None and not request.module_only:
-        compiled.write(stage, request.out, device=request.device, lowering=request.lowering)
+        compiled.write(
+            stage, request.out, device=request.device, lowering=request.lowering, external_data=request.external_data
+        )  # fmt: skip
         return
     if request.module_only and stage == "bytecode":
         if request.out is not None and request.out.suffix == ".fbc":

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from fleet.ir.program import Program
     from fleet.targets.accel.program import AccelProgram
     from fleet.targets.bytecode.module import ByteCodeModule
+    from fleet.targets.onnx.export import Export
     from fleet.transforms.pipeline import Hooks, Record
 
 __all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "source_stage"]
 
-STAGES: tuple[str, ...] = (*("token", "ast", "ir", "mlir", "vm", "bytecode", "riscv-asm", "accel-regs", "accel-aux", "hpp"),)
+STAGES: tuple[str, ...] = (
+    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "riscv-asm", "accel-regs", "accel-aux", "hpp"),
+)
 """What a compiler can be asked to show, in the order in which a model passes through."""
 
 BACKENDS: Mapping[str, str | None] = {
@@ -114,8 +117,18 @@ class Compiled:
             return (aux_listing if stage == "accel-aux" else regs_listing)(self._accel(stage, device, lowering))
         return _TEXTS[stage](self)
 
-    def write(self, stage: str, path: Path, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> None:
-        """A stage as a file: in its own format where the name asks for it (.fbc, .elf, .stream, .bin), else as text.
+    def write(
+        self,
+        stage: str,
+        path: Path,
+        *,
+        device: str | None = None,
+        lowering: Mapping[str, Any] | None = None,
+        external_data: bool = False,
+    ) -> None:
+        """A stage as a file: in its own format where the name asks for it (.fbc, .onnx, .elf, .stream, .bin), else as text.
+
+        external_data: of an ONNX model, whether its weights go into "NAME.data" beside it, as they do from 1 GiB on.
 
         Raises as `text`, and FleetError where the file cannot be written.
         """
@@ -123,6 +136,10 @@ class Compiled:
 
         if stage == "bytecode" and path.suffix == ".fbc":
             self.bytecode().save(path)
+        elif stage == "onnx" and path.suffix == ".onnx":
+            from fleet.targets.onnx.write import save_onnx
+
+            save_onnx(self.onnx(), path, external=external_data)
         elif stage == "riscv-asm" and path.suffix == ".elf":
             from fleet.targets.riscv.compile import compile_riscv
 
@@ -152,6 +169,15 @@ class Compiled:
         given = self.inputs if inputs is None else inputs
         program = self.program if chosen.target in _ANY_SIZE else bound(self.program, given)
         return chosen.run(program, given, RunOptions(**options))
+
+    def onnx(self) -> Export:
+        """The program as an ONNX model. Raises SetupError without the package onnx, DeviceError for what cannot be expressed."""
+        from fleet.targets.onnx.write import needs
+
+        needs("onnx")
+        from fleet.targets.onnx.export import export_onnx
+
+        return export_onnx(self.program)
 
     def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
         from fleet.isa.registry import find_device
@@ -247,6 +273,13 @@ def _vm(compiled: Compiled) -> str:
     return print_vm(compiled.bytecode())
 
 
+def _onnx(compiled: Compiled) -> str:
+    export = compiled.onnx()
+    from fleet.targets.onnx.write import model_text
+
+    return model_text(export)
+
+
 def _riscv(compiled: Compiled) -> str:
     from fleet.targets.riscv.compile import compile_riscv
 
@@ -254,5 +287,5 @@ def _riscv(compiled: Compiled) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[Compiled], str]] = {
-    "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "riscv-asm": _riscv,
+    "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx, "riscv-asm": _riscv,
 }  # fmt: skip

@@ -69,8 +69,12 @@ class Session:
             name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=missing_is_failure
         )
         fates = fates_of(self.program, other)
-        ulps = _stated_ulps(reference if reference is not self.golden else other)
-        side = FusedArithmetic(ulps, groups=fused_groups(self.program, fates))
+        stating = reference if reference is not self.golden else other
+        side = FusedArithmetic(
+            {**NUMPY_ULP, **_stated(stating, "function_ulp")},
+            _stated(stating, "function_absolute"),
+            fused_groups(self.program, fates),
+        )
         spec = replace(spec, inner=fates)
         try:
             spec = replace(spec, bounds=cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side))
@@ -95,7 +99,7 @@ class Session:
             return spec
         golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
         try:
-            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp)
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp, side.absolute)
             if found:
                 values = Values(self.program, self.inputs, self.golden.tensors)
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
@@ -216,12 +220,10 @@ class Session:
         return self.waivers.get(comparison, {})
 
 
-def _stated_ulps(trace: Trace) -> Mapping[str, float]:
-    """ULPs that an engine states for its functions under `meta["function_ulp"]`, NumPy's where it states none."""
-    stated: Any = trace.meta.get("function_ulp")
-    if not isinstance(stated, Mapping):
-        return dict(NUMPY_ULP)
-    return {**NUMPY_ULP, **{str(k): float(v) for k, v in cast("Mapping[Any, Any]", stated).items()}}
+def _stated(trace: Trace, key: str) -> dict[str, float]:
+    """What an engine states of its functions under `meta[key]`: "function_ulp" where it is not NumPy's, "function_absolute"."""
+    stated: Any = trace.meta.get(key)
+    return {str(k): float(v) for k, v in cast("Mapping[Any, Any]", stated).items()} if isinstance(stated, Mapping) else {}
 
 
 def _with_outputs(trace: Trace, program: Program) -> Trace:

@@ -128,7 +128,10 @@ def rounded_store(value: Array, error: Array, dtype: np.dtype, ulps: float = 0.5
     u, half = unit(dtype)
     magnitude = np.abs(value) + error
     out = error + 2 * ulps * (magnitude * u + half)
-    return np.where(magnitude * (1 + u) > float(np.finfo(dtype).max), np.inf, out)
+    # What is rounded correctly stays finite up to half a unit above the largest number: masks of -3.4e38, and sums with them, do.
+    largest = float(np.finfo(dtype).max)
+    fits = magnitude <= largest * (1 + u / 2) if ulps <= 0.5 else magnitude * (1 + 2 * ulps * u) <= largest
+    return np.where(fits, out, np.inf)
 
 
 def no_overflow(value: Array, bound: Array, dtype: np.dtype) -> Array:

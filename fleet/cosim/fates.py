@@ -7,7 +7,7 @@ Everything else that is missing stays missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -114,7 +114,34 @@ def fused_groups(program: Program, fates: Mapping[str, str]) -> dict[str, str]:
         why = fates.get(op_id(op), "")
         if why.startswith(_SAME) and why.removeprefix(_SAME) in inner:
             inner[op_id(op)] = inner[why.removeprefix(_SAME)]
-    return {name: into for name, into in inner.items() if into in known} | {into: into for into in inner.values() if into in known}
+    groups = {name: into for name, into in inner.items() if into in known} | {
+        into: into for into in inner.values() if into in known
+    }
+    return _joined(program, groups, inner)
+
+
+def _joined(program: Program, groups: Mapping[str, str], inner: Collection[str]) -> dict[str, str]:
+    """Groups that share an operation without a tensor become one: what such an operation was there, only that group knows.
+
+    A node with several results (a recurrent layer's last states beside all of them) has one exposed operation for each.
+    """
+    found = dict(groups)
+    members: dict[str, set[str]] = {}
+    for name, group in found.items():
+        members.setdefault(group, set()).add(name)
+    for op in program.operations():
+        if op_id(op) not in inner or op_id(op) not in found:
+            continue
+        for use in (u.operation for r in op.results for u in r.uses):
+            if not isinstance(use, FleetOp) or not use.results:
+                continue
+            here, there = found[op_id(op)], found.get(op_id(use), op_id(use))
+            if here == there:
+                continue
+            moved = members.pop(here)
+            found |= dict.fromkeys({*moved, op_id(use)}, there)
+            members.setdefault(there, {there}).update(moved)
+    return found
 
 
 @dataclass(frozen=True)

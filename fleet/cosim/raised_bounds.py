@@ -38,11 +38,13 @@ def raised_bounds(
     golden: Mapping[str, np.ndarray],
     other: Mapping[str, np.ndarray],
     ulp: Mapping[str, float],
+    absolute: Mapping[str, float] | None = None,
 ) -> dict[str, Bound]:
     """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
 
     Args:
-        golden, other: tensors of both sides by operation id, of every operation of the program. ulp: of the other side's functions.
+        golden, other: tensors of both sides by operation id, of every operation of the program.
+        ulp, absolute: of the other side's functions.
 
     Raises:
         FleetError: a tensor is missing.
@@ -52,7 +54,7 @@ def raised_bounds(
     groups = fused_groups(program, raised.fates)
     if not groups:
         return {}
-    side = FusedArithmetic(ulp, groups=groups)
+    side = FusedArithmetic(ulp, absolute or {}, groups)
     own = [local_bounds(Values(program, inputs, tensors), side) for tensors in (golden, other)]
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
     errors: dict[SSAValue, Array] = {}

@@ -133,13 +133,17 @@ class FixedPoint:
 
 @dataclass(frozen=True)
 class FloatArithmetic:
-    """The program's own dtypes in any order of summation; functions within `ulp` ULPs."""
+    """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
+
+    absolute: operation ("sigmoid") -> absolute error that it may have beside, in float32 and float16.
+    """
 
     ulp: Mapping[str, float] = field(default_factory=lambda: dict(NUMPY_ULP))
+    absolute: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
         """The same for every operation."""
-        return Arithmetic(ulp=self.ulp)
+        return Arithmetic(ulp=self.ulp, absolute=self.absolute if _result_dtype(op).itemsize <= 4 else {})
 
     def group(self, op: FleetOp) -> str:
         """Every operation is its own group."""
@@ -356,6 +360,8 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
                 errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
             if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
+            if how.dtype is None:
+                array = array + how.absolute.get(op.name.removeprefix("fleet."), 0.0)
             own = [np.zeros_like(v) for v in x]
             array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
             array = clean(array * _INFLATE)

@@ -44,6 +44,7 @@ class Program:
         outputs: names of the returned values, in order ("logits", or "out0" for an unnamed expression).
         source: the source text, for messages and provenance; source_name: its file name as the user gave it.
         symbols: values that named dimensions were bound to ({"N": 360}).
+        bound: values of the model's inputs that decided shapes or branches, by name; they are no inputs of the program.
         fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
     """
 
@@ -55,6 +56,7 @@ class Program:
     source_name: str = "<graph>"
     symbols: Mapping[str, int] = field(default_factory=dict)
     fates: Mapping[str, str] = field(default_factory=dict)
+    bound: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def function(self) -> FuncOp:

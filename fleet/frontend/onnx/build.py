@@ -221,7 +221,7 @@ class Build:
         types = ([v.type for v in self.block.args], [v.type for v in values])
         module = ModuleOp([FuncOp("model", types, Region(self.block))])
         arguments = tuple(self.arguments)
-        return canonicalise(Program(module, arguments, self.weights, tuple(outputs), "", name, symbols))
+        return canonicalise(Program(module, arguments, self.weights, tuple(outputs), "", name, symbols, bound=self.bound))
 
     def _drop_unused(self) -> None:
         for value in reversed(self.block.args):

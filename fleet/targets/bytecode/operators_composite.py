@@ -64,7 +64,9 @@ def _layer_norm(info: DispatchInfo) -> Kernel:
     axis, eps = info.attrs["axis"], info.attrs["eps"]
 
     def run(x: Any, gamma: Any, beta: Any) -> Any:
-        mean, variance = np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
+        mean = np.mean(x, axis=axis, keepdims=True)
+        # np.var would sum again for its mean: of float16 one that is not rounded, of all others this one.
+        variance = np.var(x, axis=axis, keepdims=True, **({} if x.dtype == np.float16 else {"mean": mean}))
         return (x - mean) / np.sqrt(variance + eps) * gamma + beta
 
     return run

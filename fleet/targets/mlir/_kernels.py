@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp, SizedOp
 from fleet.ir.expand import expand
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import is_tensor
+from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir._emitter import Emitter
 from fleet.targets.mlir._movement import refuse
 
@@ -35,6 +35,10 @@ class Kernels:
 
     def apply(self, e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
         """The result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
+        unsigned = [numpy_dtype(v.type) for v in (*op.operands, *op.results) if numpy_dtype(v.type).kind == "u"]
+        if unsigned:
+            name = op.name.removeprefix("fleet.")
+            raise refuse(op, f"{name} of {unsigned[0]}: integers without a sign are not exported")
         if isinstance(op, ConstantOp | ReshapeOp) or not is_tensor(op.results[0].type):
             return self._emit(e, op, values)
         passed = [

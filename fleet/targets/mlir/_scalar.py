@@ -103,6 +103,9 @@ _ARITHMETIC: Mapping[str, tuple[Any, Any, Any]] = {
     "div": (arith.DivfOp, None, None),
     "maximum": (arith.MaximumfOp, arith.MaxSIOp, arith.OrIOp),
     "minimum": (arith.MinimumfOp, arith.MinSIOp, arith.AndIOp),
+    "bitwise_and": (None, arith.AndIOp, arith.AndIOp),
+    "bitwise_or": (None, arith.OrIOp, arith.OrIOp),
+    "bitwise_xor": (None, arith.XOrIOp, arith.XOrIOp),
 }
 
 

@@ -22,6 +22,7 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir import _elementwise as elementwise
 from fleet.targets.mlir import _movement as movement
+from fleet.targets.mlir import _orders as orders
 from fleet.targets.mlir import _products as products
 from fleet.targets.mlir import _reductions as reductions
 from fleet.targets.mlir import _scalar as scalar
@@ -52,6 +53,8 @@ RULES: Mapping[str, Rule] = {
     "broadcast_to": movement.broadcast_to,
     "pad": movement.pad,
     "dim": movement.dim,
+    "argsort": orders.argsort,
+    "scatter": orders.scatter,
 }
 
 

@@ -33,7 +33,7 @@ def ulps(found: np.ndarray, x: np.ndarray) -> float:
     return worst
 
 
-@pytest.mark.parametrize(("dtype", "limit"), [("float64", ULP), ("float32", 0.51), ("float16", 0.51)])
+@pytest.mark.parametrize(("dtype", "limit"), [("float64", ULP), ("float32", 0.501), ("float16", 0.501)])
 def test_error_is_as_stated(dtype: str, limit: float) -> None:
     x = arguments().astype(dtype)
     found = erf(x)
@@ -62,3 +62,16 @@ def test_shapes_and_dtypes() -> None:
     assert erf(np.arange(3)).dtype == np.float64
     assert isinstance(erf(1), np.float64)
     assert isinstance(erf(np.float32(1)), np.float32)
+
+
+def test_narrow_types_are_float64_rounded_once_but_for_ties() -> None:
+    """Their own table against the one of float64, on a million numbers of every size."""
+    rng = np.random.default_rng(5)
+    x = np.concatenate([rng.standard_normal(700_000) * 2, np.exp(rng.uniform(-100, 2, 300_000)), np.arange(-1100, 1101) / 256])
+    x = x.astype(np.float32)
+    exact = erf(x.astype(np.float64))
+    found = erf(x)
+    different = found != exact.astype(np.float32)
+    assert different.mean() < 1e-4
+    tie = np.abs(exact - (found.astype(np.float64) + exact.astype(np.float32)) / 2) / np.spacing(np.abs(found))
+    assert tie[different].max(initial=0.0) < 1e-3

@@ -1,0 +1,82 @@
+"""An ONNX model as the user gave it, with the intermediate values exposed that operations of the program stand for.
+
+An operation that makes a node's output carries the output's name (`var`) and the node's place (`at`). What has no such name, the
+parts of a node, counts as fused into the operations that make the outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.ir import SSAValue
+
+from fleet.errors import ModelError
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.program import Program
+
+__all__ = ["FileModel", "file_of", "fused", "open_file"]
+
+
+@dataclass(frozen=True)
+class FileModel:
+    """The file's model with further outputs.
+
+    Attributes:
+        data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
+    """
+
+    data: bytes
+    folder: Path
+    exposed: Mapping[str, str]
+
+
+def file_of(program: Program) -> Path | None:
+    """The ONNX file that the program was read from, where it is still there."""
+    path = Path(program.source_name)
+    return path if path.suffix == ".onnx" and not program.source and path.is_file() else None
+
+
+def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
+    """Reads the model; with `keep` every value that an operation stands for becomes an output.
+
+    Raises ModelError: the file is not the one that the program was read from.
+    """
+    import onnx
+
+    from fleet.frontend.onnx.reader import read_file
+
+    made = {(node.where, name) for node in read_file(path).graph.nodes for name in node.outputs if name}
+    exposed: dict[str, str] = {}
+    for op in program.operations() if keep else ():
+        at, var = (str(getattr(op.properties.get(key), "data", "")) for key in ("at", "var"))
+        if op.results and (at, var) in made:
+            exposed[op_id(op)] = var
+    for name, value in zip(program.outputs, program.returned(), strict=True):
+        if isinstance(value.owner, FleetOp) and not isinstance(value.owner, ConstantOp):
+            exposed[op_id(value.owner)] = name
+    model = onnx.load(str(path), load_external_data=False)
+    there = {o.name for o in model.graph.output}
+    if missing := [name for name in program.outputs if name not in there]:
+        raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
+    model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
+    return FileModel(model.SerializeToString(), path.parent, exposed)
+
+
+def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:
+    """Operation id -> "fused into ID" for the operations without a value of their own: the next that has one and is made of it."""
+    nearest: dict[SSAValue, str] = {}
+    found: dict[str, str] = {}
+    for op in reversed(list(program.operations())):
+        if isinstance(op, PrintOp | ConstantOp):
+            continue
+        result = op.results[0]
+        into = op_id(op) if op_id(op) in exposed else nearest.get(result)
+        if into is None:
+            continue
+        if into != op_id(op):
+            found[op_id(op)] = f"fused into {into}"
+        for operand in op.operands:
+            nearest[operand] = into  # going backwards, the last that is written is the first that runs
+    return found

@@ -1,0 +1,86 @@
+"""Sessions of onnxruntime: one thread, the same result every time, no graph optimisations unless asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import DeviceError, FleetError
+
+__all__ = ["LEVELS", "Session", "level_of"]
+
+LEVELS: Mapping[str, str] = {
+    "none": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC", "extended": "ORT_ENABLE_EXTENDED", "all": "ORT_ENABLE_ALL",
+}  # fmt: skip
+"""Names of onnxruntime's levels of graph optimisation."""
+_ERRORS = (
+    *("Fail", "InvalidArgument", "NoSuchFile", "NoModel", "EngineError", "RuntimeException", "InvalidProtobuf", "InvalidGraph"),
+    *("NotImplemented", "ModelLoaded", "EPFail"),
+)
+_VARIABLE = "FLEET_ONNXRUNTIME_OPTIMISATIONS"
+
+
+def level_of(chosen: str | None) -> str:
+    """A level: what was chosen, else what the environment says, else none. Raises FleetError for an unknown one."""
+    level = chosen or os.environ.get(_VARIABLE) or "none"
+    if level not in LEVELS:
+        raise FleetError(f"no level of optimisation is called {level}", where=_VARIABLE, hint=f"levels are {', '.join(LEVELS)}")
+    return level
+
+
+class Session:
+    """A model that onnxruntime has loaded.
+
+    Args:
+        model: the serialised model. folder: where its external data lie. level: of `LEVELS`. where: for messages.
+
+    Raises DeviceError: onnxruntime does not take the model.
+    """
+
+    def __init__(self, model: bytes, *, folder: Path | None = None, level: str = "none", where: str = "onnxruntime") -> None:
+        import onnxruntime as ort
+
+        ort.disable_telemetry_events()
+        options: Any = ort.SessionOptions()
+        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, LEVELS[level])
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+        options.use_deterministic_compute = True
+        options.log_severity_level = 4  # what is wrong comes as an exception
+        if folder is not None:
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.resolve()))
+        self.where = where
+        try:
+            self._session: Any = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except _causes() as error:
+            raise DeviceError(f"onnxruntime does not take the model: {_line(error)}", where=where) from error
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs."""
+        return [str(i.name) for i in self._session.get_inputs()]
+
+    def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The outputs of these names. Raises DeviceError where a node fails on these values."""
+        try:
+            found: list[Any] = self._session.run(list(names), dict(inputs))
+        except _causes() as error:
+            raise DeviceError(f"onnxruntime fails on these values: {_line(error)}", where=self.where) from error
+        return {name: np.asarray(array) for name, array in zip(names, found, strict=True)}
+
+
+def _causes() -> tuple[type[Exception], ...]:
+    """What onnxruntime raises."""
+    state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    return (*(getattr(state, name) for name in _ERRORS if hasattr(state, name)), RuntimeError, ValueError)
+
+
+def _line(error: Exception) -> str:
+    """The message in one line, without the place in onnxruntime's own source."""
+    text = " ".join(str(error).split())
+    return text.rpartition("[ONNXRuntimeError] : ")[2][:300]

@@ -1,0 +1,53 @@
+"""Composites that ONNX has as one operator; the docstrings are the docs' table.
+
+None where this one does not fit the operator's definition: then its textbook sequence is exported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fleet.ir.attributes import attributes_of
+from fleet.ir.dialect import FleetOp
+from fleet.targets.onnx._emitter import Emitter, Value, result_of
+
+
+def softmax(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+    """`Softmax`."""
+    return e.node("Softmax", values, *result_of(op), axis=int(attributes_of(op)["axis"]))
+
+
+def sigmoid(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+    """`Sigmoid`."""
+    return e.node("Sigmoid", values, *result_of(op))
+
+
+def gelu(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+    """`Gelu`."""
+    kind = "tanh" if attributes_of(op)["approximate"] == "tanh" else "none"
+    return e.node("Gelu", values, *result_of(op), approximate=kind)
+
+
+def _fits(op: FleetOp, values: Sequence[Value], axis: int) -> bool:
+    """One dtype that carries a float32 of epsilon, the last axis, a number of gamma (and beta) for each of its elements."""
+    dtype, shape = result_of(op)
+    last = axis in (-1, len(shape) - 1)
+    rows = all(v.shape == shape[-1:] for v in values[1:])
+    return last and rows and dtype != np.float64 and all(v.dtype == dtype for v in values) and values[0].shape == shape
+
+
+def layer_norm(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+    """`LayerNormalization` of float16 and float32 over the last axis."""
+    a = attributes_of(op)
+    if not _fits(op, values, a["axis"]):
+        return None
+    return e.node("LayerNormalization", values, *result_of(op), axis=-1, epsilon=float(a["eps"]))
+
+
+def rms_norm(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+    """`RMSNormalization` of float16 and float32."""
+    if not _fits(op, values, -1):
+        return None
+    return e.node("RMSNormalization", values, *result_of(op), axis=-1, epsilon=float(attributes_of(op)["eps"]))

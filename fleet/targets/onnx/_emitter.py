@@ -1,0 +1,167 @@
+"""Builds the nodes of an ONNX graph: names, casts, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, helper, numpy_helper
+
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.targets.onnx.types import ELEMENT_TYPES, stand_in
+
+__all__ = ["Emitter", "Unsupported", "Value", "result_of"]
+
+
+class Unsupported(Exception):
+    """An operation that ONNX's operators cannot express; the message says why."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the graph. shape has -1 for what is unknown."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+
+class Emitter:
+    """The nodes so far, in order. Names are unique among nodes, and among values."""
+
+    def __init__(self, taken: Sequence[str]) -> None:
+        self.nodes: list[NodeProto] = []
+        self._values = set(taken)
+        self._names: set[str] = set()
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._base, self._at = "model", ""
+
+    # ---- identity
+
+    def begin(self, op: FleetOp) -> int:
+        """What follows belongs to this operation. Returns where its nodes begin."""
+        at = op.properties.get("at")
+        self._base, self._at = op_id(op), str(getattr(at, "data", ""))
+        return len(self.nodes)
+
+    def finish(self, first: int, value: Value, wanted: str) -> Value:
+        """The operation's result under its own name: the node that makes it gets the operation's id.
+
+        Args:
+            first: what `begin` gave. value: what the rule gave. wanted: name of the value.
+        """
+        makers = {output: node for node in self.nodes[first:] for output in node.output if node.op_type != "Constant"}
+        node = makers.get(value.name)
+        if node is None:  # the result is an operand, or a constant that others share
+            value = self.node("Identity", [value], value.dtype, value.shape)
+            node = self.nodes[-1]
+        name = self.fresh(wanted)
+        for user in self.nodes[first:]:
+            for field in (user.input, user.output):
+                field[:] = [name if n == value.name else n for n in field]
+        self._values.discard(value.name)
+        self._names.discard(node.name)
+        node.name = self._unique(self._base, self._names)
+        return Value(name, value.dtype, value.shape)
+
+    def fresh(self, wanted: str) -> str:
+        """A name that no value has."""
+        return self._unique(wanted, self._values)
+
+    def release(self, name: str) -> None:
+        """A name that was kept free may be taken now."""
+        self._values.discard(name)
+
+    def copy(self, value: Value, name: str) -> Value:
+        """The same value under this name, which the caller has kept free."""
+        self._base, self._at = name, ""
+        label = self._unique(name, self._names)
+        self.nodes.append(helper.make_node("Identity", [value.name], [name], name=label))
+        return Value(name, value.dtype, value.shape)
+
+    @staticmethod
+    def _unique(wanted: str, taken: set[str]) -> str:
+        name, count = wanted, 0
+        while name in taken:
+            count += 1
+            name = f"{wanted}.{count}"
+        taken.add(name)
+        return name
+
+    # ---- nodes
+
+    def node(
+        self, operator: str, inputs: Sequence[Value | None], dtype: Any, shape: Sequence[int], outputs: int = 1, **attributes: Any
+    ) -> Value:
+        """One node as it is; the last of its outputs. An input that is None is not given."""
+        label = self._unique(f"{self._base}.{operator}", self._names)
+        names = [self.fresh(label if i == outputs - 1 else f"{label}.{i}") for i in range(outputs)]
+        made = helper.make_node(operator, [v.name if v is not None else "" for v in inputs], names, name=label, **attributes)
+        if self._at:
+            made.doc_string = self._at
+        self.nodes.append(made)
+        return Value(names[-1], np.dtype(dtype), tuple(shape))
+
+    def compute(
+        self, operator: str, inputs: Sequence[Value], shape: Sequence[int], rest: Sequence[Value] = (), **attributes: Any
+    ) -> Value:
+        """A node whose result has its inputs' one dtype, in the dtype that stands in for it (`fleet.targets.onnx.types`).
+
+        rest: further inputs, of other dtypes.
+        """
+        dtype = inputs[0].dtype
+        wide = stand_in(operator, dtype)
+        found = self.node(operator, [*(self.cast(v, wide) for v in inputs), *rest], wide, shape, **attributes)
+        return self.cast(found, dtype)
+
+    def predicate(self, operator: str, inputs: Sequence[Value], shape: Sequence[int]) -> Value:
+        """A node whose result is a truth value."""
+        wide = stand_in(operator, inputs[0].dtype)
+        return self.node(operator, [self.cast(v, wide) for v in inputs], np.bool_, shape)
+
+    def cast(self, value: Value, dtype: Any) -> Value:
+        """`value.astype(dtype)`; itself where it has it."""
+        wanted = np.dtype(dtype)
+        if value.dtype == wanted:
+            return value
+        return self.node("Cast", [value], wanted, value.shape, to=ELEMENT_TYPES[wanted.name])
+
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """`value.reshape(shape)`; one size may be -1."""
+        zero = {"allowzero": 1} if 0 in shape else {}
+        return self.node("Reshape", [value, self.integers(shape)], value.dtype, shape, **zero)
+
+    # ---- constants
+
+    def constant(self, array: np.ndarray) -> Value:
+        """A small array; the same one for the same contents."""
+        array = np.asarray(array)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._constants:
+            label = self._unique("constant", self._names)
+            name = self.fresh(label)
+            self.nodes.append(helper.make_node("Constant", [], [name], name=label, value=numpy_helper.from_array(array)))
+            self._constants[key] = Value(name, array.dtype, array.shape)
+        return self._constants[key]
+
+    def number(self, value: bool | int | float, dtype: Any) -> Value:
+        """A scalar of this dtype."""
+        with np.errstate(over="ignore"):
+            return self.constant(np.asarray(value).astype(dtype))
+
+    def integers(self, values: Sequence[int]) -> Value:
+        """A vector of int64: axes, shapes, bounds."""
+        return self.constant(np.asarray(list(values), np.int64))
+
+
+def result_of(op: FleetOp) -> tuple[np.dtype, tuple[int, ...]]:
+    """dtype and shape that the IR gives an operation's result."""
+    return numpy_dtype(op.results[0].type), shape_of(op.results[0].type)

@@ -1,0 +1,127 @@
+"""Reductions, orders and products as ONNX nodes; the docstrings are the docs' table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fleet.ir.attributes import attributes_of
+from fleet.ir.dialect import FleetOp
+from fleet.ir.promotion import compute_types
+from fleet.targets.onnx._emitter import Emitter, Unsupported, Value, result_of
+from fleet.targets.onnx.types import stand_in
+
+__all__ = ["REDUCTIONS"]
+
+REDUCTIONS: Mapping[str, str] = {
+    "reduce_sum": "ReduceSum", "reduce_prod": "ReduceProd", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin",
+}  # fmt: skip
+
+
+def _reduced(e: Emitter, operator: str, value: Value, axes: Sequence[int], keep: bool, shape: Sequence[int]) -> Value:
+    """A reduction in the value's dtype."""
+    if not axes:
+        return e.node("Identity", [value], value.dtype, value.shape)
+    return e.compute(operator, [value], shape, [e.integers(axes)], keepdims=int(keep))
+
+
+def reduction(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """One operator, its operand cast to the result's dtype."""
+    a, (dtype, shape) = attributes_of(op), result_of(op)
+    operator = REDUCTIONS[op.name.removeprefix("fleet.")]
+    if operator in ("ReduceMax", "ReduceMin") and dtype == np.uint64:
+        raise Unsupported("of uint64, which onnxruntime does not order")
+    return _reduced(e, operator, e.cast(values[0], dtype), a["axes"], a["keepdims"], shape)
+
+
+def reduce_any(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`ReduceMax` of truth values."""
+    a, (_, shape) = attributes_of(op), result_of(op)
+    return _reduced(e, "ReduceMax", e.cast(values[0], np.bool_), a["axes"], a["keepdims"], shape)
+
+
+def reduce_all(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`ReduceMin` of truth values."""
+    a, (_, shape) = attributes_of(op), result_of(op)
+    return _reduced(e, "ReduceMin", e.cast(values[0], np.bool_), a["axes"], a["keepdims"], shape)
+
+
+def mean(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`ReduceMean`; of float16 in float32, as NumPy has it."""
+    a, (dtype, shape) = attributes_of(op), result_of(op)
+    inner = np.dtype(np.float32) if dtype == np.float16 else dtype
+    return e.cast(_reduced(e, "ReduceMean", e.cast(values[0], inner), a["axes"], a["keepdims"], shape), dtype)
+
+
+def var(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`ReduceMean` of the squared differences from `ReduceMean`; of float16 in float32."""
+    a, (dtype, shape) = attributes_of(op), result_of(op)
+    inner = np.dtype(np.float32) if dtype == np.float16 else dtype
+    x, axes = e.cast(values[0], inner), a["axes"]
+    kept = [1 if i in axes else d for i, d in enumerate(x.shape)]
+    apart = e.node("Sub", [x, _reduced(e, "ReduceMean", x, axes, True, kept)], inner, x.shape)
+    square = e.node("Mul", [apart, apart], inner, x.shape)
+    return e.cast(_reduced(e, "ReduceMean", square, axes, a["keepdims"], shape), dtype)
+
+
+def _order(e: Emitter, operator: str, op: FleetOp, value: Value) -> Value:
+    wide = stand_in(operator, value.dtype)
+    if wide == np.uint64:
+        raise Unsupported("of uint64, which onnxruntime does not order")
+    return e.node(operator, [e.cast(value, wide)], np.int64, result_of(op)[1], axis=int(attributes_of(op)["axis"]), keepdims=0)
+
+
+def argmax(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`ArgMax`: the lowest index on ties. ONNX does not say where NaN stands."""
+    return _order(e, "ArgMax", op, values[0])
+
+
+def argmin(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`ArgMin`: the lowest index on ties. ONNX does not say where NaN stands."""
+    return _order(e, "ArgMin", op, values[0])
+
+
+def argsort(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`TopK` of all, the smallest first: of equal ones the lowest index. Of floats NaN stands as infinity at first, and a second
+    `TopK`, of what is NaN, moves it behind all others.
+    """
+    axis, (_, shape) = int(attributes_of(op)["axis"]), result_of(op)
+    x = e.cast(values[0], stand_in("TopK", values[0].dtype))
+    if x.dtype == np.uint64:
+        raise Unsupported("of uint64, which onnxruntime does not order")
+    count = e.node("Shape", [x], np.int64, (1,), start=axis, end=axis + 1) if shape[axis] < 0 else e.integers([shape[axis]])
+    if x.dtype.kind != "f":
+        return e.node("TopK", [x, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    undefined = e.node("IsNaN", [x], np.bool_, shape)
+    defined = e.node("Where", [undefined, e.number(np.inf, x.dtype), x], x.dtype, shape)
+    order = e.node("TopK", [defined, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    late = e.node("GatherElements", [e.cast(undefined, np.int32), order], np.int32, shape, axis=axis)
+    second = e.node("TopK", [late, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)
+    return e.node("GatherElements", [order, second], np.int64, shape, axis=axis)
+
+
+def cumsum(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`CumSum`."""
+    dtype, shape = result_of(op)
+    return e.compute("CumSum", [e.cast(values[0], dtype)], shape, [e.number(int(attributes_of(op)["axis"]), np.int64)])
+
+
+def matmul(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`MatMul`; of truth values in int32, and then whether it is not 0."""
+    *wanted, dtype = compute_types("matmul", [v.type for v in op.operands])
+    shape = result_of(op)[1]
+    if dtype.kind == "b":
+        found = e.node("MatMul", [e.cast(v, np.int32) for v in values], np.int32, shape)
+        return e.cast(found, np.bool_)
+    return e.compute("MatMul", [e.cast(v, d) for v, d in zip(values, wanted, strict=True)], shape)
+
+
+def einsum(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
+    """`Einsum`."""
+    dtype, shape = result_of(op)
+    if dtype.kind == "b":
+        raise Unsupported("of truth values")
+    wide = stand_in("Einsum", dtype)
+    inputs = [e.cast(e.cast(v, dtype), wide) for v in values]
+    return e.cast(e.node("Einsum", inputs, wide, shape, equation=attributes_of(op)["subscripts"]), dtype)

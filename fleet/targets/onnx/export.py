@@ -1,0 +1,265 @@
+"""IR -> an ONNX model of standard operators.
+
+Every operation becomes one node, or the few that its rule composes; the node that makes its result carries the operation's id, its
+place in the source as the doc string, and its value the Python variable's name. Weights are initializers under their names. What a
+program prints becomes outputs, as ONNX has no print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from onnx import ModelProto, TensorProto, ValueInfoProto, helper
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet import __version__
+from fleet.errors import DeviceError
+from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.expand import expand
+from fleet.ir.program import Argument, Program
+from fleet.ir.shapes import UNKNOWN, InferenceError
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.targets.onnx import _composites as composites
+from fleet.targets.onnx import _elementwise as elementwise
+from fleet.targets.onnx import _movement as movement
+from fleet.targets.onnx import _reductions as reductions
+from fleet.targets.onnx._emitter import Emitter, Unsupported, Value
+from fleet.targets.onnx.types import ELEMENT_TYPES
+
+__all__ = ["COMPOSITES", "IR_VERSION", "OPSET", "RULES", "Export", "export_onnx"]
+
+OPSET = 26
+"""The newest opset that onnxruntime 1.31 takes."""
+IR_VERSION = 13
+"""The newest version of the format that it takes."""
+
+Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[Value]], Value]
+Whole: TypeAlias = Callable[[Emitter, FleetOp, Sequence[Value]], "Value | None"]
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(elementwise.BINARY, elementwise.binary),
+    **dict.fromkeys(elementwise.COMPARISONS, elementwise.comparison),
+    "not_equal": elementwise.not_equal,
+    **dict.fromkeys(elementwise.LOGICAL, elementwise.logical),
+    "logical_not": elementwise.logical_not,
+    **dict.fromkeys(elementwise.UNARY, elementwise.unary),
+    "isnan": elementwise.isnan,
+    "rsqrt": elementwise.rsqrt,
+    "expm1": elementwise.expm1,
+    "log1p": elementwise.log1p,
+    "pow": elementwise.power,
+    "floor_div": elementwise.floor_div,
+    "mod": elementwise.mod,
+    "where": elementwise.where,
+    "cast": elementwise.cast,
+    "constant": elementwise.constant,
+    **dict.fromkeys(reductions.REDUCTIONS, reductions.reduction),
+    "reduce_any": reductions.reduce_any,
+    "reduce_all": reductions.reduce_all,
+    "mean": reductions.mean,
+    "var": reductions.var,
+    "argmax": reductions.argmax,
+    "argmin": reductions.argmin,
+    "argsort": reductions.argsort,
+    "cumsum": reductions.cumsum,
+    "matmul": reductions.matmul,
+    "einsum": reductions.einsum,
+    "transpose": movement.transpose,
+    "reshape": movement.reshape,
+    "broadcast_to": movement.broadcast_to,
+    "slice": movement.slice_,
+    "gather": movement.gather,
+    "scatter": movement.scatter,
+    "concat": movement.concat,
+    "pad": movement.pad,
+    "dim": movement.dim,
+    "dynamic_reshape": movement.dynamic_reshape,
+    "dynamic_broadcast": movement.dynamic_broadcast,
+    "dynamic_slice": movement.dynamic_slice,
+    "arange": movement.arange,
+    "tri": movement.tri,
+}
+"""Primitive operation -> what exports it."""
+
+COMPOSITES: Mapping[str, Whole] = {
+    "softmax": composites.softmax,
+    "sigmoid": composites.sigmoid,
+    "gelu": composites.gelu,
+    "layer_norm": composites.layer_norm,
+    "rms_norm": composites.rms_norm,
+}
+"""Composites that are one operator of ONNX; the others are exported as their textbook sequences."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Export:
+    """What `export_onnx` makes.
+
+    Attributes:
+        model: the model without its weights' bytes: `fleet.targets.onnx.write` puts them in, or beside it.
+        weights: name -> array of every initializer.
+        outputs: the program's outputs by their names in the graph (another one only for an input that is returned as it is).
+        tensors: operation id -> name of its value.
+        printed: for every `print`, the names of its operands' values, in program order.
+    """
+
+    model: ModelProto
+    weights: Mapping[str, np.ndarray]
+    outputs: Mapping[str, str]
+    tensors: Mapping[str, str]
+    printed: tuple[tuple[str, ...], ...]
+
+
+def export_onnx(program: Program, *, every_result: bool = False) -> Export:
+    """Exports a program, after any pass; unknown dimensions stay unknown.
+
+    Args:
+        program: as a front end or a pass left it.
+        every_result: make the result of every operation an output of the graph (for traces).
+
+    Raises:
+        DeviceError: all operations that cannot be expressed, each kind with its reason and ids.
+    """
+    export = _Exporter(program)
+    for op in program.operations():
+        export.operation(op)
+    if export.refused:
+        lines = [f"  {what}: {', '.join(ids[:_SHOWN])}{_more(ids)}" for what, ids in export.refused.items()]
+        what = "1 kind of operation" if len(lines) == 1 else f"{len(lines)} kinds of operations"
+        raise DeviceError(
+            f"{what} cannot be written as ONNX", where=program.source_name, hint="docs/onnx-out.md lists what can",
+            detail="\n".join(lines),
+        )  # fmt: skip
+    return export.result(every_result)
+
+
+def _more(ids: Sequence[str]) -> str:
+    return f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+
+
+class _Exporter:
+    """One program on its way."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        block = program.function.body.block
+        self.names = {a.name for a in program.arguments}
+        self.emitter = Emitter([*self.names, *program.outputs])
+        self.values: dict[SSAValue, Value] = {
+            v: Value(a.name, numpy_dtype(v.type), shape_of(v.type)) for v, a in zip(block.args, program.arguments, strict=True)
+        }
+        self.outputs = {v: name for name, v in reversed(list(zip(program.outputs, program.returned(), strict=True)))}
+        self.refused: dict[str, list[str]] = {}
+        self.tensors: dict[str, str] = {}
+        self.printed: list[tuple[SSAValue, ...]] = []
+        self.shown: dict[SSAValue, Value] = {}
+
+    def operation(self, op: FleetOp) -> None:
+        """The nodes of one operation; what cannot be expressed is noted, and stood in for."""
+        if isinstance(op, PrintOp):
+            self.printed.append(tuple(op.operands))
+            return
+        result = op.results[0]
+        first = self.emitter.begin(op)
+        try:
+            value = self._rule(op, [self.values[v] for v in op.operands])
+        except (Unsupported, InferenceError) as error:
+            self.refused.setdefault(f"{op.name.removeprefix('fleet.')} {error}", []).append(op_id(op))
+            value = Value(op_id(op), numpy_dtype(result.type), shape_of(result.type))
+        else:
+            dtype = numpy_dtype(result.type)
+            value = self.emitter.cast(Value(value.name, value.dtype, shape_of(result.type)), dtype)
+            if op.name != "fleet.constant":
+                value = self.emitter.finish(first, value, self._wanted(op))
+                self.tensors[op_id(op)] = value.name
+        self.values[result] = value
+
+    def _wanted(self, op: FleetOp) -> str:
+        """The name of an operation's value: the output's that it is, the variable's, or the operation's."""
+        name = self.outputs.get(op.results[0])
+        if name is not None and name not in self.names:
+            self.emitter.release(name)
+            return name
+        return str(getattr(op.properties.get("var"), "data", None) or op_id(op))
+
+    def _rule(self, op: FleetOp, values: Sequence[Value]) -> Value:
+        name = op.name.removeprefix("fleet.")
+        whole = COMPOSITES.get(name)
+        found = whole(self.emitter, op, values) if whole is not None else None
+        if found is not None:
+            return found
+        sequence = expand(op)
+        if not sequence:
+            return RULES[name](self.emitter, op, values)
+        known = dict(zip(op.operands, values, strict=True))
+        for part in sequence:
+            made = RULES[part.name.removeprefix("fleet.")](self.emitter, part, [known[v] for v in part.operands])
+            result = part.results[0]
+            made = self.emitter.cast(made, numpy_dtype(result.type))
+            known[result] = Value(made.name, made.dtype, shape_of(result.type))
+        return known[sequence[-1].results[0]]
+
+    def result(self, every_result: bool) -> Export:
+        """The model."""
+        program = self.program
+        outputs = {name: self._output(name, v) for name, v in zip(program.outputs, program.returned(), strict=True)}
+        printed = tuple(tuple(self._shown(v).name for v in operands) for operands in self.printed)
+        graph_outputs = {v.name: v for v in (*outputs.values(), *(self._shown(v) for o in self.printed for v in o))}
+        results = [self.values[op.results[0]] for op in program.operations() if op.results and op_id(op) in self.tensors]
+        inner = {v.name: v for v in results if v.name not in graph_outputs}
+        if every_result:
+            graph_outputs |= inner
+        weights = [a for a in program.arguments if a.kind == "weight"]
+        graph = helper.make_graph(
+            self.emitter.nodes,
+            program.function.sym_name.data,
+            [_argument(a) for a in program.inputs],
+            [_info(v) for v in graph_outputs.values()],
+            [TensorProto(name=a.name, data_type=ELEMENT_TYPES[a.dtype.name], dims=list(a.shape)) for a in weights],
+            value_info=[] if every_result else [_info(v) for v in inner.values()],
+        )
+        model = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="fleet",
+            producer_version=__version__,
+        )
+        helper.set_model_props(model, {"fleet.program": program.hash})
+        arrays = {a.name: program.weights[a.name] for a in weights}
+        return Export(model, arrays, {n: v.name for n, v in outputs.items()}, dict(self.tensors), printed)
+
+    def _output(self, name: str, value: SSAValue) -> Value:
+        found = self.values[value]
+        if found.name == name and not isinstance(value, BlockArgument):
+            return found
+        if name in self.names:
+            return self.emitter.copy(found, self.emitter.fresh(name))
+        return self.emitter.copy(found, name)
+
+    def _shown(self, value: SSAValue) -> Value:
+        """A value that is printed, as one of the graph: an argument or a constant is copied."""
+        if value not in self.shown:
+            found = self.values[value]
+            own = isinstance(value.owner, FleetOp) and op_id(value.owner) in self.tensors
+            self.shown[value] = found if own else self.emitter.copy(found, self.emitter.fresh("printed"))
+        return self.shown[value]
+
+
+def _info(value: Value) -> ValueInfoProto:
+    shape = [f"{value.name}.{i}" if d == UNKNOWN else d for i, d in enumerate(value.shape)]
+    return helper.make_tensor_value_info(value.name, ELEMENT_TYPES[value.dtype.name], shape)
+
+
+def _argument(argument: Argument) -> ValueInfoProto:
+    """An input; dimensions that have one name in the program have one in the graph."""
+    names = argument.dims or ("",) * len(argument.shape)
+    shape = [
+        (n or f"{argument.name}.{i}") if d == UNKNOWN else d for i, (d, n) in enumerate(zip(argument.shape, names, strict=True))
+    ]
+    return helper.make_tensor_value_info(argument.name, ELEMENT_TYPES[argument.dtype.name], shape)

@@ -144,9 +144,11 @@ def test_a_flip_must_not_be():
     assert result.task("riscv").lost == pytest.approx(1 / 30)
 
 
-@pytest.mark.parametrize(("name", "target", "comparison"), [("riscv", "riscv", "riscv-vs-vm"), ("cpython", "source", "vm-vs-cpython")])
+@pytest.mark.parametrize(
+    ("name", "target", "comparison"), [("riscv", "riscv", "riscv-vs-vm"), ("cpython", "source", "vm-vs-cpython")]
+)
 def test_a_class_that_only_rounding_flips_must_not_flip_either(name: str, target: str, comparison: str):
-    """Two classes of equal margin, one of them an ulp up on one side: every value is within its bound, and no metric looks at it."""
+    """Two classes tie, one is an ulp up on one side: every value is within its bound, and no metric looks at the class."""
     rng = np.random.default_rng(2)
     weight = rng.normal(size=(16, 10)).astype(np.float32)
     weight[:, 7] = weight[:, 2] = np.abs(weight).max(axis=1)

@@ -14,6 +14,7 @@ from fleet.errors import ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.case_runs import CaseOptions
+    from fleet.cosim.result import CosimResult
 
 CASES = Path("sim/cases")
 
@@ -96,12 +97,14 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.case_runs import result_folder, run_case
     from fleet.cosim.cases import load_case, select
+    from fleet.cosim.settings_held import ignored_seeds
 
     found = load_case(find_case(case))
     runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]
     if not runs:
         raise ModelError("has no quick run", where=str(found.path), hint="add --nightly, or name one with --only")
     worst = 0
+    results: list[CosimResult] = []
     for one in runs:
         watch = Watch(quiet=False)
         click.secho(f"\n{one.name}: engines {', '.join(one.engines)}", bold=True)
@@ -109,10 +112,14 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
         result = run_case(one, case_options(watch))
         watch.done()
         print_verdict(result)
+        results.append(result)
         if folder is not None:
             files = store(result, folder if only else result_folder(folder, one), None)
             click.echo(f"report: {files['page']}")
         if result.verdict != "pass":
             worst = 1
             print(f"fleet: {one.name} failed; again: {one.replay()}", file=sys.stderr)
+    for line in ignored_seeds(results):
+        worst = 1
+        click.echo(f"{click.style('FAIL', fg='red', bold=True)} {line}")
     return worst

@@ -76,14 +76,14 @@ def add(set_name: str, name: str, operation: str | None, like: str) -> int:
 
 
 @command.command(name="check", epilog="\b\nExamples:\n  fleet isa check mine\n  fleet isa check mine --draws 200 --no-rtl")
-@click.argument("name", metavar="SET")
+@click.argument("name", metavar="SET|DEVICE")
 @click.option("--device", help="Device to draw for; default: the set's smallest.")
 @click.option("--draws", default=24, show_default=True, type=click.IntRange(1), help="Calls of every instruction.")
 @click.option("--sample", default=2, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind.")
 @click.option("--seed", default=0, show_default=True, help="Of what is drawn.")
 @click.option("--rtl/--no-rtl", default=None, help="Run the sample on the hardware too; default: where the set has hardware.")
 def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
-    """Check the installed instruction set SET: a line with file and line for everything that is wrong.
+    """Check the installed instruction set SET, or that of DEVICE: a line with file and line for everything that is wrong.
 
     The description and the binding of classes are checked when the set is loaded (exit code 2); here: generated files, semantics
     (destinations, determinism, undefined state), legality, refusals, cost, codec, and a sample of its conformance.
@@ -94,16 +94,16 @@ def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl
 
 
 @command.command(name="doc", epilog="\b\nExample:\n  fleet isa doc mine -o MANUAL.md")
-@click.argument("name", metavar="SET")
+@click.argument("name", metavar="SET|DEVICE")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where it goes; default: standard output.")
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 where the file is not current.")
 def doc(name: str, output: Path | None, only_check: bool) -> int:
-    """Write the reference manual of SET out of its description: registers, instructions, encodings, causes."""
+    """Write the reference manual of SET, or of DEVICE's, out of its description: registers, instructions, encodings, causes."""
+    from fleet.cli.isa_target import find_set
     from fleet.cosim.files import write_atomically
     from fleet.isa.manual import check, manual
-    from fleet.isa.registry import find_instruction_set
 
-    description = find_instruction_set(name).description
+    description = find_set(name)[0].description
     if only_check:
         if output is None:
             raise click.UsageError("--check needs -o FILE")
@@ -121,10 +121,13 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
     name="fuzz",
     epilog="\b\nExamples:\n  fleet isa fuzz mine --seconds 600\n  fleet isa fuzz mine --seed 7 --seconds 1e4 --instructions 100000",
 )
-@click.argument("name", metavar="SET")
+@click.argument("name", metavar="SET|DEVICE")
 @click.option("--device", help="Device; default: the set's smallest.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
-@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="How long.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True),
+    help="How long, at most; default: 60, no limit with --count or --instructions.",
+)  # fmt: skip
 @click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
 @click.option("--instructions", type=click.IntRange(1), help="Instructions of this run; the last program is finished.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Programs at a time; default: one a processor, at most 8.")
@@ -134,10 +137,10 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
 )  # fmt: skip
 @click.option("--steer", is_flag=True, help="Aim at coverage bins that no program of this seed met; says how many are left.")
 def fuzz(
-    name: str, device: str | None, seed: int, seconds: float, count: int | None, instructions: int | None, jobs: int | None,
+    name: str, device: str | None, seed: int, seconds: float | None, count: int | None, instructions: int | None, jobs: int | None,
     folder: Path, *, steer: bool,
 ) -> int:  # fmt: skip
-    """Run random legal and illegal programs of SET on iss and rtl, compared at every commit and in every byte of memory."""
+    """Run random legal and illegal programs of SET, or on DEVICE, on iss and rtl; every commit and every byte is compared."""
     from fleet.cli.isa_fuzz import run_fuzz
 
     return run_fuzz(name, device, seed, seconds, count, instructions, jobs, folder, steer=steer)
@@ -148,7 +151,7 @@ def fuzz(
     epilog="\b\nExamples:\n  fleet isa mutants mine_tiny --count 40 --over rtl --seed 7\n"
     "  fleet isa mutants mine_tiny --only d3c168a0d2 --effort all",
 )
-@click.argument("device")
+@click.argument("device", metavar="SET|DEVICE")
 @click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Mutants, shared equally among the places.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draw.")
 @click.option("--over", default="rtl,semantics,passes", show_default=True, help="Places, comma-separated.")
@@ -177,8 +180,9 @@ def mutants(
     Exit code 1 where a mutant survives that the list of survivors does not explain.
     """
     from fleet.cli.isa_mutants import Wanted, run_mutants
+    from fleet.cli.isa_target import find_target
 
-    return run_mutants(Wanted(device, count, seed, over, jobs, resume, effort, work, survivors, report, only))
+    return run_mutants(Wanted(find_target(device)[1].name, count, seed, over, jobs, resume, effort, work, survivors, report, only))
 
 
 @command.command(
@@ -186,7 +190,7 @@ def mutants(
     epilog="\b\nExamples:\n  fleet isa coverage mine_tiny --minutes 5\n  fleet isa coverage mine_tiny --minutes 5 --no-steer "
     "--report reports/plain\n  fleet isa coverage mine_tiny --minutes 0 --merge a/account.json --merge b/account.json",
 )
-@click.argument("device")
+@click.argument("device", metavar="SET|DEVICE")
 @click.option("--minutes", default=5.0, show_default=True, type=click.FloatRange(min=0), help="How long; 0: only show --merge.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Simulations side by side.")
 @click.option(
@@ -210,8 +214,9 @@ def coverage(
     Exit code 1 where a comparison failed. The page shows what was not met, and what cannot be met and why.
     """
     from fleet.cli.isa_coverage import Asked, run_isa_coverage
+    from fleet.cli.isa_target import find_target
 
-    return run_isa_coverage(Asked(device, minutes, jobs, seed, steer, rtl, folder, accounts))
+    return run_isa_coverage(Asked(find_target(device)[1].name, minutes, jobs, seed, steer, rtl, folder, accounts))
 
 
 @command.command(

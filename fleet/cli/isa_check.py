@@ -4,25 +4,9 @@ from __future__ import annotations
 
 import click
 
-from fleet.errors import DeviceError
-from fleet.isa.contract import Device, InstructionSet
-from fleet.isa.registry import find_instruction_set
+from fleet.cli.isa_target import find_target
 
-__all__ = ["check_installed", "chosen_device"]
-
-
-def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
-    """The device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""
-    devices = instruction_set.devices
-    if name is not None and name not in devices:
-        raise DeviceError(f"has no device '{name}'", where=instruction_set.name, hint=f"it has {', '.join(devices) or 'none'}")
-    if not devices:
-        raise DeviceError("has no device", where=instruction_set.name)
-    return (
-        devices[name]
-        if name
-        else min(devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), sum(d.memory.values()), d.name))
-    )
+__all__ = ["check_installed"]
 
 
 def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
@@ -31,13 +15,12 @@ def check_installed(name: str, device: str | None, draws: int, sample: int, seed
     from fleet.isa.checking.whole import check_set
     from fleet.isa.conformance import sources
 
-    found = find_instruction_set(name)
-    chip = chosen_device(found, device)
+    found, chip = find_target(name, device)
     report = check_set(found, chip, draws=draws, seed=seed)
     for finding in report.findings:
         click.echo(str(finding))
     count = len(report.findings)
-    click.echo(f"{name} on {chip.name}: {report.instructions} instructions, {report.draws} calls drawn with seed {seed}")
+    click.echo(f"{found.name} on {chip.name}: {report.instructions} instructions, {report.draws} calls drawn with seed {seed}")
     if report.findings:
         click.echo("conformance: not run, because of what stands above")
     elif sources(found):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fleet.cli.isa_check import chosen_device
+from fleet.cli.isa_target import find_target
 from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure, ModelError
-from fleet.isa.registry import find_instruction_set
+from fleet.isa.registry import find_device
 
 if TYPE_CHECKING:
     from fleet.cosim.coverage.account import Account
@@ -19,24 +20,32 @@ if TYPE_CHECKING:
 
 __all__ = ["run_fuzz"]
 
+_SECONDS = 60.0
+
 
 def run_fuzz(
-    name: str, device: str | None, seed: int, seconds: float, count: int | None, instructions: int | None, jobs: int | None,
+    name: str, device: str | None, seed: int, seconds: float | None, count: int | None, instructions: int | None, jobs: int | None,
     folder: Path, *, steer: bool = False,
 ) -> int:  # fmt: skip
-    """0 where all programs of this run agreed, 1 where one did not. jobs: None for as many as there are processors, at most 8."""
-    from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
+    """0 where all programs of this run agreed, 1 where one did not.
+
+    seconds: None for a minute, or for as long as `count` or `instructions` take. jobs: None for as many as there are processors,
+    at most 8.
+    """
+    from fleet.cosim.streams.fuzz import STOP_AFTER, FuzzState, fuzz, load_state, state_file
     from fleet.cosim.streams.fuzz_state import Ran
 
+    if seconds is None:  # what is counted has no time limit
+        seconds = _SECONDS if count is None and instructions is None else math.inf
     if not seconds > 0:  # the option's range lets what is not a number pass
         raise ModelError(f"--seconds is {seconds:g}, expected more than 0")
-    chip = chosen_device(find_instruction_set(name), device)
+    instruction_set, chip = find_target(name, device)
     jobs = jobs or min(8, os.cpu_count() or 1)
     path = state_file(folder, chip.name, seed)
     state = load_state(path, chip.name, seed)
     first, programs, known, spent = state.next, state.programs, set(state.failures), state.seconds
     executed, refused = state.executed, state.refused
-    click.echo(f"{name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
+    click.echo(f"{instruction_set.name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
 
     def ran(_: Ran) -> None:
         parts = [(state.seconds - spent) / seconds]
@@ -47,7 +56,7 @@ def run_fuzz(
     def told(now: FuzzState) -> None:
         click.echo(f"  {now.programs:,} programs, {now.executed:,} executed, {now.refused:,} refused, {len(now.failures)} failed")
 
-    steering, account = _steering(name, chip.name, seed, folder) if steer else (None, None)
+    steering, account = _steering(chip.name, seed, folder) if steer else (None, None)
     with ProgressLine("fuzz") as bar:
         fuzz(
             state, folder, seconds=seconds, count=count, instructions=instructions, jobs=jobs, told=told, ran=ran, chooser=steering
@@ -58,29 +67,43 @@ def run_fuzz(
     new = [f for f in state.failures if f not in known]
     for line in new:
         click.echo(line)
-    if state.programs == programs:
+    ran_now = state.programs - programs
+    if not ran_now:
         raise ComparisonFailure("no program was run", where=chip.name, hint="give more --seconds")
-    took = max(state.seconds - spent, 1e-9)
-    executed, refused = state.executed - executed, state.refused - refused
-    word = click.style("FAIL", fg="red", bold=True) if new else click.style("PASS", fg="green", bold=True)
-    click.echo(
-        f"{word} {state.programs - programs:,} programs from {first} on, seed {seed}: {executed:,} instructions executed, "
-        f"{refused:,} refused, {(executed + refused) / took:,.0f} a second; {len(new)} failed; state {path}"
-    )
     if known:
         click.echo(f"{len(known)} failed in earlier runs: {path} has their lines, each with the command that plays it again")
+    took = max(state.seconds - spent, 1e-9)
+    executed, refused = state.executed - executed, state.refused - refused
+    early = _ended_early(
+        seconds, len(new) >= STOP_AFTER, (ran_now, count, "programs"), (executed + refused, instructions, "instructions")
+    )
+    word = click.style("FAIL", fg="red", bold=True) if new else click.style("PASS", fg="green", bold=True)
+    click.echo(
+        f"{word} {ran_now:,} programs from {first} on, seed {seed}: {executed:,} instructions executed, "
+        f"{refused:,} refused, {(executed + refused) / took:,.0f} a second; {len(new)} failed; state {path}" + early
+    )
     return 1 if new else 0
 
 
-def _steering(name: str, device: str, seed: int, folder: Path) -> tuple[Steering, Account]:
+def _ended_early(seconds: float, failures: bool, *asked: tuple[int, int | None, str]) -> str:
+    """What ended a run before it had what was asked for: (had, asked for, of what); empty where it had."""
+    if any(wanted is not None and had >= wanted for had, wanted, _ in asked):
+        return ""
+    short = ", ".join(f"{had:,} of {wanted:,} {what}" for had, wanted, what in asked if wanted is not None)
+    if not short and not failures:
+        return ""
+    limit = f"--seconds {seconds:g}" if seconds < math.inf else "the seed's last program"
+    return f"; ENDED EARLY, by {'its failures' if failures else limit}" + (f", after {short}" if short else "")
+
+
+def _steering(device: str, seed: int, folder: Path) -> tuple[Steering, Account]:
     """A chooser that goes on with the bins that earlier runs of the seed met, and its account."""
     from fleet.cosim.coverage.account import load_account
     from fleet.cosim.coverage.bins import space_of
     from fleet.cosim.coverage.run import new_account
     from fleet.cosim.coverage.steer import Steering
 
-    found = find_instruction_set(name)
-    space = space_of(found, found.devices[device])
+    space = space_of(*find_device(device))
     account = new_account(space)
     known = folder / f"{device}-{seed}-coverage.json"
     if known.exists():

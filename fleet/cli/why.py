@@ -13,7 +13,11 @@ import click
 )
 @click.argument("failure", required=False)
 @click.option("--html", type=click.Path(path_type=Path), help="Write the page with pictures here as well.")
-@click.option("--waves", type=click.Path(path_type=Path), help="Replay a stored stream and leave waves of the divergence here.")
+@click.option(
+    "--waves",
+    type=click.Path(path_type=Path),
+    help="Replay a stored stream or co-simulation and leave waves of the divergence here.",
+)
 @click.option(
     "--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Where stored results are."
 )
@@ -33,9 +37,9 @@ def command(failure: str | None, reports: Path, html: Path | None, waves: Path |
 
         click.echo(f"\npage: {write_divergence(found, html)}")
     if waves is not None:
-        from fleet.cosim.streams.waves import leave_waves
+        from fleet.cli.why_waves import waves_of
 
-        left = leave_waves(found.path, waves)
+        left = waves_of(found, waves)
         first, last = left.window
         size = left.path.stat().st_size
         click.echo(f"\nwaves           {left.path} ({size:,} bytes), cycles {first} to {last} of the replay")

@@ -21,10 +21,10 @@ from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.replay.explain import Known
 from fleet.cosim.replay.model import explain_model, host_names
 from fleet.cosim.result import Comparison, Divergence
+from fleet.cosim.shared_steps import alone, shared, stated
 from fleet.cosim.stream import Stream
 from fleet.cosim.tolerance import (
     NUMPY_ULP,
-    FloatArithmetic,
     GroupArithmetic,
     Values,
     cumulative_bounds,
@@ -85,7 +85,7 @@ class Session:
         a, b = (_with_outputs(t, self.program) for t in (reference, other))
         return compare_values(spec, a, b, self.program, same_program=True)
 
-    def _alone(self, spec: ValueComparison, other: Trace, side: FloatArithmetic) -> ValueComparison:
+    def _alone(self, spec: ValueComparison, other: Trace, side: FusedArithmetic) -> ValueComparison:
         """Each operation of an engine against the golden's operator on that engine's own operands.
 
         What an operation adds by itself has a far smaller bound than what has gathered on the way to it, so a wrong operation
@@ -99,6 +99,9 @@ class Session:
             return spec
         golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
         try:
+            between = shared(self.program, stated(other), side.groups)
+            for name, (reference, bound) in alone(self.program, self.inputs, whole.tensors, between, side).items():
+                golden[name], bounds[name] = reference, bound
             found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp, side.absolute)
             if found:
                 values = Values(self.program, self.inputs, self.golden.tensors)

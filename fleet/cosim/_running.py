@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from fleet.cosim.result import EngineRun
+from fleet.cosim.settings_held import other_memory
 from fleet.engines.base import Engine, RunOptions
 from fleet.engines.trace import CYCLE_CLASSES, Trace
 from fleet.errors import FleetError, SetupError
@@ -65,12 +66,12 @@ def run_engine(
         frames = traceback.extract_tb(error.__traceback__)
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         return failed(name, required, f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}")
-    if why := _implausible(trace, engine, program, accepted):
+    if why := _implausible(trace, engine, program, accepted, options.memory):
         return failed(name, required, why)
     return Outcome(_row(trace, name, required, golden), trace)
 
 
-def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str]) -> str | None:
+def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str], memory: str) -> str | None:
     """Why a trace cannot be that of a run of this program; None when nothing speaks against it."""
     if trace.engine != engine.name:
         return f"gave back a trace of engine '{trace.engine}'"
@@ -79,6 +80,8 @@ def _implausible(trace: Trace, engine: Engine, program: Program, accepted: froze
     evidence: tuple[str, ...] = getattr(engine, "evidence", ())
     if absent := [counter for counter in evidence if not trace.counters.get(counter)]:
         return f"gave back a trace that counts no {absent[0]}: nothing shows that it ran"
+    if "cycles" in evidence and engine.target == "accel" and (why := other_memory(memory, trace.counters)):
+        return why
     if trace.program_hash not in accepted:
         known = ", ".join(sorted(h[:16] for h in accepted))
         return f"ran program {trace.program_hash[:16]}, asked for was {known}"

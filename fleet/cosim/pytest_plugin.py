@@ -255,12 +255,32 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.config.pluginmanager.register(_Gatherer(session.config), "fleet-gatherer")
 
 
+def _hold_seeds(session: pytest.Session, records: Sequence[CampaignRecord]) -> None:
+    """Runs of a case whose seeds changed nothing fail the session: it would have compared the same thing twice."""
+    from fleet.cosim.result import CosimResult
+    from fleet.cosim.settings_held import ignored_seeds
+
+    cases: dict[str, list[Path]] = {}
+    for record in records:
+        if record.result is not None:
+            cases.setdefault(record.name.partition("[")[0], []).append(record.result)
+    several = [paths for paths in cases.values() if len(paths) > 1]
+    lines = [line for paths in several for line in ignored_seeds([CosimResult.load(path) for path in paths])]
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    for line in lines:
+        if reporter is not None:
+            reporter.write_line(f"\nFAILED {line}")
+    if lines and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Ends simulations, hands the records over."""
     close_runners(session.config)
     records = session.config.stash.get(_RECORDS, [])
     if records and not hasattr(session.config, "workerinput"):
+        _hold_seeds(session, records)
         folder = Path(str(session.config.getoption("--fleet-report")))
         records = sorted(records, key=lambda r: r.name)
         session.config.hook.pytest_fleet_campaign(config=session.config, records=records, folder=folder)

@@ -11,7 +11,7 @@ steps (`_error_units`): a chain soon proves nothing at all, as a variance within
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -19,7 +19,9 @@ from xdsl.ir import SSAValue
 from fleet.cosim._error_rules import split_of
 from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, row_norm
 from fleet.cosim.fates import FusedArithmetic, fused_groups
+from fleet.cosim.shared_steps import alone, shared
 from fleet.cosim.tolerance import Bound, Values, local_bounds
+from fleet.ir.composite import entering
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
@@ -52,10 +54,11 @@ def raised_bounds(
     raised = run_pipeline(program, "raise")
     # What a pass found to be the same as an operation of a group (x * 1) is of the group too: no error may get lost at it.
     groups = fused_groups(program, raised.fates)
-    if not groups:
+    between = shared(program, entering(raised.operations()), groups)
+    if not groups and not between:
         return {}
     side = FusedArithmetic(ulp, absolute or {}, groups)
-    own = [local_bounds(Values(program, inputs, tensors), side) for tensors in (golden, other)]
+    own = [_own(program, inputs, tensors, between, side) for tensors in (golden, other)]
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
     errors: dict[SSAValue, Array] = {}
     norms: dict[SSAValue, Array] = {}
@@ -75,6 +78,15 @@ def raised_bounds(
         errors[result] = array
         found[name] = Bound(array, None, _RULE)
     return found
+
+
+def _own(
+    program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], between: Mapping[str, Sequence[str]],
+    side: FusedArithmetic,
+) -> dict[str, Bound]:  # fmt: skip
+    """What one side rounds in each operation on its own operands; between: composites with steps that others need too."""
+    composites = alone(program, inputs, tensors, between, side)
+    return local_bounds(Values(program, inputs, tensors), side) | {name: bound for name, (_, bound) in composites.items()}
 
 
 def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:

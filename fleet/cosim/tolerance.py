@@ -32,7 +32,7 @@ golden with the weights as the device stores them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -310,12 +310,14 @@ def cumulative_bounds(
     return bounds
 
 
-def local_bounds(values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP) -> dict[str, Bound]:
-    """Bounds of every operation, its group run on the golden's own values."""
+def local_bounds(
+    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, only: Collection[str] | None = None
+) -> dict[str, Bound]:
+    """Bounds of every operation, or of those with the ids in `only`, its group run on the golden's own values."""
     bounds: dict[str, Bound] = {}
     errors: dict[str, _Errors] = {}
     for op in values.program.operations():
-        if op.results and not isinstance(op, d.PrintOp):
+        if op.results and not isinstance(op, d.PrintOp) and (only is None or op_id(op) in only):
             bounds[op_id(op)] = _step(op, values, side, golden, errors.setdefault(side.group(op), _Errors()), local=True)
     return bounds
 

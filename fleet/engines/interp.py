@@ -17,7 +17,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
-from fleet.ir.composite import covered_ids
+from fleet.ir.composite import entering
 from fleet.ir.dialect import ConstantOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
@@ -102,14 +102,13 @@ class InterpEngine:
             changed, inputs, keep=options.keep_tensors, echo=lambda *v: print(*v, file=printed), progress=options.progress
         )
         elapsed = time.perf_counter() - start
-        fused = {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)}
         known = {op_id(op) for op in program.operations()}
         return Trace(
             engine=self.name,
             program_hash=program.hash,
             outputs=outputs,
             tensors={name: t for name, t in tensors.items() if name in known},
-            meta={"fates": dict(changed.fates), "fused": fused, "stdout": printed.getvalue()},
+            meta={"fates": dict(changed.fates), "composites": entering(changed.operations()), "stdout": printed.getvalue()},
             elapsed_s=elapsed,
             complete=True,
         )

@@ -29,7 +29,7 @@ class LlvmCpuEngine:
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """See `Engine.run`. Raises DeviceError for what the target cannot hold, ModelError for what the data cause."""
-        from fleet.ir.composite import covered_ids
+        from fleet.ir.composite import entering
         from fleet.targets.host.compile import compile_host
         from fleet.targets.riscv.prepare import prepared
 
@@ -60,7 +60,7 @@ class LlvmCpuEngine:
             "numpy": np.__version__,
             "stdout": printed(changed, value),
             "fates": dict(changed.fates),
-            "fused": {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)},
+            "composites": entering(changed.operations()),
         }
         if options.progress is not None:
             options.progress(1.0, f"{len(compiled.operations)} operations")

@@ -45,6 +45,8 @@ def _load(point: EntryPoint) -> EngineInfo:
     from fleet.engines.base import EngineInfo
 
     distribution = point.dist.name if point.dist is not None else "unknown"
+    if point.pattern.match(point.value) is None:
+        raise SetupError(f"engine {point.name} ({point.value}, of {distribution}) cannot be loaded: not of the form module:name")
     try:
         engine: Any = point.load()
     except Exception as error:

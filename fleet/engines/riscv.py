@@ -55,7 +55,7 @@ class RiscvEngine:
 
         Operations that the passes took out have no tensor; `meta["fates"]` says what became of each.
         """
-        from fleet.ir.composite import covered_ids
+        from fleet.ir.composite import entering
         from fleet.targets.riscv.compile import compile_riscv
         from fleet.targets.riscv.prepare import prepared
 
@@ -68,10 +68,9 @@ class RiscvEngine:
             compiled = compile_riscv(changed, isa=isa, keep_tensors=options.keep_tensors)
             trace = run_image(compiled, compiled.elf, inputs, options, emulator)
             known = {op_id(op) for op in program.operations()}
-            fused = {c: op_id(op) for op in changed.operations() for c in covered_ids(op) if c != op_id(op)}
             trace.program_hash = program.hash
             trace.tensors = {id_: tensor for id_, tensor in trace.tensors.items() if id_ in known}
-            trace.meta |= {"fates": dict(changed.fates), "fused": fused, "pipeline": pipeline}
+            trace.meta |= {"fates": dict(changed.fates), "composites": entering(changed.operations()), "pipeline": pipeline}
             return trace
         finally:
             emulator.close()

@@ -155,6 +155,11 @@ class RtlBackend:
         """What the next calls must leave, instead of `RunOptions.expected`: `execute` ends at the first that is another one."""
         self._expected = commits
 
+    @property
+    def wave_suffix(self) -> str:
+        """ ".fst" or ".vcd" where it was built with waves, else empty."""
+        return self._suffix or ""
+
     def hardware(self) -> Hardware:
         """The running simulation with its memory, for replays. Raises SimulationError where it has ended."""
         if self._simulation is None:

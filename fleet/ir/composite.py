@@ -8,7 +8,7 @@ primitive operations.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -24,7 +24,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from fleet.ir.operation import FleetOp
+from fleet.ir.operation import FleetOp, op_id
 
 __all__ = [
     "AttentionOp",
@@ -38,6 +38,7 @@ __all__ = [
     "SiluOp",
     "SoftmaxOp",
     "covered_ids",
+    "entering",
 ]
 
 _Value = SSAValue | Operation
@@ -63,6 +64,12 @@ def covered_ids(op: FleetOp) -> tuple[str, ...]:
     if not isinstance(found, ArrayAttr):
         return ()
     return tuple(a.data for a in found.data if isinstance(a, StringAttr))
+
+
+def entering(operations: Iterable[FleetOp]) -> dict[str, tuple[str, ...]]:
+    """Id of every composite -> ids of the operations whose results enter it; arguments are left out."""
+    composites = [op for op in operations if isinstance(op, CompositeOp)]
+    return {op_id(op): tuple(op_id(v.owner) for v in op.operands if isinstance(v.owner, FleetOp)) for op in composites}
 
 
 @irdl_op_definition

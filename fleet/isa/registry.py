@@ -170,6 +170,8 @@ def _same(point: EntryPoint, loaded: InstructionSet) -> bool:
 
 
 def _load(point: EntryPoint) -> InstructionSet:
+    if point.pattern.match(point.value) is None:
+        raise PluginError("not of the form module:name", where=_where(point), hint="mend it in that package, or uninstall it")
     try:
         manifest: object = point.load()
     except FleetError:

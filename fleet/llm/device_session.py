@@ -17,11 +17,12 @@ import numpy as np
 
 from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.result import Divergence
+from fleet.cosim.settings_held import other_memory
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import ComparisonFailure, DeviceError, FleetError
 from fleet.isa.contract import Call
 from fleet.isa.description import parameter_values
 from fleet.isa.issue import Binary
@@ -77,6 +78,7 @@ class DeviceSession(Session):
         super().__init__(model, embedding)
         self.name = backend.name
         self.module, self.backend = module, backend
+        self._memory_model = options.memory
         self.seq = 0
         self._open, self._inside, self._head = False, inside, head
         self._expected: Sequence[Commit] = ()
@@ -125,6 +127,8 @@ class DeviceSession(Session):
             raise DeviceError(f"{len(calls)} instructions, {len(commits)} commits", where=f"engine {self.name}")
         self.seq += len(calls)
         after = self.backend.counters()
+        if isinstance(self.backend, RtlBackend) and (why := other_memory(self._memory_model, after)):
+            raise ComparisonFailure(why, where=f"engine {self.name}")
         counters = {k: v - before.get(k, 0.0) for k, v in after.items() if not k.endswith(("_rate", "_share", "per_second"))}
         counters |= {"instructions": float(len(calls)), "execute_seconds": time.perf_counter() - start}
         cycles = counters.get("cycles")

@@ -19,7 +19,7 @@ from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
 from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines, tile_lines
 
-__all__ = ["Failure", "find_failure", "page", "sections"]
+__all__ = ["RESULT", "Failure", "find_failure", "page", "sections"]
 
 RESULT = "result.json"
 _VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18

@@ -32,6 +32,7 @@ def _apply(edit: Edit) -> None:
             edit.replace(op, known.results[0])
         else:
             op.results[0].replace_uses_with_if(known.results[0], lambda use: isinstance(use.operation, FleetOp))
+            edit.serves(known, op)
 
 
 def _key(op: FleetOp) -> Any:

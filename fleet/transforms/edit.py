@@ -50,6 +50,7 @@ class Edit:
         self.fates: dict[str, str] = dict(program.fates)
         self.symbols: dict[str, int] = dict(program.symbols)
         self._taken: set[str] | None = None
+        self._twins: dict[str, str] = {}
 
     @property
     def function(self) -> FuncOp:
@@ -161,6 +162,10 @@ class Edit:
         composite.cover([*inner, name])
         self.fates |= dict.fromkeys(inner, f"fused into {name}")
 
+    def serves(self, op: FleetOp, other: FleetOp) -> None:
+        """Notes that `op` now has the uses of `other`, which computes the same: so it is told where `other` is swept away."""
+        self._twins[op_id(other)] = op_id(op)
+
     def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not needed") -> list[str]:
         """Erases operations without uses and effects, last first; the ids of those that went.
 
@@ -170,7 +175,8 @@ class Edit:
         for op in reversed(self.operations() if candidates is None else candidates):
             if not isinstance(op, PrintOp) and not any(r.uses for r in op.results):
                 gone.append(op_id(op))
-                self.erase(op, fate)
+                twin = self._twins.get(op_id(op))
+                self.erase(op, fate if twin is None else f"the same as {twin}")
         return gone[::-1]
 
     def add_weight(self, name: str, recipe: Recipe, type_: Attribute) -> SSAValue:

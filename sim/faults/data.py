@@ -23,6 +23,25 @@ samples = 16
 [[runs]]
 """
 
+SEEDS = f"{FOLDER}/seeds.toml"
+_SEEDS = """name = "seeds"
+model = "difference.py:forward"
+golden = false
+engines = ["vm", "cpython"]
+samples = 16
+
+[[runs]]
+seeds = [0, 1]
+"""
+DRAWN = f"{FOLDER}/drawn.toml"
+_DRAWN = _SEEDS.replace('"seeds"', '"drawn"').replace("golden", 'input = "difference.input.npz"\ngolden')
+STALLS = f"{FOLDER}/stalls.toml"
+_STALLS = (
+    _CASE.replace('"small_digits"', '"stalls"')
+    .replace('["vm", "iss"]', '["vm", "iss", "rtl"]\ngolden = false')
+    .replace("[[runs]]", '[[runs]]\nmemories = ["stall"]\nseeds = [0, 1]')
+)
+
 
 def write(project: Path) -> None:
     """Writes them into a copy of the project."""
@@ -47,7 +66,8 @@ def write(project: Path) -> None:
     nothing = normal(32, 32)
     nothing[:, 9] = 0
     save("zeros", normal(ROWS, 32), w1=normal(32, 32), w2=nothing)
-    (project / CASE).write_text(_CASE, encoding="utf-8")
+    for file, text in ((CASE, _CASE), (SEEDS, _SEEDS), (DRAWN, _DRAWN), (STALLS, _STALLS)):
+        (project / file).write_text(text, encoding="utf-8")
 
 
 def cosim(model: str, *more: str) -> tuple[str, ...]:

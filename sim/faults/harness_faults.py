@@ -6,15 +6,17 @@ What guards a guard is a test; it is run as a user would run it.
 from __future__ import annotations
 
 from compiler_faults import tests
+from data import DEVICE, DRAWN, SEEDS, STALLS, digits
 from planting import Edit, Fault
 from software_faults import RUN_CASE
+from vgemm_faults import streams
 
 
-def _fault(name: str, what: str, file: str, test: str, edit: Edit, *, nightly: bool = False) -> Fault:
-    """test: the name of the test that holds the part which the fault is in."""
+def _fault(name: str, what: str, file: str, test: str, edit: Edit, *, nightly: bool = False, only: bool = False) -> Fault:
+    """test: the name of the test that holds the part which the fault is in; only: nothing else of the file is run."""
     return Fault(
-        name, what, tests(file), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), (edit,), at=test, kind="harness",
-        nightly=nightly,
+        name, what, tests(file, *(("-k", test) if only else ())), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), (edit,),
+        at=test, kind="harness", nightly=nightly,
     )  # fmt: skip
 
 
@@ -86,6 +88,80 @@ FAULTS = (
             "return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]",
             "return 1024 * (np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1])",
         ),
+    ),
+    _fault(
+        "classes-may-flip",
+        "comparison: predicted classes need not agree",
+        "tests/cosim/test_campaign.py",
+        "test_a_class_that_only_rounding_flips_must_not_flip_either",
+        Edit("fleet/cosim/_comparisons.py", "classes_must_agree=True", "classes_must_agree=False"),
+    ),
+    _fault(
+        "nothing-compared-passes",
+        "pytest: a case that compared nothing passes",
+        "tests/sim/test_pytest_plugin.py",
+        "test_a_run_that_compares_nothing_fails",
+        Edit("fleet/cosim/pytest_plugin.py", 'if result.verdict != "pass":', 'if result.verdict == "fail":'),
+        only=True,
+    ),
+    _fault(
+        "seed-of-programs",
+        "random programs: none depends on its number",
+        "tests/cosim/test_drawn_programs.py",
+        "test_a_program_depends_on_its_number",
+        Edit("fleet/cosim/streams/suite.py", "rng = np.random.default_rng([number, zlib", "rng = np.random.default_rng([0, zlib"),
+        only=True,
+    ),
+    Fault(
+        "seed-of-data",
+        "random inputs: the seed is ignored",
+        ("fleet.cli.main", "case", "run", SEEDS),
+        "drew the same inputs: the seed is ignored",
+        (r"difference.py:forward: seeds 0 and 1 drew the same inputs: the seed is ignored",),
+        (Edit("fleet/frontend/source.py", "rng = np.random.default_rng(seed)", "rng = np.random.default_rng(0)"),),
+        at="the inputs of seeds 0 and 1",
+        kind="harness",
+    ),
+    Fault(
+        "seed-of-weights",
+        "random weights: the seed is ignored",
+        ("fleet.cli.main", "case", "run", DRAWN),
+        "drew the same weights: the seed is ignored",
+        (r"difference.py:forward: seeds 0 and 1 drew the same weights: the seed is ignored",),
+        (Edit("fleet/cosim/data.py", "default_rng([seed, ", "default_rng([0, "),),
+        at="the weights of seeds 0 and 1",
+        kind="harness",
+    ),
+    Fault(
+        "seed-of-stalls",
+        "rtl: the seed of a memory that stalls is ignored",
+        ("fleet.cli.main", "case", "run", STALLS),
+        "stalled rtl at the same cycles",
+        (r"seeds 0 and 1 stalled rtl at the same cycles: the memory's seed is ignored",),
+        (Edit("fleet/engines/rtl.py", 'return f"{memory}:{seed % 2**64}"', 'return f"{memory}:0"'),),
+        at="the stalls of seeds 0 and 1",
+        kind="harness",
+    ),
+    Fault(
+        "memory-model-ignored",
+        "rtl: runs on ideal memory whatever was asked for",
+        digits("--engines", "vm,iss,rtl", *DEVICE, "--memory", "timed"),
+        "rtl did not run",
+        (r"memory timed was asked for and no row of a DRAM was counted: another memory answered",),
+        (Edit("fleet/engines/rtl.py", "self._model = memory_model(options.memory, options.seed)", 'self._model = "ideal"'),),
+        at="the memory of engine rtl",
+        kind="harness",
+    ),
+    Fault(
+        "memory-model-ignored-streams",
+        "streams: run on ideal memory whatever was asked for",
+        streams("finish/directed/1", options=("--memory", "timed:1")),
+        "FAIL ",
+        (r"memory timed:1 was asked for and no row of a DRAM was counted: another memory answered",),
+        (Edit("fleet/cosim/streams/run.py", "model = memory_model(setting.memory, seed)", 'model = "ideal"'),),
+        at="the memory of the stream",
+        kind="harness",
+        nightly=True,
     ),
     Fault(
         "digest-collapses",

@@ -39,7 +39,15 @@ class Bases:
 
 
 def run_fault(fault: Fault, bases: Bases, folder: Path) -> tuple[Outcome, Verdict]:
-    """Plants one fault, runs its command, judges what it said. `folder`: for the copy that an edit needs."""
+    """Plants one fault, runs its command, judges what it said. `folder`: for the copy that an edit needs.
+
+    Once more where the run itself broke (a process that was killed, a full disk).
+    """
+    outcome, verdict = _once(fault, bases, folder)
+    return _once(fault, bases, folder) if verdict.broken else (outcome, verdict)
+
+
+def _once(fault: Fault, bases: Bases, folder: Path) -> tuple[Outcome, Verdict]:
     if fault.choices:
         outcome = bases.chosen.run(*fault.command, fault=number_of(FAULTS, fault))
         return outcome, judge(fault, outcome)

@@ -17,6 +17,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("fleet", "rtl_models", "examples", "golden", "sim", "tests", "scripts", "pyproject.toml")
 _TIMEOUT_S = 900
 _EXCERPT = 6
+_BROKEN = ("the simulation crashed", "the simulation said nothing for", "the simulation did not get ready", "No space left")
+"""What a run says that failed for another reason than the fault: it has found nothing."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Fault:
         kind: the class of fault, a heading of the catalogue.
         edits: what is planted. plant: what no edit of text can do, called with the copy. choices: see `Choice`; not with edits.
         code: the exit code.
+        needs: a program that the command runs and that not every machine has.
         nightly: needs time, or a build of the hardware of its own, that the quick set does not have.
     """
 
@@ -74,6 +77,12 @@ class Fault:
     at: str = ""
     kind: str = ""
     choices: tuple[Choice, ...] = ()
+    needs: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether a program is not there that its command needs: it cannot be tried here."""
+        return bool(self.needs) and shutil.which(self.needs) is None
 
     @property
     def passes_without(self) -> bool:
@@ -97,13 +106,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a fault that was planted: whether it was found and localised, what the output named, and why not."""
+    """Of a fault that was planted: whether it was found and localised, what the output named, and why not.
+
+    broken: the run failed for a reason of its own.
+    """
 
     found: bool
     localised: bool
     named: str
     excerpt: str
     why: str
+    broken: bool = False
 
 
 def place_in_words(number: str, instruction: str) -> str:
@@ -173,7 +186,8 @@ class Project:
 
 def judge(fault: Fault, outcome: Outcome) -> Verdict:
     """Whether the output is what the fault must lead to: found by the right check, and at the right place."""
-    why: list[str] = []
+    broken = [f"the run itself broke: {words}" for words in _BROKEN if words in outcome.text]
+    why = list(broken)
     if outcome.code != fault.code:
         why.append(f"exit code {outcome.code}, expected {fault.code}")
     if "Traceback (most recent call last)" in outcome.text and "pytest" not in fault.command:
@@ -185,7 +199,9 @@ def judge(fault: Fault, outcome: Outcome) -> Verdict:
     last = matches[-1][1] if matches else None
     named = last[0].strip() if last is not None else ""
     starts = [m.start() for _, m in matches if m is not None] + [i for i in (outcome.text.find(fault.found_by),) if i >= 0]
-    return Verdict(not why, not why and not missed, named, _excerpt(outcome.text, starts), "; ".join([*why, *missed]))
+    return Verdict(
+        not why, not why and not missed, named, _excerpt(outcome.text, starts), "; ".join([*why, *missed]), bool(broken)
+    )  # fmt: skip
 
 
 def _excerpt(text: str, starts: list[int]) -> str:

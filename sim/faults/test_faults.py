@@ -28,6 +28,8 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bases]:
 
 def test_without_a_fault(control: Fault, bases: Bases) -> None:
     """Every command passes where nothing is planted, in the copy in which its fault is planted."""
+    if control.missing:
+        pytest.skip(f"{control.needs} is not installed")
     base = bases.chosen if control.choices else bases.plain
     outcome = base.run(*control.command)
     assert outcome.code == 0, outcome.text
@@ -37,6 +39,8 @@ def test_without_a_fault(control: Fault, bases: Bases) -> None:
 def test_fault(
     fault: Fault, bases: Bases, tmp_path: Path, record_property: Callable[[str, object], None], request: pytest.FixtureRequest
 ) -> None:
+    if fault.missing:
+        pytest.skip(f"{fault.needs} is not installed")
     known = stored(fault) if request.config.getoption("--weekly") else None
     if known is not None:
         record_property("fault", known)
@@ -100,6 +104,23 @@ def test_a_place_that_is_not_named_is_found_but_not_localised() -> None:
     assert judge(fault, Outcome(1, "FAIL x\nfirst: commit 3 (gemm): digest\n", 0.0)).localised
     assert not judge(fault, Outcome(0, "FAIL x\nfirst: commit 3 (gemm): digest\n", 0.0)).found
     assert not judge(fault, Outcome(1, "FAIL x\nTraceback (most recent call last):\n", 0.0)).found
+
+
+def test_a_run_that_broke_has_found_nothing_and_is_tried_once_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import planted
+    from planting import Outcome
+
+    fault = Fault("f", "", (), "FAIL", (r"commit 3 \(gemm\)",))
+    crash = Outcome(1, "FAIL x\nsimulation.log: the simulation crashed (SIGKILL)\ncommit 3 (gemm)\n", 0.0)
+    assert not judge(fault, crash).found
+    said = iter([crash, Outcome(1, "FAIL x\ncommit 3 (gemm)\n", 0.0)])
+
+    def once(*_: object) -> tuple[Outcome, object]:
+        outcome = next(said)
+        return outcome, judge(fault, outcome)
+
+    monkeypatch.setattr(planted, "_once", once)
+    assert planted.run_fault(fault, planted.Bases(tmp_path), tmp_path)[1].localised
 
 
 def test_tiers() -> None:

@@ -144,6 +144,45 @@ def test_a_flip_must_not_be():
     assert result.task("riscv").lost == pytest.approx(1 / 30)
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "comparison"), [("riscv", "riscv", "riscv-vs-vm"), ("cpython", "source", "vm-vs-cpython")]
+)
+def test_a_class_that_only_rounding_flips_must_not_flip_either(name: str, target: str, comparison: str):
+    """Two classes tie, one is an ulp up on one side: every value is within its bound, and no metric looks at the class."""
+    rng = np.random.default_rng(2)
+    weight = rng.normal(size=(16, 10)).astype(np.float32)
+    weight[:, 7] = weight[:, 2] = np.abs(weight).max(axis=1)
+    net = Net({"x": ((6, 16), "input"), "w": ((16, 10), "weight")}, {"w": weight})
+    product = net.matmul(net["x"], net["w"], "product")
+    first = net.argmax(product, 1, "first")
+    doubled = net.call(d.AddOp, product, product, name="logits")
+    program = net.program(logits=doubled, first=first, digit=net.argmax(doubled, 0, "digit"))
+    inputs = {"x": np.abs(rng.normal(size=(6, 16))).astype(np.float32)}
+
+    @dataclass
+    class Nudged(Fake):
+        nudge: bool = False
+
+        def run(self, program, inputs, options):
+            x = inputs["x"] @ weight
+            if self.nudge:
+                x[4, 7] = np.nextafter(x[4, 7], np.float32(np.inf))
+            tensors = {"product": x, "first": np.argmax(x, 1), "logits": x + x, "digit": np.argmax(x + x, 0)}
+            outputs = {k: tensors[k] for k in ("logits", "first", "digit")}
+            return Trace(self.name, program.hash, outputs=outputs, tensors=tensors, complete=True)
+
+    def verdict(*, nudge: bool) -> CosimResult:
+        engines = {"vm": Nudged("vm"), name: Nudged(name, target, nudge=nudge)}
+        options = CosimOptions("m.py:f", DataProvenance("real", 6, "x.npz", None, None), engines=engines)
+        return cosim(program, inputs, None, ("vm", name), options)
+
+    assert verdict(nudge=False).verdict == "pass"
+    result = verdict(nudge=True)
+    assert result.verdict == "fail"
+    failed = {row.op: row.reason for row in result.comparison(comparison).operations if row.verdict == "fail"}
+    assert failed == {"first": "1 of 6 classes differ though the margin decides them"}
+
+
 def test_the_source_oracle_is_compared_by_outputs_where_it_kept_nothing_else():
     def only_outputs(trace):
         trace.tensors.clear()

@@ -199,6 +199,12 @@ def test_ways_of_issue_of_a_program(device: str) -> None:
     assert sum(sizes.values()) < 0.8 * sum(k * v for k, v in sizes.items())
 
 
+@pytest.mark.parametrize("what", ["vgemm_small/program", "hbm_small/program", "hbm_small/mvm/random", "vgemm_small/load/illegal"])
+def test_a_program_depends_on_its_number(what: str) -> None:
+    drawn = [repr(make_case(f"{what}/{number}").calls) for number in range(8)]
+    assert len(set(drawn)) == len(drawn)
+
+
 def test_a_program_is_made_again_from_its_name() -> None:
     for device in DEVICES:
         one, two = make_case(f"{device}/program/4"), make_case(f"{device}/program/4")

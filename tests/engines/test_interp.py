@@ -55,7 +55,7 @@ def test_it_runs_what_a_pipeline_leaves_and_says_what_was_fused(model: Program) 
     plain = ENGINE.run(model, X, RunOptions())
     np.testing.assert_allclose(trace.outputs["p"], plain.outputs["p"], rtol=1e-5)
     assert trace.program_hash == plain.program_hash
-    assert set(trace.meta["fused"].values()) <= {"p"}
+    assert trace.meta["composites"].keys() == {"p"}
     assert ENGINE.run(model, X, RunOptions(lowering={"passes": "cse,dce"})).complete
 
 

@@ -233,7 +233,7 @@ def test_a_failing_conformance_case_names_its_replay(
 
 def test_a_set_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["isa", "check", "nothing"]) == 2
-    assert "no instruction set 'nothing'; installed: " in capsys.readouterr().err
+    assert "no instruction set and no device is called 'nothing'; instruction sets: " in capsys.readouterr().err
     assert main(["isa", "check", "hbm0923", "--device", "none"]) == 2
     assert "has no device 'none'; it has " in capsys.readouterr().err
 

@@ -67,6 +67,27 @@ def test_as_many_instructions_as_asked_for(made: Workspace) -> None:
     assert 60 <= int(found[2]) + int(found[3]) < 200
 
 
+def test_what_is_counted_has_no_time_limit_of_its_own(made: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fleet.cli import isa_fuzz
+
+    limits: list[float] = []
+    monkeypatch.setattr("fleet.cosim.streams.fuzz.fuzz", lambda state, folder, *, seconds, **_: limits.append(seconds))
+    for count, instructions, seconds in ((None, None, None), (5, None, None), (None, 5, None), (5, 5, 9.0)):
+        with pytest.raises(FleetError, match="no program was run"):
+            isa_fuzz.run_fuzz("vgemm_small", None, 0, seconds, count, instructions, 1, made.folder / "limits")
+    assert limits == [60, float("inf"), float("inf"), 9]
+
+
+def test_a_limit_that_ends_a_run_is_told_in_the_last_line(made: Workspace) -> None:
+    by_device = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--seconds", "0.3", "--instructions", "1000000", "--jobs", "1")
+    assert f"fuzzed on {NAME}, seed 8: " in by_device
+    assert re.search(r"ENDED EARLY, by --seconds 0.3, after [0-9,]+ of 1,000,000 instructions$", by_device.strip())
+    enough = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--seconds", "1000", "--count", "2", "--jobs", "1")
+    assert "PASS 2 programs" in enough
+    assert "EARLY" not in enough
+    assert "EARLY" not in made.fleet("isa", "fuzz", NAME, "--seed", "8", "--seconds", "0.1", "--jobs", "1")
+
+
 def test_a_killed_run_loses_what_was_under_way_at_most(made: Workspace) -> None:
     """SIGKILL, while two processes work: their simulations end too, what was known stays known, nothing is counted twice."""
     folder = made.folder / "reports" / "killed"

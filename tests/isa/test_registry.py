@@ -79,6 +79,21 @@ def test_a_broken_plugin_breaks_only_itself(
     assert registry.find_device("vector_tiny")[0].name == "vector_add"
 
 
+@pytest.mark.parametrize("value", ["no module", "module:a b", "os:", ""])
+def test_an_entry_point_that_is_none_is_named(
+    installed_set: Path, import_from: ImportFrom, write_distribution: WriteDistribution, tmp_path: Path, value: str
+) -> None:
+    other = tmp_path / "other"
+    write_distribution(other, "strange", f"plugin = {value}")
+    import_from(installed_set)
+    import_from(other)
+    assert "vector_add" in registry.instruction_sets()
+    with pytest.raises(FleetError, match=r"^entry point plugin = .* of strange: not of the form module:name"):
+        registry.find_instruction_set("plugin")
+    with pytest.raises(DeviceError, match=r"left out: entry point plugin"):
+        registry.find_device("vector_huge")
+
+
 def test_classes_and_description_must_agree(installed_set: Path, import_from: ImportFrom) -> None:
     import_from(installed_set)
     good = registry.find_instruction_set("vector_add")

@@ -81,6 +81,17 @@ def test_a_demanded_golden_that_is_missing_fails(project: Path):
     assert "replay: fleet case run sim/cases/tiny.toml --only host-0" in done.stdout
 
 
+def test_a_run_that_compares_nothing_fails(project: Path):
+    case = project / "sim/cases/tiny.toml"
+    case.write_text(case.read_text().replace('["vm", "cpython"]', '["vm"]'))
+    done = run(project, "sim", "-q")
+    assert done.returncode == 1, done.stdout
+    assert "1 failed, 1 deselected" in done.stdout
+    assert "nothing compared: tiny[host-0]" in done.stdout
+    assert "name at least two engines" in done.stdout
+    assert "replay: fleet case run sim/cases/tiny.toml --only host-0" in done.stdout
+
+
 def test_no_case_where_cases_are_asked_for_is_an_error(project: Path):
     (project / "sim/cases/tiny.toml").unlink()
     done = run(project, "sim")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.fetch import fetch_at_end
 from fleet.cosim.replay.history import History
+from fleet.cosim.replay.waves import replay_with_waves
 from fleet.cosim.replay.window import copy_memory, replay
 from fleet.cosim.result import Divergence
 from fleet.cosim.stream import Stream
@@ -19,13 +21,14 @@ from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend, fetched
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.rtl_sim.expected import expected_of
+from fleet.engines.rtl_sim.hardware import Waves
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import FleetError
+from fleet.errors import DeviceError, FleetError
 from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 
-__all__ = ["explain_model", "host_names"]
+__all__ = ["explain_model", "host_names", "leave_model_waves"]
 
 
 class _ReachedError(Exception):
@@ -77,15 +80,7 @@ def explain_model(
 
     def then(history: History) -> None:
         history.to(seq)
-        memory = MappedMemory(stream.compiled.device, folder / "again")
-        backend = RtlBackend()
-        try:
-            copy_memory(history.memory, memory)
-            register = history.memory.view("reg", 0, 1 << 16)
-            memory.view("reg", 0, 1 << 16)[:] = register
-            backend.open(
-                history.instruction_set, history.device, memory, replace(options, workdir=folder / "replay", progress=None)
-            )
+        with _copied(history, options, folder, RtlBackend()) as backend:
             hardware = backend.hardware()
             fetch = fetch_at_end(hardware) if stream.compiled.options.get("issue") == "aux" else None
             window = replay(history, hardware, wanted, seq, other.commits[seq], fetch=fetch)
@@ -95,9 +90,6 @@ def explain_model(
                     digests={c.seq: c.digest for c in reference.commits[:seq]},
                 )  # fmt: skip
                 found.append(account(divergence, history, hardware, reference.commits[seq], other.commits[seq], window, told))
-        finally:
-            backend.close()
-            memory.close()
 
     try:
         run = replace(options, workdir=folder / "model", progress=None, expected=(), keep_tensors=False)
@@ -105,6 +97,52 @@ def explain_model(
     except (_ReachedError, FleetError):
         return found[0] if found else None
     return None
+
+
+def leave_model_waves(
+    stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, seq: int, path: Path, where: str, folder: Path
+) -> Waves:
+    """Waves of a compiled model's divergent commit, from a replay of its neighbourhood.
+
+    Args:
+        stream, inputs, options: of the run, made again. seq: number of the commit.
+        path: its suffix becomes that of what is written. where: the stored result, for messages. folder: for images and jobs.
+
+    Raises:
+        SimulationError: no replay shows it. BuildError, SetupError, FleetError.
+    """
+    model = IssBackend()
+    plain = replace(options, progress=None, expected=(), keep_tensors=False)
+    commits = run_compiled(stream.compiled, inputs, replace(plain, workdir=folder / "iss"), model).commits
+    if not 0 <= seq < len(commits):
+        raise DeviceError(f"instruction {seq} differs, the model has {len(commits)}: it is another one now", where=where)
+    found: list[Waves] = []
+
+    def then(history: History) -> None:
+        history.to(seq)
+        with _copied(history, options, folder, RtlBackend("waves")) as backend:
+            hardware = backend.hardware()
+            fetch = fetch_at_end(hardware) if stream.compiled.options.get("issue") == "aux" else None
+            shown = path.with_suffix(backend.wave_suffix)
+            found.append(replay_with_waves(history, hardware, expected_of(commits), seq, shown, where, fetch))
+
+    with suppress(_ReachedError):
+        run_compiled(stream.compiled, inputs, replace(plain, workdir=folder / "model"), _UpTo(seq, stream.calls, then))
+    return found[0]
+
+
+@contextmanager
+def _copied(history: History, options: RunOptions, folder: Path, backend: RtlBackend) -> Generator[RtlBackend]:
+    """The backend, opened on a copy of the memory as the history stands."""
+    memory = MappedMemory(history.device, folder / "again")
+    try:
+        copy_memory(history.memory, memory)
+        memory.view("reg", 0, 1 << 16)[:] = history.memory.view("reg", 0, 1 << 16)
+        backend.open(history.instruction_set, history.device, memory, replace(options, workdir=folder / "replay", progress=None))
+        yield backend
+    finally:
+        backend.close()
+        memory.close()
 
 
 def host_names(stream: Stream) -> Callable[[str, int, int], str]:

@@ -20,12 +20,14 @@ from fleet.errors import DeviceError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device
 
-__all__ = ["AHEAD", "Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
+__all__ = ["AHEAD", "STOP_AFTER", "Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
 
 _STRIDE = 10_000_000
 """Programs of one seed, at most."""
 _KINDS, _SHARES = ("program", "illegal", "random"), (0.75, 0.1, 0.15)
 _SAVED_EVERY = 5.0
+STOP_AFTER = 10
+"""Failures after which it is no use to go on."""
 AHEAD = 16
 """A chooser names program n when it knows what came of all programs up to n - AHEAD, however many run at once."""
 
@@ -56,7 +58,7 @@ def case_name(device: str, seed: int, number: int) -> str:
 
 def fuzz(
     state: FuzzState, folder: Path, *, seconds: float, count: int | None = None, instructions: int | None = None,
-    stop_after: int = 10, jobs: int = 1, told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
+    stop_after: int = STOP_AFTER, jobs: int = 1, told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
     ran: Callable[[Ran], None] | None = None,
 ) -> FuzzState:  # fmt: skip
     """Goes on from `state` for so long, so many programs, or so many instructions; stores state and failing streams in `folder`.

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from fleet.cosim.result import Divergence
+from fleet.cosim.settings_held import other_memory
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.divergent import explained
@@ -245,6 +246,8 @@ class StreamRunner:
             return StreamOutcome(case, setting, expected, (), False, (str(error),))
         stopped = status.status == "diverged"
         reasons = [*_stated(case, expected), *_commits_differ(expected, found, stopped=stopped)]
+        if why := other_memory(setting.memory, status.traffic):
+            reasons.append(why)
         with self._phase("compare"):
             # Of a run that ended early memory is not that of the end.
             bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)

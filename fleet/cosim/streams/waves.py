@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fleet.cosim.files import check_writable
-from fleet.cosim.replay.window import play_window, replay
+from fleet.cosim.replay.waves import replay_with_waves
 from fleet.cosim.streams.bundle import NAME, load_bundle
 from fleet.cosim.streams.case import StreamCase
 from fleet.cosim.streams.divergent import history_of
@@ -13,13 +13,9 @@ from fleet.cosim.streams.locate import expected_of
 from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.rtl_sim.build import wave_suffix
 from fleet.engines.rtl_sim.hardware import Waves
-from fleet.engines.rtl_sim.process import SimulationError
-from fleet.engines.rtl_sim.scopes import scopes_of
 from fleet.errors import ModelError
 
 __all__ = ["leave_waves"]
-
-_BEFORE, _BEHIND = 16, 8  # cycles
 
 
 def leave_waves(stored: Path, path: Path) -> Waves:
@@ -41,15 +37,5 @@ def leave_waves(stored: Path, path: Path) -> Waves:
     with StreamRunner(case.device, power_on=bundle.power_on, flavour="waves") as runner:
         suffix = wave_suffix(runner.executable)
         expected = expected_of(runner.model(case))
-        history = history_of(runner, case)
-        history.to(seq)
         hardware = runner.replayed(case, bundle.setting)
-        window = replay(history, hardware, expected, seq, None)
-        if window is None:
-            raise SimulationError("no replay shows the divergence: it does not show again in these sources", where=str(stored))
-        start, end = window.replayed.start or 0, window.replayed.end or window.replayed.cycles
-        path = path.with_suffix(suffix).absolute()
-        waves = Waves(path, (max(0, start - _BEFORE), end + _BEHIND), scopes_of(runner.set, case.calls[seq].instruction))
-        if play_window(history, hardware, expected, window, waves) is None:
-            raise SimulationError("the replay did not show the divergence a second time", where=str(stored))
-    return waves
+        return replay_with_waves(history_of(runner, case), hardware, expected, seq, path.with_suffix(suffix), str(stored))

@@ -1,0 +1,51 @@
+"""What SET or DEVICE on the command line means: commands about an instruction set take either."""
+
+from __future__ import annotations
+
+from fleet.errors import DeviceError
+from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.registry import broken, find_device, find_instruction_set, instruction_sets
+
+__all__ = ["chosen_device", "find_set", "find_target"]
+
+
+def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
+    """The device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""
+    devices = instruction_set.devices
+    if name is not None and name not in devices:
+        raise DeviceError(f"has no device '{name}'", where=instruction_set.name, hint=f"it has {', '.join(devices) or 'none'}")
+    if not devices:
+        raise DeviceError("has no device", where=instruction_set.name)
+    return (
+        devices[name]
+        if name
+        else min(devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), sum(d.memory.values()), d.name))
+    )
+
+
+def find_set(name: str) -> tuple[InstructionSet, Device | None]:
+    """The instruction set of that name, or that of the device of that name, and this device. A set goes before a device.
+
+    Raises DeviceError that lists both kinds, or what is wrong with a set of that name.
+    """
+    sets = instruction_sets()
+    if name in sets or name in broken():
+        return find_instruction_set(name), None
+    devices = sorted(d for s in sets.values() for d in s.devices)
+    if name in devices:
+        return find_device(name)
+    known = f"instruction sets: {', '.join(sorted((*sets, *broken()))) or 'none'}; devices: {', '.join(devices) or 'none'}"
+    raise DeviceError(f"no instruction set and no device is called '{name}'", hint=known)
+
+
+def find_target(name: str, device: str | None = None) -> tuple[InstructionSet, Device]:
+    """The same with a device: the one that is named, else that of --device, else the smallest of the set.
+
+    Raises DeviceError as `find_set`, for a set without devices, and where two different devices are named.
+    """
+    found, named = find_set(name)
+    if named is not None and device is not None and device != named.name:
+        raise DeviceError(
+            f"is a device, --device names another one, '{device}'", where=name, hint=f"give {found.name} --device {device}"
+        )
+    return found, named or chosen_device(found, device)

@@ -1,0 +1,55 @@
+"""Evidence that what was set was used: the memory model that was asked for, and seeds that change what they seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fleet.cosim.result import CosimResult
+
+__all__ = ["ignored_seeds", "other_memory"]
+
+_ROWS = "row_hits"
+
+
+def other_memory(asked: str, counted: Iterable[str]) -> str | None:
+    """Why hardware cannot have run on the memory that was asked for, by the names of what was counted; None when it can.
+
+    Rows of a DRAM are counted by the timed memory and by no other.
+    """
+    timed = asked.partition(":")[0] == "timed"
+    rows = any(name.endswith(_ROWS) for name in counted)
+    if timed and not rows:
+        return f"memory {asked} was asked for and no row of a DRAM was counted: another memory answered"
+    if rows and not timed:
+        return f"memory {asked} was asked for and rows of a DRAM were counted: timed memory answered"
+    return None
+
+
+def ignored_seeds(results: Sequence[CosimResult]) -> list[str]:
+    """A line for every pair of runs that differ in nothing but the seed, where it changed nothing that it should.
+
+    Of random data that is the inputs, or the weights where inputs were given; of stalling memory the cycles of an engine.
+    """
+    found: list[str] = []
+    for i, one in enumerate(results):
+        for other in results[i + 1 :]:
+            a, b = one.identity, other.identity
+            if a.seed == b.seed or _setting(one) != _setting(other):
+                continue
+            seeds = f"{a.model}: seeds {a.seed} and {b.seed}"
+            if one.data.kind == other.data.kind == "random":
+                what = "inputs" if one.data.inputs is None else "weights"  # of a run with inputs of its own weights were drawn
+                same = a.inputs_hash == b.inputs_hash if what == "inputs" else a.weights_hash == b.weights_hash
+                found += [f"{seeds} drew the same {what}: the seed is ignored"] if same else []
+            if a.memory == "stall":
+                clocks = {e.name: e.cycles for e in one.engines if e.cycles}
+                alike = [n for n, cycles in clocks.items() if any(e.name == n and e.cycles == cycles for e in other.engines)]
+                found += [f"{seeds} stalled {name} at the same cycles: the memory's seed is ignored" for name in alike]
+    return found
+
+
+def _setting(result: CosimResult) -> tuple[object, ...]:
+    """All that may not differ between two runs for their seeds to be compared."""
+    i = result.identity
+    device = i.device.name if i.device else None
+    return (i.model, (i.case or "").partition("[")[0], i.source_hash, device, i.memory, result.data.samples)

@@ -1,8 +1,8 @@
-"""Memory that ends too early: an access behind its end is answered with an error, and the instruction ends with that as its cause.
+"""Memory that ends too early: an access behind its end is answered with an error, with which the instruction ends.
 
-No legal address of a device leaves its memory, so nothing else meets these answers. Here one operand after the other is moved to the
-end of memory, and the hardware gets memory that is cut off inside of it. It must say so, write nothing that is not its own, not hang
-on what it had not written yet, and do the next instruction as if nothing had been.
+No legal address of a device leaves its memory, so nothing else meets these answers. Here one operand after the other is moved
+to the end of memory, and the hardware gets memory that is cut off inside of it. It must say so, write nothing that is not its own,
+not hang on what it had not written yet, and do the next instruction as if nothing had been.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Every cycle of an instruction lies in the class in which it belongs: an account that does not come from the hardware's counters.
 
-That the six classes sum to the cycles between start and commit is checked at every commit. Here each is held alone. Between ideal
-memory and one that takes `LATER` cycles more to the first beat and to the answer of a write, nothing but waiting may change; what an
-instruction reads and writes, and over which port, is known from its ranges and from the bench's count of bytes; so is which
-classes it can have at all (docs/reading-a-report.md).
+That the six classes sum to the cycles between start and commit is checked at every commit. Here each is held alone. Between
+ideal memory and one that takes `LATER` cycles more to the first beat and to the answer of a write, nothing but waiting may change;
+what an instruction reads and writes, and over which port, is known from its ranges and from the bench's count of bytes; so is
+which classes it can have at all (docs/reading-a-report.md).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from fleet.engines.rtl_sim.job import Status
 from fleet.engines.trace import CYCLE_CLASSES
 from fleet.isa.contract import Call
 from fleet.isa.hbm0923.operands import PIXEL_BYTES
-from fleet.isa.registry import find_device
 from fleet.isa.vgemm.words import MemoryType, Transfer
 
 LATER = 99
@@ -29,7 +28,7 @@ CASES = 8  # of an instruction
 BEATS = {"ddr": PIXEL_BYTES, "hbm": 32}  # bytes that a port moves in a cycle
 
 WEIGHTS = frozenset({"mvm", "mvm_bn", "mvm_bn_res", "trp_mvm", "f2w_mvm", "norm", "pos_emb", "wt2hbm"})
-"""Instructions of hbm0923 that read weights, keys, values or coefficients; all but wt2hbm, which moves weights, read activations."""
+"""Instructions of hbm0923 that read weights, keys, values or coefficients; wt2hbm, which moves them, reads no activations."""
 
 
 def can_wait_for(instruction_set: str, call: Call) -> Mapping[str, bool]:

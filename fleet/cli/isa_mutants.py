@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -54,10 +54,11 @@ def run_mutants(w: Wanted) -> int:
     known = load_survivors(w.survivors)
     find_device(w.device)
     check_writable(w.work)
+    before: Mapping[str, str] = {}
     if w.report is not None:  # said now, not after hours
         check_writable(w.report)
-        load_report(w.report / "mutants.json")
-    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume)
+        before = load_report(w.report / "mutants.json").tests()
+    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before)
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])
     click.echo(f"{w.device}: {w.count} mutants, seed {w.seed}, over {', '.join(over)}")
@@ -67,10 +68,12 @@ def run_mutants(w: Wanted) -> int:
             continue
         target = open_target(campaign, place)
         wanted = target.draw(count, w.seed)
+        for what in target.left_out:
+            click.echo(f"left out: {what}")
         began = time.monotonic()
         with ProgressLine(f"mutants of {place}") as progress:
             results = target.look(wanted, progress, _told)
-        records = judged(w.device, list(results.values()), known)
+        records = judged(w.device, list(results.values()), known, w.seed)
         everything += records
         click.echo(_summary(place, len(target.mutants), records, time.monotonic() - began))
         if w.report is not None:

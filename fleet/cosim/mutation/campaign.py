@@ -9,10 +9,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.cosim.cases import find_cases
+from fleet.cosim.cases import Case, find_cases
 from fleet.cosim.mutation.mutant import Mutant, Over, Result
 from fleet.cosim.mutation.probes import Effort
 from fleet.cosim.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
@@ -40,6 +40,7 @@ _PYTHON_SOURCES = (
     "fleet/cosim/streams",
     "sim/cases",
 )
+_TESTS = ("tests", "sim")
 _SAVED_EVERY = 10.0
 
 
@@ -50,7 +51,8 @@ class Campaign:
     Attributes:
         device; root: the project or workspace, whose `tests` and `sim/cases` there are.
         work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
-        resume: results that the folder has for the same sources are taken.
+        resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too.
+        known: mutant -> what found it before, which is asked first.
     """
 
     device: str
@@ -59,6 +61,7 @@ class Campaign:
     jobs: int = 1
     effort: Effort = "usual"
     resume: bool = False
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Target(ABC):
@@ -66,6 +69,8 @@ class Target(ABC):
 
     def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
         self.campaign, self.over, self.mutants, self._results = campaign, over, tuple(mutants), results
+        self.left_out: tuple[str, ...] = ()
+        """What cannot look here, and the command that changes that."""
 
     def draw(self, count: int, seed: int) -> list[Mutant]:
         """`count` of them, or all where there are no more."""
@@ -80,7 +85,8 @@ class Target(ABC):
 
     def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, Result]:
         """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
-        stored = load_results(self._results)
+        tests = content(self.campaign.root, _TESTS)
+        stored = load_results(self._results, tests)
         done = {m.id: stored[m.id] for m in wanted if m.id in stored} if self.campaign.resume else {}
         for result in done.values():
             told(result)
@@ -94,8 +100,8 @@ class Target(ABC):
                 told(result)
                 if time.monotonic() - saved > _SAVED_EVERY:
                     saved = time.monotonic()
-                    save_results(self._results, stored)
-            save_results(self._results, stored)
+                    save_results(self._results, stored, tests)
+            save_results(self._results, stored, tests)
         return {m.id: done[m.id] for m in wanted}
 
     @abstractmethod
@@ -136,7 +142,8 @@ class _Hardware(Target):
         assert self._design is not None
         assert self._known is not None
         with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
-            arguments = (self.campaign.device, self._design, self._known, Path(folder), self.campaign.root, self.campaign.effort)
+            c = self.campaign
+            arguments = (c.device, self._design, self._known, Path(folder), c.root, c.effort, dict(c.known))
             if self.campaign.jobs == 1:
                 _start_worker(*arguments)
                 yield from map(_hunt, rest)
@@ -149,8 +156,8 @@ class _Hardware(Target):
 _worker: list[RtlHunt] = []
 
 
-def _start_worker(device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort) -> None:
-    _worker[:] = [RtlHunt(device, design, known, folder, root, effort)]
+def _start_worker(device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str]) -> None:
+    _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before)]
 
 
 def _hunt(mutant: Mutant) -> Result:
@@ -168,7 +175,7 @@ class _Python(Target):
     def _prepare(self, tell: Progress) -> None:
         tell(0.0, "recording streams")
         kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, self.campaign.effort)
-        self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases)
+        self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases, self.campaign.known)
         tell(0.0, "running what looks for mutants without one")
         clean = self._hunt.look(self.mutants[0], None)
         if clean.verdict != "survived":
@@ -185,16 +192,21 @@ def open_target(campaign: Campaign, over: Over) -> Target:
     instruction_set, device = find_device(campaign.device)
     if over == "rtl":
         return _Hardware(campaign, instruction_set, device)
-    return _Python(campaign, instruction_set, over, list(_cases(campaign.root, instruction_set, device)))
+    cases = list(_cases(campaign.root, instruction_set, device))
+    # Some files are made by a command; without them a case says nothing of a mutant.
+    there = [c for c in cases if all(p is None or p.exists() for p in (c.weights, c.input, c.labels))]
+    target = _Python(campaign, instruction_set, over, [c.path for c in there])
+    target.left_out = tuple(f"case {c.name} ({c.make or 'its files are missing'})" for c in cases if c not in there)
+    return target
 
 
-def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Path]:
+def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Case]:
     """Cases of the project and of the set that run on the device in the quick tier."""
     for folder in (root / "sim" / "cases", instruction_set.cases):
         if folder is not None and folder.is_dir():
             for case in find_cases(folder):
                 if any(r.device == device.name and r.tier == "quick" and "iss" in r.engines for r in case.runs):
-                    yield case.path
+                    yield case
 
 
 def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
@@ -202,12 +214,12 @@ def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
     return [(o, count // len(over) + (i < count % len(over))) for i, o in enumerate(over)]
 
 
-def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged]) -> list[Record]:
-    """Results with what a person has said of survivors."""
+def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged], seed: int = 0) -> list[Record]:
+    """Results with what a person has said of survivors. seed: of the draw."""
     records: list[Record] = []
     for r in results:
         known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
-        records.append(Record(device, r, known.kind, known.reason) if known is not None else Record(device, r))
+        records.append(Record(device, r, known.kind, known.reason, seed) if known is not None else Record(device, r, seed=seed))
     return records
 
 

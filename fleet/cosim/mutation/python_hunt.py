@@ -104,9 +104,15 @@ def _module_name(package: Path) -> str:
 class PythonHunt:
     """Looks for Python mutants of a device's set. Processes get a cache of their own: compiled kernels are kept by their source."""
 
-    def __init__(self, device: str, recorded: Path, root: Path, cases: Sequence[Path]) -> None:
-        """recorded: from `recordings.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device."""
+    def __init__(
+        self, device: str, recorded: Path, root: Path, cases: Sequence[Path], before: Mapping[str, str] | None = None
+    ) -> None:  # fmt: skip
+        """recorded: from `recordings.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device.
+
+        before: mutant -> the test that found it before, which is asked first.
+        """
         self._device, self._recorded, self._root, self._cases = device, recorded, root, cases
+        self._before = dict(before or {})
         self._outside = Outside(root)
 
     def look(self, mutant: Mutant, change: Change | None) -> Result:
@@ -143,6 +149,9 @@ class PythonHunt:
         tests = list(self._tests(Path(mutant.file)))
         model = self._child(streams=str(self._recorded), check=_CHECK_DRAWS)
         cases = self._child(cases=[str(c) for c in self._cases])
+        known = self._root / self._before.get(mutant.id, "").partition("::")[0]
+        if known.is_file():
+            yield "what found it before", pytest_command([known])
         if mutant.over == "semantics":
             yield "streams", model
         if tests:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,29 @@ GOOD = '[[survivor]]\nid = "0123456789"\nplace = "rtl/a.sv (a) logical"\nkind = 
 
 
 def test_results_come_back(tmp_path: Path) -> None:
-    save_results(tmp_path / "r.json", {"0123456789": FOUND})
-    assert load_results(tmp_path / "r.json") == {"0123456789": FOUND}
-    assert load_results(tmp_path / "none.json") == {}
+    save_results(tmp_path / "r.json", {"0123456789": FOUND}, "these")
+    assert load_results(tmp_path / "r.json", "others") == {"0123456789": FOUND}
+    assert load_results(tmp_path / "none.json", "these") == {}
+
+
+def test_a_survivor_of_other_tests_is_looked_for_again(tmp_path: Path) -> None:
+    save_results(tmp_path / "r.json", {"0123456789": SURVIVED}, "these")
+    assert load_results(tmp_path / "r.json", "these") == {"0123456789": SURVIVED}
+    assert load_results(tmp_path / "r.json", "these and one more") == {}
+
+
+def test_draws_of_two_seeds_stand_side_by_side_and_a_mutant_of_both_once(tmp_path: Path) -> None:
+    other = Result(replace(MUTANT, id="9876543210"), "found", "tests/a/test_b.py::test_c", "1 is not 2", 1, 1.0)
+    one, two = Drawn("d", "rtl", 7, 2, 10, 3.0), Drawn("d", "rtl", 8, 1, 10, 3.0)
+    report = Report().with_draw(one, [Record("d", SURVIVED, seed=7), Record("d", other, seed=7)])
+    report = report.with_draw(two, [Record("d", FOUND, seed=8)])
+    assert report.draws == (one, two)
+    assert [(r.result.mutant.id, r.result.verdict, r.seed) for r in report.records] == [
+        ("9876543210", "found", 7), ("0123456789", "found", 8)
+    ]  # fmt: skip
+    assert report.tests() == {"9876543210": other.test, "0123456789": FOUND.test}
+    save_report(tmp_path / "mutants.json", report)
+    assert [r.seed for r in load_report(tmp_path / "mutants.json").records] == [7, 8]
 
 
 def test_a_report_takes_the_place_of_an_older_draw(tmp_path: Path) -> None:

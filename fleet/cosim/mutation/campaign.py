@@ -92,7 +92,7 @@ class Target(ABC):
             told(result)
         rest = [m for m in wanted if m.id not in done]
         if rest:
-            self._prepare(tell)
+            self._prepare(tell, rest)
             saved = time.monotonic()
             for result in self._each(rest):
                 done[result.mutant.id] = stored[result.mutant.id] = result
@@ -105,8 +105,8 @@ class Target(ABC):
         return {m.id: done[m.id] for m in wanted}
 
     @abstractmethod
-    def _prepare(self, tell: Progress) -> None:
-        """Builds and records what all mutants need."""
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
+        """Builds and records what all mutants need, and runs what looks for these without one. Raises HarnessError."""
 
     @abstractmethod
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
@@ -133,7 +133,7 @@ class _Hardware(Target):
         self._design: Design | None = None
         self._known: Path | None = None
 
-    def _prepare(self, tell: Progress) -> None:
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
         self._design = self._schemata.write(self._folder / "rtl")
         build(self._design, progress=tell)
         self._known = references(self.campaign.device, self._design, self._folder, tell, self.campaign.effort)
@@ -156,7 +156,9 @@ class _Hardware(Target):
 _worker: list[RtlHunt] = []
 
 
-def _start_worker(device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str]) -> None:
+def _start_worker(
+    device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str]
+) -> None:  # fmt: skip
     _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before)]
 
 
@@ -172,14 +174,14 @@ class _Python(Target):
         self._changes, self._cases = found.changes, cases
         self._hunt: PythonHunt | None = None
 
-    def _prepare(self, tell: Progress) -> None:
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
         tell(0.0, "recording streams")
         kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, self.campaign.effort)
         self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases, self.campaign.known)
         tell(0.0, "running what looks for mutants without one")
-        clean = self._hunt.look(self.mutants[0], None)
-        if clean.verdict != "survived":
-            raise HarnessError(f"the unchanged program is found by {clean.test}: {clean.how}", where=self.campaign.device)
+        test, how = self._hunt.unchanged(rest)
+        if test:
+            raise HarnessError(f"the unchanged program is found by {test}: {how}", where=self.campaign.device)
 
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
         hunt = self._hunt

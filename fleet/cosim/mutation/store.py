@@ -85,7 +85,7 @@ def save_results(path: Path, results: Mapping[str, Result], tests: str) -> None:
 
 
 def load_results(path: Path, tests: str) -> dict[str, Result]:
-    """Nothing where there is no file. A survivor holds only where `tests` is what it was. Raises ModelError for a file that is none."""
+    """Nothing where there is no file. A survivor holds only where `tests` is what it was. Raises ModelError for another file."""
     if not path.exists():
         return {}
     table = _read(path)
@@ -99,8 +99,9 @@ def load_results(path: Path, tests: str) -> dict[str, Result]:
 def save_report(path: Path, report: Report) -> None:
     """`mutants.json`. Raises FleetError."""
     mutants = [
-        {"device": r.device, "seed": r.seed, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind, "reason": r.reason,
-         "test": r.result.test, "how": r.result.how, "tests": r.result.tests, "seconds": round(r.result.seconds, 1)}
+        {"device": r.device, "seed": r.seed, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind,
+         "reason": r.reason, "test": r.result.test, "how": r.result.how, "tests": r.result.tests,
+         "seconds": round(r.result.seconds, 1)}
         for r in report.records
     ]  # fmt: skip
     _write(path, {"form": _FORM, "draws": [asdict(d) for d in report.draws], "mutants": mutants})

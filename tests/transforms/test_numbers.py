@@ -27,7 +27,7 @@ def test_every_kind_of_operation_has_a_function(name: str, tensor: bool) -> None
     model, value, expected = NUMBERS[name]
     type_ = tensor_type((), np.float64) if tensor else element_type(np.float64)
 
-    def traced(m, x):  # noqa: ARG001
+    def traced(m, x):
         return model(m, Array(m, m.emit(constant(value, type_))))
 
     program = trace(traced, x=(2,), dtype="float64")

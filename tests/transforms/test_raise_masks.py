@@ -55,3 +55,16 @@ def test_masks_are_numbers_of_any_kind() -> None:
     for value in (-1e9, -np.inf):
         before = trace(head, {"mask": causal(5, value if np.isfinite(value) else -3e38)}, q=(5, 4), k=(5, 4), v=(5, 4))
         assert attributes_of(the(passed(before), "attention"))["causal"]
+
+
+def test_heads_one_above_the_other_are_no_attention_of_several_heads() -> None:
+    def model(m, x):
+        parts = m.split(x, 6, axis=1)
+        return m.concatenate([head(m, parts[i], parts[2 + i], parts[4 + i]) for i in (0, 1)], axis=0)
+
+    before = trace(model, x=(5, 24))
+    after = passed(before)
+    assert "attention" not in kinds(after) or all(
+        attributes_of(op)["heads"] == 1 for op in after.operations() if "attention" in op.name
+    )
+    assert_close(before, after, model)

@@ -28,7 +28,7 @@ __all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
 _SHARED = ("fleet/transforms", "fleet/targets/accel")
 _NOT_COMPILED = {"conformance", "coverage", "rtl", "rtl_tables", "error_model", "__init__"}
 """Of a set's package: what draws cases, lists hardware and states bounds is no compiler."""
-_NEAR = ("cosim/mutation", "docs", "test_architecture.py")
+_NAMING = ("cosim/mutation", "docs", "test_architecture.py")
 """Of `tests`: these name modules, and do not hold them."""
 _CHECK_DRAWS = 8
 _PATIENCE_S = 3600.0
@@ -196,27 +196,36 @@ class PythonHunt:
             yield "streams", model
         for files in tests[1:]:
             yield "the folder's tests", pytest_command(files)
-        if others := self._importers(Path(mutant.file), {p for files in tests for p in files}):
-            yield "tests that import it", pytest_command(others)
+        if others := self._elsewhere(mutant, {p for files in tests for p in files}):
+            yield "tests elsewhere", pytest_command(others)
 
     def _child(self, **wanted: object) -> list[str]:
         text = json.dumps({"device": self._device, **wanted})
         return [sys.executable, "-m", "fleet.cosim.mutation.child", text]
 
-    def _importers(self, file: Path, done: Set[Path]) -> list[Path]:
-        """Test files elsewhere that import the module; where there is none at all, those that import a module which does."""
+    def _elsewhere(self, mutant: Mutant, done: Set[Path]) -> list[Path]:
+        """Test files of other folders that import the module; where there is none at all, those that import a module which does.
+
+        Of a set's own compiler also those of targets that compile for the device.
+        """
+        file = Path(mutant.file)
         if file.is_absolute() or file.parts[0] != "fleet":
             return []
         tests = [p for p in sorted((self._root / "tests").rglob("test_*.py")) if not self._only_named(p)]
+        own: list[Path] = []
+        if mutant.over == "passes" and not file.is_relative_to("fleet/transforms"):
+            word = re.compile(rf"\b{re.escape(self._device)}\b")
+            targets = (p for p in tests if p.is_relative_to(self._root / "tests" / "targets"))
+            own += (p for p in targets if word.search(p.read_text(encoding="utf-8")))
         found = _importing(tests, {".".join(file.with_suffix("").parts)})
         if not found:
             users = _importing(sorted((self._root / "fleet").rglob("*.py")), {".".join(file.with_suffix("").parts)})
             names = {".".join(p.relative_to(self._root).with_suffix("").parts) for p in users}
             found = _importing(tests, {n for n in names if not n.startswith("fleet.cli")})
-        return [p for p in found if p not in done]
+        return [p for p in dict.fromkeys((*found, *own)) if p not in done]
 
     def _only_named(self, test: Path) -> bool:
-        return any(test.is_relative_to(self._root / "tests" / n) for n in _NEAR)
+        return any(test.is_relative_to(self._root / "tests" / n) for n in _NAMING)
 
     def _tests(self, file: Path) -> Iterator[list[Path]]:
         """Test files of the mirrored folder: those with a word of the module's name in theirs first."""

@@ -58,7 +58,9 @@ def run_mutants(w: Wanted) -> int:
     if w.report is not None:  # said now, not after hours
         check_writable(w.report)
         before = load_report(w.report / "mutants.json").tests()
-    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before)
+    # One that is asked for by its id is looked for by all there is, whatever the list says.
+    equivalent = frozenset(j.id for j in known.values() if j.kind == "equivalent" and w.only is None)
+    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before, equivalent)
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])
     click.echo(f"{w.device}: {w.count} mutants, seed {w.seed}, over {', '.join(over)}")

@@ -53,6 +53,7 @@ class Campaign:
         work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
         resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too.
         known: mutant -> what found it before, which is asked first.
+        equivalent: mutants that are said to be the program itself: only what is quickest looks whether that can be.
     """
 
     device: str
@@ -62,6 +63,7 @@ class Campaign:
     effort: Effort = "usual"
     resume: bool = False
     known: Mapping[str, str] = field(default_factory=dict[str, str])
+    equivalent: frozenset[str] = frozenset()
 
 
 class Target(ABC):
@@ -143,7 +145,7 @@ class _Hardware(Target):
         assert self._known is not None
         with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
             c = self.campaign
-            arguments = (c.device, self._design, self._known, Path(folder), c.root, c.effort, dict(c.known))
+            arguments = (c.device, self._design, self._known, Path(folder), c.root, c.effort, dict(c.known), c.equivalent)
             if self.campaign.jobs == 1:
                 _start_worker(*arguments)
                 yield from map(_hunt, rest)
@@ -157,9 +159,10 @@ _worker: list[RtlHunt] = []
 
 
 def _start_worker(
-    device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str]
+    device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str],
+    equivalent: frozenset[str],
 ) -> None:  # fmt: skip
-    _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before)]
+    _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before, equivalent)]
 
 
 def _hunt(mutant: Mutant) -> Result:
@@ -177,7 +180,9 @@ class _Python(Target):
     def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
         tell(0.0, "recording streams")
         kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, self.campaign.effort)
-        self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases, self.campaign.known)
+        self._hunt = PythonHunt(
+            self.campaign.device, kept, self.campaign.root, self._cases, self.campaign.known, self.campaign.equivalent
+        )
         tell(0.0, "running what looks for mutants without one")
         test, how = self._hunt.unchanged(rest)
         if test:

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from fleet.cosim.mutation.mutant import Mutant, Over, Result, identified
@@ -116,14 +117,15 @@ class PythonHunt:
     """Looks for Python mutants of a device's set. Processes get a cache of their own: compiled kernels are kept by their source."""
 
     def __init__(
-        self, device: str, recorded: Path, root: Path, cases: Sequence[Path], before: Mapping[str, str] | None = None
+        self, device: str, recorded: Path, root: Path, cases: Sequence[Path], before: Mapping[str, str] | None = None,
+        equivalent: Set[str] = frozenset(),
     ) -> None:  # fmt: skip
         """recorded: from `recordings.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device.
 
-        before: mutant -> the test that found it before, which is asked first.
+        before: mutant -> the test that found it before, which is asked first. equivalent: only the first stage looks for these.
         """
         self._device, self._recorded, self._root, self._cases = device, recorded, root, cases
-        self._before = dict(before or {})
+        self._before, self._equivalent = dict(before or {}), equivalent
         self._outside = Outside(root)
 
     def unchanged(self, mutants: Sequence[Mutant]) -> tuple[str, str]:
@@ -155,7 +157,8 @@ class PythonHunt:
         began, tests = time.monotonic(), 0
         with tempfile.TemporaryDirectory(prefix="fleet-mutant-") as folder:
             variables = self._variables(mutant, change, Path(folder))
-            for name, command in self._stages(mutant):
+            stages = islice(self._stages(mutant), 1 if mutant.id in self._equivalent else None)
+            for name, command in stages:
                 tests += 1
                 test, how = self._outside.run(name, command, variables)
                 if test:

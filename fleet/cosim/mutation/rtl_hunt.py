@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,11 +88,11 @@ class RtlHunt:
 
     def __init__(
         self, device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort = "usual",
-        before: Mapping[str, str] | None = None,
+        before: Mapping[str, str] | None = None, equivalent: Set[str] = frozenset(),
     ) -> None:  # fmt: skip
         """design: from `Schemata.write`; known: from `references`; folder: for images and logs; root: the project.
 
-        before: mutant -> the test that found it before, which is asked first.
+        before: mutant -> the test that found it before, which is asked first. equivalent: only the quick streams look for these.
         """
         self._device, self._design, self._folder = device, design, folder
         self._probes = probes(device, effort)
@@ -101,7 +101,8 @@ class RtlHunt:
         self._killers: dict[str, dict[Probe, int]] = {}
         self._outside, self._root, self._effort = Outside(root), root, effort
         self._tests_pass: bool | None = None
-        self._before = dict(before or {})
+        self._before, self._equivalent = dict(before or {}), equivalent
+        self._quick = frozenset(probes(device, "quick"))
 
     def look(self, mutant: Mutant) -> Result:
         """Found or survived. A difference of cycles alone counts when nothing else finds it, and is named as such."""
@@ -136,7 +137,7 @@ class RtlHunt:
                     why, _ = self._played(runner, probe)
                     if why:
                         return Result(mutant, "found", f"{probe.name} power-on {seed}", why, tests, time.monotonic() - began)
-        if self._effort != "quick" and not told:
+        if self._effort != "quick" and not told and mutant.id not in self._equivalent:
             test, how = self._regression(mutant)
             tests += 1
             if test:
@@ -167,7 +168,8 @@ class RtlHunt:
         known = self._killers.get(mutant.file, {})
         before = [p for p in self._probes if p.name == self._before.get(mutant.id)]
         first = [*before, *sorted((p for p in known if p not in before), key=lambda p: -known[p])]
-        return [*first, *(p for p in self._probes if p not in first)]
+        every = [*first, *(p for p in self._probes if p not in first)]
+        return [p for p in every if p in self._quick] if mutant.id in self._equivalent else every
 
     def _short(self) -> list[Probe]:
         """One of every instruction, on ideal memory by registers."""

@@ -115,11 +115,12 @@ def _told(result: Result) -> None:
 
 def _summary(place: str, sites: int, records: Sequence[Record], seconds: float) -> str:
     found = sum(r.result.verdict == "found" for r in records)
-    same = sum(bool(r.kind) for r in records)
+    same = sum(r.kind == "equivalent" for r in records)
+    holes = sum(r.hole for r in records)
     share = found / max(1, len(records) - same)
     return (
-        f"{place}: {len(records)} of {sites:,} mutants in {seconds:,.0f} s: {found} found, {same} explained, "
-        f"{len(records) - found - same} holes; {share:.1%} of what can be found"
+        f"{place}: {len(records)} of {sites:,} mutants in {seconds:,.0f} s: {found} found, {same} equivalent, "
+        f"{len(records) - found - same - holes} with another reason, {holes} holes; found {share:.1%} of what is not equivalent"
     )
 
 

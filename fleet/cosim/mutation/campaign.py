@@ -226,7 +226,9 @@ def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judge
     records: list[Record] = []
     for r in results:
         known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
-        records.append(Record(device, r, known.kind, known.reason, seed) if known is not None else Record(device, r, seed=seed))
+        records.append(
+            Record(device, r, known.kind, known.reason, seed, known.test) if known is not None else Record(device, r, seed=seed)
+        )
     return records
 
 

@@ -33,13 +33,18 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Record:
-    """A result in a report. kind and reason: of a survivor that was judged, else empty. seed: of the draw."""
+    """A result in a report.
+
+    kind, reason: of a survivor that was judged, else empty; proof: the test that goes through the reason, where there is one.
+    seed: of the draw.
+    """
 
     device: str
     result: Result
     kind: str = ""
     reason: str = ""
     seed: int = 0
+    proof: str = ""
 
     @property
     def hole(self) -> bool:
@@ -100,7 +105,7 @@ def save_report(path: Path, report: Report) -> None:
     """`mutants.json`. Raises FleetError."""
     mutants = [
         {"device": r.device, "seed": r.seed, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind,
-         "reason": r.reason, "test": r.result.test, "how": r.result.how, "tests": r.result.tests,
+         "reason": r.reason, "proof": r.proof, "test": r.result.test, "how": r.result.how, "tests": r.result.tests,
          "seconds": round(r.result.seconds, 1)}
         for r in report.records
     ]  # fmt: skip
@@ -121,9 +126,10 @@ def load_report(path: Path) -> Report:
 
 
 def _record(m: dict[str, Any]) -> Record:
-    device, kind, reason, seed = m.pop("device"), m.pop("kind"), m.pop("reason"), m.pop("seed")
+    device, kind, reason = m.pop("device"), m.pop("kind"), m.pop("reason")
+    seed, proof = m.pop("seed", 0), m.pop("proof", "")  # reports of one seed did without
     said = {k: m.pop(k) for k in ("verdict", "test", "how", "tests", "seconds")}
-    return Record(device, Result(Mutant(**m), **said), kind, reason, seed)
+    return Record(device, Result(Mutant(**m), **said), kind, reason, seed, proof)
 
 
 def _result(table: dict[str, Any]) -> Result:

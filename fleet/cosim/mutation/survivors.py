@@ -9,8 +9,8 @@ reason = "written at every start, before it is read"
 ```
 
 kind: "equivalent" (nobody can tell it from the program), "performance" (results stay, cycles change or may), "cost" (what the cost
-model expects changes within its gate). `test`, where there is one, names the test that goes through the reason, by exhaustion of what
-it speaks of (`tests/.../test_x.py::test_y`). Whatever is not listed is a hole.
+model expects changes within its gate). `test`, where there is one, names the test that goes through all that the reason speaks of
+(`tests/.../test_x.py::test_y`). Whatever is not listed is a hole.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def test_a_wrong_list_of_survivors_is_refused(tmp_path: Path, text: str, says: s
 def test_the_page_counts_and_escapes(tmp_path: Path) -> None:
     report = Report().with_draw(Drawn("d", "rtl", 7, 2, 10, 3.0), [Record("d", FOUND), Record("d", SURVIVED)])
     page = write_mutants(report, tmp_path).read_text()
-    assert "50.0 % of 2 found, 0 survivors explained, 1 not" in page
+    assert "1 of 2 found, 0 are the program itself: 50.0 % of the others; 1 holes" in page
     assert "Holes" in page
     assert "&lt;differs&gt;" in page
     assert "<differs>" not in page
@@ -112,3 +112,18 @@ def test_where_there_are_no_tests_none_are_run(tmp_path: Path) -> None:
     assert hunt._regression(MUTANT) == ("", "")
     with pytest.raises(ValueError, match="no test files"):
         pytest_command([])
+
+
+def test_the_page_counts_what_is_equivalent_apart_from_what_only_has_a_reason(tmp_path: Path) -> None:
+    def survivor(n: int, kind: str, proof: str = "") -> Record:
+        return Record("d", replace(SURVIVED, mutant=replace(MUTANT, id=f"{n:010x}")), kind, "because", proof=proof)
+
+    records = [Record("d", FOUND), survivor(1, "equivalent", "tests/a.py::test_b"), survivor(2, "equivalent"), survivor(3, "cost")]
+    report = Report().with_draw(Drawn("d", "rtl", 7, 4, 10, 3.0), records)
+    save_report(tmp_path / "mutants.json", report)
+    assert [r.proof for r in load_report(tmp_path / "mutants.json").records] == ["", "tests/a.py::test_b", "", ""]
+    write_mutants(report, tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "# Mutants: 1 of 4 found, 2 are the program itself: 50.0 % of the others; 0 holes" in text
+    assert "| all | 4 | 1 | 2 | 1 | 0 | 25.0 % | 50.0 % |" in text
+    assert "of 1 of these a test goes through" in text

@@ -1,4 +1,4 @@
-"""The functions that activation tables are fitted to, against other ways of writing them, and the committed tables against those."""
+"""The functions that activation tables are fitted to, against other ways of writing them; the tables against the functions."""
 
 from __future__ import annotations
 

@@ -59,8 +59,11 @@ def run_mutants(w: Wanted) -> int:
         check_writable(w.report)
         before = load_report(w.report / "mutants.json").tests()
     # One that is asked for by its id is looked for by all there is, whatever the list says.
-    equivalent = frozenset(j.id for j in known.values() if j.kind == "equivalent" and w.only is None)
-    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before, equivalent)
+    explained = () if w.only is not None else tuple(known.values())
+    campaign = Campaign(
+        w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before,
+        frozenset(j.id for j in explained), frozenset(j.id for j in explained if j.kind == "equivalent"),
+    )  # fmt: skip
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])
     click.echo(f"{w.device}: {w.count} mutants, seed {w.seed}, over {', '.join(over)}")

@@ -51,9 +51,11 @@ class Campaign:
     Attributes:
         device; root: the project or workspace, whose `tests` and `sim/cases` there are.
         work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
-        resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too.
+        resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too, or
+            where it is explained.
         known: mutant -> what found it before, which is asked first.
-        equivalent: mutants that are said to be the program itself: only what is quickest looks whether that can be.
+        explained: mutants whose survival has a reason.
+        equivalent: of these, those that are said to be the program itself: only what is quickest looks whether that can be.
     """
 
     device: str
@@ -63,6 +65,7 @@ class Campaign:
     effort: Effort = "usual"
     resume: bool = False
     known: Mapping[str, str] = field(default_factory=dict[str, str])
+    explained: frozenset[str] = frozenset()
     equivalent: frozenset[str] = frozenset()
 
 
@@ -88,7 +91,7 @@ class Target(ABC):
     def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, Result]:
         """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
         tests = content(self.campaign.root, _TESTS)
-        stored = load_results(self._results, tests)
+        stored = load_results(self._results, tests, self.campaign.explained)
         done = {m.id: stored[m.id] for m in wanted if m.id in stored} if self.campaign.resume else {}
         for result in done.values():
             told(result)

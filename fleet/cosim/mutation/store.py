@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,14 +89,18 @@ def save_results(path: Path, results: Mapping[str, Result], tests: str) -> None:
     _write(path, {"form": _FORM, "tests": tests, "results": {k: asdict(r) for k, r in results.items()}})
 
 
-def load_results(path: Path, tests: str) -> dict[str, Result]:
-    """Nothing where there is no file. A survivor holds only where `tests` is what it was. Raises ModelError for another file."""
+def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, Result]:
+    """Nothing where there is no file. A survivor holds where `tests` is what it was, or where it is explained.
+
+    Raises ModelError for a file that is none.
+    """
     if not path.exists():
         return {}
     table = _read(path)
     try:
         found = {k: _result(r) for k, r in table["results"].items()}
-        return {k: r for k, r in found.items() if r.verdict == "found" or table.get("tests") == tests}
+        same = table.get("tests") == tests
+        return {k: r for k, r in found.items() if r.verdict == "found" or same or k in explained}
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"no results of mutants ({error})", where=str(path), hint="remove it") from error
 

@@ -34,6 +34,7 @@ def test_a_survivor_of_other_tests_is_looked_for_again(tmp_path: Path) -> None:
     save_results(tmp_path / "r.json", {"0123456789": SURVIVED}, "these")
     assert load_results(tmp_path / "r.json", "these") == {"0123456789": SURVIVED}
     assert load_results(tmp_path / "r.json", "these and one more") == {}
+    assert load_results(tmp_path / "r.json", "these and one more", {"0123456789"}) == {"0123456789": SURVIVED}, "it has a reason"
 
 
 def test_draws_of_two_seeds_stand_side_by_side_and_a_mutant_of_both_once(tmp_path: Path) -> None:

@@ -33,3 +33,13 @@ def test_a_reshape_to_known_sizes_works_out_what_is_left(sizes: tuple[int, ...],
     assert kinds(after) == ["reshape"]
     assert tuple(attributes_of(the(after, "reshape"))["shape"]) == np.empty((4, 6)).reshape(sizes).shape == shape
     assert_same_bits(before, after, data(before))
+
+
+def test_what_changes_nothing_goes() -> None:
+    def model(m, x):
+        return m.call("abs", reshaped(4, -1)(m, x))
+
+    before = trace(model, x=(4, 6))
+    after = passed(before, "infer-shapes,dce")
+    assert kinds(after) == ["abs"]
+    assert_same_bits(before, after, data(before))

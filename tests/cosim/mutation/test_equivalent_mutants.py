@@ -73,3 +73,10 @@ def test_no_slice_has_a_step_of_zero() -> None:
         if step == 0:
             with pytest.raises(InferenceError):
                 make("slice", [image], start=[0, 0, 0, 0], size=[1, size, size, 2], step=[1, step, step, 1])
+
+
+def test_rows_between_a_tile_s_first_and_last_are_never_none() -> None:
+    """338b91fc99: before the correction that the mutant turns off there is a row already, wherever the tile stands."""
+    for size, low, rows in product(range(1, 8), range(-12, 12), range(1, 12)):
+        begin, end = min(max(low, 0), size - 1), max(min(low + rows, size), 1)
+        assert begin < end

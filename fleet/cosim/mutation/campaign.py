@@ -99,14 +99,16 @@ class Target(ABC):
         if rest:
             self._prepare(tell, rest)
             saved = time.monotonic()
-            for result in self._each(rest):
-                done[result.mutant.id] = stored[result.mutant.id] = result
-                tell(len(done) / len(wanted), f"{len(done)} of {len(wanted)} mutants")
-                told(result)
-                if time.monotonic() - saved > _SAVED_EVERY:
-                    saved = time.monotonic()
-                    save_results(self._results, stored, tests)
-            save_results(self._results, stored, tests)
+            try:
+                for result in self._each(rest):
+                    done[result.mutant.id] = stored[result.mutant.id] = result
+                    tell(len(done) / len(wanted), f"{len(done)} of {len(wanted)} mutants")
+                    told(result)
+                    if time.monotonic() - saved > _SAVED_EVERY:
+                        saved = time.monotonic()
+                        save_results(self._results, stored, tests)
+            finally:  # an interrupted run goes on from here
+                save_results(self._results, stored, tests)
         return {m.id: done[m.id] for m in wanted}
 
     @abstractmethod

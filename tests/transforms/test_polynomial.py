@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fleet.transforms.raising import polynomial as p
 
 X: p.Poly = {((p.X, 1.0),): 1.0}
@@ -29,3 +32,14 @@ def test_exponents_and_factors_count() -> None:
     assert not p.close(of("exp", X), of("exp", X, exponent=2.0), 1e-6)
     assert not p.close(of("exp", X), of("exp", X, scale=1.01), 1e-6)
     assert p.close(of("exp", X), of("exp", X, scale=1 + 1e-9), 1e-6)
+
+
+NUMBERS = st.floats(-1e30, 1e30, allow_nan=False).filter(lambda v: v != 0)
+POLYNOMIALS = st.dictionaries(
+    st.sampled_from([((p.X, 1.0),), ((p.X, 2.0),), ((("fn", "exp", p.key(X)), 1.0),), ()]), NUMBERS, max_size=4
+)
+
+
+@given(POLYNOMIALS, POLYNOMIALS)
+def test_a_sum_does_not_depend_on_the_order_of_its_terms(one: p.Poly, two: p.Poly) -> None:
+    assert p.key(p.add(one, two)) == p.key(p.add(two, one))

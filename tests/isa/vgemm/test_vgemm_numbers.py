@@ -26,7 +26,7 @@ def test_a_weight_has_as_many_bits_as_keep_it_within_127_and_at_most_12(power: i
     weight = np.array([[0.1, -1.0], [0.25, 0.5]]) * top * 2.0**power
     bits = scale_bits(weight)
     assert bits <= 12, "sums have 16 fraction bits, activations 4: none is shifted away"
-    assert bits == 12 or 127 < np.abs(weight).max() * 2.0 ** (bits + 1)
+    assert bits == 12 or np.abs(weight).max() * 2.0 ** (bits + 1) > 127
     assert np.abs(weight).max() * 2.0**bits <= 127
     codes, same = narrow_weight(weight)
     assert same == bits

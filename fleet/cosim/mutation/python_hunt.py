@@ -27,7 +27,7 @@ from fleet.isa.contract import InstructionSet
 __all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
 
 _SHARED = ("fleet/transforms", "fleet/targets/accel")
-_NOT_COMPILED = {"conformance", "coverage", "rtl", "rtl_tables", "error_model", "__init__"}
+_NOT_COMPILED = {"conformance", "rtl", "rtl_tables", "error_model", "__init__"}
 """Of a set's package: what draws cases, lists hardware and states bounds is no compiler."""
 _NAMING = ("cosim/mutation", "docs", "test_architecture.py")
 """Of `tests`: these name modules, and do not hold them."""

@@ -19,7 +19,7 @@ def test_at_times_inputs_are_zero_and_then_accumulators_hold_extremes() -> None:
         calls, blocks = coverage._fill(chip, rng, Place(chip, rng))
         assert [c.instruction for c in calls] == ["finish", "load", "load", "load", "load", "finish"]
         uop, inp, wgt, acc = (b.data for b in blocks)
-        assert len(np.unique(uop)) == len(np.unique(wgt)) == 256, "any bits"
+        assert min(len(np.unique(uop)), len(np.unique(wgt))) > 200, "any bits"
         zeros = not inp.any()
         still += zeros
         assert bool(np.isin(acc.view("<i4"), EXTREMES).all()) == zeros

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -54,10 +54,16 @@ def run_mutants(w: Wanted) -> int:
     known = load_survivors(w.survivors)
     find_device(w.device)
     check_writable(w.work)
+    before: Mapping[str, str] = {}
     if w.report is not None:  # said now, not after hours
         check_writable(w.report)
-        load_report(w.report / "mutants.json")
-    campaign = Campaign(w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume)
+        before = load_report(w.report / "mutants.json").tests()
+    # One that is asked for by its id is looked for by all there is, whatever the list says.
+    explained = () if w.only is not None else tuple(known.values())
+    campaign = Campaign(
+        w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before,
+        frozenset(j.id for j in explained), frozenset(j.id for j in explained if j.kind == "equivalent"),
+    )  # fmt: skip
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])
     click.echo(f"{w.device}: {w.count} mutants, seed {w.seed}, over {', '.join(over)}")
@@ -67,10 +73,12 @@ def run_mutants(w: Wanted) -> int:
             continue
         target = open_target(campaign, place)
         wanted = target.draw(count, w.seed)
+        for what in target.left_out:
+            click.echo(f"left out: {what}")
         began = time.monotonic()
         with ProgressLine(f"mutants of {place}") as progress:
             results = target.look(wanted, progress, _told)
-        records = judged(w.device, list(results.values()), known)
+        records = judged(w.device, list(results.values()), known, w.seed)
         everything += records
         click.echo(_summary(place, len(target.mutants), records, time.monotonic() - began))
         if w.report is not None:
@@ -110,11 +118,12 @@ def _told(result: Result) -> None:
 
 def _summary(place: str, sites: int, records: Sequence[Record], seconds: float) -> str:
     found = sum(r.result.verdict == "found" for r in records)
-    same = sum(bool(r.kind) for r in records)
+    same = sum(r.kind == "equivalent" for r in records)
+    holes = sum(r.hole for r in records)
     share = found / max(1, len(records) - same)
     return (
-        f"{place}: {len(records)} of {sites:,} mutants in {seconds:,.0f} s: {found} found, {same} explained, "
-        f"{len(records) - found - same} holes; {share:.1%} of what can be found"
+        f"{place}: {len(records)} of {sites:,} mutants in {seconds:,.0f} s: {found} found, {same} equivalent, "
+        f"{len(records) - found - same - holes} with another reason, {holes} holes; found {share:.1%} of what is not equivalent"
     )
 
 

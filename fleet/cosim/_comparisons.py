@@ -108,8 +108,8 @@ class Session:
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
         except FleetError:
             pass  # the chain of single steps is a bound as well
-        alone = pairs(golden, other.tensors)
-        return replace(spec, local=alone, local_bounds=bounds, own=alone, own_bounds=bounds)
+        own = pairs(golden, other.tensors)
+        return replace(spec, local=own, local_bounds=bounds, own=own, own_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
         """What the weights cost, as the device stores them."""

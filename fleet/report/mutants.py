@@ -44,20 +44,37 @@ def write_mutants(report: Report, folder: Path) -> Path:
     return page
 
 
+@dataclass(frozen=True)
+class _Verdicts:
+    """Of some mutants. equivalent: the program itself; other: survivors with another reason; holes: without one."""
+
+    drawn: int
+    found: int
+    equivalent: int
+    other: int
+    holes: int
+
+    @classmethod
+    def of(cls, records: Sequence[Record]) -> _Verdicts:
+        found = sum(r.result.verdict == "found" for r in records)
+        equivalent = sum(r.result.verdict == "survived" and r.kind == "equivalent" for r in records)
+        holes = sum(r.hole for r in records)
+        return cls(len(records), found, equivalent, len(records) - found - equivalent - holes, holes)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        counts = (self.drawn, self.found, self.equivalent, self.other, self.holes)
+        return (*map(str, counts), _share(self.found, self.drawn), _share(self.found, self.drawn - self.equivalent))
+
+
 def _title(report: Report) -> str:
-    found, explained, holes = _verdicts(report.records)
-    return f"Mutants: {_share(found, holes)} of {found + holes} found, {explained} survivors explained, {holes} not"
+    v = _Verdicts.of(report.records)
+    share = _share(v.found, v.drawn - v.equivalent)
+    return f"Mutants: {v.found} of {v.drawn} found, {v.equivalent} are the program itself: {share} of the others; {v.holes} holes"
 
 
-def _verdicts(records: Sequence[Record]) -> tuple[int, int, int]:
-    """Found, explained, holes."""
-    found = sum(r.result.verdict == "found" for r in records)
-    holes = sum(r.hole for r in records)
-    return found, len(records) - found - holes, holes
-
-
-def _share(found: int, holes: int) -> str:
-    return f"{100 * found / (found + holes):.1f} %" if found + holes else "-"
+def _share(found: int, of: int) -> str:
+    return f"{100 * found / of:.1f} %" if of else "-"
 
 
 def _tables(report: Report) -> Iterator[_Table]:
@@ -73,9 +90,14 @@ def _tables(report: Report) -> Iterator[_Table]:
     holes = [r for r in report.records if r.hole]
     if holes:
         yield _survivors("Holes", "Survivors that nobody has explained: a check is missing.", holes)
-    head = ("", "drawn", "found", "explained", "holes", "found of what can be found")
-    numbers = frozenset(range(1, 6))
-    text = "A survivor that is explained cannot be told from the program, or changes only what no specification states."
+    head = ("", "drawn", "found", "equivalent", "other reason", "holes", "found of drawn", "found of what is not equivalent")
+    numbers = frozenset(range(1, 8))
+    proved = sum(bool(r.proof) and r.result.verdict == "survived" for r in report.records)
+    text = (
+        "Equivalent: nobody can tell it from the program; of "
+        f"{proved} of these a test goes through all that the reason speaks of, of the others it is an argument. Other reason: it "
+        "changes only cycles, or what the cost model expects within its gate."
+    )
     yield _Table("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)
     yield _Table("By operator", "", head, _grouped(report, lambda r: r.result.mutant.operator), numbers)
     yield _Table("By what found them", "", ("test", "mutants"), tuple(_tests(report)), frozenset({1}))
@@ -94,8 +116,7 @@ def _grouped(report: Report, key: Callable[[Record], str]) -> tuple[tuple[str, .
         groups.setdefault(key(r), []).append(r)
     rows: list[tuple[str, ...]] = []
     for name, records in [*sorted(groups.items()), ("all", list(report.records))]:
-        found, explained, holes = _verdicts(records)
-        rows.append((name, f"{len(records)}", f"{found}", f"{explained}", f"{holes}", _share(found, holes)))
+        rows.append((name, *_Verdicts.of(records).cells))
     return tuple(rows)
 
 
@@ -124,10 +145,16 @@ def _kind(test: str) -> str:
 def _survivors(title: str, text: str, records: Sequence[Record]) -> _Table:
     rows = tuple(
         (r.result.mutant.id, r.result.mutant.place, r.result.mutant.operator, shown(r.result.mutant.before, 70),
-         shown(r.result.mutant.after, 70), r.kind or "-", r.reason or "-")
+         shown(r.result.mutant.after, 70), r.kind or "-", r.reason or "-", r.proof.partition("::")[2] or "-")
         for r in records
     )  # fmt: skip
-    return _Table(title, text, ("id", "place", "operator", "was", "became", "kind", "reason"), rows, code=frozenset({3, 4}))
+    return _Table(
+        title,
+        text,
+        ("id", "place", "operator", "was", "became", "kind", "reason", "test of the reason"),
+        rows,
+        code=frozenset({3, 4}),
+    )
 
 
 def _row(r: Record) -> tuple[str, ...]:

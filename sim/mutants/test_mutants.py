@@ -28,7 +28,11 @@ def _run(folder: Path, *arguments: str, path: tuple[Path, ...] = ()) -> subproce
 
 
 def test_the_list_of_survivors_can_be_read() -> None:
-    assert load_survivors(Path(__file__).with_name("survivors.toml"))
+    found = load_survivors(Path(__file__).with_name("survivors.toml"))
+    assert found
+    for j in found.values():
+        file, _, name = j.test.partition("::")
+        assert not j.test or f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{j.id}: there is no {j.test}"
 
 
 @pytest.mark.nightly

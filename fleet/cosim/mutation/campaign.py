@@ -9,10 +9,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.cosim.cases import find_cases
+from fleet.cosim.cases import Case, find_cases
 from fleet.cosim.mutation.mutant import Mutant, Over, Result
 from fleet.cosim.mutation.probes import Effort
 from fleet.cosim.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
@@ -40,6 +40,7 @@ _PYTHON_SOURCES = (
     "fleet/cosim/streams",
     "sim/cases",
 )
+_TESTS = ("tests", "sim")
 _SAVED_EVERY = 10.0
 
 
@@ -50,7 +51,11 @@ class Campaign:
     Attributes:
         device; root: the project or workspace, whose `tests` and `sim/cases` there are.
         work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
-        resume: results that the folder has for the same sources are taken.
+        resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too, or
+            where it is explained.
+        known: mutant -> what found it before, which is asked first.
+        explained: mutants whose survival has a reason.
+        equivalent: of these, those that are said to be the program itself: only what is quickest looks whether that can be.
     """
 
     device: str
@@ -59,6 +64,9 @@ class Campaign:
     jobs: int = 1
     effort: Effort = "usual"
     resume: bool = False
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    explained: frozenset[str] = frozenset()
+    equivalent: frozenset[str] = frozenset()
 
 
 class Target(ABC):
@@ -66,6 +74,8 @@ class Target(ABC):
 
     def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
         self.campaign, self.over, self.mutants, self._results = campaign, over, tuple(mutants), results
+        self.left_out: tuple[str, ...] = ()
+        """What cannot look here, and the command that changes that."""
 
     def draw(self, count: int, seed: int) -> list[Mutant]:
         """`count` of them, or all where there are no more."""
@@ -80,27 +90,30 @@ class Target(ABC):
 
     def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, Result]:
         """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
-        stored = load_results(self._results)
+        tests = content(self.campaign.root, _TESTS)
+        stored = load_results(self._results, tests, self.campaign.explained)
         done = {m.id: stored[m.id] for m in wanted if m.id in stored} if self.campaign.resume else {}
         for result in done.values():
             told(result)
         rest = [m for m in wanted if m.id not in done]
         if rest:
-            self._prepare(tell)
+            self._prepare(tell, rest)
             saved = time.monotonic()
-            for result in self._each(rest):
-                done[result.mutant.id] = stored[result.mutant.id] = result
-                tell(len(done) / len(wanted), f"{len(done)} of {len(wanted)} mutants")
-                told(result)
-                if time.monotonic() - saved > _SAVED_EVERY:
-                    saved = time.monotonic()
-                    save_results(self._results, stored)
-            save_results(self._results, stored)
+            try:
+                for result in self._each(rest):
+                    done[result.mutant.id] = stored[result.mutant.id] = result
+                    tell(len(done) / len(wanted), f"{len(done)} of {len(wanted)} mutants")
+                    told(result)
+                    if time.monotonic() - saved > _SAVED_EVERY:
+                        saved = time.monotonic()
+                        save_results(self._results, stored, tests)
+            finally:  # an interrupted run goes on from here
+                save_results(self._results, stored, tests)
         return {m.id: done[m.id] for m in wanted}
 
     @abstractmethod
-    def _prepare(self, tell: Progress) -> None:
-        """Builds and records what all mutants need."""
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
+        """Builds and records what all mutants need, and runs what looks for these without one. Raises HarnessError."""
 
     @abstractmethod
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
@@ -127,7 +140,7 @@ class _Hardware(Target):
         self._design: Design | None = None
         self._known: Path | None = None
 
-    def _prepare(self, tell: Progress) -> None:
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
         self._design = self._schemata.write(self._folder / "rtl")
         build(self._design, progress=tell)
         self._known = references(self.campaign.device, self._design, self._folder, tell, self.campaign.effort)
@@ -136,7 +149,8 @@ class _Hardware(Target):
         assert self._design is not None
         assert self._known is not None
         with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
-            arguments = (self.campaign.device, self._design, self._known, Path(folder), self.campaign.root, self.campaign.effort)
+            c = self.campaign
+            arguments = (c.device, self._design, self._known, Path(folder), c.root, c.effort, dict(c.known), c.equivalent)
             if self.campaign.jobs == 1:
                 _start_worker(*arguments)
                 yield from map(_hunt, rest)
@@ -149,8 +163,11 @@ class _Hardware(Target):
 _worker: list[RtlHunt] = []
 
 
-def _start_worker(device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort) -> None:
-    _worker[:] = [RtlHunt(device, design, known, folder, root, effort)]
+def _start_worker(
+    device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str],
+    equivalent: frozenset[str],
+) -> None:  # fmt: skip
+    _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before, equivalent)]
 
 
 def _hunt(mutant: Mutant) -> Result:
@@ -165,14 +182,16 @@ class _Python(Target):
         self._changes, self._cases = found.changes, cases
         self._hunt: PythonHunt | None = None
 
-    def _prepare(self, tell: Progress) -> None:
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
         tell(0.0, "recording streams")
         kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, self.campaign.effort)
-        self._hunt = PythonHunt(self.campaign.device, kept, self.campaign.root, self._cases)
+        self._hunt = PythonHunt(
+            self.campaign.device, kept, self.campaign.root, self._cases, self.campaign.known, self.campaign.equivalent
+        )
         tell(0.0, "running what looks for mutants without one")
-        clean = self._hunt.look(self.mutants[0], None)
-        if clean.verdict != "survived":
-            raise HarnessError(f"the unchanged program is found by {clean.test}: {clean.how}", where=self.campaign.device)
+        test, how = self._hunt.unchanged(rest)
+        if test:
+            raise HarnessError(f"the unchanged program is found by {test}: {how}", where=self.campaign.device)
 
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
         hunt = self._hunt
@@ -185,16 +204,21 @@ def open_target(campaign: Campaign, over: Over) -> Target:
     instruction_set, device = find_device(campaign.device)
     if over == "rtl":
         return _Hardware(campaign, instruction_set, device)
-    return _Python(campaign, instruction_set, over, list(_cases(campaign.root, instruction_set, device)))
+    cases = list(_cases(campaign.root, instruction_set, device))
+    # Some files are made by a command; without them a case says nothing of a mutant.
+    there = [c for c in cases if all(p is None or p.exists() for p in (c.weights, c.input, c.labels))]
+    target = _Python(campaign, instruction_set, over, [c.path for c in there])
+    target.left_out = tuple(f"case {c.name} ({c.make or 'its files are missing'})" for c in cases if c not in there)
+    return target
 
 
-def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Path]:
+def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Case]:
     """Cases of the project and of the set that run on the device in the quick tier."""
     for folder in (root / "sim" / "cases", instruction_set.cases):
         if folder is not None and folder.is_dir():
             for case in find_cases(folder):
                 if any(r.device == device.name and r.tier == "quick" and "iss" in r.engines for r in case.runs):
-                    yield case.path
+                    yield case
 
 
 def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
@@ -202,12 +226,14 @@ def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
     return [(o, count // len(over) + (i < count % len(over))) for i, o in enumerate(over)]
 
 
-def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged]) -> list[Record]:
-    """Results with what a person has said of survivors."""
+def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged], seed: int = 0) -> list[Record]:
+    """Results with what a person has said of survivors. seed: of the draw."""
     records: list[Record] = []
     for r in results:
         known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
-        records.append(Record(device, r, known.kind, known.reason) if known is not None else Record(device, r))
+        records.append(
+            Record(device, r, known.kind, known.reason, seed, known.test) if known is not None else Record(device, r, seed=seed)
+        )
     return records
 
 

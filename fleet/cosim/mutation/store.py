@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,18 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Record:
-    """A result in a report. kind and reason: of a survivor that was judged, else empty."""
+    """A result in a report.
+
+    kind, reason: of a survivor that was judged, else empty; proof: the test that goes through the reason, where there is one.
+    seed: of the draw.
+    """
 
     device: str
     result: Result
     kind: str = ""
     reason: str = ""
+    seed: int = 0
+    proof: str = ""
 
     @property
     def hole(self) -> bool:
@@ -54,11 +60,19 @@ class Report:
     records: tuple[Record, ...] = ()
 
     def with_draw(self, drawn: Drawn, records: Iterable[Record]) -> Report:
-        """With a draw and its results, which take the place of an earlier one of the same device and place."""
-        key = (drawn.device, drawn.over)
-        draws = [d for d in self.draws if (d.device, d.over) != key]
-        kept = [r for r in self.records if (r.device, r.result.mutant.over) != key]
-        return Report((*draws, drawn), (*kept, *records))
+        """With a draw and its results, which take the place of an earlier one of the same device, place and seed.
+
+        A mutant that another draw of the device has too stands there once, with the newer result.
+        """
+        key, mine = (drawn.device, drawn.over, drawn.seed), list(records)
+        again = {(r.device, r.result.mutant.id) for r in mine}
+        draws = [d for d in self.draws if (d.device, d.over, d.seed) != key]
+        kept = [r for r in self.records if (r.device, r.result.mutant.over, r.seed) != key]
+        return Report((*draws, drawn), (*(r for r in kept if (r.device, r.result.mutant.id) not in again), *mine))
+
+    def tests(self) -> Mapping[str, str]:
+        """Mutant -> the test that found it."""
+        return {r.result.mutant.id: r.result.test for r in self.records if r.result.verdict == "found"}
 
 
 def content(root: Path, folders: Sequence[str]) -> str:
@@ -70,18 +84,23 @@ def content(root: Path, folders: Sequence[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def save_results(path: Path, results: Mapping[str, Result]) -> None:
-    """By id, for `load_results`. Raises FleetError."""
-    _write(path, {"form": _FORM, "results": {k: asdict(r) for k, r in results.items()}})
+def save_results(path: Path, results: Mapping[str, Result], tests: str) -> None:
+    """By id, for `load_results`. tests: hash of what looked. Raises FleetError."""
+    _write(path, {"form": _FORM, "tests": tests, "results": {k: asdict(r) for k, r in results.items()}})
 
 
-def load_results(path: Path) -> dict[str, Result]:
-    """Nothing where there is no file. Raises ModelError for one that is none."""
+def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, Result]:
+    """Nothing where there is no file. A survivor holds where `tests` is what it was, or where it is explained.
+
+    Raises ModelError for a file that is none.
+    """
     if not path.exists():
         return {}
     table = _read(path)
     try:
-        return {k: _result(r) for k, r in table["results"].items()}
+        found = {k: _result(r) for k, r in table["results"].items()}
+        same = table.get("tests") == tests
+        return {k: r for k, r in found.items() if r.verdict == "found" or same or k in explained}
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"no results of mutants ({error})", where=str(path), hint="remove it") from error
 
@@ -89,8 +108,9 @@ def load_results(path: Path) -> dict[str, Result]:
 def save_report(path: Path, report: Report) -> None:
     """`mutants.json`. Raises FleetError."""
     mutants = [
-        {"device": r.device, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind, "reason": r.reason,
-         "test": r.result.test, "how": r.result.how, "tests": r.result.tests, "seconds": round(r.result.seconds, 1)}
+        {"device": r.device, "seed": r.seed, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind,
+         "reason": r.reason, "proof": r.proof, "test": r.result.test, "how": r.result.how, "tests": r.result.tests,
+         "seconds": round(r.result.seconds, 1)}
         for r in report.records
     ]  # fmt: skip
     _write(path, {"form": _FORM, "draws": [asdict(d) for d in report.draws], "mutants": mutants})
@@ -111,8 +131,9 @@ def load_report(path: Path) -> Report:
 
 def _record(m: dict[str, Any]) -> Record:
     device, kind, reason = m.pop("device"), m.pop("kind"), m.pop("reason")
+    seed, proof = m.pop("seed", 0), m.pop("proof", "")  # reports of one seed did without
     said = {k: m.pop(k) for k in ("verdict", "test", "how", "tests", "seconds")}
-    return Record(device, Result(Mutant(**m), **said), kind, reason)
+    return Record(device, Result(Mutant(**m), **said), kind, reason, seed, proof)
 
 
 def _result(table: dict[str, Any]) -> Result:

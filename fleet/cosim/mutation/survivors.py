@@ -9,7 +9,8 @@ reason = "written at every start, before it is read"
 ```
 
 kind: "equivalent" (nobody can tell it from the program), "performance" (results stay, cycles change or may), "cost" (what the cost
-model expects changes within its gate). Whatever is not listed is a hole.
+model expects changes within its gate). `test`, where there is one, names the test that goes through all that the reason speaks of
+(`tests/.../test_x.py::test_y`). Whatever is not listed is a hole.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ __all__ = ["KINDS", "Judged", "load_survivors"]
 
 KINDS = ("equivalent", "performance", "cost")
 _KEYS = {"id", "place", "kind", "reason"}
+_MORE = {"test"}
 
 
 @dataclass(frozen=True)
 class Judged:
-    """place: for people; the id alone decides."""
+    """place: for people; the id alone decides. test: that holds the reason, empty for an argument alone."""
 
     id: str
     place: str
     kind: str
     reason: str
+    test: str = ""
 
 
 def load_survivors(path: Path) -> Mapping[str, Judged]:
@@ -55,7 +58,7 @@ def load_survivors(path: Path) -> Mapping[str, Judged]:
         if not isinstance(entry, dict):
             raise ModelError("expected a table", where=where)
         texts = {str(k): v for k, v in cast("dict[Any, Any]", entry).items()}
-        if set(texts) != _KEYS or not all(isinstance(v, str) and v.strip() for v in texts.values()):
+        if set(texts) - _MORE != _KEYS or not all(isinstance(v, str) and v.strip() for v in texts.values()):
             raise ModelError(f"expected the texts {', '.join(sorted(_KEYS))}", where=where)
         judged = Judged(**texts)
         if judged.kind not in KINDS:

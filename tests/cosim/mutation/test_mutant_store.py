@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,30 @@ GOOD = '[[survivor]]\nid = "0123456789"\nplace = "rtl/a.sv (a) logical"\nkind = 
 
 
 def test_results_come_back(tmp_path: Path) -> None:
-    save_results(tmp_path / "r.json", {"0123456789": FOUND})
-    assert load_results(tmp_path / "r.json") == {"0123456789": FOUND}
-    assert load_results(tmp_path / "none.json") == {}
+    save_results(tmp_path / "r.json", {"0123456789": FOUND}, "these")
+    assert load_results(tmp_path / "r.json", "others") == {"0123456789": FOUND}
+    assert load_results(tmp_path / "none.json", "these") == {}
+
+
+def test_a_survivor_of_other_tests_is_looked_for_again(tmp_path: Path) -> None:
+    save_results(tmp_path / "r.json", {"0123456789": SURVIVED}, "these")
+    assert load_results(tmp_path / "r.json", "these") == {"0123456789": SURVIVED}
+    assert load_results(tmp_path / "r.json", "these and one more") == {}
+    assert load_results(tmp_path / "r.json", "these and one more", {"0123456789"}) == {"0123456789": SURVIVED}, "it has a reason"
+
+
+def test_draws_of_two_seeds_stand_side_by_side_and_a_mutant_of_both_once(tmp_path: Path) -> None:
+    other = Result(replace(MUTANT, id="9876543210"), "found", "tests/a/test_b.py::test_c", "1 is not 2", 1, 1.0)
+    one, two = Drawn("d", "rtl", 7, 2, 10, 3.0), Drawn("d", "rtl", 8, 1, 10, 3.0)
+    report = Report().with_draw(one, [Record("d", SURVIVED, seed=7), Record("d", other, seed=7)])
+    report = report.with_draw(two, [Record("d", FOUND, seed=8)])
+    assert report.draws == (one, two)
+    assert [(r.result.mutant.id, r.result.verdict, r.seed) for r in report.records] == [
+        ("9876543210", "found", 7), ("0123456789", "found", 8)
+    ]  # fmt: skip
+    assert report.tests() == {"9876543210": other.test, "0123456789": FOUND.test}
+    save_report(tmp_path / "mutants.json", report)
+    assert [r.seed for r in load_report(tmp_path / "mutants.json").records] == [7, 8]
 
 
 def test_a_report_takes_the_place_of_an_older_draw(tmp_path: Path) -> None:
@@ -73,7 +95,7 @@ def test_a_wrong_list_of_survivors_is_refused(tmp_path: Path, text: str, says: s
 def test_the_page_counts_and_escapes(tmp_path: Path) -> None:
     report = Report().with_draw(Drawn("d", "rtl", 7, 2, 10, 3.0), [Record("d", FOUND), Record("d", SURVIVED)])
     page = write_mutants(report, tmp_path).read_text()
-    assert "50.0 % of 2 found, 0 survivors explained, 1 not" in page
+    assert "1 of 2 found, 0 are the program itself: 50.0 % of the others; 1 holes" in page
     assert "Holes" in page
     assert "&lt;differs&gt;" in page
     assert "<differs>" not in page
@@ -91,3 +113,18 @@ def test_where_there_are_no_tests_none_are_run(tmp_path: Path) -> None:
     assert hunt._regression(MUTANT) == ("", "")
     with pytest.raises(ValueError, match="no test files"):
         pytest_command([])
+
+
+def test_the_page_counts_what_is_equivalent_apart_from_what_only_has_a_reason(tmp_path: Path) -> None:
+    def survivor(n: int, kind: str, proof: str = "") -> Record:
+        return Record("d", replace(SURVIVED, mutant=replace(MUTANT, id=f"{n:010x}")), kind, "because", proof=proof)
+
+    records = [Record("d", FOUND), survivor(1, "equivalent", "tests/a.py::test_b"), survivor(2, "equivalent"), survivor(3, "cost")]
+    report = Report().with_draw(Drawn("d", "rtl", 7, 4, 10, 3.0), records)
+    save_report(tmp_path / "mutants.json", report)
+    assert [r.proof for r in load_report(tmp_path / "mutants.json").records] == ["", "tests/a.py::test_b", "", ""]
+    write_mutants(report, tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "# Mutants: 1 of 4 found, 2 are the program itself: 50.0 % of the others; 0 holes" in text
+    assert "| all | 4 | 1 | 2 | 1 | 0 | 25.0 % | 50.0 % |" in text
+    assert "of 1 of these a test goes through" in text

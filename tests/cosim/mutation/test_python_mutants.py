@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fleet.cosim.mutation.mutant import Mutant
 from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.python_hook import environment
+from fleet.cosim.mutation.python_hunt import PythonHunt
 from fleet.cosim.mutation.python_sites import changed, changes
 
 SOURCE = '''"""Text 1 + 1."""
@@ -103,3 +106,62 @@ def test_what_hangs_is_found(tmp_path: Path) -> None:
     test, how = Outside(tmp_path).run("it", command, {}, 0.3)
     assert test == "it"
     assert "does not end" in how
+
+
+TESTS = {
+    "tests/transforms/test_fold.py": "from fleet.transforms.fold import f\n",
+    "tests/transforms/test_other.py": "",
+    "tests/engines/test_iss.py": "    from fleet.transforms.fold import f\n",
+    "tests/engines/test_text.py": "# of fleet.transforms.fold nothing is imported\n",
+    "tests/targets/test_small.py": "DEVICE = 'small'\n",
+    "tests/targets/test_smaller.py": "DEVICE = 'smaller'\n",
+    "tests/docs/test_names.py": "from fleet.transforms.fold import f\n",
+    "tests/frontend/test_user.py": "from fleet.frontend.user import g\n",
+    "fleet/transforms/fold.py": "def f() -> int:\n    return 1 + 1\n",
+    "fleet/transforms/hidden.py": "def h() -> int:\n    return 1 + 1\n",
+    "fleet/isa/mine/lower.py": "def e() -> int:\n    return 1 + 1\n",
+    "fleet/frontend/user.py": "from fleet.transforms.hidden import h\n",
+}
+
+
+def _looking(root: Path, file: str) -> list[list[str]]:
+    """Test files of every stage."""
+    for name, text in TESTS.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    hunt = PythonHunt("small", root / "none", root, ())
+    mutant = Mutant("0123456789", "passes", file, 2, "f", "arithmetic", "1 + 1", "(1) - (1)", "return 1 + 1")
+    stages = [[a for a in command if a.endswith(".py")] for _, command in hunt._stages(mutant)]
+    return [[str(Path(a).relative_to(root)) for a in files] for files in stages if files]
+
+
+def test_the_nearest_tests_look_first_then_those_elsewhere_that_import_the_module(tmp_path: Path) -> None:
+    assert _looking(tmp_path, "fleet/transforms/fold.py") == [
+        ["tests/transforms/test_fold.py"], ["tests/transforms/test_other.py"], ["tests/engines/test_iss.py"]
+    ]  # fmt: skip
+
+
+def test_of_a_module_that_no_test_imports_those_of_its_users_look(tmp_path: Path) -> None:
+    assert _looking(tmp_path, "fleet/transforms/hidden.py")[-1] == ["tests/frontend/test_user.py"]
+
+
+def test_of_a_set_s_compiler_tests_look_that_compile_for_the_device(tmp_path: Path) -> None:
+    assert _looking(tmp_path, "fleet/isa/mine/lower.py") == [["tests/targets/test_small.py"]]
+
+
+class _OneFile(PythonHunt):
+    """Each mutant is looked for by the test file of its unit."""
+
+    def _stages(self, mutant: Mutant) -> Iterator[tuple[str, list[str]]]:
+        yield "tests", pytest_command([self._root / f"test_{mutant.unit}.py"])
+
+
+def test_what_looks_for_any_of_the_mutants_must_pass_without_one(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_a() -> None:\n    pass\n")
+    (tmp_path / "test_b.py").write_text("def test_b() -> None:\n    raise AssertionError('always')\n")
+    hunt = _OneFile("small", tmp_path / "none", tmp_path, ())
+    one, two = (Mutant(f"{u}" * 10, "passes", "fleet/a.py", 2, u, "arithmetic", "1 + 1", "(1) - (1)", "") for u in "ab")
+    assert hunt.unchanged([one]) == ("", "")
+    test, how = hunt.unchanged([one, two])
+    assert test.endswith("test_b.py::test_b")
+    assert "always" in how

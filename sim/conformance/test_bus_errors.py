@@ -1,0 +1,101 @@
+"""Memory that ends too early: an access behind its end is answered with an error, with which the instruction ends.
+
+No legal address of a device leaves its memory, so nothing else meets these answers. Here one operand after the other is moved
+to the end of memory, and the hardware gets memory that is cut off inside of it. It must say so, write nothing that is not its own,
+not hang on what it had not written yet, and do the next instruction as if nothing had been.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+from chosen import devices
+from test_end_of_memory import at_the_end
+
+from fleet.cosim.streams.case import Setting, StreamCase
+from fleet.cosim.streams.images import Images, differences
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case, names
+from fleet.isa.contract import Range, Write
+
+BUS_ERROR = 6  # of every set: docs/instruction-sets.md
+MEMORIES = ("ideal", "fixed:40", "stall:5")
+BEAT = 64
+
+
+@dataclass(frozen=True)
+class Cut:
+    """space: whose files end `missing` bytes early. moved: what may differ afterwards."""
+
+    space: str
+    missing: int
+    moved: Sequence[Range]
+
+
+class Short(Images):
+    """Memory whose files the hardware finds cut off."""
+
+    cut: Cut | None = None
+
+    def clear(self) -> None:
+        """Every byte is 0, and all of them are there."""
+        for (space, _), path in self.memory.paths.items():
+            os.truncate(path, 0)
+            os.truncate(path, self.memory.device.memory[space])
+        self.memory.clear_arrays()
+
+    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None) -> None:
+        """What lies behind the cut is not kept."""
+        super().fill(blocks, parameters)
+        self.end(0 if self.cut is None else self.cut.missing)
+
+    def end(self, missing: int) -> None:
+        """Makes the files of the space so much shorter than memory."""
+        for (space, _), path in self.memory.paths.items():
+            if self.cut is not None and space == self.cut.space:
+                os.truncate(path, self.memory.device.memory[space] - missing)
+
+
+def _cuts(runner: StreamRunner, name: str) -> Iterator[tuple[StreamCase, Cut]]:
+    """The case with a call before its last one that meets the end of memory, for every operand of it."""
+    original = make_case(name)
+    for case in at_the_end(name):
+        call = case.calls[-1]
+        unit = runner.set.instructions[call.instruction]
+        ranges = [*unit.reads(runner.device, call.fields), *unit.writes(runner.device, call.fields)]
+        for space in runner.device.memory:
+            moved = [r for r in ranges if r.space == space and r.offset + r.size == runner.device.memory[space]]
+            if moved:
+                missing = max(BEAT, min(r.size for r in moved) // 2 // BEAT * BEAT)
+                hull = [r for r in ranges if r.space == space and r.offset + r.size > runner.device.memory[space] // 2]
+                yield replace(case, calls=(*case.calls, original.calls[-1])), Cut(space, missing, hull)
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("device", devices())
+def test_an_error_of_the_memory_ends_the_instruction_and_nothing_else(device: str, memory: str) -> None:
+    tried = 0
+    with StreamRunner(device, stop=False) as runner:
+        runner.found.close()
+        found = Short(runner.device, runner.folder / "short")
+        runner.found = found
+        for name in (n for n in names(device) if n.endswith(("/directed/0", "/directed/7"))):
+            for case, cut in _cuts(runner, name):
+                tried += 1
+                found.cut = cut
+                expected = runner.model(case)
+                commits, status = runner.hardware(case, Setting(memory))
+                found.end(0)
+                where = f"{case.name}, {cut.missing} bytes of {cut.space} missing"
+                assert [c.cause for c in commits[:-2]] == [0] * (len(commits) - 2), where
+                assert commits[-2].cause == BUS_ERROR, f"{where}: {status.refusal or 'no access was refused'}"
+                assert commits[-1].architectural == expected[-1].architectural, f"{where}: the instruction behind it"
+                stray = [
+                    b for b in differences(runner.expected, found)[0]
+                    if b.space != cut.space or not any(r.offset <= b.address < r.offset + r.size for r in cut.moved)
+                ]  # fmt: skip
+                assert not stray, f"{where}: {stray[0]}"
+    assert tried > len(runner.set.instructions) // 2

@@ -40,6 +40,8 @@ FAMILIES = ("executed", "refused", "start", "field", "remainder", "stride", "res
 NO_MODE = "-"
 """Mode of a cross of an instruction without any."""
 _SAMPLE = 12
+_TELLING = 96
+"""Calls after which two modes that always said the same are taken for one."""
 
 
 def distance_class(distance: int | None) -> str:
@@ -173,7 +175,7 @@ def _strided(space: Space, name: str) -> frozenset[str]:
 
 def _distinct(space: Space, name: str, modes: tuple[Place, ...]) -> tuple[Place, ...]:
     """Modes without those that say in every sampled call what an earlier one says."""
-    calls = sample_calls(space, name, 2 * _SAMPLE)
+    calls = sample_calls(space, name, _TELLING)
     known: dict[tuple[int, ...], Place] = {}
     for p in modes:
         values = [p.field.get(c.fields[p.register.name]) for c in calls]

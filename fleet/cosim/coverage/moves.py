@@ -185,8 +185,9 @@ class Mover:
         """Changes strides and sizes until `reached`. shape: that the sizes have already and keep, "" for any."""
         sizes, blocks = self.space.sizes[call.instruction], self.space.blocks
         movable = [p for p in self.space.places[call.instruction] if p.free and p.field.kind in {"size", "stride", "count"}]
+        done = reached(call)
         for _ in range(_STEPS if movable else 0):
-            if reached(call):
+            if done:
                 break
             tried = self._step(call, movable, shape, rng)
             if rng.random() < _TWO:
@@ -194,8 +195,8 @@ class Mover:
             if tried == call or not keeps(tried) or (shape and offending(sizes, tried.fields, blocks, shape)):
                 continue
             moved = self.legal(tried, known)
-            if moved is not None and not (shape and offending(sizes, moved.fields, blocks, shape)):
-                call = moved
+            if moved is not None and moved != call and not (shape and offending(sizes, moved.fields, blocks, shape)):
+                call, done = moved, reached(moved)
         return call
 
     def _step(self, call: Call, among: Sequence[Place], shape: str, rng: np.random.Generator) -> Call:

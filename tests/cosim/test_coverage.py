@@ -13,7 +13,7 @@ import pytest
 
 from fleet.cosim.coverage.account import Account, Tried, load_account
 from fleet.cosim.coverage.aimed import aimer
-from fleet.cosim.coverage.aims import SEPARATOR, aims_of, text_of
+from fleet.cosim.coverage.aims import aims_of, keys_of, text_of
 from fleet.cosim.coverage.bins import FAMILIES, Space, distance_class, family, sample_calls, space_of
 from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.coverage.run import new_account
@@ -226,7 +226,7 @@ def test_a_program_has_an_aim_in_each_of_its_calls(device: str, spaces: dict[str
         aimed = aim.draw(text, number)
         case = make_case(f"{device}/{aimed.draws[-1].call.instruction}/aimed/{text}/{number}")
         assert case.calls == aimed.calls
-        assert aimed.reached <= set(text.split(SEPARATOR))
+        assert aimed.reached <= set(keys_of(text))
         run(case, steering, images[device])
         said |= {cell(k) for k in aimed.reached}
     assert steering.unknown == set()
@@ -248,7 +248,10 @@ def test_crosses_that_differ_in_the_mode_field_alone_are_one_call(spaces: dict[s
         ("mvm_onchip.out=0x1", rest),  # the field has another value
         ("mvm_res_mode.relu=0x1", "over:dense:ordinary:1"),  # another shape
     )]  # fmt: skip
-    aims = aims_of(space, text_of([*keys, "mvm:executed:yes"]))
+    text = text_of([*keys, "mvm:executed:yes"])
+    assert text.startswith(f"mvm:cross:mvm_res_mode.relu=0x1+mvm_onchip.out=0x0+mvm_onchip.out=0x1:{rest},mvm:cross:")
+    assert keys_of(text) == [*keys, "mvm:executed:yes"]
+    aims = aims_of(space, text)
     assert [a.keys for a in aims] == [tuple(keys[:2]), (keys[2],), (keys[3],), ("mvm:executed:yes",)]
     assert aims[0].modes == ("mvm_res_mode.relu=0x1", "mvm_onchip.out=0x0")
 

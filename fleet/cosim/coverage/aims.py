@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from fleet.cosim.coverage.bins import NO_MODE, Space, family
 from fleet.errors import DeviceError
 
-__all__ = ["SEPARATOR", "Aim", "aims_of", "field_of", "same_call", "text_of"]
+__all__ = ["SEPARATOR", "TOGETHER", "Aim", "aims_of", "field_of", "keys_of", "same_call", "text_of"]
 
-SEPARATOR = ","
-"""Between the bins of one program."""
+SEPARATOR, TOGETHER = ",", "+"
+"""Between the bins of one program; between the modes of crosses that agree in all else, which are one call's."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,42 @@ def same_call(a: Aim, b: Aim) -> bool:
 
 
 def aims_of(space: Space, text: str) -> tuple[Aim, ...]:
-    """The aims of a program: keys with `SEPARATOR` between them, one aim for what one call can meet.
+    """The aims of a program, one for what one call can meet; see `text_of`.
 
     Raises DeviceError for a key that is no bin.
     """
     found: list[Aim] = []
-    for key in text.split(SEPARATOR):
+    for key in keys_of(text):
         aim = _aim_of(space, key)
         if found and same_call(found[-1], aim):
             found[-1] = replace(found[-1], keys=(*found[-1].keys, key), modes=(*found[-1].modes, *aim.modes))
         else:
             found.append(aim)
     return tuple(found)
+
+
+def keys_of(text: str) -> list[str]:
+    """The bins of a program's text."""
+    found: list[str] = []
+    for part in text.split(SEPARATOR):
+        if ":cross:" in part:
+            first, kind, modes, rest = part.split(":", 3)
+            found += [f"{first}:{kind}:{mode}:{rest}" for mode in modes.split(TOGETHER)]
+        else:
+            found.append(part)
+    return found
+
+
+def text_of(keys: Sequence[str]) -> str:
+    """The bins of a program as its name has them: crosses that follow each other and differ in the mode alone are one part."""
+    found: list[str] = []
+    for key in keys:
+        parts, before = key.split(":"), found[-1].split(":") if found else []
+        if ":cross:" in key and [*parts[:2], *parts[3:]] == [*before[:2], *before[3:]]:
+            found[-1] = ":".join([*parts[:2], before[2] + TOGETHER + parts[2], *parts[3:]])
+        else:
+            found.append(key)
+    return SEPARATOR.join(found)
 
 
 def _aim_of(space: Space, key: str) -> Aim:
@@ -87,8 +111,3 @@ def _aim_of(space: Space, key: str) -> Aim:
     if kind == "stride":
         return Aim(keys, name, stride=parts[3], side=parts[2])
     return Aim(keys, name)
-
-
-def text_of(keys: Sequence[str]) -> str:
-    """The reverse of `aims_of`."""
-    return SEPARATOR.join(keys)

@@ -69,6 +69,7 @@ def run_isa_coverage(asked: Asked) -> int:
             rtl = _hardware(asked, space)
     if not total.programs:
         raise ComparisonFailure("nothing was run", where=asked.device, hint="give more --minutes, or --merge FILE")
+    rtl = rtl or _known_hardware(asked, total)
     total.save(asked.report / "account.json")
     page = write_coverage(space, total, rtl, asked.report)
     for line in _lines(space, total, rtl):
@@ -96,6 +97,19 @@ def _hardware(asked: Asked, space: Space) -> RtlCoverage:
     measured = measure(asked.device, found, files, sources, load_exclusions(space.hints.exclusions), folder)
     measured.save(asked.report / "rtl.json")
     return measured
+
+
+def _known_hardware(asked: Asked, total: Account) -> RtlCoverage | None:
+    """What an earlier run counted of the same description, which left it beside its account: the last merged one's that did."""
+    from fleet.cosim.coverage.rtl import load_rtl
+
+    for path in reversed(asked.merge):
+        beside = path.with_name("rtl.json")
+        if beside.is_file():
+            found = load_rtl(beside)
+            if (found.device, found.description_hash) == (total.device, total.description_hash):
+                return found
+    return None
 
 
 def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[str]:

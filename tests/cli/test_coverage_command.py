@@ -11,6 +11,7 @@ from fleet.cli.main import main
 from fleet.cosim.coverage import run as runs
 from fleet.cosim.coverage.account import Account
 from fleet.cosim.coverage.bins import space_of
+from fleet.cosim.coverage.rtl import ModuleCoverage, RtlCoverage
 from fleet.isa.registry import find_device
 
 
@@ -46,6 +47,20 @@ def test_what_ran_is_stored_and_shown(call: Call, monkeypatch: pytest.MonkeyPatc
     code, text = call("--minutes", "0", "--merge", str(tmp_path / "account.json"), "--report", str(tmp_path / "again"))
     assert code == 0
     assert "largest holes of" in text
+
+
+def test_the_hardware_that_an_earlier_run_counted_is_shown_with_its_account(call: Call, tmp_path: Path) -> None:
+    account = made()
+    account.save(tmp_path / "account.json")
+    module = ModuleCoverage("top", lines=(3, 4), branches=(1, 1), toggles=(0, 2), assertions=(1, 1))
+    merge = ("--minutes", "0", "--merge", str(tmp_path / "account.json"), "--report", str(tmp_path / "again"))
+    for description, shown in ((account.description_hash, True), ("0" * 64, False)):
+        RtlCoverage("vgemm_small", description, 1, [module]).save(tmp_path / "rtl.json")
+        code, text = call(*merge)
+        assert code == 0
+        assert ("hardware: lines  75.0 %, branches 100.0 %, toggles   0.0 %" in text) == shown
+    (tmp_path / "rtl.json").write_text("[]")
+    assert call(*merge)[0] == 2
 
 
 def test_a_comparison_that_failed_is_exit_code_1(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

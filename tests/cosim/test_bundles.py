@@ -30,6 +30,14 @@ def stored(folder: Path, case: StreamCase = CASE, *, expect: str = "passes") -> 
     return save_bundle(outcome, folder, expect="diverges" if expect == "diverges" else "passes", story="a test", folder_name="one")
 
 
+def test_a_case_with_a_long_name_has_a_folder_all_the_same(tmp_path: Path) -> None:
+    """A program that aims at many bins has a name of a thousand characters; two that end differently have two folders."""
+    names = [f"hbm_small/mvm/aimed/{'mvm:executed:yes,' * 90}mvm:executed:yes/{n}" for n in (1, 2)]
+    outcomes = [StreamOutcome(replace(CASE, name=n), Setting(), (), (), True, ()) for n in names]
+    paths = [save_bundle(o, tmp_path) for o in outcomes]
+    assert [load_bundle(p)[0].name for p in paths] == names
+
+
 def test_blocks_of_one_value_are_stored_as_such(tmp_path: Path) -> None:
     big = Write("ddr", 1 << 20, np.full(1 << 20, 7, np.uint8))
     other = Write("hbm", 64, np.arange(96, dtype=np.uint8), 3)

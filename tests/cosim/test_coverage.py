@@ -13,15 +13,19 @@ import pytest
 
 from fleet.cosim.coverage.account import Account, Tried, load_account
 from fleet.cosim.coverage.aimed import aimer
+from fleet.cosim.coverage.aims import aims_of, keys_of, text_of
 from fleet.cosim.coverage.bins import FAMILIES, Space, distance_class, family, sample_calls, space_of
 from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.coverage.run import new_account
 from fleet.cosim.coverage.steer import Steering
+from fleet.cosim.coverage.touched import nearest, touched_by
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.cosim.streams.hazards import hazards
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute
 from fleet.cosim.streams.suite import is_case_name, make_case, settings
 from fleet.errors import DeviceError, ModelError
+from fleet.isa.conformance import sources
 from fleet.isa.contract import Call
 from fleet.isa.coverage import CoverageHints
 from fleet.isa.registry import find_device, instruction_sets
@@ -114,13 +118,19 @@ def test_every_bin_has_a_family_and_the_numbers_are_some_thousands(device: str, 
     assert all(why for why in space.bins.values() if why is not None)
 
 
+def directed(space: Space, name: str) -> list[Call]:
+    """Directed draws of an instruction: sizes of 1, where strides may not matter, among them."""
+    source = sources(space.instruction_set)[name]
+    return [source.draw_directed(space.device, i, np.random.default_rng(i)).call for i in range(source.directed(space.device))]
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_no_legal_call_has_a_value_outside_the_limits_that_the_set_states(device: str, spaces: dict[str, Space]) -> None:
     """By substitution into drawn calls: what a limit calls impossible is refused every time, and the draws are inside."""
     space, checked = spaces[device], 0
     classes = space.instruction_set.instructions
     for name, found in space.places.items():
-        for call in sample_calls(space, name, 12):
+        for call in [*sample_calls(space, name, 12), *directed(space, name)]:
             for p in (p for p in found if p.limit is not None):
                 now = call.fields[p.register.name]
                 limit = p.limit
@@ -132,6 +142,22 @@ def test_no_legal_call_has_a_value_outside_the_limits_that_the_set_states(device
                         assert classes[name].legal(space.device, fields), f"{name}:{p.label} = {v} is legal"
                         checked += 1
     assert checked > 100
+
+
+def test_what_reads_on_chip_waits_for_an_instruction(spaces: dict[str, Space]) -> None:
+    """The reason for which crosses without a hazard are impossible there, held against draws of every kind."""
+    space, seen = spaces["hbm_small"], 0
+    impossible = {k.split(":")[2] for k, why in space.bins.items() if why is not None and k.endswith(":none") and "onchip" in k}
+    assert impossible == {f"{n}_onchip.in=0x1" for n in ("mvm", "norm", "pos_emb", "softmax", "act", "trp_mvm", "f2w_mvm",
+                          "elementwise")} | {"mvm_onchip.res=0x1", "elementwise_onchip.b=0x1"}  # fmt: skip
+    observer = Observer(space)
+    for name in space.places:
+        for call in [*sample_calls(space, name, 40), *directed(space, name)]:
+            if impossible & set(observer.modes(call)):
+                reads = space.instruction_set.instructions[name].reads(space.device, call.fields)
+                assert any(r.space not in space.device.memory for r in reads), call
+                seen += 1
+    assert seen > 60
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -186,6 +212,61 @@ def test_an_aimed_case_is_made_again_from_its_name_and_reaches_its_bin(
                 assert key in steering.account.met, key
                 reached += 1
     assert reached >= 8
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_program_has_an_aim_in_each_of_its_calls(device: str, spaces: dict[str, Space], images: dict[str, Images]) -> None:
+    space = spaces[device]
+    crosses = [k for k in space.open if family(k) == "cross" and k.split(":")[5] == "ordinary"]
+    rng = np.random.default_rng(2)
+    aim, steering = aimer(space.instruction_set, space.device), Steering(space, new_account(space), 0, steer=True)
+    said: set[str] = set()
+    for number in range(6):
+        text = text_of([str(k) for k in rng.choice(crosses, 6, replace=False)])
+        aimed = aim.draw(text, number)
+        case = make_case(f"{device}/{aimed.draws[-1].call.instruction}/aimed/{text}/{number}")
+        assert case.calls == aimed.calls
+        assert aimed.reached <= set(keys_of(text))
+        run(case, steering, images[device])
+        said |= {cell(k) for k in aimed.reached}
+    assert steering.unknown == set()
+    assert len(said) >= 12
+    # All but what the result decides is told before the program runs.
+    assert said <= {cell(k) for k in steering.account.met if family(k) == "cross"}
+
+
+def cell(key: str) -> tuple[str, ...]:
+    """A cross without its saturation."""
+    parts = key.split(":")
+    return (*parts[:5], parts[6])
+
+
+def test_crosses_that_differ_in_the_mode_field_alone_are_one_call(spaces: dict[str, Space]) -> None:
+    space, rest = spaces["hbm_small"], "whole:dense:ordinary:1"
+    keys = [f"mvm:cross:{m}:{r}" for m, r in (
+        ("mvm_res_mode.relu=0x1", rest), ("mvm_onchip.out=0x0", rest),  # one call
+        ("mvm_onchip.out=0x1", rest),  # the field has another value
+        ("mvm_res_mode.relu=0x1", "over:dense:ordinary:1"),  # another shape
+    )]  # fmt: skip
+    text = text_of([*keys, "mvm:executed:yes"])
+    assert text.startswith(f"mvm:cross:mvm_res_mode.relu=0x1+mvm_onchip.out=0x0+mvm_onchip.out=0x1:{rest},mvm:cross:")
+    assert keys_of(text) == [*keys, "mvm:executed:yes"]
+    aims = aims_of(space, text)
+    assert [a.keys for a in aims] == [tuple(keys[:2]), (keys[2],), (keys[3],), ("mvm:executed:yes",)]
+    assert aims[0].modes == ("mvm_res_mode.relu=0x1", "mvm_onchip.out=0x0")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_nearest_call_is_that_of_the_nearest_hazard(device: str, spaces: dict[str, Space]) -> None:
+    """Against the list of all hazards, which works byte by byte."""
+    space = spaces[device]
+    for number in range(40, 60):
+        calls = make_case(f"{device}/program/{4 * number + 1}").calls  # none of them refused
+        expected = dict.fromkeys(range(len(calls)))
+        for h in hazards(space.instruction_set, space.device, calls):
+            expected[h.later] = min(h.distance, expected[h.later] or h.distance)
+        touched = [touched_by(space.instruction_set, space.device, c) for c in calls]
+        assert {i: nearest(touched[:i], t) for i, t in enumerate(touched)} == expected
 
 
 def test_a_bin_that_does_not_exist_is_one_line() -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.cosim.coverage.results import RESULTS, results_of
-from fleet.cosim.coverage.shapes import shape_of, stride_of
+from fleet.cosim.coverage.shapes import SHAPES, near_shape, offending, shape_of, shapes_left, stride_of
 from fleet.cosim.coverage.values import Place, class_of, examples, fitting, possible, remainder
 from fleet.isa.contract import Device, Range, Write
 from fleet.isa.coverage import Limit
@@ -93,6 +93,45 @@ def test_shape_is_the_most_awkward_remainder(sizes: tuple[int, int], expected: s
     fs = [field(16, "size"), field(16, "size")]
     found = [Place(n, Register(n, 4 * i, "operand", "u", i, (fs[i],), "", "", ""), fs[i], True) for i, n in enumerate("ab")]
     assert shape_of(found, dict(zip("ab", sizes, strict=True)), (8, 32, 64, 128)) == expected
+
+
+def awkward(value: int, blocks: tuple[int, ...]) -> str:
+    """The shape of one size, by trying the blocks from the largest."""
+    for block in sorted(blocks, reverse=True):
+        if value > 1 and (value - 1) % block == 0:
+            return "over"
+        if value > 1 and (value + 1) % block == 0:
+            return "short"
+    return "whole" if value <= 1 or value % min(blocks) == 0 else "other"
+
+
+@QUIET
+@given(
+    values=st.lists(st.integers(0, 300), min_size=1, max_size=4), shape=st.sampled_from(SHAPES),
+    blocks=st.sampled_from([(8, 32, 64, 128), (4,), (16,)]),
+)  # fmt: skip
+def test_what_keeps_sizes_from_a_shape_and_what_brings_them_there(
+    values: list[int], shape: str, blocks: tuple[int, ...]
+) -> None:  # fmt: skip
+    f = field(16, "size")
+    found = [Place(f"s{i}", Register(f"s{i}", 4 * i, "operand", "u", i, (f,), "", "", ""), f, True) for i in range(len(values))]
+    fields = {f"s{i}": v for i, v in enumerate(values)}
+    wrong = offending(found, fields, blocks, shape)
+    assert (not wrong) == (shape_of(found, fields, blocks) == shape)
+    near = {p.label: near_shape(p, fields[p.label], blocks, shape) for p in found}
+    assert all(awkward(v, blocks) == shape for pool in near.values() for v in pool)
+    if wrong and all(near[p.label] for p in wrong):
+        moved = fields | {p.label: near[p.label][0] for p in wrong}
+        assert shape_of(found, moved, blocks) == shape
+
+
+@QUIET
+@given(low=st.integers(0, 40), span=st.integers(0, 40), align=st.sampled_from([1, 4]))
+def test_shapes_that_a_limit_leaves(low: int, span: int, align: int) -> None:
+    blocks = (8, 32)
+    p = place(field(16, "size", align=align), Limit(low, low + span, "because"))
+    inside = [v for v in range(low, low + span + 1) if v % align == 0]
+    assert shapes_left(p, blocks) == {awkward(v, blocks) for v in inside}
 
 
 def test_stride_looks_at_the_gaps_between_the_rows_of_one_operand() -> None:

@@ -14,7 +14,7 @@ from fleet.errors import ModelError
 
 __all__ = ["Account", "Met", "Point", "Tried", "load_account"]
 
-_FORM = 1
+_FORM = 2
 
 
 @dataclass
@@ -109,7 +109,10 @@ class Account:
     def save(self, path: Path) -> None:
         """Writes JSON, whole or not at all. Raises FleetError."""
         table = {"form": _FORM, **asdict(self)}
-        table["met"] = {k: [m.count, m.first, m.setting] for k, m in sorted(self.met.items())}
+        # A name stands there once: that of a program with many aims is long.
+        names = {m.first: i for i, m in enumerate({m.first: m for m in self.met.values()}.values())}
+        table["names"] = list(names)
+        table["met"] = {k: [m.count, names[m.first], m.setting] for k, m in sorted(self.met.items())}
         table["tried"] = {k: [t.draws, t.why] for k, t in sorted(self.tried.items())}
         table["curve"] = [[round(p.seconds, 2), round(p.cpu, 2), p.bins, p.instructions] for p in self.curve]
         table["seconds"], table["cpu"] = round(self.seconds, 2), round(self.cpu, 2)
@@ -123,7 +126,11 @@ def load_account(path: Path) -> Account:
         if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
             raise ValueError(f"not of form {_FORM}")
         rows = cast("dict[str, Any]", table)
-        met = {str(k): Met(int(v[0]), str(v[1]), str(v[2])) for k, v in rows["met"].items()}
+        names = rows.pop("names")
+        if not isinstance(names, list):
+            raise ValueError("its names are no list")
+        names = [str(n) for n in cast("list[Any]", names)]
+        met = {str(k): Met(int(v[0]), names[int(v[1])], str(v[2])) for k, v in rows["met"].items()}
         tried = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
         curve = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
         account = decode(Account, {**rows, "met": {}, "tried": {}, "curve": []}, str(path), "account")

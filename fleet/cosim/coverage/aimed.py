@@ -1,4 +1,4 @@
-"""Draws that aim at a bin: made again from the bin's key and a number alone."""
+"""Programs that aim at bins: made again from the bins' keys and a number alone."""
 
 from __future__ import annotations
 
@@ -9,61 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from fleet.cosim.coverage.bins import NO_MODE, Space, distance_class, family, space_of
+from fleet.cosim.coverage.aims import Aim, aims_of, field_of
+from fleet.cosim.coverage.bins import Space, distance_class, space_of
 from fleet.cosim.coverage.moves import Mover
 from fleet.cosim.coverage.observe import Observer
+from fleet.cosim.coverage.place import AimedPlace
+from fleet.cosim.coverage.touched import nearest, touched_by
 from fleet.cosim.streams.hazards import hazards
-from fleet.errors import DeviceError
-from fleet.isa.conformance import Draw, Place, sources
+from fleet.isa.conformance import Draw, sources
 from fleet.isa.contract import Call, Device, InstructionSet, Range, Write
 from fleet.isa.registry import description_hash
 
-__all__ = ["Aim", "Aimed", "aimer"]
+__all__ = ["Aimed", "Aimer", "aimer"]
 
 _CANDIDATES = 3
-_EARLIER = {"none": (0, 1), "1": (1, 2), "2-3": (2, 4), "4+": (4, 7)}
-_APART = {"2-3": (1, 3), "4+": (3, 6)}
-"""Barriers between a call and what it waits for, at least and less than."""
 _DRAWS = 6
-_ROOMY, _ROOM = 0.7, (4096, 32768, 131072)
-
-
-@dataclass(frozen=True)
-class Aim:
-    """What is aimed at, taken out of a bin's key; what is empty is free."""
-
-    instruction: str
-    mode: str = ""
-    shape: str = ""
-    stride: str = ""
-    saturation: str = ""
-    side: str = ""
-    distance: str = ""
-    field: str = ""
-    value: str = ""
-    block: int = 0
-    kind: str = ""
-    earlier: str = ""
-
-
-class _Roomy(Place):
-    """Leaves room between ranges, so that sizes and strides can grow."""
-
-    def take(self, space: str, size: int, align: int = 64) -> int:
-        """A range of its own; at times with the size of what it may become before it."""
-        if self._rng.random() < _ROOMY:
-            gap = int(self._rng.choice(_ROOM))
-            if self._next.get(space, 0) + 2 * gap + size < self._device.memory.get(space, 0) // 2:
-                self._next[space] = self._next.get(space, 0) + gap
-        return super().take(space, size, align)
+_NEAR = {"1": (1,), "2-3": (2, 3), "4+": (4, 5, 6, 7)}
+_APART = {"2-3": 2, "4+": 4}
+"""Instructions that a call has to wait before it comes, at least, where calls that fill a memory for it go before it."""
+_FILLERS = 8
+_ORDER = ("none", "", "1", "2-3", "4+")
+"""Of a program's aims, by distance: what stands alone first, so that the others have something to depend on."""
 
 
 @dataclass(frozen=True)
 class Aimed:
-    """A program of draws, the last of them the one that aims. reached: as far as can be told before it runs; why: else."""
+    """A program. reached: the bins that it meets, as far as can be told before it runs; why: the last refusal on the way."""
 
     draws: tuple[Draw, ...]
-    reached: bool
+    reached: frozenset[str]
     why: str
 
     @property
@@ -82,28 +56,31 @@ class Aimed:
         return {k: v for d in reversed(self.draws) for k, v in d.parameters.items()}
 
 
-def aim_of(space: Space, key: str) -> Aim:
-    """Raises DeviceError for a key that is no bin which a draw can aim at."""
-    parts = key.split(":")
-    if key not in space.bins:
-        raise DeviceError("there is no such bin", where=key, hint="`fleet isa coverage` lists them")
-    name, kind = parts[0], family(key)
-    if kind == "hazard":
-        names = list(space.places)
-        if len(parts) == 4:
-            return Aim(parts[3], kind=parts[1], earlier=parts[2])
-        return Aim(names[0], kind=parts[1], distance=parts[2])
-    if kind == "cross":
-        mode = parts[2] if parts[2] != NO_MODE else ""
-        return Aim(name, mode=mode, shape=parts[3], stride=parts[4], saturation=parts[5], distance=parts[6])
-    if kind == "field":
-        return Aim(name, field=parts[2], value=parts[3])
-    if kind == "remainder":
-        label, block = parts[2].split("/")
-        return Aim(name, field=label, value=parts[3], block=int(block))
-    if kind == "stride":
-        return Aim(name, stride=parts[3], side=parts[2])
-    return Aim(name)
+class _Program:
+    """A program that grows. waiting: calls that come later, with the number of calls after which they do."""
+
+    def __init__(self, space: Space, rng: np.random.Generator) -> None:
+        self.place = AimedPlace(space.device, rng)
+        self.draws: list[Draw] = []
+        self.calls: list[Call] = []
+        self.filled: list[Range] = []
+        self.waiting: list[tuple[int, Aim, Draw]] = []
+        self.reached: set[str] = set()
+        self._space = space
+
+    def append(self, draw: Draw) -> None:
+        """Behind all others."""
+        self.draws.append(draw)
+        self.calls += draw.calls
+        self.place.touched += [touched_by(self._space.instruction_set, self._space.device, c) for c in draw.calls]
+        self.filled += self.fills(draw.calls)
+
+    def fills(self, calls: Sequence[Call]) -> list[Range]:
+        """What some calls write into memories that only instructions fill."""
+        fills, device = self._space.hints.fills, self._space.device
+        classes = self._space.instruction_set.instructions
+        calls = [c for c in calls if fills is None or c.instruction in fills]
+        return [r for c in calls for r in classes[c.instruction].writes(device, c.fields) if r.space not in device.memory]
 
 
 class Aimer:
@@ -116,95 +93,125 @@ class Aimer:
         self._sources = sources(space.instruction_set)
         self._last: tuple[str, int, Aimed] | None = None
 
-    def draw(self, key: str, number: int) -> Aimed:
-        """The first of some programs that meets what the key says of calls and their places; else the best of them.
+    def draw(self, text: str, number: int) -> Aimed:
+        """A program for the bins of a text (`aims_of`); what does not reach its bin is left out if something else does.
 
-        The last one is kept: who looks whether it reached its bin need not draw it again to run it.
+        The last one is kept: who looks whether it reached its bins need not draw it again to run it.
         """
-        if self._last is None or self._last[:2] != (key, number):
-            self._last = key, number, self._draw(key, np.random.default_rng([number, zlib.crc32(key.encode())]))
+        if self._last is None or self._last[:2] != (text, number):
+            self._last = text, number, self._draw(text, np.random.default_rng([number, zlib.crc32(text.encode())]))
         return self._last[2]
 
-    def _draw(self, key: str, rng: np.random.Generator) -> Aimed:
-        aim = aim_of(self.space, key)
-        if key.startswith("hazard:") and not aim.earlier:
-            names = list(self.space.places)
-            aim = replace(aim, instruction=names[int(rng.integers(len(names)))])
-        best: Aimed | None = None
-        most = -1
-        for _ in range(_CANDIDATES):
-            self.mover.why = ""
-            draws = self._program(aim, rng)
-            score, full = self._score(aim, draws)
-            if score > most:
-                best, most = Aimed(draws, score >= full, self.mover.why), score
-            if score >= full:
+    def _draw(self, text: str, rng: np.random.Generator) -> Aimed:
+        aims = sorted(aims_of(self.space, text), key=lambda a: _ORDER.index(a.distance))
+        program = _Program(self.space, rng)
+        self.mover.why = ""
+        spare: Draw | None = None
+        for aim in aims:
+            missed = self._add(program, self._named(aim, rng), rng)
+            spare = spare or missed
+            self._flush(program, rng, last=False)
+        self._flush(program, rng, last=True)
+        if not program.draws and spare is not None:
+            program.append(spare)
+        draws = self._seasoned(aims, program.draws, rng)
+        return Aimed(draws, frozenset(program.reached), self.mover.why)
+
+    def _named(self, aim: Aim, rng: np.random.Generator) -> Aim:
+        """With an instruction, where any will do."""
+        names = list(self.space.places)
+        return aim if aim.instruction else replace(aim, instruction=names[int(rng.integers(len(names)))])
+
+    def _add(self, program: _Program, aim: Aim, rng: np.random.Generator) -> Draw | None:
+        """Adds a draw that reaches its bins, and what it depends on; the draw, unused, where none of some does."""
+        if aim.earlier:
+            program.append(self._any(aim.earlier, program, rng))
+        first = min(_NEAR.get(aim.distance, (1,))) if aim.distance not in {"", "none"} or aim.kind else 0
+        while len(program.calls) < first:
+            program.append(self._filler(program, rng))
+        best: tuple[int, Draw] | None = None
+        for candidate in range(_CANDIDATES):
+            draw = self._target(aim, program, rng, twice=candidate > 0)
+            apart = _APART.get(aim.distance, 0)
+            if apart and draw.before and self.space.hints.barrier is None and self._reached(aim, draw.call):
+                program.append(replace(draw, call=draw.before[-1], before=draw.before[:-1]))
+                program.waiting.append((len(program.calls) + apart - 1, aim, replace(draw, before=(), blocks=())))
+                return None
+            reached = self._met(aim, program, draw)
+            if best is None or len(reached) > best[0]:
+                best = len(reached), draw
+            if len(reached) == len(aim.keys):
                 break
         assert best is not None
-        return best
+        if not best[0]:
+            return best[1]
+        program.reached |= self._met(aim, program, best[1])
+        program.append(best[1])
+        return None
 
-    def _program(self, aim: Aim, rng: np.random.Generator) -> tuple[Draw, ...]:
-        device = self.space.device
-        depends = bool(aim.distance and aim.distance != "none") or bool(aim.earlier) or bool(aim.kind)
-        place = _Roomy(device, rng, dependent=0.85 if depends else 0.0)
+    def _flush(self, program: _Program, rng: np.random.Generator, *, last: bool) -> None:
+        """Adds the calls whose turn it is; with last all of them, others between them."""
+        while program.waiting and (last or program.waiting[0][0] <= len(program.calls)):
+            due, aim, draw = program.waiting.pop(0)
+            for _ in range(_FILLERS):
+                if len(program.calls) >= due:
+                    break
+                program.append(self._filler(program, rng))
+            program.reached |= self._met(aim, program, draw)
+            program.append(draw)
+
+    def _any(self, instruction: str, program: _Program, rng: np.random.Generator) -> Draw:
+        program.place.wanted = ()
+        return self._sources[instruction].draw(self.space.device, rng, program.place, small=True)
+
+    def _filler(self, program: _Program, rng: np.random.Generator) -> Draw:
+        """A draw that stands apart, if possible without calls before it."""
         names = list(self._sources)
-        earlier: list[str] = []
-        if aim.earlier:
-            earlier = [aim.earlier]
-        elif aim.distance:
-            low, high = _EARLIER[aim.distance]
-            earlier = [names[int(rng.integers(len(names)))] for _ in range(int(rng.integers(low, high)))]
-            if depends and rng.random() < 0.4:
-                earlier[0] = aim.instruction
-        draws = [self._sources[n].draw(device, rng, place, small=True) for n in earlier]
-        program = (*draws, self._target(aim, draws, rng, place))
-        dtype = self.space.hints.dtypes.get(aim.instruction, "")
-        if not aim.saturation or not dtype or np.dtype(dtype).kind != "f" or rng.random() < 0.2:
-            return program
-        return tuple(
-            replace(d, blocks=tuple(_seasoned(b, np.dtype(dtype), aim.saturation, rng) for b in d.blocks)) for d in program
-        )
+        found = [self._any(names[int(rng.integers(len(names)))], program, rng) for _ in range(2)]
+        return min(found, key=lambda d: len(d.calls))
 
-    def _target(self, aim: Aim, earlier: Sequence[Draw], rng: np.random.Generator, place: Place) -> Draw:
-        """The draw that aims: the best of some, moved. Without a place of its own in memory, at times a directed one."""
-        source, device = self._sources[aim.instruction], self.space.device
+    def _target(self, aim: Aim, program: _Program, rng: np.random.Generator, *, twice: bool) -> Draw:
+        """The draw that aims: the best of some, moved. Without a place of its own in memory, at times a directed one.
+
+        twice: where a barrier goes before a moved call, the call itself may go before it too, to be what it waits for.
+        """
+        source, device, hints = self._sources[aim.instruction], self.space.device, self.space.hints
+        program.place.wanted = self._wanted(aim, program)
         best: Draw | None = None
+        most = -1
         for _ in range(_DRAWS):
-            if not earlier and rng.random() < 0.4:
+            if not program.draws and not aim.distance and rng.random() < 0.4:
                 found = source.draw_directed(device, int(rng.integers(source.directed(device))), rng)
             else:
-                found = source.draw(device, rng, place, small=bool(rng.random() < 0.7))
-            if self._has_mode(found.call, aim):
-                best = found
+                found = source.draw(device, rng, program.place, small=bool(aim.distance or rng.random() < 0.7))
+            score = len(set(aim.modes) & set(self.observer.modes(found.call)))
+            if score > most:
+                best, most = found, score
+            if most == len(aim.modes):
                 break
-            best = best or found
         assert best is not None
-        fill = self.space.hints.fill
-        if fill is not None and rng.random() < 0.5:
-            calls, blocks = fill(device, rng, place)
+        if hints.fill is not None and rng.random() < 0.5:
+            calls, blocks = hints.fill(device, rng, program.place)
             best = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
-        known = self._written([*earlier, best])
+        known = [*program.filled, *program.fills(best.before)]
         call = self._moved(best.call, aim, rng, known)
         if call != best.call and not self.mover.quick(call):
             call = best.call
-        barrier = self.space.hints.barrier
-        if barrier is not None and (call != best.call or aim.distance in _APART):
-            low, high = _APART.get(aim.distance, (1, 2))
-            best = replace(best, before=(*best.before, *(barrier() for _ in range(int(rng.integers(low, high))))))
+        if hints.barrier is not None and (call != best.call or aim.distance in _APART):
+            low = _APART.get(aim.distance, 2) - 1
+            between = [hints.barrier() for _ in range(int(rng.integers(low, low + 2)))]
+            if twice and aim.distance in _NEAR:
+                between = [hints.barrier(), call, *(between if aim.distance in _APART else ())]
+            best = replace(best, before=(*best.before, *between))
         return replace(best, call=call)
 
-    def _written(self, draws: Sequence[Draw]) -> list[Range]:
-        """What the calls before the last one write into memories that only instructions fill."""
-        fills = self.space.hints.fills
-        calls = [c for d in draws for c in d.calls][:-1]
-        calls = [c for c in calls if fills is None or c.instruction in fills]
-        classes, device = self.space.instruction_set.instructions, self.space.device
-        return [r for c in calls for r in classes[c.instruction].writes(device, c.fields) if r.space not in device.memory]
-
-    def _has_mode(self, call: Call, aim: Aim) -> bool:
-        if not aim.mode:
-            return True
-        return aim.mode in self.observer.coordinates(call).modes
+    def _wanted(self, aim: Aim, program: _Program) -> Sequence[int]:
+        """How far back the operands' earlier users stand."""
+        if aim.kind and not aim.distance:
+            return (1,)
+        if self.space.hints.barrier is not None and aim.distance in _NEAR:
+            return range(1, 8)  # barriers come between
+        return _NEAR.get(aim.distance, ())
 
     def _moved(self, call: Call, aim: Aim, rng: np.random.Generator, known: Sequence[Range]) -> Call:
         if aim.field:
@@ -213,45 +220,58 @@ class Aimer:
             else:
                 moved = self.mover.to_class(call, aim.field, aim.value, rng, known)
             return moved or call
-        if aim.mode and not self._has_mode(call, aim):
-            label, _, value = aim.mode.partition("=")
-            call = self.mover.to_class(call, label, value, rng, known) or call
-        if aim.shape or aim.stride:
-            goal = 2 * bool(aim.shape) + 2 * bool(aim.stride) + bool(aim.mode)
-            call = self.mover.walk(call, lambda c: self._alone(aim, c), goal, rng, known)
+        for mode in aim.modes:
+            if mode not in self.observer.modes(call):
+                call = self.mover.to_class(call, field_of(mode), mode.partition("=")[2], rng, known) or call
+        modes = {m for m in self.observer.modes(call) if m in aim.modes}
+        if aim.shape:
+            call = self.mover.to_shape(call, aim.shape, lambda c: modes <= set(self.observer.modes(c)), rng, known)
+        if aim.stride and (not aim.shape or self.observer.shape(call) == aim.shape):
+            call = self.mover.to_stride(
+                call, aim.shape, lambda c: self._stride(aim, c) == aim.stride, lambda c: modes <= set(self.observer.modes(c)), rng,
+                known,
+            )  # fmt: skip
         return call
 
-    def _alone(self, aim: Aim, call: Call) -> int:
-        """Points for what the call says by itself."""
-        c = self.observer.coordinates(call)
-        stride = {"read": c.reads, "write": c.writes}.get(aim.side, c.stride)
-        return (
-            2 * (bool(aim.shape) and c.shape == aim.shape) + 2 * (bool(aim.stride) and stride == aim.stride) + (aim.mode in c.modes)
-        )
+    def _stride(self, aim: Aim, call: Call) -> str | None:
+        return self.observer.stride(call, aim.side)
 
-    def _score(self, aim: Aim, draws: Sequence[Draw]) -> tuple[int, int]:
-        """Points and the most there are."""
-        call = draws[-1].call
-        score = self._alone(aim, call)
-        full = 2 * bool(aim.shape) + 2 * bool(aim.stride) + bool(aim.mode)
-        if aim.field:
-            full += 1
-            wanted = f"{aim.field}/{aim.block}" if aim.block else aim.field
-            kind = "remainder" if aim.block else "field"
-            score += f"{aim.instruction}:{kind}:{wanted}:{aim.value}" in set(self.observer.call_bins(call))
-        if aim.distance or aim.kind:
-            full += 1
-            score += self._meets(aim, [c for d in draws for c in d.calls])
-        return score, full
+    def _reached(self, aim: Aim, call: Call) -> set[str]:
+        """The aim's bins as far as the call alone decides."""
+        if aim.shape and self.observer.shape(call) != aim.shape:
+            return set()
+        if aim.stride and self._stride(aim, call) != aim.stride:
+            return set()
+        if aim.field or aim.keys[0].split(":")[1] == "start":
+            return set(aim.keys) & set(self.observer.call_bins(call))
+        if aim.modes:
+            modes = self.observer.modes(call)
+            return {k for k, m in zip(aim.keys, aim.modes, strict=True) if m in modes}
+        return set(aim.keys)
 
-    def _meets(self, aim: Aim, calls: Sequence[Call]) -> bool:
-        found = hazards(self.space.instruction_set, self.space.device, calls)
-        if aim.earlier:
-            return f"hazard:{aim.kind}:{aim.earlier}:{aim.instruction}" in {self.observer.hazard_bins(h, calls)[1] for h in found}
+    def _met(self, aim: Aim, program: _Program, draw: Draw) -> set[str]:
+        """The aim's bins that a draw meets behind the program."""
+        found = self._reached(aim, draw.call)
+        if not found or not (aim.distance or aim.kind):
+            return found
+        set_, device = self.space.instruction_set, self.space.device
         if aim.kind:
-            return any(h.kind == aim.kind and distance_class(h.distance) == aim.distance for h in found)
-        mine = [h.distance for h in found if h.later == len(calls) - 1]
-        return distance_class(min(mine, default=None)) == aim.distance
+            calls = [*program.calls, *draw.calls]
+            met = {b for h in hazards(set_, device, calls) for b in self.observer.hazard_bins(h, calls)}
+            return found & met
+        touched = [*program.place.touched, *(touched_by(set_, device, c) for c in draw.before)]
+        return found if distance_class(nearest(touched, touched_by(set_, device, draw.call))) == aim.distance else set()
+
+    def _seasoned(self, aims: Sequence[Aim], draws: Sequence[Draw], rng: np.random.Generator) -> tuple[Draw, ...]:
+        """With numbers that leave results ordinary or do not, as the first aim wants them; at times as they are."""
+        aim = next((a for a in aims if a.saturation and self._dtype(a).kind == "f"), None)
+        if aim is None or rng.random() < 0.1:
+            return tuple(draws)
+        dtype = self._dtype(aim)
+        return tuple(replace(d, blocks=tuple(_seasoned(b, dtype, aim.saturation, rng) for b in d.blocks)) for d in draws)
+
+    def _dtype(self, aim: Aim) -> np.dtype[Any]:
+        return np.dtype(self.space.hints.dtypes.get(aim.instruction) or "|u1")
 
 
 def _seasoned(block: Write, dtype: np.dtype[Any], saturation: str, rng: np.random.Generator) -> Write:
@@ -263,7 +283,7 @@ def _seasoned(block: Write, dtype: np.dtype[Any], saturation: str, rng: np.rando
     else:
         numbers = block.data.reshape(-1)[: count * dtype.itemsize].copy().view(dtype)
         odd = np.array([np.finfo(dtype).max, np.inf, -np.inf, np.nan], dtype)
-        numbers = np.where(rng.random(count) < 0.02, rng.choice(odd, count), numbers).astype(dtype)
+        numbers = np.where(rng.random(count) < max(0.02, 4 / max(count, 8)), rng.choice(odd, count), numbers).astype(dtype)
     rest = block.data.reshape(-1)[count * dtype.itemsize :]
     return replace(block, data=np.concatenate([numbers.view(np.uint8), rest]))
 

@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 
 from fleet.cosim.coverage.results import SPECIAL, result_classes
-from fleet.cosim.coverage.shapes import SHAPES, STRIDES, crossed_modes, sizes_of
+from fleet.cosim.coverage.shapes import SHAPES, STRIDES, crossed_modes, shapes_left, sizes_of
 from fleet.cosim.coverage.values import REMAINDERS, Place, class_of, examples, fitting, places, possible, remainder
 from fleet.cosim.streams.hazards import KINDS
 from fleet.cosim.streams.suite import memories, ways_of_issue
@@ -40,6 +40,8 @@ FAMILIES = ("executed", "refused", "start", "field", "remainder", "stride", "res
 NO_MODE = "-"
 """Mode of a cross of an instruction without any."""
 _SAMPLE = 12
+_TELLING = 96
+"""Calls after which two modes that always said the same are taken for one."""
 
 
 def distance_class(distance: int | None) -> str:
@@ -173,7 +175,7 @@ def _strided(space: Space, name: str) -> frozenset[str]:
 
 def _distinct(space: Space, name: str, modes: tuple[Place, ...]) -> tuple[Place, ...]:
     """Modes without those that say in every sampled call what an earlier one says."""
-    calls = sample_calls(space, name, 2 * _SAMPLE)
+    calls = sample_calls(space, name, _TELLING)
     known: dict[tuple[int, ...], Place] = {}
     for p in modes:
         values = [p.field.get(c.fields[p.register.name]) for c in calls]
@@ -204,8 +206,19 @@ def _cross(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
     known = set(result_classes(space.hints.dtypes.get(name, "")))
     saturation = ("ordinary", "saturated") if known & SPECIAL else ("ordinary",)
     touches = sample.reads | sample.writes
+    never = _no_shapes(space, name)
     for point in product(mode_values(space, name), shapes, strides, saturation, DISTANCES if touches else DISTANCES[:1]):
-        yield f"{name}:cross:{':'.join(point)}", None
+        yield f"{name}:cross:{':'.join(point)}", never.get(point[1])
+
+
+def _no_shapes(space: Space, name: str) -> dict[str, str]:
+    """Shapes that none of an instruction's sizes can give it, because of the limits that the set states; and the reason."""
+    sizes = space.sizes[name]
+    if not sizes or any(p.limit is None or p.label in _ignored(space, name) for p in sizes):
+        return {}
+    left = frozenset[str]().union(*(shapes_left(p, space.blocks) for p in sizes))
+    why = next(p.limit.why for p in sizes if p.limit is not None)
+    return {s: why for s in SHAPES if s != "whole" and s not in left}
 
 
 @dataclass(frozen=True)

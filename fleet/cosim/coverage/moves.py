@@ -11,6 +11,7 @@ import numpy as np
 
 from fleet.cosim.coverage.bins import Space, sample_calls
 from fleet.cosim.coverage.observe import Observer
+from fleet.cosim.coverage.shapes import near_shape, offending
 from fleet.cosim.coverage.values import Place, class_of, examples, fitting, remainder
 from fleet.isa.contract import Call, Range
 
@@ -19,8 +20,14 @@ __all__ = ["Mover"]
 _EXPECTED = re.compile(r"^(\w+)(?:: | is ).*?, expected (?:at least |\w+ \()?(0x[0-9a-f]+|\d+)(?: \(|\)|$)")
 _TIE_SAMPLE = 24
 _REPAIRS = 6
+_STEPS, _DIRECTED, _TWO = 24, 0.8, 0.3
+"""Of a walk: steps; shares of those that go towards the shape, and of those that change two fields at once."""
+_LARGE = 40
+"""A walk makes no size larger than this, or than it is: a call's time grows with all of them."""
 _MOST_CYCLES, _MOST_BYTES = 150_000, 1 << 20
 """What a moved call may cost and touch: the largest sizes take longer than all else together."""
+_SMALL = 20_000
+"""Product of a call's sizes up to which nobody asks what it costs."""
 
 
 class Mover:
@@ -76,11 +83,22 @@ class Mover:
     def quick(self, call: Call) -> bool:
         """Whether a call costs little enough; to be asked once, of the last of some moves: a cost model may simulate."""
         cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
+        if self._volume(call) <= _SMALL:
+            return True
         touched = sum(r.size for r in (*cls.reads(device, call.fields), *cls.writes(device, call.fields)) if r.bank == 0)
         if touched > _MOST_BYTES or cls.cost(device, call.fields) > _MOST_CYCLES:
             self.why = "it would take too long"
             return False
         return True
+
+    def _volume(self, call: Call) -> int:
+        """The product of all sizes, duplicates once."""
+        found, skipped = 1, set[Place]()
+        for p in self.space.sizes[call.instruction]:
+            if p not in skipped:
+                skipped |= set(next((g for g in self.ties(call.instruction) if p in g), ()))
+                found *= max(1, p.field.get(call.fields[p.register.name]))
+        return found
 
     def _defined(self, call: Call, known: Sequence[Range]) -> bool:
         """Whether memories that only instructions fill are read only where they were filled."""
@@ -97,7 +115,7 @@ class Mover:
         if place is None:
             return None
         values = class_values(place, value_class, self.space)
-        return self._first(call, place, values, rng, known)
+        return self._first(call, place, values, rng, known, partners=place.field.kind != "mode")
 
     def to_remainder(
         self, call: Call, label: str, block: int, wanted: str, rng: np.random.Generator, known: Sequence[Range]
@@ -112,9 +130,10 @@ class Mover:
         return self._first(call, place, near, rng, known)
 
     def _first(
-        self, call: Call, place: Place, values: Sequence[int], rng: np.random.Generator, known: Sequence[Range]
-    ) -> Call | None:
-        """With the first of some values that can be made legal and stays what was put."""
+        self, call: Call, place: Place, values: Sequence[int], rng: np.random.Generator, known: Sequence[Range],
+        *, partners: bool = True,
+    ) -> Call | None:  # fmt: skip
+        """With the first of some values that can be made legal and stays what was put; with a second size too, if `partners`."""
         now = place.field.get(call.fields[place.register.name])
         close = sorted(values, key=lambda v: abs(v - now))[:4]
         drawn = [values[int(i)] for i in rng.permutation(len(values))[:6]]
@@ -122,7 +141,7 @@ class Mover:
             moved = self._put_legal(call, place, value, known)
             if moved is not None:
                 return moved
-        others = [p for p in self.space.sizes[call.instruction] if p is not place]
+        others = [p for p in self.space.sizes[call.instruction] if p is not place and partners]
         for value in dict.fromkeys([*close[:2], *drawn[:2]]):  # alone it does not go: with a second size after it, or below it
             for i in rng.permutation(len(others))[:6]:
                 for second in _partners(value, others, call, self.space.blocks):
@@ -136,22 +155,58 @@ class Mover:
         moved = self.legal(self.put(call, place, value), known)
         return moved if moved is not None and place.field.get(moved.fields[place.register.name]) == value else None
 
-    def walk(
-        self, call: Call, score: Callable[[Call], int], goal: int, rng: np.random.Generator, known: Sequence[Range], steps: int = 24
+    def to_shape(
+        self, call: Call, shape: str, keeps: Callable[[Call], bool], rng: np.random.Generator, known: Sequence[Range]
     ) -> Call:
-        """Changes one size or stride after the other, keeping what scores no less, until the score is the goal."""
-        best = score(call)
-        movable = [p for p in self.space.places[call.instruction] if p.free and p.field.kind in {"size", "stride", "count"}]
-        for _ in range(steps if movable else 0):
-            if best >= goal:
+        """Changes sizes, those that keep the call from a shape for the most part, while it comes no further from it.
+
+        keeps: what holds of every call on the way; asked before anything else.
+        """
+        name, blocks = call.instruction, self.space.blocks
+        sizes = self.space.sizes[name]
+        wrong = offending(sizes, call.fields, blocks, shape)
+        for _ in range(_STEPS if sizes else 0):
+            if not wrong:
                 break
-            place = movable[int(rng.integers(len(movable)))]
-            now = place.field.get(call.fields[place.register.name])
-            pool = list(_near(place, now, self.space.blocks))
-            moved = self.legal(self.put(call, place, pool[int(rng.integers(len(pool)))]), known)
-            if moved is not None and (found := score(moved)) >= best:
-                call, best = moved, found
+            tried = self._step(call, wrong if rng.random() < _DIRECTED else sizes, shape, rng)
+            if rng.random() < _TWO:
+                tried = self._step(tried, offending(sizes, tried.fields, blocks, shape) or sizes, shape, rng)
+            if tried == call or not keeps(tried) or len(offending(sizes, tried.fields, blocks, shape)) > len(wrong):
+                continue
+            moved = self.legal(tried, known)
+            if moved is not None and len(left := offending(sizes, moved.fields, blocks, shape)) <= len(wrong):
+                call, wrong = moved, left
         return call
+
+    def to_stride(
+        self, call: Call, shape: str, reached: Callable[[Call], bool], keeps: Callable[[Call], bool], rng: np.random.Generator,
+        known: Sequence[Range],
+    ) -> Call:  # fmt: skip
+        """Changes strides and sizes until `reached`. shape: that the sizes have already and keep, "" for any."""
+        sizes, blocks = self.space.sizes[call.instruction], self.space.blocks
+        movable = [p for p in self.space.places[call.instruction] if p.free and p.field.kind in {"size", "stride", "count"}]
+        done = reached(call)
+        for _ in range(_STEPS if movable else 0):
+            if done:
+                break
+            tried = self._step(call, movable, shape, rng)
+            if rng.random() < _TWO:
+                tried = self._step(tried, movable, shape, rng)
+            if tried == call or not keeps(tried) or (shape and offending(sizes, tried.fields, blocks, shape)):
+                continue
+            moved = self.legal(tried, known)
+            if moved is not None and moved != call and not (shape and offending(sizes, moved.fields, blocks, shape)):
+                call, done = moved, reached(moved)
+        return call
+
+    def _step(self, call: Call, among: Sequence[Place], shape: str, rng: np.random.Generator) -> Call:
+        """The call with one of some sizes and strides changed, a size towards a shape; it may be illegal."""
+        place = among[int(rng.integers(len(among)))]
+        now = place.field.get(call.fields[place.register.name])
+        towards = shape and place in self.space.sizes[call.instruction] and rng.random() < _DIRECTED
+        pool = near_shape(place, now, self.space.blocks, shape) if towards else list(_near(place, now, self.space.blocks))
+        pool = [v for v in pool if v <= max(now, _LARGE) or place.field.kind == "stride"]
+        return self.put(call, place, pool[int(rng.integers(len(pool)))]) if pool else call
 
 
 def _partners(value: int, others: Sequence[Place], call: Call, blocks: Sequence[int]) -> list[int]:
@@ -164,7 +219,7 @@ def _partners(value: int, others: Sequence[Place], call: Call, blocks: Sequence[
 def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
     """Values around the present one that change a shape or a stride."""
     step, top = max(1, place.field.align), (1 << place.field.width) - 1
-    values = {now + step, now - step, now + 2 * step, 2 * now, 3 * now, now // 2, 1}
+    values = {step, now + step, now - step, now + 2 * step, 2 * now, 3 * now, now // 2, 1}
     for block in blocks:
         whole = max(1, now // block) * block
         values |= {whole, whole + 1, whole - 1, whole + 2, whole + block}

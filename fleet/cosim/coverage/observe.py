@@ -59,16 +59,30 @@ class Observer:
         """A new stream begins."""
         self._results.clear()
 
+    def modes(self, call: Call) -> tuple[str, ...]:
+        """ "field=value" of every mode that crosses have."""
+        fields, found = call.fields, self.space.modes[call.instruction]
+        return tuple(f"{p.label}={class_of(p.field, p.field.get(fields[p.register.name]))}" for p in found)
+
+    def shape(self, call: Call) -> str:
+        """Of a call's sizes."""
+        return shape_of(self.space.sizes[call.instruction], call.fields, self.space.blocks)
+
+    def stride(self, call: Call, side: str = "") -> str | None:
+        """How the rows of a legal call lie that it reads or writes ("read", "write"); "": the wider of both, dense without any."""
+        name, fields, device = call.instruction, call.fields, self.space.device
+        if not side:
+            return widest(self.stride(call, "read"), self.stride(call, "write")) or "dense"
+        if side not in self.space.strided[name]:
+            return None
+        cls = self._classes[name]
+        ranges = cls.reads(device, fields) if side == "read" else cls.writes(device, fields)
+        return stride_of(ranges, [fields[r] for r in self._bases[name]])
+
     def coordinates(self, call: Call) -> Coordinates:
         """Of a legal call."""
-        name, fields, device = call.instruction, call.fields, self.space.device
-        cls = self._classes[name]
-        bases, sides = [fields[r] for r in self._bases[name]], self.space.strided[name]
-        modes = tuple(f"{p.label}={class_of(p.field, p.field.get(fields[p.register.name]))}" for p in self.space.modes[name])
         return Coordinates(
-            modes or (NO_MODE,), shape_of(self.space.sizes[name], fields, self.space.blocks),
-            stride_of(cls.reads(device, fields), bases) if "read" in sides else None,
-            stride_of(cls.writes(device, fields), bases) if "write" in sides else None,
+            self.modes(call) or (NO_MODE,), self.shape(call), self.stride(call, "read"), self.stride(call, "write")
         )  # fmt: skip
 
     def call_bins(self, call: Call) -> Iterator[str]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from fleet.cosim.coverage.account import Account, Tried
 from fleet.cosim.coverage.aimed import aimer
-from fleet.cosim.coverage.bins import FAMILIES, Space, family
+from fleet.cosim.coverage.aims import field_of, text_of
+from fleet.cosim.coverage.bins import Space, family, mode_values
 from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.streams.case import StreamCase, StreamOutcome
 from fleet.cosim.streams.fuzz import case_name
@@ -24,9 +25,26 @@ __all__ = ["Steering"]
 _FREE = 0.15
 """Share of programs that are drawn without an aim: what nobody thought of may hide there."""
 _ATTEMPTS = 4
-"""Bins that are tried for a program before one is run that did not reach its own."""
-_TOURNAMENT = 4
+"""Programs that are drawn before one is run that reached none of its bins."""
+_TOURNAMENT = 6
+_SAMPLE = 32
+_TOGETHER = 8
+"""Calls of a program that have an aim each."""
+_ALONE = frozenset({"refused", "hazard"})
+"""Families of which a program aims at one bin."""
 _STRIDE = 10_000_000
+
+
+def _group(key: str) -> str:
+    """Bins that one program may aim at together: of a family, of crosses with one saturation."""
+    return f"cross:{key.split(':')[5]}" if family(key) == "cross" else family(key)
+
+
+def _by_field(modes: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for mode in modes:
+        found.setdefault(field_of(mode), []).append(mode)
+    return found
 
 
 class Steering:
@@ -36,14 +54,15 @@ class Steering:
         self.space, self.account, self.seed, self.steer = space, account, seed, steer
         self.observer = Observer(space)
         self._aimer = aimer(space.instruction_set, space.device)
-        self._holes: dict[str, list[str]] = {f: [] for f in FAMILIES}
+        self._holes: dict[str, list[str]] = {}
         self._where: dict[str, int] = {}
         for key in space.open:
             if key not in account.met:
-                group = self._holes[family(key)]
+                group = self._holes.setdefault(_group(key), [])
                 self._where[key] = len(group)
                 group.append(key)
-        self._aimed: dict[str, str] = {}  # name of a case that was chosen -> its bin
+        self._aimed: dict[str, frozenset[str]] = {}  # name of a case that was chosen -> bins that it should meet
+        self._modes = {n: _by_field(mode_values(space, n)) for n in space.places}
         self._told = False
         words = description_of(space.instruction_set).instructions
         self._has_form = {n for n, w in words.items() if w.beats > 0}
@@ -66,27 +85,60 @@ class Steering:
             return plain
         name = plain
         for attempt in range(_ATTEMPTS):
-            key = self._pick(rng)
+            keys = self._pick(rng)
             count = (self.seed * _STRIDE + number) * _ATTEMPTS + attempt
-            if family(key) == "refused":
-                name = f"{device}/{key.split(':', 1)[0]}/illegal/{count}"
-                self._aimed[name] = key
+            if family(keys[0]) == "refused":
+                name = f"{device}/{keys[0].split(':', 1)[0]}/illegal/{count}"
+                self._aimed[name] = frozenset(keys)
                 return name
-            aimed = self._aimer.draw(key, count)
-            name = f"{device}/{aimed.draws[-1].call.instruction}/aimed/{key}/{count}"
+            text = text_of(keys)
+            aimed = self._aimer.draw(text, count)
+            name = f"{device}/{aimed.draws[-1].call.instruction}/aimed/{text}/{count}"
+            for key in keys:
+                if key not in aimed.reached:
+                    self._missed(key, aimed.why)
             if aimed.reached:
-                self._aimed[name] = key
+                self._aimed[name] = aimed.reached
                 return name
-            self._missed(key, aimed.why)
         return name
 
-    def _pick(self, rng: np.random.Generator) -> str:
-        """A family by the root of its holes, then the least tried of a few."""
+    def _pick(self, rng: np.random.Generator) -> list[str]:
+        """Bins for a program: a group by the root of its holes, of it some, each the least tried of a few."""
         groups = [g for g in self._holes.values() if g]
-        weights = np.sqrt([len(g) for g in groups])
+        weights = np.sqrt([self._hope(g, rng) for g in groups])
         group = groups[int(rng.choice(len(groups), p=weights / weights.sum()))]
-        some = [group[int(rng.integers(len(group)))] for _ in range(_TOURNAMENT)]
-        return min(some, key=lambda k: self.account.tried[k].draws if k in self.account.tried else 0)
+        found: dict[str, None] = {}
+        for _ in range(_TOGETHER):
+            some = [group[int(rng.integers(len(group)))] for _ in range(_TOURNAMENT)]
+            key = min(some, key=self._draws)
+            if family(key) in _ALONE:
+                return [key]
+            if key not in found:
+                found |= dict.fromkeys([key, *self._beside(key, rng)])
+        return list(found)
+
+    def _hope(self, group: Sequence[str], rng: np.random.Generator) -> float:
+        """How many holes there are, those that were aimed at in vain counted less; from a sample."""
+        some = [group[int(i)] for i in rng.integers(len(group), size=_SAMPLE)]
+        return len(group) * sum(1 / (1 + self._draws(k)) for k in some) / len(some)
+
+    def _draws(self, key: str) -> int:
+        return self.account.tried[key].draws if key in self.account.tried else 0
+
+    def _beside(self, key: str, rng: np.random.Generator) -> list[str]:
+        """Holes that the same call may meet: crosses that differ in the mode field alone, one of each field."""
+        if family(key) != "cross":
+            return []
+        parts = key.split(":")
+        found: list[str] = []
+        for p in self.space.modes[parts[0]]:
+            if p.label != field_of(parts[2]):
+                holes = [
+                    k for m in self._modes[parts[0]].get(p.label, ()) if (k := ":".join([*parts[:2], m, *parts[3:]])) in self._where
+                ]
+                if holes:
+                    found.append(holes[int(rng.integers(len(holes)))])
+        return found
 
     def _missed(self, key: str, why: str) -> None:
         tried = self.account.tried.setdefault(key, Tried(0))
@@ -112,9 +164,9 @@ class Steering:
             self.seen(found)
             self.account.instructions += len(o.expected)
         self.account.programs += 1
-        aimed = self._aimed.pop(case.name, None)
-        if aimed in self._where:
-            self._missed(aimed, "")
+        for key in self._aimed.pop(case.name, ()):
+            if key in self._where:
+                self._missed(key, "")
         self._told = False
 
     def _execute(self, case: StreamCase) -> None:
@@ -130,7 +182,7 @@ class Steering:
         for key in keys:
             at = self._where.pop(key, None)
             if at is not None:
-                group = self._holes[family(key)]
+                group = self._holes[_group(key)]
                 last = group.pop()
                 if last != key:
                     group[at] = last

@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -28,6 +29,7 @@ __all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", 
 
 NAME = "stream.json"
 SCHEMA = 2
+_LONGEST = 160  # characters of a folder's name that says which case it is
 _MOST_JSON, _MOST_BYTES = 64 << 20, 1 << 30
 """Of a bundle: its JSON text; its memory as it unfolds. More than any failing program needs."""
 
@@ -124,6 +126,12 @@ def _stated(where: str) -> str:
     return next((f"{path}:{n}" for n, line in enumerate(lines, 1) if '"description_hash"' in line), where)
 
 
+def _folder_name(text: str) -> str:
+    """A name that a file system takes: of a long one its beginning and a digest of all of it."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", text)
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{sha256(text.encode()).hexdigest()[:12]}"
+
+
 def save_bundle(
     outcome: StreamOutcome, folder: Path, *, power_on: int = 0, expect: Expect | None = None, story: str = "",
     folder_name: str | None = None,
@@ -134,7 +142,7 @@ def save_bundle(
     """
     case = outcome.case
     instruction_set, device = find_device(case.device)
-    folder = folder / (folder_name or re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{case.name}-{outcome.setting.name}"))
+    folder = folder / (folder_name or _folder_name(f"{case.name}-{outcome.setting.name}"))
     data = [np.ascontiguousarray(b.data).reshape(-1).view(np.uint8) for b in case.blocks]
     constants = [int(d[0]) if d.size and (d == d[0]).all() else None for d in data]
     bundle = Bundle(

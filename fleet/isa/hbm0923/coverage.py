@@ -17,6 +17,8 @@ _BYTES = "a whole number of bytes, and at least one"
 _ONE_BLOCK = "it copies one block"
 _SHARE = "a share of a sum is at most 1, or NaN"
 
+_FILLED = "what it reads on chip an earlier instruction wrote: nothing else reaches that memory, and it is undefined before"
+
 _IMPOSSIBLE: tuple[tuple[str, str], ...] = (
     ("*:refused:busy", "the bench waits for a unit before it starts it again; sim/slow_port starts a busy one"),
     ("*:refused:bus_error", "every address of a legal call is inside memory, which then does not answer with an error"),
@@ -32,6 +34,9 @@ _IMPOSSIBLE: tuple[tuple[str, str], ...] = (
     ("wt2hbm:stride:*:wider", _ONE_BLOCK),
     ("wt2hbm:cross:*:padded:*", _ONE_BLOCK),
     ("wt2hbm:cross:*:wider:*", _ONE_BLOCK),
+    ("*:cross:*_onchip.in=0x1:*:none", _FILLED),
+    ("*:cross:*_onchip.b=0x1:*:none", _FILLED),
+    ("*:cross:*_onchip.res=0x1:*:none", _FILLED),
     ("softmax:result:inf", _SHARE),
     ("softmax:result:largest", _SHARE),
 )
@@ -89,7 +94,6 @@ def _limits(device: Device) -> Mapping[str, Limit]:
         "trp_mvm:*_in_surface": Limit(64, (1 << 32) - 64, row),
         "f2w_mvm:*_out_surface": Limit(64, (1 << 32) - 64, row),
         "pos_emb:*_surface": Limit(64, (1 << 32) - 64, row),
-        "*:*_wt_line": Limit(32, (1 << 32) - 32, "a line of the cache is at least one beat"),
         "*_mvm:*_scale": scale,
         "wt2hbm:aux_port": Limit(0, p["HbmPorts"] - 1, "a port that there is"),
     }

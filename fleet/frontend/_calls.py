@@ -19,10 +19,16 @@ MAX_CALLS = 20_000
 
 
 def default(ev: Evaluator, node: ast.expr) -> Value:
-    """The value of a parameter's default; one that cannot be evaluated is an error only where it is used."""
+    """The value of a parameter's default; around the model's function, one that fails is an error only where it is used.
+
+    Elsewhere Python evaluates it with the rest of what is read, so it must be read like the rest.
+    """
     try:
         return ev.expression(node)
     except SourceError as error:
+        if not ev.tolerant or ev.frame is not ev.globals:
+            raise
+        ev.breaks += 1
         return Broken(error)
 
 

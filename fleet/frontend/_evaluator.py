@@ -62,6 +62,8 @@ class Evaluator:
         self.frame = self.globals
         self.tolerant = False
         self.evaluated: list[ast.stmt] = []
+        self.breaks = 0
+        """Statements and defaults so far that could not be evaluated: a statement around one of them is not whole."""
         self.random: Any = None
         """The stream behind `np.random`, once it is seeded; `lost` where an error hides how much was drawn."""
         self.lost: SourceError | None = None

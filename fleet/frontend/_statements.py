@@ -38,9 +38,10 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
 
     for statement in body:
         ev.step(statement)
+        before = ev.breaks
         try:
             flow = _followed(ev, statement)
-            if ev.tolerant and ev.frame is ev.globals:
+            if ev.tolerant and ev.frame is ev.globals and ev.breaks == before:
                 ev.evaluated.append(statement)
         except Poisoned:
             _poison(ev, statement)
@@ -76,6 +77,7 @@ def _poison(ev: Evaluator, statement: ast.stmt) -> None:
 
 
 def _break(ev: Evaluator, statement: ast.stmt, error: SourceError) -> None:
+    ev.breaks += 1
     for name in bound_names([statement]):
         ev.globals.variables[name] = Broken(error)
     if any(isinstance(n, ast.Attribute | ast.Name) for n in ast.walk(statement)):
@@ -116,6 +118,10 @@ def _assign(ev: Evaluator, node: ast.Assign) -> None:
 def _annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
     if node.value is not None:
         assign(ev, node.target, ev.expression(node.value))
+    elif isinstance(node.target, ast.Attribute | ast.Subscript):
+        ev.expression(node.target.value)  # Python evaluates it too, and assigns nothing
+        if isinstance(node.target, ast.Subscript):
+            ev.expression(node.target.slice)
 
 
 def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:

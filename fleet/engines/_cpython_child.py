@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 _KINDS = "biuf"
-_LIBRARIES = frozenset({"numpy", "math", "__future__"})
+_LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "typing", "abc"})
+"""`__future__` is none: with annotations as strings, `dataclass` looks for the module that the file is not."""
 
 
 def main(folder: Path) -> None:

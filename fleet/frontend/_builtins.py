@@ -10,8 +10,27 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _text
-from fleet.frontend._values import Dict, Function, Lazy, Library, List, Method, Number, Range, Tensor, Text, Value, dimension, words
+from fleet.frontend import _objects, _text
+from fleet.frontend._reflection import REFLECTION
+from fleet.frontend._values import (
+    Bound,
+    Class,
+    Dict,
+    Function,
+    Initialiser,
+    Instance,
+    Lazy,
+    Library,
+    List,
+    Method,
+    Number,
+    Range,
+    Tensor,
+    Text,
+    Value,
+    dimension,
+    words,
+)
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -56,6 +75,10 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return value.values
         case str():
             return iter(value)
+        case Instance() if (found := _objects.special(ev, node, value, "__iter__")) is not None:
+            if not isinstance(found[0], Lazy):
+                ev.fail("F408", node, f"`__iter__` returns {words(found[0])}", "return iter(...) of a list")
+            return found[0].values
         case Tensor():
             if not value.shape:
                 ev.fail("F306", node, f"{words(value)} has no dimension to iterate over")
@@ -96,6 +119,8 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
             return Number(len(args[0].values))
         case Tensor() if args[0].shape:
             return dimension(args[0], 0)
+        case Instance() if (found := _objects.special(ev, node, args[0], "__len__")) is not None:
+            return found[0]
         case _:
             return ev.fail("F408", node, f"{words(args[0])} has no len()")
 
@@ -310,6 +335,9 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
     kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
     found = False
     for k in kinds:
+        if isinstance(k, Class):
+            found = found or _objects.inherits(_objects.kind_of(args[0]), k)
+            continue
         name = k.path if isinstance(k, Library) else ""
         if name not in _KINDS:
             ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
@@ -338,7 +366,10 @@ def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
 
 
 def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    return Number(isinstance(args[0], Function | Method | np.dtype | Library))
+    return Number(
+        isinstance(args[0], Function | Method | np.dtype | Library | Class | Bound | Initialiser)
+        or (isinstance(args[0], Instance) and args[0].kind.find("__call__") is not None)
+    )
 
 
 _MANY = 1 << 20
@@ -352,7 +383,7 @@ BUILTINS: Mapping[str, tuple[_Builtin, int, int, tuple[str, ...]]] = {
     "map": (_map, 2, _MANY, ()), "filter": (_filter, 2, 2, ()), "next": (_next, 1, 2, ()), "iter": (_iter, 1, 1, ()),
     "any": (_any(True), 1, 1, ()), "all": (_any(False), 1, 1, ()), "round": (_round, 1, 2, ()), "divmod": (_divmod, 2, 2, ()),
     "pow": (_pow, 2, 2, ()), "str": (_str(False), 0, 1, ()), "repr": (_str(True), 1, 1, ()),
-    "isinstance": (_isinstance, 2, 2, ()), "callable": (_callable, 1, 1, ()),
+    "isinstance": (_isinstance, 2, 2, ()), "callable": (_callable, 1, 1, ()), **REFLECTION,
 }  # fmt: skip
 """Name -> (what it does, fewest positional arguments, most, keywords; "*" takes any)."""
 

@@ -19,10 +19,16 @@ MAX_CALLS = 20_000
 
 
 def default(ev: Evaluator, node: ast.expr) -> Value:
-    """The value of a parameter's default; one that cannot be evaluated is an error only where it is used."""
+    """The value of a parameter's default; around the model's function, one that fails is an error only where it is used.
+
+    Elsewhere Python evaluates it with the rest of what is read, so it must be read like the rest.
+    """
     try:
         return ev.expression(node)
     except SourceError as error:
+        if not ev.tolerant or ev.frame is not ev.globals:
+            raise
+        ev.breaks += 1
         return Broken(error)
 
 
@@ -55,8 +61,9 @@ def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Val
 
 def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The value that the callee returns. SourceError for recursion and calls too deep."""
-    if any(callee.node is called for called, _ in ev.calls):
-        chain = " -> ".join([*(name for _, name in ev.calls), callee.name])
+    receiver = args[0] if callee.owner is not None and args else None
+    if any(called is callee and on is receiver for called, on in ev.calls):
+        chain = " -> ".join([*(called.name for called, _ in ev.calls), callee.name])
         ev.fail("F606", node, f"`{callee.name}` calls itself ({chain})", "recursion is not supported; use a loop")
     if len(ev.calls) >= MAX_CALL_DEPTH:
         ev.fail("F606", node, f"calls nested deeper than {MAX_CALL_DEPTH}")
@@ -64,9 +71,9 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
     if ev.inlined > MAX_CALLS:
         raise ev.stop(node, f"more than {MAX_CALLS} calls of functions are followed", "call fewer functions from functions")
     _check(ev, callee)
-    frame = Frame(callee.name, ev.frame.depth + 1, ev.scope(callee.node), callee.frame)
+    frame = Frame(callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver)
     bind_parameters(ev, node, callee, frame, args, keywords)
-    ev.calls.append((callee.node, callee.name))
+    ev.calls.append((callee, receiver))
     try:
         if isinstance(callee.node, ast.Lambda):
             with ev.within(frame):
@@ -78,7 +85,7 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
 
 def _check(ev: Evaluator, callee: Function) -> None:
     if isinstance(callee.node, ast.FunctionDef):
-        ev.module.check_function(callee.node)
+        ev.module.check_function(callee.node, decorated=callee.owner is not None)
 
 
 def bind_parameters(

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fleet.frontend._values import Dict, Lazy, List, Number, Range, Slice, Tensor, Text, Value, words
+from fleet.frontend import _objects, _records
+from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Slice, Tensor, Text, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -40,9 +41,9 @@ def from_key(plain: Any) -> Value:
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
     """Operators with a container or string; None where it has none and arrays may have."""
-    if op == "add" and type(lhs) is type(rhs):
+    if op == "add" and (type(lhs) is type(rhs) or isinstance(lhs, Named) or isinstance(rhs, Named)):
         if isinstance(lhs, tuple) and isinstance(rhs, tuple):
-            return _within(ev, node, lhs + rhs)
+            return _within(ev, node, (*lhs, *rhs))
         if isinstance(lhs, List) and isinstance(rhs, List):
             return List(list(_within(ev, node, (*lhs.items, *rhs.items))))
         if isinstance(lhs, str) and isinstance(rhs, str):
@@ -76,7 +77,8 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
     if isinstance(lhs, str) and isinstance(rhs, str):
         return {"less": lhs < rhs, "less_equal": lhs <= rhs, "greater": lhs > rhs, "greater_equal": lhs >= rhs}[op]
     a, b = ev.sequence(lhs), ev.sequence(rhs)
-    if a is None or b is None or type(lhs) is not type(rhs) or isinstance(lhs, Range):
+    alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
+    if a is None or b is None or not alike or isinstance(lhs, Range):
         ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order")
     x, y = tuple(key(ev, node, v) for v in a), tuple(key(ev, node, v) for v in b)
     try:
@@ -89,8 +91,15 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     ev.step(node)
     if isinstance(lhs, Range) and isinstance(rhs, Range):
         return lhs.values == rhs.values
+    if isinstance(lhs, Instance) or isinstance(rhs, Instance):
+        place = node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
+        answer = _objects.compared(ev, place, "equal", lhs, rhs)
+        if answer is not None:
+            return ev.truth(node, answer[0])
+        fields = _records.equal(ev, node, lhs, rhs)
+        return lhs is rhs if fields is None else fields
     a, b = ev.sequence(lhs), ev.sequence(rhs)
-    if a is not None and b is not None and type(lhs) is type(rhs):
+    if a is not None and b is not None and (type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))):
         return len(a) == len(b) and all(_equal(ev, node, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(lhs, Dict) and isinstance(rhs, Dict):
         same = lhs.items.keys() == rhs.items.keys()
@@ -115,6 +124,10 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         if not isinstance(value, str):
             ev.fail("F408", node, f"{words(value)} in a string")
         return value in owner
+    if isinstance(owner, Instance):
+        found = _objects.special(ev, node, owner, "__contains__", value)
+        if found is not None:
+            return ev.truth(node, found[0])
     if isinstance(owner, Dict):
         return key(ev, node, value) in owner.items
     if isinstance(owner, Tensor):
@@ -133,9 +146,8 @@ def _present(ev: Evaluator, node: ast.Subscript, owner: Dict, index: Value) -> A
     return plain
 
 
-def load(ev: Evaluator, node: ast.Subscript, owner: Value) -> Value:
+def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Value:
     """`owner[index]` of a container."""
-    index = ev.expression(node.slice)
     match owner:
         case Dict():
             return owner.items[_present(ev, node, owner, index)]
@@ -148,6 +160,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value) -> Value:
                 ev.fail("F306", node.slice, f"index {at} is out of range for {words(owner)}")
             found = content[at]
             return Number(found) if isinstance(found, int) else found
+        case Instance() if (answer := _objects.special(ev, node, owner, "__getitem__", index)) is not None:
+            return answer[0]
         case _:
             return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
 
@@ -162,9 +176,8 @@ def _cut(owner: tuple[Value, ...] | List | str | Range, part: slice) -> Value:
     return Range(owner.values[part]) if isinstance(owner, Range) else owner[part]
 
 
-def store(ev: Evaluator, node: ast.Subscript, owner: Value, value: Value) -> None:
+def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value: Value) -> None:
     """`owner[index] = value` of a list or dict."""
-    index = ev.expression(node.slice)
     match owner:
         case Dict():
             owner.items[key(ev, node.slice, index)] = value
@@ -177,6 +190,8 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, value: Value) -> Non
                 ev.fail("F704", node, str(error))
         case List():
             owner.items[_at(ev, node, owner, index)] = value
+        case Instance() if _objects.special(ev, node, owner, "__setitem__", index, value) is not None:
+            pass
         case _:
             ev.fail("F408", node, f"{words(owner)} has no parts that can be assigned")
 
@@ -338,6 +353,8 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
 
 
 def _type(owner: Value) -> str:
+    if isinstance(owner, Named):
+        return "tuple"
     return "list" if isinstance(owner, List) else "dict" if isinstance(owner, Dict) else type(owner).__name__.lower()
 
 

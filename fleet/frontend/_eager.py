@@ -23,9 +23,11 @@ from fleet.frontend._values import (
     ELLIPSIS,
     Dict,
     Generator,
+    Instance,
     Library,
     List,
     Method,
+    Named,
     Number,
     Operand,
     Range,
@@ -300,9 +302,23 @@ class Eager(Domain):
         for p in parts:
             if not isinstance(p, Tensor):
                 _text.parts(self.ev, p, node=node)  # the same refusals as everywhere
-            shown.append(p if isinstance(p, Library) else self.plain(node, p))
+            shown.append(p if isinstance(p, Library) else self._text(node, p) if _holds_objects(p) else self.plain(node, p))
         print(*shown, sep=separator, end=end, file=self.printed)
         self.ev.bounded(node, self.printed.tell(), "an output")
 
+    def _text(self, node: ast.AST, value: Value) -> str:
+        """The text of what holds objects of the file's classes."""
+        template, values = _text.template(_text.parts(self.ev, value, node=node))
+        return template.format(*(self.plain(node, v) for v in values))
+
     def named(self, value: Value, variable: str, depth: int) -> None:
         """See `Domain.named`."""
+
+
+def _holds_objects(value: Value) -> bool:
+    if isinstance(value, Instance | Named):
+        return True
+    if isinstance(value, Dict):
+        return any(_holds_objects(v) for v in value.items.values())
+    parts = value.items if isinstance(value, List) else value
+    return isinstance(parts, list | tuple) and any(_holds_objects(v) for v in parts)

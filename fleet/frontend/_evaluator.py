@@ -13,13 +13,27 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from fleet.errors import SourceError
-from fleet.frontend import _builtins, _expressions, _library, _statements
+from fleet.frontend import _builtins, _expressions, _library, _objects, _statements
 from fleet.frontend._domain import Domain
 from fleet.frontend._errors import Source
 from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
 from fleet.frontend._statements import Flow
-from fleet.frontend._values import Broken, Library, List, Number, Operand, Poison, Range, SizeUsed, Tensor, Value, words
+from fleet.frontend._values import (
+    Broken,
+    Function,
+    Instance,
+    Library,
+    List,
+    Number,
+    Operand,
+    Poison,
+    Range,
+    SizeUsed,
+    Tensor,
+    Value,
+    words,
+)
 
 MAX_DEPTH = 200
 MAX_ERRORS = 20
@@ -52,7 +66,8 @@ class Evaluator:
         domain.ev = self
         self.errors: list[SourceError] = []
         self._seen: set[str] = set()
-        self.calls: list[tuple[ast.AST, str]] = []
+        self.calls: list[tuple[Function, Value]] = []
+        """Functions that are being followed, and what the methods among them are called on."""
         self.inlined = 0
         self._depth = 0
         self._steps = 0
@@ -62,6 +77,8 @@ class Evaluator:
         self.frame = self.globals
         self.tolerant = False
         self.evaluated: list[ast.stmt] = []
+        self.breaks = 0
+        """Statements and defaults so far that could not be evaluated: a statement around one of them is not whole."""
         self.random: Any = None
         """The stream behind `np.random`, once it is seeded; `lost` where an error hides how much was drawn."""
         self.lost: SourceError | None = None
@@ -152,6 +169,8 @@ class Evaluator:
             return self._whole(module.variables[name])
         if name in _builtins.BUILTINS:
             return Library(f"builtins.{name}")
+        if name == "NotImplemented":
+            return _objects.NOT_IMPLEMENTED
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
         if hasattr(builtins, name):
@@ -209,6 +228,12 @@ class Evaluator:
                 return bool(value.items)
             case Range():
                 return bool(value.values)
+            case Instance():
+                for method in ("__bool__", "__len__"):
+                    answer = _objects.special(self, _expression_of(node), value, method)
+                    if answer is not None:
+                        return self.truth(node, answer[0])
+                return True
             case Tensor():
                 known = self.domain.known(value)
                 if known is None:
@@ -271,6 +296,10 @@ class Evaluator:
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
         """Calls a value."""
         return _library.call(self, node, function, args, keywords)
+
+
+def _expression_of(node: ast.AST) -> ast.expr:
+    return node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
 
 
 Handler = Callable[[Evaluator, Any], Value]

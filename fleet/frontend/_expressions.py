@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _calls, _containers, _library, _text
+from fleet.frontend import _calls, _containers, _library, _objects, _records, _text
 from fleet.frontend._scopes import Comprehension, Frame
 from fleet.frontend._values import (
     ELLIPSIS,
+    Class,
     Dict,
     Function,
     Generator,
+    Instance,
     Lazy,
     Library,
     List,
     Method,
+    Named,
     Number,
     Range,
     Slice,
+    Super,
     Tensor,
     Text,
     Value,
@@ -82,6 +86,8 @@ def _binop(ev: Evaluator, node: ast.BinOp) -> Value:
 def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
     """`lhs op rhs`."""
     name = BINARY[type(op)]
+    if isinstance(lhs, Instance) or isinstance(rhs, Instance):
+        return _objects.binary(ev, node, name, lhs, rhs)
     if not isinstance(lhs, Tensor | Number) or not isinstance(rhs, Tensor | Number):
         found = _containers.binary(ev, node, name, lhs, rhs)
         if found is not None:
@@ -133,6 +139,8 @@ def _unary(ev: Evaluator, node: ast.UnaryOp) -> Value:
     found = ev.expression(node.operand)
     if isinstance(node.op, ast.Not):
         return Number(not ev.truth(node.operand, found))
+    if isinstance(found, Instance):
+        return _objects.unary(ev, node, found)
     value = ev.operand(node.operand, found)
     if isinstance(value, Tensor):
         if isinstance(node.op, ast.UAdd):
@@ -184,6 +192,10 @@ def _compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, righ
     if isinstance(op, ast.In | ast.NotIn):
         return Number(_containers.contains(ev, node, right, left) is isinstance(op, ast.In))
     name = COMPARE[type(op)]
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        found = _objects.compared(ev, node, name, left, right)
+        if found is not None:
+            return found[0]
     a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
     if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
         if isinstance(a, Number) and isinstance(b, Number):
@@ -256,7 +268,7 @@ def _comprehension(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
     first = ev.iterate(node.generators[0].iter, ev.expression(node.generators[0].iter))
     outer = ev.frame
     name = outer.function if outer.parent is not None else "<module>"
-    frame = Frame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer)
+    frame = Frame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around)
     return _generated(ev, node, frame, 0, first)
 
 
@@ -310,7 +322,7 @@ def _dict_comprehension(ev: Evaluator, node: ast.DictComp) -> Value:
 
 
 def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
-    return Function(node, ev.frame, defaults(ev, node.args))
+    return Function(node, ev.frame.around, defaults(ev, node.args), ev.frame.body_of)
 
 
 def defaults(ev: Evaluator, spec: ast.arguments) -> dict[str, Value]:
@@ -330,7 +342,7 @@ def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
     owner = ev.expression(node.value)
     if isinstance(owner, Tensor):
         return ev.domain.load(node, owner, index_items(ev, node.slice))
-    return _containers.load(ev, node, owner)
+    return _containers.load(ev, node, owner, ev.expression(node.slice))
 
 
 def index_items(ev: Evaluator, node: ast.expr) -> list[Value]:
@@ -364,8 +376,16 @@ def _bound(ev: Evaluator, node: ast.expr | None, what: str = "a slice's bound") 
 
 
 def _attribute(ev: Evaluator, node: ast.Attribute) -> Value:
-    owner = ev.expression(node.value)
+    return attribute(ev, node, ev.expression(node.value))
+
+
+def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
+    """`owner.name`."""
     match owner:
+        case Instance() | Class() | Super():
+            return _objects.load(ev, node, owner, _objects.mangled(ev, node.attr))
+        case Named() if not _containers.has_method(owner, node.attr):
+            return Method(owner, node.attr) if node.attr in _records.NAMED_METHODS else _objects.load(ev, node, owner, node.attr)
         case Library():
             return _library.attribute(ev, node, owner)
         case Tensor():

@@ -10,9 +10,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _builtins, _calls, _containers
+from fleet.frontend import _builtins, _calls, _containers, _objects, _records
 from fleet.frontend._signatures import FUNCTIONS, Signature
-from fleet.frontend._values import Function, Generator, Library, List, Method, Number, Tensor, Value, words
+from fleet.frontend._values import (
+    Bound,
+    Class,
+    Function,
+    Generator,
+    Initialiser,
+    Instance,
+    Library,
+    List,
+    Method,
+    Named,
+    Number,
+    Tensor,
+    Value,
+    words,
+)
 from fleet.ir.types import SUPPORTED_DTYPES
 
 if TYPE_CHECKING:
@@ -30,13 +45,21 @@ _MODULES = frozenset({"numpy", "math", "numpy.typing", "numpy.random", "numpy.li
 _OTHER = frozenset({"numpy.ndarray", "numpy.dtype", "numpy.finfo", "numpy.iinfo", "numpy.typing.NDArray", "numpy.floating"})
 DRAWS = frozenset({"randn", "rand", "standard_normal", "random_sample", "random", "normal", "uniform", "randint", "permutation"})
 """Functions of `np.random` that draw from the generator that `np.random.seed` seeds."""
+STANDARD = frozenset(
+    {
+        *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
+        *("typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+    }
+)
+"""What is known of Python's library beside `math`."""
+_LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "typing", "abc"})
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.default_rng", "numpy.random.RandomState"})
 
 
 def _known(path: str) -> bool:
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
     in_math = path.startswith("math.") and path.removeprefix("math.") in _builtins.MATH
-    return path in FUNCTIONS or path in _OTHER or path in _RANDOM or random or in_math
+    return path in FUNCTIONS or path in _OTHER or path in _RANDOM or path in STANDARD or random or in_math
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: Library) -> Value:
@@ -54,9 +77,11 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return None
     if path.startswith(_INFO):
         return _limit(ev, node, path)
-    if path in _MODULES or _known(path):
+    if path in _MODULES or path in _LIBRARIES or _known(path):
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
+    if path == "builtins.object.__setattr__":
+        return Library(path)
     if root not in ("numpy", "math"):
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
     close = difflib.get_close_matches(path, supported(), 1)
@@ -96,6 +121,19 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
     match function:
         case Function():
             return _calls.inline(ev, node, function, args, keywords)
+        case Class():
+            return _objects.instantiate(ev, node, function, args, keywords)
+        case Bound():
+            return _objects.call_bound(ev, node, function, args, keywords)
+        case Initialiser():
+            return _objects.call_bound(ev, node, Bound(function, args[0] if args else None), args[1:], keywords)
+        case Instance():
+            found = function.kind.find("__call__")
+            if found is None:
+                ev.fail("F408", node.func, f"{words(function)} cannot be called", f"define __call__ in `{function.kind.name}`")
+            return ev.call(node, _objects.load(ev, node.func, function, "__call__"), args, dict(keywords))
+        case Method(owner=Named() as owner) if function.name in _records.NAMED_METHODS:
+            return _records.named_method(ev, node, owner, function.name, keywords)
         case Method(owner=Tensor() as owner):
             return ev.domain.method(node, owner, function.name, args, keywords)
         case Method(owner=Generator() as owner):
@@ -114,6 +152,10 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
 
 def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     root, _, name = path.partition(".")
+    if path == "builtins.object.__setattr__":
+        return _set_plainly(ev, node, args)
+    if path in STANDARD:
+        return _standard(ev, node, path, args, keywords)
     if root == "builtins":
         return _builtins.call(ev, node, name, args, keywords)
     if not _known(path):
@@ -130,6 +172,30 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if path in _OTHER:
         ev.fail("F408", node, f"`{path}` cannot be called")
     return ev.domain.call(node, path, args, keywords)
+
+
+def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
+    """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields."""
+    if len(args) != 3 or not isinstance(args[0], Instance) or not isinstance(args[1], str):
+        return ev.fail("F408", node, "object.__setattr__ takes an object, a name and a value")
+    args[0].attributes[args[1]] = args[2]
+    return None
+
+
+def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    match path:
+        case "dataclasses.field":
+            return _records.field(ev, node, args, keywords)
+        case "dataclasses.replace" if len(args) == 1:
+            return _records.replaced(ev, node, args[0], keywords)
+        case "dataclasses.asdict" if len(args) == 1 and not keywords:
+            if not isinstance(args[0], Instance) or args[0].kind.kind != "dataclass":
+                ev.fail("F408", node, f"asdict of {words(args[0])}", "it takes an object of a dataclass")
+            return _records.as_dict(ev, node, args[0])
+        case "collections.namedtuple":
+            return _records.named_class(ev, node, args, keywords)
+        case _:
+            return ev.fail("F408", node, f"`{path}` cannot be called like this")
 
 
 def dtype_of(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:

@@ -39,8 +39,8 @@ class Module:
         self._checked.add(id(function))
 
     def body(self) -> Sequence[ast.stmt]:
-        """The script: top-level statements without imports and function definitions."""
-        return [s for s in self.tree.body if not isinstance(s, ast.Import | ast.ImportFrom | ast.FunctionDef)]
+        """The script: top-level statements without imports and definitions."""
+        return [s for s in self.tree.body if not isinstance(s, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)]
 
     def statements(self) -> Sequence[ast.stmt]:
         """What of the script does anything: its body without texts that stand alone."""

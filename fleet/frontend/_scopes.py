@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fleet.frontend._values import Value
+from fleet.frontend._values import Class, Value
 
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -30,6 +30,8 @@ class Frame:
         function: name for identities and messages.
         depth: calls deep; 0 is the model itself.
         parent: the frame that encloses it in the text; None for the module's.
+        body_of: the class whose body this is. method_of: the class of the method that this is a call of; `receiver` its first
+            argument.
     """
 
     function: str
@@ -37,6 +39,24 @@ class Frame:
     scope: Scope
     parent: Frame | None = None
     variables: dict[str, Value] = field(default_factory=dict)
+    body_of: Class | None = None
+    method_of: Class | None = None
+    receiver: Value = None
+
+    @property
+    def around(self) -> Frame:
+        """The frame that a function defined here sees: not a class's body, whose names only the body itself sees."""
+        return self.parent if self.body_of is not None and self.parent is not None else self
+
+    def within_class(self) -> Class | None:
+        """The class in whose text this frame stands, nearest first."""
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.body_of or frame.method_of
+            if found is not None:
+                return found
+            frame = frame.parent
+        return None
 
     def owner(self, name: str) -> Frame | None:
         """The frame of functions that `name` belongs to, by the text; None for names of the module and builtins."""
@@ -44,7 +64,7 @@ class Frame:
             return None
         frame: Frame = self
         while frame.parent is not None:
-            if name in frame.scope.local:
+            if name in frame.scope.local and (frame.body_of is None or name in frame.variables):
                 return frame
             if name in frame.scope.of_module:
                 return None
@@ -67,7 +87,7 @@ class Frame:
         return self.owner(name) or self
 
 
-def scope_of(node: ast.FunctionDef | ast.Lambda | Comprehension | ast.Module) -> Scope:
+def scope_of(node: ast.FunctionDef | ast.Lambda | Comprehension | ast.Module | ast.ClassDef) -> Scope:
     """The scope of a node. Nested functions and comprehensions have their own, but `:=` in the latter binds outside."""
     if isinstance(node, _COMPREHENSIONS):
         return Scope(frozenset(n for g in node.generators for n in bound_names([g.target])))

@@ -9,15 +9,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
-from fleet.frontend import _containers, _expressions, _library
+from fleet.frontend import _classes, _containers, _expressions, _library, _objects
 from fleet.frontend._scopes import bound_names
-from fleet.frontend._values import Broken, Dict, Function, Library, List, Poison, SizeUsed, Tensor, Value
+from fleet.frontend._values import (
+    Broken,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Library,
+    List,
+    Number,
+    Poison,
+    SizeUsed,
+    Tensor,
+    Value,
+)
 from fleet.frontend._words import kind
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-_SUPPORTED = "assignments, if, for, while, functions, calls, assert, raise, print and return"
+_SUPPORTED = "assignments, if, for, while, functions, classes, calls, assert, raise, print and return"
 
 
 @dataclass(frozen=True)
@@ -38,9 +51,10 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
 
     for statement in body:
         ev.step(statement)
+        before = ev.breaks
         try:
             flow = _followed(ev, statement)
-            if ev.tolerant and ev.frame is ev.globals:
+            if ev.tolerant and ev.frame is ev.globals and ev.breaks == before:
                 ev.evaluated.append(statement)
         except Poisoned:
             _poison(ev, statement)
@@ -76,12 +90,13 @@ def _poison(ev: Evaluator, statement: ast.stmt) -> None:
 
 
 def _break(ev: Evaluator, statement: ast.stmt, error: SourceError) -> None:
+    ev.breaks += 1
     for name in bound_names([statement]):
         ev.globals.variables[name] = Broken(error)
     if any(isinstance(n, ast.Attribute | ast.Name) for n in ast.walk(statement)):
         touched = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
         for name, value in list(ev.globals.variables.items()):
-            if name in touched and isinstance(value, List | Dict | Tensor) and _mutates(statement, name):
+            if name in touched and isinstance(value, List | Dict | Tensor | Instance | Class) and _mutates(statement, name):
                 ev.globals.variables[name] = Broken(error)
         if "random" in ast.dump(statement) or "rng" in ast.dump(statement):
             ev.lost = error
@@ -116,6 +131,10 @@ def _assign(ev: Evaluator, node: ast.Assign) -> None:
 def _annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
     if node.value is not None:
         assign(ev, node.target, ev.expression(node.value))
+    elif isinstance(node.target, ast.Attribute | ast.Subscript):
+        ev.expression(node.target.value)  # Python evaluates it too, and assigns nothing
+        if isinstance(node.target, ast.Subscript):
+            ev.expression(node.target.slice)
 
 
 def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
@@ -131,9 +150,17 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
                 ev.domain.store(target, owner, _expressions.index_items(ev, target.slice), value)
                 _renamed(ev, target.value, owner)
             else:
-                _containers.store(ev, target, owner, value)
+                _containers.store(ev, target, owner, ev.expression(target.slice), value)
+        case ast.Attribute():
+            _set_attribute(ev, target, ev.expression(target.value), value)
         case _:
             ev.fail("F504", target, f"assignment to {kind(target)} is not supported", "assign to a name")
+
+
+def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Value) -> None:
+    _objects.store(ev, target, owner, _objects.mangled(ev, target.attr), value)
+    if isinstance(value, Tensor | Number) and isinstance(owner, Instance):
+        ev.domain.named(value, f"{owner.kind.name}.{target.attr}", ev.frame.depth + 1)
 
 
 def _renamed(ev: Evaluator, node: ast.expr, owner: Tensor) -> None:
@@ -174,9 +201,9 @@ def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
             ev.bind(target.id, _updated(ev, node, op, old, ev.expression(node.value)))
         case ast.Subscript() as target:
             owner = ev.expression(target.value)
-            items = _expressions.index_items(ev, target.slice)
             place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
             if isinstance(owner, Tensor):
+                items = _expressions.index_items(ev, target.slice)
                 old = ev.domain.load(place, owner, items)
                 right = ev.operand(node.value, ev.expression(node.value))
                 new = _expressions.binary(ev, place, node.op, ev.operand(target, old), right)
@@ -184,10 +211,13 @@ def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
                 ev.domain.store(target, owner, items, new)
                 _renamed(ev, target.value, owner)
                 return
-            old = _containers.load(ev, place, owner)
-            _containers.store(ev, target, owner, _updated(ev, node, op, old, ev.expression(node.value)))
-        case _:
-            ev.fail("F504", node, f"augmented assignment to {kind(node.target)} is not supported", "assign to a name")
+            index = ev.expression(target.slice)  # once: it may take the next of an iterator
+            old = _containers.load(ev, place, owner, index)
+            _containers.store(ev, target, owner, index, _updated(ev, node, op, old, ev.expression(node.value)))
+        case ast.Attribute() as target:
+            holder = ev.expression(target.value)
+            old = _expressions.attribute(ev, target, holder)
+            _set_attribute(ev, target, holder, _updated(ev, node, op, old, ev.expression(node.value)))
 
 
 def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, right: Value) -> Value:
@@ -209,6 +239,8 @@ def _delete(ev: Evaluator, node: ast.Delete) -> None:
                 ev.frame.target(target.id).variables.pop(target.id, None)
             case ast.Subscript():
                 _containers.remove(ev, target, ev.expression(target.value))
+            case ast.Attribute():
+                _objects.remove(ev, target, ev.expression(target.value))
             case _:
                 ev.fail("F502", target, f"`del` of {kind(target)} is not supported", "delete names and parts of lists and dicts")
 
@@ -217,6 +249,9 @@ def _delete(ev: Evaluator, node: ast.Delete) -> None:
 
 
 def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
+    if ev.frame.body_of is not None:
+        ev.bind(node.name, _classes.method(ev, node, ev.frame.body_of), quiet=True)
+        return
     for decorator in node.decorator_list:
         hint = "remove the decorator"
         ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)
@@ -301,6 +336,7 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
     ast.AugAssign: _augmented,
     ast.Delete: _delete,
     ast.FunctionDef: _function,
+    ast.ClassDef: _classes.define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.If: _if,

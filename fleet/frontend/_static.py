@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.frontend._values import Dict, List, Tensor, Value
+from fleet.frontend._values import Bound, Class, Dict, Instance, List, Named, Tensor, Value
 from fleet.ir.program import Argument
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Creation, Entry
@@ -139,11 +139,30 @@ def _paths(roots: Mapping[str, Value]) -> dict[int, str]:
             found.setdefault(id(value), path)
         if id(value) in seen or depth > 8:
             continue
-        if isinstance(value, List | Dict | tuple):
+        parts = _parts(value)
+        if parts:
             seen.add(id(value))
-        if isinstance(value, Dict):
-            work += [(f"{path}.{k}", v, depth + 1) for k, v in reversed(list(value.items.items()))]
-        elif isinstance(value, List | tuple):
-            parts = value.items if isinstance(value, List) else value
-            work += [(f"{path}.{i}", v, depth + 1) for i, v in reversed(list(enumerate(parts)))]
+        work += [(path if name is None else f"{path}.{name}", v, depth + 1) for name, v in reversed(parts)]
     return found
+
+
+def _parts(value: Value) -> list[tuple[object, Value]]:
+    """What a container or object holds, with its name in there; None for what adds nothing to the path."""
+    match value:
+        case Dict():
+            return list(value.items.items())
+        case List():
+            return list(enumerate(value.items))
+        case Named():
+            fields = next(k.fields for k in value.kind.chain() if k.kind == "namedtuple")
+            return list(zip(fields, value, strict=True))
+        case tuple():
+            return list(enumerate(value))
+        case Instance():
+            return list(value.attributes.items())
+        case Class():
+            return list(value.names.items())
+        case Bound():
+            return [(None, value.owner)]
+        case _:
+            return []

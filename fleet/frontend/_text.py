@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend._values import Dict, Library, List, Number, Range, Tensor, Text, Value, words
+from fleet.frontend import _objects, _records
+from fleet.frontend._values import Dict, Instance, Library, List, Named, Number, Range, Tensor, Text, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -34,6 +35,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [repr(value.value)]
         case None:
             return ["None"]
+        case Instance() | Named():
+            return _of_object(ev, value, quoted=quoted, node=node)
         case tuple():
             inner = _joined(ev, value, node)
             return ["(", *inner, ",)" if len(value) == 1 else ")"]
@@ -52,6 +55,24 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
             return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
+
+
+def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[Part]:
+    """By `__str__` or `__repr__`, or as a dataclass or named tuple."""
+    place = node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node or ev.module.tree.body[0])
+    for method in ("__repr__",) if quoted else ("__str__", "__repr__"):
+        said = _objects.special(ev, place, value, method)
+        if said is not None:
+            if not isinstance(said[0], str | Text):
+                ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
+            return parts(ev, said[0], node=node)
+    fields = _records.shown(value)
+    if fields is None:
+        ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
+    found: list[Part] = [f"{value.kind.name}("]
+    for i, (name, v) in enumerate(fields):
+        found += [f"{', ' if i else ''}{name}=", *parts(ev, v, quoted=True, node=node)]
+    return [*found, ")"]
 
 
 def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> list[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -141,11 +141,20 @@ class Function:
     node: ast.FunctionDef | ast.Lambda
     frame: Frame
     defaults: dict[str, Value] = field(default_factory=dict)
+    owner: Class | None = None
+    """The class in whose body it stands."""
 
     @property
     def name(self) -> str:
-        """Its name in messages and identities."""
+        """Its name in messages."""
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
+
+    @property
+    def label(self) -> str:
+        """Its name in identities: of a method the class's, and its own unless it is what a call of the object does."""
+        if self.owner is None:
+            return self.name
+        return self.owner.name if self.name in ("__call__", "forward") else f"{self.owner.name}.{self.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +224,109 @@ class Text:
     parts: list[str | tuple[Tensor, str, str]]
 
 
+@dataclass(eq=False)
+class Class:
+    """A class of the file.
+
+    Attributes:
+        base: the class that it inherits from; None for `object`.
+        names: what its body bound: methods, descriptors, class attributes.
+        kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order.
+        frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
+        abstract: names of its abstract methods. slots: names of `__slots__`; None where it has none.
+    """
+
+    name: str
+    base: Class | None = None
+    names: dict[str, Value] = field(default_factory=dict)
+    kind: str = ""
+    fields: dict[str, Field] = field(default_factory=dict)
+    frozen: bool = False
+    compared: bool = False
+    abstract: frozenset[str] = frozenset()
+    slots: frozenset[str] | None = None
+
+    def chain(self) -> Iterator[Class]:
+        """The class and those that it inherits from, nearest first."""
+        found: Class | None = self
+        while found is not None:
+            yield found
+            found = found.base
+
+    def find(self, name: str) -> tuple[Class, Value] | None:
+        """The class that has an attribute, and the attribute; None where no class of the chain has it."""
+        for one in self.chain():
+            if name in one.names:
+                return one, one.names[name]
+        return None
+
+
+@dataclass(eq=False)
+class Instance:
+    """An object of a class of the file; `attributes` are its own, not its class's."""
+
+    kind: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+class Named(tuple["Value", ...]):
+    """A named tuple: a tuple whose class, of kind "namedtuple", names its elements."""
+
+    kind: Class
+
+    @classmethod
+    def of(cls, kind: Class, values: Iterable[Value]) -> Named:
+        """The tuple of these values."""
+        made = cls(values)
+        made.kind = kind
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A method with what it is called on: an object, or a class. `function`: None for what `object` does in its place: nothing."""
+
+    function: Function | Initialiser | None
+    owner: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Initialiser:
+    """The `__init__` that a dataclass gets."""
+
+    kind: Class
+
+
+@dataclass(frozen=True, eq=False)
+class Super:
+    """`super()`: the attributes of the classes behind one, for an object or class."""
+
+    behind: Class
+    owner: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Descriptor:
+    """`staticmethod`, `classmethod` or `property` around a function; `setter` is a property's."""
+
+    kind: str
+    function: Function
+    setter: Function | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of a dataclass or named tuple. `default` counts where `given`; `factory` is called for each object."""
+
+    given: bool = False
+    default: Value = None
+    factory: Value = None
+    init: bool = True
+    shown: bool = True
+    compared: bool = True
+    by_keyword: bool = False
+
+
 @dataclass(frozen=True)
 class Poison:
     """Stands for what could not be evaluated; its error has been recorded."""
@@ -235,7 +347,8 @@ class Marker:
 
 
 Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | Text | _Other"
-_Other: TypeAlias = "Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+_Object: TypeAlias = "Class | Instance | Bound | Initialiser | Super | Descriptor | Field"
+_Other: TypeAlias = "_Object | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
 Operand: TypeAlias = "Tensor | Number"
 ELLIPSIS = Marker("Ellipsis")
 Caller: TypeAlias = Callable[..., "Value"]
@@ -260,6 +373,14 @@ def words(value: Value) -> str:
             return f"the method `{value.name}`"
         case Function():
             return f"the function `{value.name}`"
+        case Class():
+            return f"the class `{value.name}`"
+        case Instance() | Named():
+            return f"an object of the class `{value.kind.name}`"
+        case Bound() | Descriptor():
+            return f"the method `{value.function.name}`" if isinstance(value.function, Function) else "the method `__init__`"
+        case Super():
+            return "`super()`"
         case None:
             return "None"
         case str() | Text():

@@ -72,7 +72,7 @@ CODES: Mapping[str, Code] = {
     "F408": Code("a value of the wrong type", "print([1] + 2)", "see what was expected"),
     # F5: outside the subset
     "F501": Code("values decide what is computed", _X + "if x.sum() > 0:\n    print(x)", "compute both, choose with np.where"),
-    "F502": Code("a statement that is not supported", "class A:\n    pass", "use functions, lists and dicts"),
+    "F502": Code("a statement that is not supported", "match 1:\n    case _:\n        pass", "use the statements of the table"),
     "F503": Code("an expression that is not supported", "print({1, 2})", "use the expressions of the table"),
     "F504": Code(
         "a change in place that another array may see", _NP + "a = np.ones(4)\nb = a[:2]\na[0] = 5", "change a copy: a = a.copy()"

@@ -6,7 +6,6 @@ functions that commands use, `load`, `signature` and `sample_inputs`, also take 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -168,7 +167,7 @@ def module_statements(text: str, name: str) -> list[int]:
     evaluator, _ = _evaluator(module, Block(), MODEL)
     _module_level(evaluator)
     done = {id(s) for s in evaluator.evaluated}
-    return [i for i, s in enumerate(module.tree.body) if id(s) in done and _whole(evaluator, s)]
+    return [i for i, s in enumerate(module.tree.body) if id(s) in done]
 
 
 def parameters(text: str, name: str, function: str) -> frozenset[str]:
@@ -178,12 +177,6 @@ def parameters(text: str, name: str, function: str) -> frozenset[str]:
         return frozenset()
     spec = found.args
     return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
-
-
-def _whole(evaluator: Evaluator, statement: ast.stmt) -> bool:
-    """False for a function with a default that cannot be evaluated."""
-    value = evaluator.globals.variables.get(statement.name) if isinstance(statement, ast.FunctionDef) else None
-    return not (isinstance(value, Function) and any(isinstance(d, Broken) for d in value.defaults.values()))
 
 
 def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing]:

@@ -15,7 +15,7 @@ from fleet.engines.cpython import CpythonEngine
 from fleet.engines.registry import engine_names, engines, find_engine
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM_ENGINE
-from fleet.errors import ModelError, SetupError
+from fleet.errors import ModelError, SetupError, SourceError
 from fleet.frontend.source import load
 from fleet.targets.bytecode import VM, ByteCodeConverter
 
@@ -135,6 +135,35 @@ def test_scripts_leave_their_globals(tmp_path) -> None:
     }  # fmt: skip
     assert vm.tensors["c"] == cpython.tensors["c"]
     assert vm.meta["stdout"] == cpython.meta["stdout"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if True:\n    import os\n    os.system(WRITE)\n",
+        "for i in range(1):\n    for j in range(1):\n        __import__('os').system(WRITE)\n",
+        "if True:\n    def g(y=__import__('os').system(WRITE)):\n        return y\n",
+        "g = lambda y=__import__('os').system(WRITE): y\n",
+        "__import__('os').system(WRITE).x: int\n",
+        "class C:\n    def g(self, y=__import__('os').system(WRITE)):\n        return y\n",
+        "class C:\n    x: __import__('os').system(WRITE) = 1\n",
+    ],
+)
+def test_what_stands_around_the_function_and_is_not_read_is_not_run(tmp_path, text: str) -> None:
+    written = tmp_path / "written"
+    text = text.replace("WRITE", repr(f"touch {written}"))
+    (tmp_path / "m.py").write_text(f"{text}def forward(x: 'f32[2]'):\n    return x + 1\n")
+    x = np.ones(2, np.float32)
+    program = load(f"{tmp_path / 'm.py'}:forward", {}, {"x": x})
+    assert CPYTHON.run(program, {"x": x}, RunOptions()).complete
+    assert not written.exists()
+
+
+@pytest.mark.parametrize("head", ["def forward(x: 'f32[2]'):\n    def g(y=BAD):\n        return y\n    return x + 1\n", ""])
+def test_a_default_that_python_would_evaluate_is_read_or_refused(tmp_path, head: str) -> None:
+    (tmp_path / "m.py").write_text((head or "def g(y=BAD):\n    return y\nprint(1)\n").replace("BAD", "__import__('os').getcwd()"))
+    with pytest.raises(SourceError, match="F20"):
+        load(str(tmp_path / "m.py") + (":forward" if head else ""), {}, {"x": np.ones(2, np.float32)} if head else {})
 
 
 def test_the_main_guard_of_a_model_is_not_run(case) -> None:

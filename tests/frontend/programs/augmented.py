@@ -21,3 +21,9 @@ m = np.ones((2, 2)) * 2
 m @= np.eye(2)
 m -= np.arange(2)
 print(m)
+places = iter([2, 0, 1])
+counts = [1, 1, 1]
+counts[next(places)] += 5
+table = {"a": [0]}
+table["a"][next(places)] -= 1
+print(counts, table, next(places))

@@ -25,21 +25,25 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.numbers import call_of, computes
 from fleet.transforms.passes import plain
 
-__all__ = ["PASS"]
+__all__ = ["MOVES", "PASS", "fold_pure"]
+
+MOVES = (d.TransposeOp, d.ReshapeOp, d.SliceOp)
+"""Operations that only say where elements stand."""
 
 _FREE = 1 << 16
 """Elements that a folded weight may always have."""
 
 
-def _apply(edit: Edit) -> None:
-    pure = _pure(edit)
+def fold_pure(edit: Edit, kinds: tuple[type[FleetOp], ...] = (FleetOp,)) -> None:
+    """Makes weights of what operations of these kinds compute of weights and numbers alone."""
+    pure = _pure(edit, kinds)
     for op in edit.operations():
         if op.results and op.results[0] in pure and is_tensor(op.results[0].type) and _used_outside(op, pure):
             _fold(edit, op, pure)
     edit.sweep([op for op in edit.operations() if op.results and op.results[0] in pure], "folded into a weight")
 
 
-def _pure(edit: Edit) -> set[SSAValue]:
+def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
     """Results that depend on weights, and on nothing but weights and numbers."""
     weights = {v for a, v in zip(edit.arguments, edit.block.args, strict=True) if a.kind == "weight"}
     pure: set[SSAValue] = set()
@@ -50,6 +54,7 @@ def _pure(edit: Edit) -> set[SSAValue]:
             known
             and depends
             and op.results
+            and isinstance(op, kinds)
             and computes(op)
             and not isinstance(op, d.MatmulOp | d.ReduceOp)
             and -1 not in shape_of(op.results[0].type)
@@ -128,7 +133,7 @@ def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str, bool
         steps.append((call_of(op), where))
         words.append(f"{op.name}{where}{sorted(attributes_of(op).items(), key=lambda a: a[0])}:{op.results[0].type}")
     text = "; ".join(words)
-    moves = all(isinstance(op, d.TransposeOp | d.ReshapeOp | d.SliceOp) for op in order)
+    moves = all(isinstance(op, MOVES) for op in order)
     return steps, list(leaves), text if len(text) < 400 else hashlib.sha256(text.encode()).hexdigest(), moves
 
 
@@ -147,4 +152,4 @@ def _function(steps: Sequence[_Step], leaves: int) -> Callable[..., np.ndarray]:
     return run
 
 
-PASS = plain("fold-weights", "make weights of what is computed of weights alone", "bits", _apply)
+PASS = plain("fold-weights", "make weights of what is computed of weights alone", "bits", fold_pure)

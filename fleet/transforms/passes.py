@@ -58,6 +58,7 @@ _OWN: Mapping[str, str] = {
     "fold-constants": "fold_constants",
     "cse": "cse",
     "fold-weights": "fold_weights",
+    "fold-weight-views": "fold_weight_views",
     "raise-softmax": "raising.softmax",
     "raise-norm": "raising.norm",
     "raise-activation": "raising.activation",

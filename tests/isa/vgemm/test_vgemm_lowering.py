@@ -179,3 +179,19 @@ def test_the_networks_on_the_digits_run_on_the_device(device: str) -> None:
         assert np.array_equal(trace.outputs["digit"], golden["digit"])
         if model == "conv_int8.py":
             assert np.array_equal(trace.outputs["logits"], golden["logits"])
+
+
+def test_a_weight_that_is_reshaped_and_turned_goes_on_the_device() -> None:
+    source = """
+import numpy as np
+
+
+def forward(x: "int8[2, 6, 18]", w: "int8[5, 2, 9]"):
+    return x.astype(np.int32) @ w.reshape(5, -1).T.astype(np.int32)
+"""
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((2, 6, 18), (5, 2, 9)))
+    trace, _ = run(source, "vgemm_small", {"x": x}, {"w": w})
+    (found,) = trace.outputs.values()
+    assert np.array_equal(found, x.astype(np.int32) @ w.reshape(5, -1).T.astype(np.int32))
+    assert trace.placement["matmul.0"] == "device", trace.meta["host_reasons"]

@@ -61,6 +61,7 @@ def _apply(edit: Edit) -> None:
     changed = True
     while changed:
         changed = False
+        edit.sweep()  # what the last round left without uses would still count as a use
         for op in edit.operations():
             if text_of(op, "var") is not None or not op.results:
                 continue

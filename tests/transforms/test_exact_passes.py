@@ -88,6 +88,13 @@ def test_what_changes_a_bit_stays(name: str) -> None:
     assert_same_bits(before, after, special(before))
 
 
+def test_what_stood_between_does_not_hold_up_the_rest() -> None:
+    before = trace(lambda m, x: x.reshape(-1, 1).T.T.reshape(-1), x=(4, 2))
+    after = passed(before, "canonicalise")
+    assert kinds(after) == ["reshape"]
+    assert_same_bits(before, after, data(before))
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_movements_of_movements_become_one(draw: st.DataObject) -> None:

@@ -1,10 +1,11 @@
-"""Engine `onnxruntime`: files with their intermediate values, exports of everything else, each operation within its derived bound."""
+"""Engine `onnxruntime`: files with their intermediate values, exports of everything else, each operation within its bound."""
 
 from __future__ import annotations
 
 import math
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ from fleet.engines.vm import ENGINE as VM
 from fleet.errors import DeviceError, FleetError
 from fleet.frontend.onnx.load import load
 from fleet.ir.program import Program
+from fleet.llm.models import build_model
+from fleet.llm.tiny import tiny_model
 from fleet.targets.bytecode.erf import erf
+from fleet.transforms.graph.to_program import MASK, mask_of, to_program
 
 ROOT = Path(__file__).parents[2]
 ENGINE = package.ENGINE
@@ -226,3 +230,18 @@ def test_one_wrong_element_is_found() -> None:
     assert result.divergence is not None
     assert result.divergence.ops == ("h1",)
     assert math.isfinite(float(result.comparisons[0].elements))
+
+
+@pytest.mark.parametrize("past", [0, 3])
+def test_a_graph_of_the_accelerators_operators(past: int) -> None:
+    """A step of the tiny language model, a block with cache, rotary tables and mask, as the graph builder gives it."""
+    weights = tiny_model()
+    step = to_program(build_model(replace(weights.config, blocks=1), weights).root, 4, past)
+    rng = np.random.default_rng(3)
+    inputs = {a.name: (rng.standard_normal(a.shape) * 0.05).astype(a.dtype) for a in step.program.inputs}
+    inputs[MASK] = mask_of(4, past, past)
+    for table in step.tables:
+        inputs[table.cos], inputs[table.sin] = table.cosines[past : past + 4], table.sines[past : past + 4]
+    result = compared(step.program, inputs)
+    assert result.verdict == "pass", result.reasons
+    assert {row.op for row in result.comparisons[0].operations} >= set(step.nodes) - {""}

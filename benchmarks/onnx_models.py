@@ -2,9 +2,9 @@
 
 python benchmarks/onnx_models.py [MODEL.onnx] [--rows 4] [--length 32] [--rounds 60]
 
-Without a model: a block of GPT-2 (examples/gpt2_block), written as ONNX for it. Inputs of integers are token numbers (masks are ones),
-others normal numbers; unknown dimensions get --rows, then --length. Times are medians; "processor" is the process's own time, which
-a busy machine disturbs less.
+Without a model: a block of GPT-2 (examples/gpt2_block), written as ONNX for it. Inputs of integers are token numbers (masks are
+ones), others normal numbers; unknown dimensions get --rows, then --length. Times are medians; "processor" is the process's own
+time, which a busy machine disturbs less.
 """
 
 from __future__ import annotations

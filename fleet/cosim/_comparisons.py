@@ -72,6 +72,7 @@ class Session:
         side = FusedArithmetic(
             {**NUMPY_ULP, **_stated(stating, "function_ulp")},
             _stated(stating, "function_absolute"),
+            frozenset(map(str, stating.meta.get("unrounded", ()))),
             fused_groups(self.program, fates),
         )
         spec = replace(spec, inner=fates)
@@ -98,7 +99,7 @@ class Session:
             return spec
         golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
         try:
-            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp, side.absolute)
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side)
             if found:
                 values = Values(self.program, self.inputs, self.golden.tensors)
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 from fleet.cosim._error_rules import split_of
 from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, row_norm
 from fleet.cosim.fates import FusedArithmetic, fused_groups
-from fleet.cosim.tolerance import Bound, Values, local_bounds
+from fleet.cosim.tolerance import Bound, FloatArithmetic, Values, local_bounds
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
@@ -37,14 +37,13 @@ def raised_bounds(
     inputs: Mapping[str, np.ndarray],
     golden: Mapping[str, np.ndarray],
     other: Mapping[str, np.ndarray],
-    ulp: Mapping[str, float],
-    absolute: Mapping[str, float] | None = None,
+    other_side: FloatArithmetic,
 ) -> dict[str, Bound]:
     """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
 
     Args:
         golden, other: tensors of both sides by operation id, of every operation of the program.
-        ulp, absolute: of the other side's functions.
+        other_side: how the other side computes.
 
     Raises:
         FleetError: a tensor is missing.
@@ -54,7 +53,7 @@ def raised_bounds(
     groups = fused_groups(program, raised.fates)
     if not groups:
         return {}
-    side = FusedArithmetic(ulp, absolute or {}, groups)
+    side = FusedArithmetic(other_side.ulp, other_side.absolute, other_side.unrounded, groups)
     own = [local_bounds(Values(program, inputs, tensors), side) for tensors in (golden, other)]
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
     errors: dict[SSAValue, Array] = {}

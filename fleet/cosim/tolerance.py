@@ -136,10 +136,12 @@ class FloatArithmetic:
     """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
 
     absolute: operation ("sigmoid") -> absolute error that it may have beside, in float32 and float16.
+    unrounded: dtypes whose values an operation may take before they were rounded: results that it shows are rounded copies.
     """
 
     ulp: Mapping[str, float] = field(default_factory=lambda: dict(NUMPY_ULP))
     absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    unrounded: frozenset[str] = frozenset()
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
         """The same for every operation."""
@@ -150,8 +152,9 @@ class FloatArithmetic:
         return op_id(op)
 
     def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
-        """Nothing is rounded on entry."""
-        return None
+        """Nothing is rounded on entry; what was not rounded before is as far from what is shown."""
+        dtype = numpy_dtype(operand.type)
+        return dtype if dtype.name in self.unrounded else None
 
     def rule(self, op: FleetOp) -> str:
         """dtype and length."""

@@ -150,6 +150,19 @@ def test_operators_whose_kernels_are_coarse_pass_by_what_is_stated(tmp_path: Pat
     assert result.verdict == "pass", result.reasons
 
 
+def test_float16_is_computed_in_float32_without_the_casts_between(tmp_path: Path) -> None:
+    """Values that are shown are rounded copies of what the next operator takes; the bounds know it."""
+    path = tmp_path / "m.py"
+    lines = ["    h = np.maximum(x @ w + b, 0)", "    m = h.mean(axis=-1, keepdims=True)", "    y = (h - m) * 0.5 + h / 3"]
+    path.write_text(
+        "import numpy as np\n\n\n"
+        'def f(x: "float16[4, 64]", w: "float16[64, 32]", b: "float16[32]"):\n' + "\n".join(lines) + "\n    return y - np.tanh(y)\n"
+    )
+    compiled = compile_model(f"{path}:f")
+    result = compared(compiled.program, dict(compiled.inputs))
+    assert result.verdict == "pass", result.reasons
+
+
 @pytest.mark.parametrize("name", ["Exp", "Log", "Tanh", "Erf", "Sin", "Cos", "Sigmoid"])
 def test_the_stated_errors_hold(name: str) -> None:
     rng = np.random.default_rng(2)

@@ -135,7 +135,7 @@ class FixedPoint:
 class FloatArithmetic:
     """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
 
-    absolute: operation ("sigmoid") -> absolute error that it may have beside, in float32 and float16.
+    absolute: operation ("sigmoid"), or one operation's id -> absolute error that it may have beside, in float32 and float16.
     unrounded: dtypes whose values an operation may take before they were rounded: results that it shows are rounded copies.
     """
 
@@ -364,7 +364,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
             if how.dtype is None:
-                array = array + how.absolute.get(op.name.removeprefix("fleet."), 0.0)
+                array = array + (how.absolute.get(op.name.removeprefix("fleet."), 0.0) + how.absolute.get(op_id(op), 0.0))
             own = [np.zeros_like(v) for v in x]
             array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
             array = clean(array * _INFLATE)

@@ -185,6 +185,29 @@ def test_the_stated_errors_hold(name: str) -> None:
         assert ulps.max() <= FUNCTION_ULP.get(name.lower(), 4.0)
 
 
+def test_normalisations_that_it_computes_in_its_own_way(tmp_path: Path) -> None:
+    """x * s + (b - mean * s), whose terms are large where the mean is."""
+    rng = np.random.default_rng(6)
+    weights = {
+        "s": rng.uniform(0.5, 2, 8), "b": rng.standard_normal(8), "m": rng.uniform(90, 110, 8), "v": rng.uniform(0.5, 2, 8),
+    }  # fmt: skip
+    made = model(
+        [
+            node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], "batch"),
+            node("InstanceNormalization", ["y", "s", "b"], ["z"], "instance"),
+        ],
+        {"x": ("float32", 2, 8, 9, 9)},
+        ["z"],
+        {n: w.astype(np.float32) for n, w in weights.items()},
+    )
+    x = (rng.standard_normal((2, 8, 9, 9)) + 100).astype(np.float32)
+    program = load(saved(made, tmp_path), {}, {"x": x})
+    result = compared(program, {"x": x})
+    assert result.verdict == "pass", result.reasons
+    stated = ENGINE.run(program, {"x": x}, RunOptions()).meta["function_absolute"]
+    assert 1e-5 < stated["batch"] < 2e-3
+
+
 def test_optimisations_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     x = np.random.default_rng(0).uniform(0, 16, (5, 64)).astype(np.float32)
     program = load(saved(digits(), tmp_path), {}, {"x": x})

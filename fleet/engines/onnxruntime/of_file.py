@@ -12,6 +12,7 @@ from pathlib import Path
 
 from xdsl.ir import SSAValue
 
+from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -25,11 +26,13 @@ class FileModel:
 
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
+        norms: operation id -> the normalisation that it is, where onnxruntime computes it in a way of its own.
     """
 
     data: bytes
     folder: Path
     exposed: Mapping[str, str]
+    norms: Mapping[str, FoldedNorm]
 
 
 def file_of(program: Program) -> Path | None:
@@ -47,7 +50,8 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
 
     from fleet.frontend.onnx.reader import read_file
 
-    made = {(node.where, name) for node in read_file(path).graph.nodes for name in node.outputs if name}
+    graph = read_file(path).graph
+    made = {(node.where, name) for node in graph.nodes for name in node.outputs if name}
     exposed: dict[str, str] = {}
     for op in program.operations() if keep else ():
         at, var = (str(getattr(op.properties.get(key), "data", "")) for key in ("at", "var"))
@@ -61,7 +65,9 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     if missing := [name for name in program.outputs if name not in there]:
         raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
-    return FileModel(model.SerializeToString(), path.parent, exposed)
+    found = {node.outputs[0]: norm for node in graph.nodes if (norm := norm_of(node, graph.weights)) is not None}
+    norms = {identity: found[name] for identity, name in exposed.items() if name in found}
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms)
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 import tomllib
 from dataclasses import replace
@@ -236,6 +237,13 @@ def test_without_the_packages_it_says_how_to_get_them(monkeypatch: pytest.Monkey
     assert ENGINE.available() is None
     monkeypatch.setattr("fleet.engines.onnxruntime.engine.find_spec", lambda _name: None)
     assert ENGINE.available() == "the package onnxruntime is missing: pip install 'fleet-cosim[onnx]'"
+
+
+def test_knowing_the_engine_needs_none_of_the_packages() -> None:
+    """Every co-simulation loads all engines to list them."""
+    code = "import sys; from fleet.engines.onnxruntime import ENGINE; print(sorted({'onnx', 'onnxruntime'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_it_is_registered() -> None:

@@ -76,8 +76,8 @@ class OnnxRuntimeEngine:
             if options.keep_tensors:
                 trace.tensors = {identity: found[name] for identity, name in model.exposed.items()}
                 trace.meta["fates"] = fused(program, model.exposed)
-                seen = {**given, **found}
-                absolute |= {i: n.rounding(seen[n.source]) for i, n in model.norms.items() if n.source in seen}
+                seen = {**model.weights, **given, **found}
+                absolute |= {identity: norm.rounding(seen) for identity, norm in model.norms.items()}
             trace.meta["model"] = "file"
         if options.progress is not None:
             options.progress(1.0, f"{len(trace.tensors)} values")

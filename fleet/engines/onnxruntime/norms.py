@@ -22,38 +22,30 @@ _ROUNDINGS = 6
 
 @dataclass(frozen=True)
 class FoldedNorm:
-    """A normalisation: the name of what it takes, scale and shift, epsilon; mean and variance, or None where x gives them."""
+    """A normalisation: the names of what it takes (x, scale, shift, and mean and variance where x does not give them)."""
 
-    source: str
-    scale: np.ndarray
-    shift: np.ndarray
+    inputs: tuple[str, ...]
     epsilon: float
-    moments: tuple[np.ndarray, np.ndarray] | None
 
-    def rounding(self, x: np.ndarray) -> float:
-        """The largest absolute error that this way of computing has, over all channels (dimension 1)."""
-        axes = tuple(i for i in range(x.ndim) if i != 1)
-        rest = x.astype(np.float64)
-        if self.moments is None:
-            spatial = tuple(range(2, x.ndim))
-            mean, variance = rest.mean(axis=spatial), rest.var(axis=spatial)
-            size = np.abs(rest).max(axis=spatial)
+    def rounding(self, values: Mapping[str, np.ndarray]) -> float:
+        """The largest absolute error of this way of computing over all channels (dimension 1); 0 where a value is missing."""
+        if any(name not in values for name in self.inputs):
+            return 0.0
+        dtype = values[self.inputs[0]].dtype
+        x, scale, shift, *moments = (values[name].astype(np.float64) for name in self.inputs)
+        if moments:
+            mean, variance = moments
+            size = np.abs(x).max(axis=tuple(i for i in range(x.ndim) if i != 1))
         else:
-            mean, variance = (m.astype(np.float64) for m in self.moments)
-            size = np.abs(rest).max(axis=axes)
-        factor = np.abs(self.scale.astype(np.float64)) / np.sqrt(variance + self.epsilon)
-        terms = (size + np.abs(mean)) * factor + np.abs(self.shift.astype(np.float64))
-        u = float(np.finfo(x.dtype).eps) / 2
-        return float(_ROUNDINGS * u * terms.max(initial=0.0))
+            spatial = tuple(range(2, x.ndim))
+            mean, variance, size = x.mean(axis=spatial), x.var(axis=spatial), np.abs(x).max(axis=spatial)
+        terms = (size + np.abs(mean)) * np.abs(scale) / np.sqrt(variance + self.epsilon) + np.abs(shift)
+        return float(_ROUNDINGS * np.finfo(dtype).eps / 2 * terms.max(initial=0.0))
 
 
-def norm_of(node: Node, weights: Mapping[str, np.ndarray]) -> FoldedNorm | None:
-    """A node as such a normalisation; None for every other node, and where its parameters are not in the file."""
+def norm_of(node: Node) -> FoldedNorm | None:
+    """A node as such a normalisation; None for every other node."""
     if node.domain or node.op not in ("BatchNormalization", "InstanceNormalization") or node.attributes.get("training_mode", 0):
         return None
-    names = node.inputs[1:]
-    if any(name not in weights for name in names):
-        return None
-    scale, shift, *moments = (weights[name] for name in names)
     epsilon: Any = node.attributes.get("epsilon", 1e-5)
-    return FoldedNorm(node.inputs[0], scale, shift, float(epsilon), (moments[0], moments[1]) if moments else None)
+    return FoldedNorm(node.inputs, float(epsilon))

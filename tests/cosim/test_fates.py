@@ -117,3 +117,17 @@ def test_groups_and_the_tensors_between(program: Program) -> None:
     np.testing.assert_array_equal(whole["m"], whole["h"].mean(-1, keepdims=True))
     golden = VM.run(program, X, RunOptions())
     assert whole.keys() >= golden.tensors.keys()
+
+
+def test_groups_that_share_what_has_no_tensor_are_one(tmp_path: Path) -> None:
+    """Of a node with two results the shared part is known to no one: neither result can be held against it alone."""
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import numpy as np\n"
+        'def forward(x: "f32[6, 8]"):\n    s = np.exp(x)\n    a = s * 2\n    b = s + 1\n    t = np.tanh(x)\n    c = t - b\n'
+        "    return a, c\n"
+    )
+    program = load(f"{path}:forward", {}, X)
+    assert fused_groups(program, {"s": "fused into a"}) == {"s": "b", "a": "b", "b": "b"}
+    assert fused_groups(program, {"t": "fused into c"}) == {"t": "c", "c": "c"}
+    assert fused_groups(program, {}) == {}

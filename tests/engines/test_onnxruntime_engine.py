@@ -36,6 +36,7 @@ from fleet.llm.tiny import tiny_model
 from fleet.targets.bytecode.erf import erf
 from fleet.transforms.graph.to_program import MASK, mask_of, to_program
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 ROOT = Path(__file__).parents[2]
 ENGINE = package.ENGINE
 

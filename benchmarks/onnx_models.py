@@ -1,9 +1,10 @@
 """An ONNX model on the VM against onnxruntime on one thread: one process, rounds interleaved; and how long loading it takes.
 
-python benchmarks/onnx_models.py MODEL.onnx [--rows 4] [--length 32] [--rounds 60]
+python benchmarks/onnx_models.py [MODEL.onnx] [--rows 4] [--length 32] [--rounds 60]
 
-Inputs of integers are token numbers (masks are ones), others normal numbers; unknown dimensions get --rows, then --length. Times
-are medians; "processor" is the process's own time, which a busy machine disturbs less.
+Without a model: a block of GPT-2 (examples/gpt2_block), written as ONNX for it. Inputs of integers are token numbers (masks are
+ones), others normal numbers; unknown dimensions get --rows, then --length. Times are medians; "processor" is the process's own
+time, which a busy machine disturbs less.
 """
 
 from __future__ import annotations
@@ -11,16 +12,21 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 
+from fleet.compiler import compile_model
 from fleet.frontend.onnx.entry import load, signature
 from fleet.ir.program import Program
 from fleet.targets.bytecode import VM, ByteCodeConverter
+
+ROOT = Path(__file__).parents[1]
 
 
 def drawn(path: str, rows: int, length: int) -> dict[str, np.ndarray]:
@@ -61,11 +67,19 @@ def session(path: str, level: str) -> Callable[[dict[str, np.ndarray]], object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model")
+    parser.add_argument("model", nargs="?")
     parser.add_argument("--rows", type=int, default=4)
     parser.add_argument("--length", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=60)
     given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.model is None:
+            given.model = f"{folder}/gpt2_block.onnx"
+            compile_model(str(ROOT / "examples/gpt2_block/model.py:forward")).write("onnx", Path(given.model))
+        tables(given)
+
+
+def tables(given: argparse.Namespace) -> None:
     program, vm, inputs, stages = loading(given.model, given.rows, given.length)
     size = os.path.getsize(given.model) / 1e6
     print(f"{os.path.basename(given.model)}: {size:.0f} MB, {sum(1 for _ in program.operations())} operations")

@@ -135,7 +135,10 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
 @click.option("--labels", type=click.Path(path_type=Path), help="One integer a row (.npz with one array).")
 @click.option("--metric", type=click.Choice(["accuracy"]), help="The task's own figure; labels alone mean accuracy.")
 @click.option(
-    "--engines", default="vm,riscv", show_default=True, help="Comma-separated: vm, iss, rtl, riscv, cpython, or a plug-in's."
+    "--engines",
+    default="vm,riscv",
+    show_default=True,
+    help="Comma-separated: vm, iss, rtl, riscv, cpython, onnxruntime, or a plug-in's.",
 )
 @click.option("--device", help="Device for iss and rtl (hbm_small, or another; `fleet devices` lists them).")
 @click.option(

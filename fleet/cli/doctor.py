@@ -128,6 +128,8 @@ def examine() -> list[Finding]:
         _mlir(),
         _package("unicorn", "engine riscv", "pip install unicorn==2.1.4 (the extra `riscv`), or make setup"),
         *(_package(p, "language models from files", "the extra `llm`, or make setup") for p in ("gguf", "tokenizers")),
+        *(_package(p, "ONNX models, in and out", "the extra `onnx`, or make setup") for p in ("onnx", "ml_dtypes")),
+        _package("onnxruntime", "engine onnxruntime", "the extra `onnx`, or make setup"),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
     ]  # fmt: skip

@@ -73,6 +73,7 @@ class Session:
         side = FusedArithmetic(
             {**NUMPY_ULP, **_stated(stating, "function_ulp")},
             _stated(stating, "function_absolute"),
+            frozenset(map(str, stating.meta.get("unrounded", ()))),
             fused_groups(self.program, fates),
         )
         spec = replace(spec, inner=fates)
@@ -102,7 +103,7 @@ class Session:
             between = shared(self.program, stated(other), side.groups)
             for name, (reference, bound) in alone(self.program, self.inputs, whole.tensors, between, side).items():
                 golden[name], bounds[name] = reference, bound
-            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side.ulp, side.absolute)
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side)
             if found:
                 values = Values(self.program, self.inputs, self.golden.tensors)
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))

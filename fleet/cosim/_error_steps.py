@@ -130,7 +130,9 @@ def rounded_store(value: Array, error: Array, dtype: np.dtype, ulps: float = 0.5
     out = error + 2 * ulps * (magnitude * u + half)
     # What is rounded correctly stays finite up to half a unit above the largest number: masks of -3.4e38, and sums with them, do.
     largest = float(np.finfo(dtype).max)
-    fits = magnitude <= largest * (1 + u / 2) if ulps <= 0.5 else magnitude * (1 + 2 * ulps * u) <= largest
+    edge = largest * (1 + u / 2) if dtype.itemsize < 8 else largest  # of float64 there is no number in between
+    with np.errstate(over="ignore"):
+        fits = magnitude <= edge if ulps <= 0.5 else magnitude * (1 + 2 * ulps * u) <= largest
     return np.where(fits, out, np.inf)
 
 

@@ -1,6 +1,7 @@
 """ONNX's own node tests: `python -m fleet.cosim.onnx_nodes [--check]` writes the tables of docs/onnx-operators.md.
 
-With `--riscv` those of docs/onnx-riscv.md (minutes): the tests that pass on the VM, on the engine `riscv`.
+With `--riscv` those of docs/onnx-riscv.md (minutes): the tests that pass on the VM, on the engine `riscv`. With `--out` that of
+docs/onnx-out.md: these tests read, written as ONNX again and run by onnxruntime.
 
 The tests are models of one operator with inputs and the results that they must have; the package onnx makes them. Each is read by
 fleet's front end and run by fleet's VM, and is one of
@@ -32,6 +33,7 @@ __all__ = ["NodeCase", "Outcome", "main", "node_cases", "run_case"]
 _PAGE = Path("docs/onnx-operators.md")
 _SKIPPED = Path("docs/onnx-skipped.md")
 _RISCV = Path("docs/onnx-riscv.md")
+_OUT = Path("docs/onnx-out.md")
 _TYPES = "its tensors have a type that fleet does not carry"
 
 
@@ -208,21 +210,37 @@ def _kind(reason: str) -> str:
     return re.sub(r"\(?[0-9]+(?:, ?[0-9]*)*\)?", "N", reason)
 
 
-def _riscv(check: bool) -> int:
+def _out_tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
+    """One sentence, and the tests that are refused."""
+    total = Counter(o.verdict for _, o in outcomes.values())
+    passed = total["passed"] + total["bound"]
+    lines = [
+        f"Of the {total.total()} node tests that pass on `vm`, {passed} pass when they are written as ONNX again and run by "
+        f"onnxruntime; {total['skipped']} refused, {total['failed']} give something else."
+    ]
+    refused = [f"- `{name}`: {o.reason}" for name, (_, o) in sorted(outcomes.items()) if o.verdict == "skipped"]
+    return {"node tests": "\n".join([*lines, *([""] if refused else []), *refused]) + "\n"}
+
+
+def _second(engine: str, page: Path, check: bool) -> int:
+    """The tests that pass on the VM, on another engine."""
     outcomes: dict[str, tuple[str, Outcome]] = {}
     for case in node_cases():
         if run_case(case).verdict in ("passed", "bound"):
-            outcomes[case.name] = case.operator, run_case(case, "riscv")
+            outcomes[case.name] = case.operator, run_case(case, engine)
     failed = [name for name, (_, o) in outcomes.items() if o.verdict == "failed"]
     for name in failed:
         print(f"{name}: {outcomes[name][1].reason}", file=sys.stderr)
-    return 1 if failed else write_page(_RISCV, _riscv_tables(outcomes), check)
+    tables = (_out_tables if page == _OUT else _riscv_tables)(outcomes)
+    return 1 if failed else write_page(page, tables, check)
 
 
 def main(arguments: Sequence[str]) -> int:
     """In the repository's root."""
     if "--riscv" in arguments:
-        return _riscv("--check" in arguments)
+        return _second("riscv", _RISCV, "--check" in arguments)
+    if "--out" in arguments:
+        return _second("onnxruntime", _OUT, "--check" in arguments)
     outcomes = {case.name: (case.operator, run_case(case)) for case in node_cases()}
     failed = [name for name, (_, o) in outcomes.items() if o.verdict == "failed"]
     for name in failed:

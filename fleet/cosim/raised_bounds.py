@@ -20,7 +20,7 @@ from fleet.cosim._error_rules import split_of
 from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, row_norm
 from fleet.cosim.fates import FusedArithmetic, fused_groups
 from fleet.cosim.shared_steps import alone, shared
-from fleet.cosim.tolerance import Bound, Values, local_bounds
+from fleet.cosim.tolerance import Bound, FloatArithmetic, Values, local_bounds
 from fleet.ir.composite import entering
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -39,14 +39,13 @@ def raised_bounds(
     inputs: Mapping[str, np.ndarray],
     golden: Mapping[str, np.ndarray],
     other: Mapping[str, np.ndarray],
-    ulp: Mapping[str, float],
-    absolute: Mapping[str, float] | None = None,
+    other_side: FloatArithmetic,
 ) -> dict[str, Bound]:
     """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
 
     Args:
         golden, other: tensors of both sides by operation id, of every operation of the program.
-        ulp, absolute: of the other side's functions.
+        other_side: how the other side computes.
 
     Raises:
         FleetError: a tensor is missing.
@@ -57,7 +56,7 @@ def raised_bounds(
     between = shared(program, entering(raised.operations()), groups)
     if not groups and not between:
         return {}
-    side = FusedArithmetic(ulp, absolute or {}, groups)
+    side = FusedArithmetic(other_side.ulp, other_side.absolute, other_side.unrounded, groups)
     own = [_own(program, inputs, tensors, between, side) for tensors in (golden, other)]
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
     errors: dict[SSAValue, Array] = {}

@@ -135,11 +135,13 @@ class FixedPoint:
 class FloatArithmetic:
     """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
 
-    absolute: operation ("sigmoid") -> absolute error that it may have beside, in float32 and float16.
+    absolute: operation ("sigmoid"), or one operation's id -> absolute error that it may have beside, in float32 and float16.
+    unrounded: dtypes whose values an operation may take before they were rounded: results that it shows are rounded copies.
     """
 
     ulp: Mapping[str, float] = field(default_factory=lambda: dict(NUMPY_ULP))
     absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    unrounded: frozenset[str] = frozenset()
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
         """The same for every operation."""
@@ -150,8 +152,9 @@ class FloatArithmetic:
         return op_id(op)
 
     def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
-        """Nothing is rounded on entry."""
-        return None
+        """Nothing is rounded on entry; what was not rounded before is as far from what is shown."""
+        dtype = numpy_dtype(operand.type)
+        return dtype if dtype.name in self.unrounded else None
 
     def rule(self, op: FleetOp) -> str:
         """dtype and length."""
@@ -363,7 +366,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
             if how.dtype is None:
-                array = array + how.absolute.get(op.name.removeprefix("fleet."), 0.0)
+                array = array + (how.absolute.get(op.name.removeprefix("fleet."), 0.0) + how.absolute.get(op_id(op), 0.0))
             own = [np.zeros_like(v) for v in x]
             array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
             array = clean(array * _INFLATE)

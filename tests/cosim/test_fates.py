@@ -140,3 +140,17 @@ def test_a_number_that_was_folded_and_then_fused_is_not_missing(tmp_path: Path) 
     skipped = {n.what: n.why for n in comparison.not_compared}
     roots = [op_id(op) for op in program.operations() if op.name == "fleet.sqrt"]
     assert any(skipped.get(r, "").startswith("folded into") for r in roots), skipped
+
+
+def test_groups_that_share_what_has_no_tensor_are_one(tmp_path: Path) -> None:
+    """Of a node with two results the shared part is known to no one: neither result can be held against it alone."""
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import numpy as np\n"
+        'def forward(x: "f32[6, 8]"):\n    s = np.exp(x)\n    a = s * 2\n    b = s + 1\n    t = np.tanh(x)\n    c = t - b\n'
+        "    return a, c\n"
+    )
+    program = load(f"{path}:forward", {}, X)
+    assert fused_groups(program, {"s": "fused into a"}) == {"s": "b", "a": "b", "b": "b"}
+    assert fused_groups(program, {"t": "fused into c"}) == {"t": "c", "c": "c"}
+    assert fused_groups(program, {}) == {}

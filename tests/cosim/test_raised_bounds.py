@@ -56,7 +56,7 @@ def test_they_hold_and_prove_more_than_the_chain(
     sides: tuple[Program, dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]],
 ) -> None:
     program, x, golden, other = sides
-    found = raised_bounds(program, x, golden, other, NUMPY_ULP)
+    found = raised_bounds(program, x, golden, other, FloatArithmetic(NUMPY_ULP))
     chain = cumulative_bounds(Values(program, x, golden), FloatArithmetic())
     both = cumulative_bounds(Values(program, x, golden), FloatArithmetic(), known=found)
     last = [op_id(op) for op in program.operations()][-1]
@@ -74,7 +74,7 @@ def test_nothing_without_composites() -> None:
     x = {"x": np.zeros((2, 64), np.float32)}
     program = load(f"{path}:forward", dict(arrays), x)
     tensors = dict(VmEngine().run(program, x, RunOptions(keep_tensors=True)).tensors)
-    assert raised_bounds(program, x, tensors, tensors, NUMPY_ULP) == {}
+    assert raised_bounds(program, x, tensors, tensors, FloatArithmetic(NUMPY_ULP)) == {}
 
 
 def test_no_error_gets_lost_at_what_a_pass_removed(tmp_path: Path) -> None:
@@ -90,6 +90,6 @@ def forward(x: "float64[4, 64]"):
     x["x"][:, 0] = x["x"][:, 1:].mean(axis=1)  # next to the mean, where only the mean's own error counts
     program = load(f"{path}:forward", {}, x)
     tensors = dict(VmEngine().run(program, x, RunOptions(keep_tensors=True)).tensors)
-    found = raised_bounds(program, x, tensors, tensors, NUMPY_ULP)
+    found = raised_bounds(program, x, tensors, tensors, FloatArithmetic(NUMPY_ULP))
     (last,) = (found[name] for name in found if found[name].array.shape == (4, 64))
     assert last.array.min() > 64 * 2.0**-53 * 0.1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ir_builder import Net, evaluate, shuffled_sum
 
+from fleet.cosim._error_steps import rounded_store
 from fleet.cosim.metrics import absolute_error
 from fleet.cosim.tolerance import FixedPoint, FloatArithmetic, Values, cumulative_bounds, group_arithmetic, local_bounds
 from fleet.errors import ComparisonFailure
@@ -273,3 +274,40 @@ def test_a_stated_fixed_point_enters_the_bound_of_a_product() -> None:
         inputs = {"x": np.array([[x]], np.float32)}
         bound = local_bounds(Values(program, inputs, {d.op_id(op): inputs["x"] * 3}), side)[d.op_id(op)].array
         assert expected <= bound.item() < expected * 1.001
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_correctly_rounded_value_is_bounded_up_to_where_it_overflows(dtype: str) -> None:
+    """Masks of the most negative number, and sums with them, round to it; half a unit above the largest number is infinity."""
+    info = np.finfo(dtype)
+    largest = float(info.max)
+    half = (largest - float(np.nextafter(info.max, info.dtype.type(0)))) / 2
+    zero = np.zeros(())
+    assert np.isfinite(rounded_store(np.asarray(-largest), zero, info.dtype))
+    if dtype != "float64":  # whose sums have no wider type to be exact in
+        assert np.isfinite(rounded_store(np.asarray(largest + half / 4), zero, info.dtype))
+        assert np.isinf(rounded_store(np.asarray(largest + half), zero, info.dtype))
+        assert np.isfinite(info.dtype.type(largest + half / 4))
+    assert np.isinf(rounded_store(np.asarray(np.inf), zero, info.dtype))
+    assert np.isinf(rounded_store(np.asarray(largest), zero, info.dtype, 4.0))
+
+
+def test_what_an_engine_states_beside_its_roundings() -> None:
+    """An absolute error of a kind of operations or of one, in float32 alone; operands that were not rounded to float16."""
+    values = {}
+    for dtype in ("float32", "float64", "float16"):
+        net = Net({"x": ((8,), "input")}, dtype=dtype)
+        y = net.call(d.TanhOp, net["x"], name="y")
+        program = net.program(z=net.call(d.AddOp, y, y, name="z"))
+        inputs = {"x": np.linspace(-3, 3, 8).astype(dtype)}
+        golden = evaluate(program, inputs)
+        values[dtype] = {
+            key: local_bounds(Values(program, inputs, golden), FloatArithmetic(absolute=absolute, unrounded=frozenset(unrounded)))
+            for key, absolute, unrounded in (("plain", {}, ()), ("both", {"tanh": 1e-3, "z": 2e-3}, ()), ("wide", {}, ["float16"]))
+        }
+    for name, more in (("y", 1e-3), ("z", 2e-3)):
+        narrow, wide = (values[t] for t in ("float32", "float64"))
+        np.testing.assert_allclose(narrow["both"][name].array - narrow["plain"][name].array, more, rtol=1e-6)
+        np.testing.assert_array_equal(wide["both"][name].array, wide["plain"][name].array)
+        np.testing.assert_array_equal(narrow["wide"][name].array, narrow["plain"][name].array)
+        assert (values["float16"]["wide"][name].array > values["float16"]["plain"][name].array).any()

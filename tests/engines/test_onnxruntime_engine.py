@@ -1,10 +1,12 @@
-"""Engine `onnxruntime`: files with their intermediate values, exports of everything else, each operation within its derived bound."""
+"""Engine `onnxruntime`: files with their intermediate values, exports of everything else, each operation within its bound."""
 
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,12 @@ from fleet.engines.vm import ENGINE as VM
 from fleet.errors import DeviceError, FleetError
 from fleet.frontend.onnx.load import load
 from fleet.ir.program import Program
+from fleet.llm.models import build_model
+from fleet.llm.tiny import tiny_model
 from fleet.targets.bytecode.erf import erf
+from fleet.transforms.graph.to_program import MASK, mask_of, to_program
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 ROOT = Path(__file__).parents[2]
 ENGINE = package.ENGINE
 
@@ -146,6 +152,19 @@ def test_operators_whose_kernels_are_coarse_pass_by_what_is_stated(tmp_path: Pat
     assert result.verdict == "pass", result.reasons
 
 
+def test_float16_is_computed_in_float32_without_the_casts_between(tmp_path: Path) -> None:
+    """Values that are shown are rounded copies of what the next operator takes; the bounds know it."""
+    path = tmp_path / "m.py"
+    lines = ["    h = np.maximum(x @ w + b, 0)", "    m = h.mean(axis=-1, keepdims=True)", "    y = (h - m) * 0.5 + h / 3"]
+    path.write_text(
+        "import numpy as np\n\n\n"
+        'def f(x: "float16[4, 64]", w: "float16[64, 32]", b: "float16[32]"):\n' + "\n".join(lines) + "\n    return y - np.tanh(y)\n"
+    )
+    compiled = compile_model(f"{path}:f")
+    result = compared(compiled.program, dict(compiled.inputs))
+    assert result.verdict == "pass", result.reasons
+
+
 @pytest.mark.parametrize("name", ["Exp", "Log", "Tanh", "Erf", "Sin", "Cos", "Sigmoid"])
 def test_the_stated_errors_hold(name: str) -> None:
     rng = np.random.default_rng(2)
@@ -166,6 +185,29 @@ def test_the_stated_errors_hold(name: str) -> None:
     else:
         ulps = error[normal] / np.spacing(np.abs(exact[normal].astype(np.float32)))
         assert ulps.max() <= FUNCTION_ULP.get(name.lower(), 4.0)
+
+
+def test_normalisations_that_it_computes_in_its_own_way(tmp_path: Path) -> None:
+    """x * s + (b - mean * s), whose terms are large where the mean is."""
+    rng = np.random.default_rng(6)
+    weights = {
+        "s": rng.uniform(0.5, 2, 8), "b": rng.standard_normal(8), "m": rng.uniform(90, 110, 8), "v": rng.uniform(0.5, 2, 8),
+    }  # fmt: skip
+    made = model(
+        [
+            node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], "batch"),
+            node("InstanceNormalization", ["y", "s", "b"], ["z"], "instance"),
+        ],
+        {"x": ("float32", 2, 8, 9, 9)},
+        ["z"],
+        {n: w.astype(np.float32) for n, w in weights.items()},
+    )
+    x = (rng.standard_normal((2, 8, 9, 9)) + 100).astype(np.float32)
+    program = load(saved(made, tmp_path), {}, {"x": x})
+    result = compared(program, {"x": x})
+    assert result.verdict == "pass", result.reasons
+    stated = ENGINE.run(program, {"x": x}, RunOptions()).meta["function_absolute"]
+    assert 1e-5 < stated["batch"] < 2e-3
 
 
 def test_optimisations_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -198,6 +240,13 @@ def test_without_the_packages_it_says_how_to_get_them(monkeypatch: pytest.Monkey
     assert ENGINE.available() == "the package onnxruntime is missing: pip install 'fleet-cosim[onnx]'"
 
 
+def test_knowing_the_engine_needs_none_of_the_packages() -> None:
+    """Every co-simulation loads all engines to list them."""
+    code = "import sys; from fleet.engines.onnxruntime import ENGINE; print(sorted({'onnx', 'onnxruntime'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_it_is_registered() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"][GROUP]["onnxruntime"] == "fleet.engines.onnxruntime:ENGINE"
@@ -226,3 +275,18 @@ def test_one_wrong_element_is_found() -> None:
     assert result.divergence is not None
     assert result.divergence.ops == ("h1",)
     assert math.isfinite(float(result.comparisons[0].elements))
+
+
+@pytest.mark.parametrize("past", [0, 3])
+def test_a_graph_of_the_accelerators_operators(past: int) -> None:
+    """A step of the tiny language model, a block with cache, rotary tables and mask, as the graph builder gives it."""
+    weights = tiny_model()
+    step = to_program(build_model(replace(weights.config, blocks=1), weights).root, 4, past)
+    rng = np.random.default_rng(3)
+    inputs = {a.name: (rng.standard_normal(a.shape) * 0.05).astype(a.dtype) for a in step.program.inputs}
+    inputs[MASK] = mask_of(4, past, past)
+    for table in step.tables:
+        inputs[table.cos], inputs[table.sin] = table.cosines[past : past + 4], table.sines[past : past + 4]
+    result = compared(step.program, inputs)
+    assert result.verdict == "pass", result.reasons
+    assert {row.op for row in result.comparisons[0].operations} >= set(step.nodes) - {""}

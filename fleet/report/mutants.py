@@ -95,9 +95,9 @@ def _tables(report: Report) -> Iterator[_Table]:
     proved = sum(bool(r.proof) and r.kind == "equivalent" and r.result.verdict == "survived" for r in report.records)
     every = _Verdicts.of(report.records)
     text = (
-        f"Equivalent: nobody can tell it from the program; of {proved} of these a test goes through all that the reason speaks of, of "
-        f"the others it is an argument (with those {proved} alone left out {_share(every.found, every.drawn - proved)} are found). "
-        "Other reason: it changes only cycles, or what the cost model expects within its gate."
+        f"Equivalent: nobody can tell it from the program; of {proved} of these a test goes through all that the reason speaks "
+        f"of, of the others it is an argument (with those {proved} alone left out {_share(every.found, every.drawn - proved)} are "
+        "found). Other reason: it changes only cycles, or what the cost model expects within its gate."
     )
     yield _Table("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)
     yield _Table("By operator", "", head, _grouped(report, lambda r: r.result.mutant.operator), numbers)

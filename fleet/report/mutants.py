@@ -92,11 +92,12 @@ def _tables(report: Report) -> Iterator[_Table]:
         yield _survivors("Holes", "Survivors that nobody has explained: a check is missing.", holes)
     head = ("", "drawn", "found", "equivalent", "other reason", "holes", "found of drawn", "found of what is not equivalent")
     numbers = frozenset(range(1, 8))
-    proved = sum(bool(r.proof) and r.result.verdict == "survived" for r in report.records)
+    proved = sum(bool(r.proof) and r.kind == "equivalent" and r.result.verdict == "survived" for r in report.records)
+    every = _Verdicts.of(report.records)
     text = (
-        "Equivalent: nobody can tell it from the program; of "
-        f"{proved} of these a test goes through all that the reason speaks of, of the others it is an argument. Other reason: it "
-        "changes only cycles, or what the cost model expects within its gate."
+        f"Equivalent: nobody can tell it from the program; of {proved} of these a test goes through all that the reason speaks "
+        f"of, of the others it is an argument (with those {proved} alone left out {_share(every.found, every.drawn - proved)} are "
+        "found). Other reason: it changes only cycles, or what the cost model expects within its gate."
     )
     yield _Table("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)
     yield _Table("By operator", "", head, _grouped(report, lambda r: r.result.mutant.operator), numbers)

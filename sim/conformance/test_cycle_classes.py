@@ -24,11 +24,15 @@ from fleet.isa.vgemm.words import MemoryType, Transfer
 
 LATER = 99
 SLOW = Setting(f"fixed:{LATER + 1}")  # ideal memory answers after one cycle
+STALLED = Setting("stall:3")
 CASES = 8  # of an instruction
 BEATS = {"ddr": PIXEL_BYTES, "hbm": 32}  # bytes that a port moves in a cycle
 
 WEIGHTS = frozenset({"mvm", "mvm_bn", "mvm_bn_res", "trp_mvm", "f2w_mvm", "norm", "pos_emb", "wt2hbm"})
 """Instructions of hbm0923 that read weights, keys, values or coefficients; wt2hbm, which moves them, reads no activations."""
+
+OVERLAPPING = frozenset({"norm", "pos_emb", "softmax", "act", "elementwise"})
+"""Instructions of hbm0923 that work on one beat while they wait for the next: a cycle of both counts as one of them."""
 
 
 def can_wait_for(instruction_set: str, call: Call) -> Mapping[str, bool]:
@@ -63,19 +67,33 @@ def test_a_cycle_lies_in_its_class(device: str, runners: Callable[[str], StreamR
     wrong: list[str] = []
     seen = 0
     for case in _cases(device):
-        (fast, traffic), (slow, _) = ((found, status.traffic) for found, status in _both(runner, case))
-        for n, (call, a, b) in enumerate(zip(case.calls, fast, slow, strict=True)):
+        (fast, traffic), (slow, _), (stalled, _) = ((found, status.traffic) for found, status in _runs(runner, case))
+        for n, (call, a, b, c) in enumerate(zip(case.calls, fast, slow, stalled, strict=True)):
             if not a.cause:
                 seen += 1
                 alone = traffic if len(case.calls) == 1 else {}
-                wrong += [f"{case.name}, instruction {n} ({call.instruction}): {w}" for w in _wrong(runner, call, a, b, alone)]
+                found = [*_wrong(runner, call, a, b, alone), *_moved(runner, call, a, c)]
+                wrong += [f"{case.name}, instruction {n} ({call.instruction}): {w}" for w in found]
     assert seen > len(runner.set.instructions)
     assert not wrong, "\n".join(wrong[:100])
 
 
-def _both(runner: StreamRunner, case: StreamCase) -> Iterator[tuple[list[StreamCommit], Status]]:
-    for setting in (Setting(), SLOW):
+def _runs(runner: StreamRunner, case: StreamCase) -> Iterator[tuple[list[StreamCommit], Status]]:
+    for setting in (Setting(), SLOW, STALLED):
         yield runner.hardware(case, setting)
+
+
+def _moved(runner: StreamRunner, call: Call, fast: StreamCommit, stalled: StreamCommit) -> Iterator[str]:
+    """What stalls at random may not change: issue and, where steps do not overlap with waiting, work to the cycle."""
+    both = f"ideal {dict(fast.cycles)}, {STALLED.memory} {dict(stalled.cycles)}"
+    if fast.cycles["issue"] != stalled.cycles["issue"] or stalled.cycles["dependency"]:
+        yield f"issue or dependency depends on stalls: {both}"
+    streaming = call.instruction in OVERLAPPING
+    if abs(fast.cycles["compute"] - stalled.cycles["compute"]) > (max(2, fast.cycles["compute"] // 6) if streaming else 0):
+        yield f"work depends on stalls: {both}"
+    for c, allows in can_wait_for(runner.set.name, call).items():
+        if not allows and stalled.cycles[c]:
+            yield f"{c}, which it cannot have: {both}"
 
 
 def _wrong(runner: StreamRunner, call: Call, fast: StreamCommit, slow: StreamCommit, traffic: Mapping[str, int]) -> Iterator[str]:

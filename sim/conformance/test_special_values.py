@@ -22,6 +22,7 @@ from fleet.isa.registry import find_device
 KINDS = {
     "+inf": (0x7C00,), "-inf": (0xFC00,), "both infinities": (0x7C00, 0xFC00), "NaN": (0x7E01,), "zeros": (0x0000, 0x8000),
     "subnormal": (0x0001, 0x83FF), "smallest normal": (0x0400, 0x8400), "largest": (0x7BFF, 0xFBFF), "ties": (0x3801, 0x3C01),
+    "zeros and infinities": (0x0000, 0x8000, 0x7C00, 0xFC00),
 }  # fmt: skip
 SHARES = (1 / 40, 1.0)  # of all values that are special: about one in a row; all
 FLOATS = [d for d in devices() if find_device(d)[0].name == "hbm0923"]

@@ -32,7 +32,7 @@ _POWER_ON = (1000, 1001, 1002)
 _TESTS = (
     "conformance/test_registers.py", "conformance/test_status.py", "conformance/test_cycle_classes.py",
     "conformance/test_bus_errors.py", "conformance/test_long_binaries.py", "conformance/test_end_of_memory.py",
-    "conformance/test_special_values.py",
+    "conformance/test_special_values.py", "conformance/test_most_lines.py",
 )  # fmt: skip
 _PATIENCE_S = 3600.0
 _PAUSES = (3, 11, 24, 38)

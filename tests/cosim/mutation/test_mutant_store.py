@@ -128,3 +128,4 @@ def test_the_page_counts_what_is_equivalent_apart_from_what_only_has_a_reason(tm
     assert "# Mutants: 1 of 4 found, 2 are the program itself: 50.0 % of the others; 0 holes" in text
     assert "| all | 4 | 1 | 2 | 1 | 0 | 25.0 % | 50.0 % |" in text
     assert "of 1 of these a test goes through" in text
+    assert "with those 1 alone left out 33.3 % are found" in text

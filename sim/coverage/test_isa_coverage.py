@@ -30,8 +30,10 @@ def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path) -> None:
     assert account.curve[-1].bins == len(account.met)
 
 
+# Measured (docs/coverage.md): all of vgemm_small in 10 to 37 s of processor time, 95 % of hbm_small in some minutes of it. What is
+# left between that and the floors is for unlucky seeds and for machines that have a tenth of their processors to spare.
 @pytest.mark.nightly
-@pytest.mark.parametrize(("device", "minutes", "floor"), [("vgemm_small", 10, 0.95), ("hbm_small", 30, 0.9)])
+@pytest.mark.parametrize(("device", "minutes", "floor"), [("vgemm_small", 10, 0.98), ("hbm_small", 30, 0.95)])
 def test_a_nightly_run_meets_its_floor(device: str, minutes: float, floor: float, tmp_path: Path) -> None:
     account = run_coverage(Plan(device, 60 * minutes, 0, 2, True, False, tmp_path))
     assert not account.failures

@@ -129,7 +129,7 @@ class Aimer:
         first = min(_NEAR.get(aim.distance, (1,))) if aim.distance not in {"", "none"} or aim.kind else 0
         while len(program.calls) < first:
             program.append(self._filler(program, rng))
-        best: tuple[int, Draw] | None = None
+        best: tuple[set[str], Draw] | None = None
         for candidate in range(_CANDIDATES):
             draw = self._target(aim, program, rng, twice=candidate > 0)
             apart = _APART.get(aim.distance, 0)
@@ -138,14 +138,14 @@ class Aimer:
                 program.waiting.append((len(program.calls) + apart - 1, aim, replace(draw, before=(), blocks=())))
                 return None
             reached = self._met(aim, program, draw)
-            if best is None or len(reached) > best[0]:
-                best = len(reached), draw
+            if best is None or len(reached) > len(best[0]):
+                best = reached, draw
             if len(reached) == len(aim.keys):
                 break
         assert best is not None
         if not best[0]:
             return best[1]
-        program.reached |= self._met(aim, program, best[1])
+        program.reached |= best[0]
         program.append(best[1])
         return None
 

@@ -60,7 +60,8 @@ class Space:
     """Everything that can be met, in a fixed order. bins: key -> None, or why nothing can fall into it.
 
     places, sizes, modes: of every instruction; strided: "read" and "write" where its addresses say what it touches there.
-    causes: number -> name; blocks: natural ones, ascending.
+    ignored: labels of fields that take values which the description does not leave. causes: number -> name; blocks: natural ones,
+    ascending.
     """
 
     instruction_set: InstructionSet
@@ -71,6 +72,7 @@ class Space:
     sizes: dict[str, tuple[Place, ...]]
     modes: dict[str, tuple[Place, ...]]
     strided: dict[str, frozenset[str]]
+    ignored: dict[str, frozenset[str]]
     causes: dict[int, str]
     blocks: tuple[int, ...]
 
@@ -89,9 +91,10 @@ def space_of(instruction_set: InstructionSet, device: Device) -> Space:
     blocks = hints.blocks(device)
     space = Space(
         instruction_set, device, hints, {}, found, {n: sizes_of(p) for n, p in found.items()},
-        {}, {}, causes, blocks,
+        {}, {}, {}, causes, blocks,
     )  # fmt: skip
     space.strided.update({n: _strided(space, n) for n in names})
+    space.ignored.update({n: _ignored(space, n) for n in names})
     space.modes.update({n: _distinct(space, n, crossed_modes(p)) for n, p in found.items()})
     for key, why in _bins(space, names):
         space.bins[key] = why if why is not None else hints.reason(key)
@@ -131,33 +134,33 @@ def _starts(space: Space, name: str) -> list[int]:
 
 
 def _fields(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
-    ignored = _ignored(space, name)
+    ignored = space.ignored[name]
     for p in space.places[name]:
         if p.free:
             for value, why in possible(p, space.device).items():
                 yield f"{name}:field:{p.label}:{value}", None if p.label in ignored else why
 
 
-def _ignored(space: Space, name: str) -> set[str]:
+def _ignored(space: Space, name: str) -> frozenset[str]:
     """Labels of fields whose constraints in the description the functional model does not hold: ignored ones, for the most part.
 
     A sampled call stays legal with a value that the description does not leave.
     """
     cls, found = space.instruction_set.instructions[name], set[str]()
-    for p in space.places[name]:
+    for p in (p for p in space.places[name] if p.free):
         outside = {value for value, why in possible(p, space.device).items() if why is not None}
-        odd = list({class_of(p.field, v): v for v in reversed(fitting(p.field)) if v}.items())
-        odd = [v for name_, v in odd if name_ in outside]
-        for call in sample_calls(space, name, _SAMPLE) if odd and p.free else ():
+        first = {class_of(p.field, v): v for v in reversed(fitting(p.field)) if v} if outside else {}
+        odd = [v for value, v in first.items() if value in outside]
+        for call in sample_calls(space, name, _SAMPLE) if odd else ():
             now = call.fields[p.register.name] & ~p.field.mask
             if any(not cls.legal(space.device, {**call.fields, p.register.name: now | v << p.field.low}) for v in odd):
                 found.add(p.label)
                 break
-    return found
+    return frozenset(found)
 
 
 def _remainders(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
-    ignored = _ignored(space, name)
+    ignored = space.ignored[name]
     for p in space.sizes[name]:
         every = fitting(p.field) if p.label in ignored else [v for e in examples(p, space.device).values() for v in e]
         for block in space.blocks:
@@ -214,7 +217,7 @@ def _cross(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
 def _no_shapes(space: Space, name: str) -> dict[str, str]:
     """Shapes that none of an instruction's sizes can give it, because of the limits that the set states; and the reason."""
     sizes = space.sizes[name]
-    if not sizes or any(p.limit is None or p.label in _ignored(space, name) for p in sizes):
+    if not sizes or any(p.limit is None or p.label in space.ignored[name] for p in sizes):
         return {}
     left = frozenset[str]().union(*(shapes_left(p, space.blocks) for p in sizes))
     why = next(p.limit.why for p in sizes if p.limit is not None)

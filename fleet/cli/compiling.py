@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fleet.cli.model import say_widened
 from fleet.compiler import Compiled, compile_model, engine_of, optimised, source_stage
 from fleet.errors import FleetError
 
@@ -80,6 +81,7 @@ def execute(request: Request) -> int:
         batch=request.batch,
         dynamic=request.dynamic,
     )
+    say_widened(compiled.program)
     if compiled.banner and (request.run or request.stage not in ("token", "ast")):
         click.echo(f"fleet: {compiled.banner}", err=True)
     if request.dumps is not None:

@@ -20,6 +20,7 @@ from fleet.cli.model import (
     onnx_options,
     riscv_choice,
     riscv_options,
+    say_widened,
 )
 from fleet.cli.progress import ProgressLine
 from fleet.errors import FleetError, ModelError
@@ -192,6 +193,7 @@ def command(
     names = _engines(engines)
     riscv = riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {}
     loaded = load_model(model, weights, input_path, seed, batch)
+    say_widened(loaded.program)
     truth = _labels(labels, loaded, batch)
     before = CosimResult.load(since) if since else _previous(folder)
     samples = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from fleet.errors import FleetError
+
+if TYPE_CHECKING:
+    from fleet.ir.program import Program
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -106,6 +110,15 @@ def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
     if reason := chosen.available():
         raise SetupError(reason, where=f"engine riscv: emulator {chosen.name}")
     return {"isa": found.name, "emulator": chosen.name}
+
+
+def say_widened(program: Program) -> None:
+    """Says on standard error where float32 arrays turn into float64 by a number, if they do."""
+    from fleet.frontend.widening import widened
+
+    line = widened(program)
+    if line is not None:
+        print(f"fleet: {line}", file=sys.stderr)
 
 
 def calibration_options(function: _F) -> _F:

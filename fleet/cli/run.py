@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options
+from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options, say_widened
 from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
 from fleet.cosim.files import write_atomically
@@ -108,6 +108,7 @@ def command(
 
         riscv = riscv_choice(riscv_isa, riscv_emulator) if engine == "riscv" else {}
         loaded = load_model(model, weights, input_path, seed, batch)
+        say_widened(loaded.program)
         chosen = find_engine(engine).engine
         if chosen.target == "accel" and device is None:
             raise FleetError(f"engine '{engine}' needs a device", where="--device", hint="name one, for example hbm_small")

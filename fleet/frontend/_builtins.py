@@ -53,7 +53,10 @@ def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
 def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence") -> list[Value]:
     """All elements of what can be iterated over. SourceError F607 for too many."""
     found: list[Value] = []
-    for v in iterate(ev, node, value):
+    elements = iterate(ev, node, value)
+    if isinstance(value, Instance):
+        _objects.special(ev, node, value, "__len__")  # Python asks for it to make room
+    for v in elements:
         found.append(v)
         ev.bounded(node, len(found), what)
     return found
@@ -105,6 +108,8 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
     keywords.pop("flush", None)
     if keywords:
         ev.fail("F506", node, f"print with `{next(iter(keywords))}=` is not supported", "its arguments are sep and end")
+    for a in args:
+        _text.check_printed(ev, node, a)
     ev.domain.print(node, args, options["sep"], options["end"])
     return None
 

@@ -202,7 +202,8 @@ class Eager(Domain):
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
             return self._drawn(_random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords))
-        bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, keywords)
+        signature = FUNCTIONS["numpy.nonzero" if path == "numpy.where" and len(args) == 1 else path]
+        bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), signature, args, keywords)
         self._size(node, path.removeprefix("numpy."), bound)
         function: Any = np
         for name in path.split(".")[1:]:

@@ -82,6 +82,8 @@ class Evaluator:
         self.random: Any = None
         """The stream behind `np.random`, once it is seeded; `lost` where an error hides how much was drawn."""
         self.lost: SourceError | None = None
+        self.unprinted: ast.AST | None = None
+        """The `np.printoptions` around what is read now, which changes how arrays are printed."""
 
     # ---- errors and limits
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _create, _shapes
+from fleet.frontend import _create, _known, _order, _shapes
 from fleet.frontend._numpy import array, cast, emit, emitter
 from fleet.frontend._sizes import bounded_slice, dims_of, reshaped
 from fleet.frontend._static import Static
@@ -34,8 +34,9 @@ def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Valu
             _window(ev, node, value, items)
             return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, Number))])
         return _basic(ev, node, value, items)
+    items, arrays = _without_masks(ev, node, items, arrays)
     if len(arrays) > 1:
-        ev.fail("F503", node.slice, "an index with several arrays is not supported", _SUPPORTED)
+        return _with_arrays(ev, node, value, items, arrays)
     return _with_array(ev, node, value, items, arrays[0])
 
 
@@ -77,7 +78,7 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
         ):
             items[i] = Number(known)
     dots = [i for i, item in enumerate(items) if item is ELLIPSIS]
-    used = sum(1 for item in items if item is not None) - len(dots)
+    used = sum(_dims_taken(item) for item in items) - len(dots)
     missing = len(value.shape) - used
     if missing < 0:
         ev.fail("F312", place, f"{used} indices for an array of rank {len(value.shape)} (shape {value.shape})")
@@ -85,6 +86,62 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
         ev.fail("F312", place, "an index can have one `...` only")
     at = dots[0] if dots else len(items)
     return [*items[:at], *([Slice(None, None)] * missing), *items[at + len(dots) :]]
+
+
+def _dims_taken(item: Value) -> int:
+    """How many dimensions an item of an index takes: a mask as many as it has."""
+    return 0 if item is None else len(item.shape) if isinstance(item, Tensor) and item.dtype.kind == "b" else 1
+
+
+def _mask(ev: Evaluator, node: ast.AST, item: Value) -> Tensor | None:
+    """The item as an array of truth values, if it is one."""
+    found = array(ev, node, item) if isinstance(item, Tensor | List) else None
+    return found if found is not None and found.dtype.kind == "b" else None
+
+
+def _without_masks(
+    ev: Evaluator, node: ast.Subscript, items: Sequence[Value], arrays: Sequence[int]
+) -> tuple[list[Value], list[int]]:
+    """Masks that are known as the places where they are true; the items that are arrays now."""
+    found: list[Value] = []
+    for i, item in enumerate(items):
+        mask = _mask(ev, node.slice, item) if i in arrays else None
+        if mask is None:
+            found.append(item)
+            continue
+        if not mask.shape:
+            ev.fail("F503", node.slice, "an index of True or False is not supported", _SUPPORTED)
+        found += [_create.static(ev, node, p, "places", scalar=False) for p in _order.places_of(ev, node.slice, mask)]
+    return found, [i for i, item in enumerate(found) if _is_array(item)]
+
+
+def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], arrays: Sequence[int]) -> Value:
+    """Several arrays of integers side by side (single integers among them count as arrays): one gather of all their dimensions."""
+    first, last = arrays[0], arrays[-1]
+    while first > 0 and isinstance(items[first - 1], Number):
+        first -= 1
+    while last + 1 < len(items) and isinstance(items[last + 1], Number):
+        last += 1
+    around = [*items[:first], *items[last + 1 :]]
+    if any(not _is_array(i) and not isinstance(i, Number) for i in items[first : last + 1]) or any(
+        isinstance(i, Number) for i in around
+    ):
+        ev.fail("F503", node.slice, "arrays of an index that do not stand side by side are not supported", _SUPPORTED)
+    rest = [Slice(None, None) if first <= i <= last else item for i, item in enumerate(items)]
+    base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    parts = [_integers(ev, node.slice, item) for item in items[first : last + 1]]
+    return _order.take(ev, node.slice, base, first, parts)
+
+
+def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
+    """An index's array, as numbers where they are known."""
+    if isinstance(item, Number):
+        return np.array(ev.integer(node, item, "an index"))
+    found = array(ev, node, item)
+    known = _known.known_array(ev, found)
+    if found.dtype.kind != "i" and not (known is not None and not known.size):
+        ev.fail("F405", node, f"an index array of dtype {found.dtype} is not supported", _SUPPORTED)
+    return found if known is None else known.astype(np.int64)
 
 
 def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], at: int) -> Value:
@@ -206,12 +263,13 @@ def check_alone(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
 def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], value: Value) -> None:
     """`owner[index] = value`: the array gets a new value of the IR; every name of it sees that."""
     check_alone(ev, node, owner)
-    for item in index:
-        if isinstance(item, Tensor) and not isinstance(item, Static):
-            ev.fail("F504", node, "assignment by an index that is known only when the model runs", "use np.where(mask, new, old)")
     if any(d < 0 for d in owner.shape):
         ev.unknown(node, "assignment to a part of an array whose size only the run knows")
     new = _converted(ev, node, value, owner.dtype)
+    index = [_literal(ev, node, item) for item in index]
+    if any(isinstance(item, Tensor) and not isinstance(item, Static) for item in index):
+        _store_late(ev, node, owner, index, new)
+        return
     where = _targets(ev, node, owner, index)
     try:
         fits = np.broadcast_shapes(new.shape, where.shape) == where.shape or math.prod(new.shape) == where.size
@@ -229,6 +287,29 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
         owner.ssa = reshaped(ev, node, new, owner.shape).ssa
         return
     owner.ssa = _joined(ev, node, owner, new, where).ssa
+
+
+def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
+    """An array of an index as a literal, where its elements are known."""
+    if not isinstance(item, Tensor):
+        return item
+    known = _known.known_array(ev, item)
+    return item if known is None else _create.static(ev, node, np.array(known, order="C"), "places", scalar=item.scalar)
+
+
+def _store_late(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
+    """Assignment by a mask, or by arrays of integers, that only the run knows."""
+    mask = _mask(ev, node, index[0]) if len(index) == 1 else None
+    if mask is not None:
+        _order.fill_where(ev, node, owner, mask, new)
+        return
+    items = _expanded(ev, node, owner, index)
+    while items and items[-1] == Slice(None, None):
+        items.pop()
+    if not all(_is_array(i) or isinstance(i, Number) for i in items) or any(_mask(ev, node, i) is not None for i in items):
+        what = "assignment by this mix of slices and of arrays that are known only when the model runs"
+        ev.fail("F504", node, what, "use np.where(mask, new, old)")
+    _order.put(ev, node, owner, [_integers(ev, node, i) for i in items], new)
 
 
 def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
@@ -251,7 +332,7 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
                 items.append(item.plain)
             case Number():
                 items.append(ev.integer(node, item, "an index"))
-            case Static() if (small := item.small()) is not None:
+            case Static() if (small := _known.known_array(ev, item)) is not None:
                 items.append(small)
             case List() | tuple() | Range():
                 literal = _create.stacked(ev, node, item, None)

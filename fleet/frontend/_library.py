@@ -42,7 +42,9 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in SUPPORTED_
     "numpy.half": np.dtype(np.float16), "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
 }  # fmt: skip
 _MODULES = frozenset({"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg"})
-_OTHER = frozenset({"numpy.ndarray", "numpy.dtype", "numpy.finfo", "numpy.iinfo", "numpy.typing.NDArray", "numpy.floating"})
+_OTHER = frozenset(
+    f"numpy.{n}" for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions")
+)
 DRAWS = frozenset({"randn", "rand", "standard_normal", "random_sample", "random", "normal", "uniform", "randint", "permutation"})
 """Functions of `np.random` that draw from the generator that `np.random.seed` seeds."""
 STANDARD = frozenset(
@@ -52,7 +54,8 @@ STANDARD = frozenset(
     }
 )
 """What is known of Python's library beside `math`."""
-_LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "typing", "abc"})
+LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "typing", "abc"})
+"""Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.default_rng", "numpy.random.RandomState"})
 
 
@@ -77,7 +80,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return None
     if path.startswith(_INFO):
         return _limit(ev, node, path)
-    if path in _MODULES or path in _LIBRARIES or _known(path):
+    if path in _MODULES or path in LIBRARIES or _known(path):
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
     if path == "builtins.object.__setattr__":

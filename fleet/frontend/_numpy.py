@@ -25,10 +25,10 @@ Handler: TypeAlias = "Callable[[Evaluator, ast.Call, Arguments], Value]"
 
 def handle(ev: Evaluator, node: ast.Call, handler: str, args: Arguments) -> Value:
     """Carries out the call that a signature names ("reduce:mean", "where")."""
-    from fleet.frontend import _create, _shapes
+    from fleet.frontend import _composed, _create, _order, _shapes
 
     kind, _, detail = handler.partition(":")
-    for table in (_HANDLERS, _shapes.HANDLERS, _create.HANDLERS):
+    for table in (_HANDLERS, _shapes.HANDLERS, _create.HANDLERS, _order.HANDLERS, _composed.HANDLERS):
         if kind in table:
             return table[kind](ev, node, {**args, "": detail})
     raise AssertionError(handler)
@@ -157,8 +157,9 @@ def _round(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     result: Operand = _numeric(ev, node, args["a"])
     for bound, op in (("min", "maximum"), ("max", "minimum")):
-        if args.get(bound) is not None:
-            result = elementwise(ev, node, op, result, _numeric(ev, node, args[bound]))
+        given = args.get(bound, args.get(f"a_{bound}"))
+        if given is not None:
+            result = elementwise(ev, node, op, result, _numeric(ev, node, given))
     return array(ev, node, result)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
-from fleet.frontend import _classes, _containers, _expressions, _library, _objects
+from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._values import (
     Broken,
@@ -30,7 +30,7 @@ from fleet.frontend._words import kind
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-_SUPPORTED = "assignments, if, for, while, functions, classes, calls, assert, raise, print and return"
+_SUPPORTED = "assignments, if, for, while, functions, classes, with, try, assert, raise, print and return"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ def _followed(ev: Evaluator, statement: ast.stmt) -> Flow:
 def _poison(ev: Evaluator, statement: ast.stmt) -> None:
     for name in bound_names([statement]):
         ev.frame.target(name).variables[name] = Poison()
-    if isinstance(statement, ast.For | ast.While | ast.If) and any(isinstance(n, ast.Return) for n in ast.walk(statement)):
+    if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try) and any(
+        isinstance(n, ast.Return) for n in ast.walk(statement)
+    ):
         from fleet.frontend._evaluator import Poisoned
 
         raise Poisoned  # it may have left the function: nothing after it is known
@@ -342,6 +344,8 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
     ast.If: _if,
     ast.For: _for,
     ast.While: _while,
+    ast.With: _guards.with_,
+    ast.Try: _guards.try_,
     ast.Return: _return,
     ast.Break: lambda _ev, _node: Flow("break"),
     ast.Continue: lambda _ev, _node: Flow("continue"),

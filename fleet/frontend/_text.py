@@ -24,6 +24,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
     ev.step(node or ev.module.tree)
     match value:
         case Tensor():
+            check_printed(ev, node or ev.module.tree, value)
             return [(value, "r" if quoted else "s", "")]
         case Text():
             return list(value.parts)
@@ -55,6 +56,14 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
             return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
+
+
+def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
+    """Refuses an array inside of `with np.printoptions`. SourceError F506."""
+    if ev.unprinted is not None and isinstance(value, Tensor) and value.shape:
+        ev.fail(
+            "F506", node, "an array that is printed inside of np.printoptions is not supported", "print it outside, or its elements"
+        )
 
 
 def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[Part]:
@@ -109,6 +118,7 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
     if conversion == "a":
         ev.fail("F503", node, "the conversion !a is not supported", "use !r or !s")
     if isinstance(value, Tensor):
+        check_printed(ev, node, value)
         if spec and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
         return [(value, conversion, spec)]

@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
-from fleet.frontend import _indexing, _library, _numpy, _random, _sizes, _text
+from fleet.frontend import _indexing, _library, _numpy, _order, _random, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
@@ -124,10 +124,8 @@ class Tracing(Domain):
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
             return _random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
-        if path == "numpy.where" and len(args) == 1:
-            self.ev.fail(
-                "F501", node, "np.where with one argument gives a shape that depends on values", "give all three arguments"
-            )
+        if path == "numpy.where" and len(args) == 1 and not keywords:
+            return _order.nonzero(self.ev, node, {"a": args[0]})
         signature = FUNCTIONS[path]
         bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), signature, args, keywords)
         return _numpy.handle(self.ev, node, signature.handler, bound)

@@ -1,0 +1,250 @@
+"""NumPy's calls that put elements in order or take them by many indices: sort, argsort, take_along_axis, x[i, j], masks."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fleet.frontend import _create, _known
+from fleet.frontend._numpy import Arguments, Handler, array, axis_of, cast, elementwise, emit, select
+from fleet.frontend._shapes import piece
+from fleet.frontend._sizes import flat, reshaped
+from fleet.frontend._values import Number, Tensor, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend._evaluator import Evaluator
+
+_KINDS = ("stable", "quicksort", "mergesort", "heapsort")
+_FAR = 1 << 40
+"""An index beyond every array: gather and scatter refuse it when the model runs."""
+_MAX_PLACES = 1 << 22
+Part: TypeAlias = "np.ndarray | Tensor"
+
+
+def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]:
+    """The array and the axis of a sort; all elements in a row for axis=None."""
+    x = array(ev, node, args["a"])
+    if args.get("kind") not in (None, *_KINDS):
+        ev.fail("F506", node, f"kind={words(args['kind'])} is not supported", f"known are {', '.join(_KINDS)}")
+    if "axis" in args and args["axis"] is None:
+        return flat(ev, node, x), 0
+    if not x.shape:
+        ev.fail("F305", node, f"{words(x)} has no axis to sort along")
+    return x, axis_of(ev, node, len(x.shape), args.get("axis", Number(-1)))
+
+
+def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x, axis = _along(ev, node, args)
+    return emit(ev, node, "argsort", [x], axis=axis)
+
+
+def _sort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x, axis = _along(ev, node, args)
+    return in_order(ev, node, x, axis)
+
+
+def in_order(ev: Evaluator, node: ast.AST, x: Tensor, axis: int) -> Tensor:
+    """`np.sort(x, axis)`."""
+    return take_along(ev, node, x, emit(ev, node, "argsort", [x], axis=axis), axis, checked=False)
+
+
+def _sort_in_place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    owner = args["a"]
+    assert isinstance(owner, Tensor)
+    ev.domain.store(node, owner, [], _sort(ev, node, args))
+    return None
+
+
+def _median(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    whole = args.get("axis") is None
+    row = flat(ev, node, x) if whole else x
+    axis = 0 if whole else axis_of(ev, node, len(x.shape), args["axis"])
+    size = row.shape[axis]
+    if size < 0:
+        ev.unknown(node, "the median over a dimension whose size only the run knows")
+    if size == 0:
+        ev.fail("F309", node, "the median of nothing")
+    ordered = in_order(ev, node, row, axis)
+    middle = piece(ev, node, ordered, axis, (size - 1) // 2, size // 2 + 1)
+    found = emit(ev, node, "mean", [middle], axes=[axis], keepdims=False)
+    if x.dtype.kind == "f":  # a NaN sorts last, and makes the median NaN
+        last = piece(ev, node, ordered, axis, size - 1, size)
+        last = reshaped(ev, node, last, [d for i, d in enumerate(last.shape) if i != axis])
+        found = select(ev, node, elementwise(ev, node, "isnan", last), last, found)
+    return found
+
+
+# ---- many indices
+
+
+def _normal(ev: Evaluator, node: ast.AST, index: Part, size: int, *, checked: bool) -> Part:
+    """Indices of one dimension that count from the front. Known ones are checked here, others when the model runs."""
+    if isinstance(index, np.ndarray):
+        if index.size and not -size <= int(index.min()) <= int(index.max()) < size:
+            worst = int(index.min()) if int(index.min()) < -size else int(index.max())
+            ev.fail("F306", node, f"index {worst} is out of bounds for a dimension of size {size}")
+        return np.where(index < 0, index + size, index).astype(np.int64)
+    if not checked:
+        return index
+    index = cast(ev, node, index, np.dtype(np.int64))
+    front = select(ev, node, elementwise(ev, node, "less", index, Number(0)),
+                   elementwise(ev, node, "add", index, Number(size)), index)  # fmt: skip
+    low, high = elementwise(ev, node, "less", front, Number(0)), elementwise(ev, node, "greater_equal", front, Number(size))
+    return select(ev, node, elementwise(ev, node, "logical_or", low, high), Number(_FAR), front)
+
+
+def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[Part], *, checked: bool) -> Part:
+    """Indices into several dimensions, each with its own array, as indices into these dimensions flattened."""
+    try:
+        shape = np.broadcast_shapes(*(p.shape for p in parts))
+    except ValueError:
+        ev.fail("F301", node, f"indices of shapes {' and '.join(str(p.shape) for p in parts)} do not broadcast")
+    if math.prod(shape) > _MAX_PLACES:
+        ev.fail("F603", node, f"{math.prod(shape)} indices", f"at most {_MAX_PLACES}")
+    known = np.zeros((1,) * len(shape), np.int64)
+    late: Tensor | None = None
+    for i, (size, part) in enumerate(zip(sizes, parts, strict=True)):
+        stride = math.prod(sizes[i + 1 :])
+        index = _normal(ev, node, part, size, checked=checked)
+        if isinstance(index, np.ndarray):
+            known = known + index * stride
+            continue
+        scaled = index if stride == 1 else elementwise(ev, node, "mul", index, Number(stride))
+        late = scaled if late is None else elementwise(ev, node, "add", late, scaled)
+    if late is None:
+        return np.ascontiguousarray(np.broadcast_to(known, shape))
+    if known.any():
+        late = elementwise(ev, node, "add", late, _create.static(ev, node, np.ascontiguousarray(known), "places", scalar=False))
+    return late if late.shape == shape else emit(ev, node, "broadcast_to", [late], shape=list(shape))
+
+
+def _as_tensor(ev: Evaluator, node: ast.AST, places: Part) -> Tensor:
+    return places if isinstance(places, Tensor) else _create.static(ev, node, places, "places", scalar=False)
+
+
+def take(ev: Evaluator, node: ast.AST, x: Tensor, first: int, parts: Sequence[Part], *, checked: bool = True) -> Tensor:
+    """`x[:, ..., i, j]`: as many dimensions as there are parts, from `first` on, by arrays of indices."""
+    sizes = x.shape[first : first + len(parts)]
+    if any(d < 0 for d in x.shape):
+        ev.unknown(node, "several arrays of indices into dimensions whose sizes only the run knows")
+    places = _flat_places(ev, node, sizes, parts, checked=checked)
+    merged = reshaped(ev, node, x, [*x.shape[:first], math.prod(sizes), *x.shape[first + len(parts) :]])
+    return emit(ev, node, "gather", [merged, _as_tensor(ev, node, places)], **({"axis": first} if first else {}))
+
+
+def put(ev: Evaluator, node: ast.AST, owner: Tensor, parts: Sequence[Part], value: Tensor, *, checked: bool = True) -> None:
+    """`owner[i, j] = value`, of the first dimensions: the last of what is put at one place stays."""
+    sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
+    places = _flat_places(ev, node, sizes, parts, checked=checked)
+    target = (*places.shape, *rest)
+    try:
+        fits = np.broadcast_shapes(value.shape, target) == target
+    except ValueError:
+        fits = False
+    if not fits:
+        ev.fail("F301", node, f"an array of shape {value.shape} cannot be assigned to a part of shape {target}")
+    wide = value if value.shape == target else emit(ev, node, "broadcast_to", [value], shape=list(target))
+    count = math.prod(places.shape)
+    rows = reshaped(ev, node, owner, [math.prod(sizes), *rest])
+    updates = reshaped(ev, node, wide, [count, *rest])
+    index = reshaped(ev, node, _as_tensor(ev, node, places), [count])
+    done = emit(ev, node, "scatter", [rows, index, updates], reduction="none")
+    owner.ssa = reshaped(ev, node, done, owner.shape).ssa
+
+
+def _in_own_place(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis: int) -> list[Part]:
+    """What take_along_axis takes: the indices along one axis, and each one's own place along the others."""
+    if indices.dtype.kind != "i" or len(indices.shape) != len(x.shape):
+        ev.fail("F405", node, f"indices {words(indices)} along an axis of {words(x)}", "they are integers, of as many dimensions")
+    if any(d < 0 for d in (*x.shape, *indices.shape)):
+        ev.unknown(node, "indices along an axis, of dimensions whose sizes only the run knows")
+    parts: list[Part] = []
+    for i, size in enumerate(x.shape):
+        shape = [-1 if j == i else 1 for j in range(len(x.shape))]
+        if i != axis and indices.shape[i] not in (1, size):
+            ev.fail("F301", node, f"indices of shape {indices.shape} along axis {axis} of shape {x.shape}")
+        known = _known.known_array(ev, indices) if i == axis else None
+        parts.append(np.arange(size).reshape(shape) if i != axis else indices if known is None else known)
+    return parts
+
+
+def take_along(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis: int, *, checked: bool = True) -> Tensor:
+    """`np.take_along_axis`."""
+    if len(x.shape) == 1:
+        return emit(ev, node, "gather", [x, indices])
+    return take(ev, node, x, 0, _in_own_place(ev, node, x, indices, axis), checked=checked)
+
+
+def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x, indices = array(ev, node, args["arr"]), array(ev, node, args["indices"])
+    if args.get("axis", Number(-1)) is None:
+        return take_along(ev, node, flat(ev, node, x), indices, 0)
+    axis = axis_of(ev, node, len(x.shape), args.get("axis", Number(-1)))
+    if indices.dtype.kind != "i" or len(indices.shape) != len(x.shape):
+        _in_own_place(ev, node, x, indices, axis)
+    return take_along(ev, node, x, indices, axis)
+
+
+def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    from fleet.frontend._indexing import check_alone
+    from fleet.frontend._numpy import convert
+
+    owner = args["arr"]
+    if not isinstance(owner, Tensor) or args["axis"] is None:
+        ev.fail("F506", node, "put_along_axis takes an array and an axis")
+    check_alone(ev, node, owner)
+    axis = axis_of(ev, node, len(owner.shape), args["axis"])
+    parts = _in_own_place(ev, node, owner, array(ev, node, args["indices"]), axis)
+    put(ev, node, owner, parts, convert(ev, node, args["values"], owner.dtype))
+    return None
+
+
+# ---- masks
+
+
+def places_of(ev: Evaluator, node: ast.AST, value: Value) -> list[np.ndarray]:
+    """Where a mask whose elements are known is true, one array a dimension. SourceError F501 for any other."""
+    mask = array(ev, node, value)
+    known = _known.known_array(ev, mask)
+    if known is None:
+        hint = "the result's shape depends on values; use np.where(mask, x, 0)"
+        ev.fail("F501", node, f"the places where {words(mask)} is true are known only when the model runs", hint)
+    return list(np.nonzero(known)) if known.ndim else list(np.nonzero(known[None]))
+
+
+def _flatnonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    found = places_of(ev, node, flat(ev, node, array(ev, node, args["a"])))
+    return _create.static(ev, node, found[0], "places", scalar=False)
+
+
+def nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """`np.nonzero` and `np.where` of one argument."""
+    x = array(ev, node, args["a"])
+    if not x.shape:
+        ev.fail("F305", node, f"nonzero of {words(x)}", "use np.atleast_1d")
+    return tuple(_create.static(ev, node, p, "places", scalar=False) for p in places_of(ev, node, x))
+
+
+def fill_where(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, value: Tensor) -> None:
+    """`owner[mask] = value` where the mask is known only when the model runs: one value, or a row of what the mask leaves."""
+    rest = owner.shape[len(mask.shape) :]
+    if mask.shape != owner.shape[: len(mask.shape)]:
+        ev.fail("F306", node, f"a mask of shape {mask.shape} for an array of shape {owner.shape}")
+    if len(value.shape) > len(rest) or any(v not in (1, d) for v, d in zip(value.shape[::-1], rest[::-1], strict=False)):
+        what = f"an array of shape {value.shape} cannot be assigned where a mask is true: how often that is, only the run knows"
+        ev.fail("F504", node, what, "assign one value, or use np.where(mask, new, old)")
+    wide = reshaped(ev, node, mask, [*mask.shape, *([1] * len(rest))])
+    chosen = emit(ev, node, "where", [wide, value, owner])
+    owner.ssa = chosen.ssa
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "argsort": _argsort, "sort": _sort, "sort_in_place": _sort_in_place, "median": _median,
+    "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis, "flatnonzero": _flatnonzero, "nonzero": nonzero,
+}  # fmt: skip
+__all__ = ["HANDLERS", "fill_where", "in_order", "nonzero", "places_of", "put", "take", "take_along"]

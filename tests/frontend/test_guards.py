@@ -1,0 +1,62 @@
+"""`with` and `try`: what is read, and what is refused by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers_source import program_of
+
+from fleet.engines.base import RunOptions
+from fleet.engines.cpython import ENGINE as CPYTHON
+from fleet.errors import ModelError, SourceError
+from fleet.frontend.source import load
+
+X = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("with open('f') as f:\n    pass", "F203 the builtin `open`"),
+        ("with np.errstate(all='raise'):\n    x = x + 1", "F506 np.errstate that does other than ignore or warn"),
+        ("with np.errstate(odd='ignore'):\n    x = x + 1", "F506 np.errstate with `odd=`"),
+        ("with np.errstate() as e:\n    x = x + 1", "F502 `as` after numpy.errstate"),
+        ("with np.sum(x):\n    x = x + 1", "F502 `with` of `numpy.sum` is not supported"),
+        ("with x:\n    x = x + 1", "F502 `with` is supported around calls only"),
+        ("np.errstate(all='ignore')", "F408 `numpy.errstate` cannot be called"),
+        ("with np.printoptions(precision=2):\n    print(x)", "F506 an array that is printed inside of np.printoptions"),
+        ("with np.printoptions(precision=2):\n    s = f'{x}'", "F506"),
+        ("with np.printoptions(precision=2):\n    s = str([x])", "F506"),
+        ("try:\n    x = x + np.ones(2)\nexcept ValueError:\n    x = 1", "inside of this `try` something fails: F301 add of shapes"),
+        ("try:\n    raise ValueError('no')\nexcept ValueError:\n    pass", "F502 inside of this `try` something fails: F701 the"),
+        ("try:\n    if x.sum() > 0:\n        x = x + 1\nexcept ValueError:\n    pass", "F502 inside of this `try` something fails"),
+        ("try:\n    x = x + np.ones(2)\nfinally:\n    pass", "F301"),
+        ("try:\n    import cupy as cp\nexcept ImportError:\n    cp = np", "F502 whether `cupy` can be imported depends"),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_is_refused_by_name(tmp_path, body: str, says: str) -> None:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(SourceError) as caught:
+        program_of(tmp_path, f"import numpy as np\ndef forward(x: 'float64[3]'):\n{lines}    return x\n", x=X)
+    assert says in str(caught.value)
+
+
+def test_a_try_around_the_function_that_cannot_be_read_breaks_what_it_binds(tmp_path) -> None:
+    text = "import numpy as np\ntry:\n    import cupy as xp\nexcept ImportError:\n    import numpy as xp\n"
+    text += "def forward(x: 'float64[3]'):\n    return np.exp(x)\n"
+    assert program_of(tmp_path, text, x=X).outputs == ("out0",)
+    with pytest.raises(SourceError, match="F502 whether `cupy`"):
+        program_of(tmp_path, text.replace("np.exp", "xp.exp"), x=X)
+
+
+def test_what_stands_behind_except_is_never_run(tmp_path) -> None:
+    written = tmp_path / "written"
+    text = "import numpy as np\ndef forward(x: 'float64[3]', n: 'int64[1]'):\n    try:\n        y = x[n]\n"
+    text += f"    except IndexError:\n        open({str(written)!r}, 'w')\n        y = x[:1]\n    return y\n"
+    (tmp_path / "model.py").write_text(text)
+    good, bad = {"x": X, "n": np.array([1])}, {"x": X, "n": np.array([7])}
+    program = load(f"{tmp_path / 'model.py'}:forward", {}, good)
+    assert CPYTHON.run(program, good, RunOptions()).complete
+    with pytest.raises(ModelError, match="IndexError"):
+        CPYTHON.run(program, bad, RunOptions())
+    assert not written.exists()

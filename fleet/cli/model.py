@@ -147,9 +147,11 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
         raise FleetError("a calibration is for a device", where="--calibrate", hint="name one with --device")
     from fleet.cli.progress import ProgressLine
     from fleet.cosim.calibrate import calibrate_model
+    from fleet.llm.cache import models_folder
 
     with ProgressLine("calibrate") as line:
-        return str(calibrate_model(model, weights, data, device, method=ranges, progress=line))
+        folder = models_folder().parent / "calibration"
+        return str(calibrate_model(model, weights, data, device, folder, method=ranges, progress=line))
 
 
 def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> dict[str, Any]:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  fleet quantise digits.onnx --calibrate some.npz --input others.npz --labels labels.npz --device hbm_small
+  fleet quantise digits.onnx --calibrate some.npz --input others.npz --labels labels.npz --device my_device
   fleet quantise model.py:forward --weights w.npz --calibrate some.npz --input others.npz --device hbm_small --group 32
-  fleet cosim digits.onnx --calibrate some.npz --input others.npz --engines vm,iss,rtl --device hbm_small
+  fleet cosim digits.onnx --calibrate some.npz --input others.npz --engines vm,iss,rtl --device my_device
 
-Ranges of INT8 activations and powers of two a channel for devices of INT8; for INT4 the rounding that makes up for its own errors
+Ranges of INT8 activations and powers of two a channel where a set has them; for INT4 the rounding that makes up for its own errors
 on what the data show. The figures are of --input: give other data than --calibrate.
 """
 
@@ -35,7 +35,7 @@ on what the data show. The figures are of --input: give other data than --calibr
     "--ranges", type=click.Choice(["minmax", "percentile", "entropy"]), default="percentile", show_default=True,
     help="How a tensor's range is chosen.",
 )  # fmt: skip
-@click.option("--device", required=True, help="hbm_small, or another (`fleet devices` lists them).")
+@click.option("--device", required=True, help="The device (`fleet devices` lists them).")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def command(

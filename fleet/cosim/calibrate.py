@@ -20,12 +20,12 @@ from fleet.frontend.onnx.choice import Choice, is_onnx
 from fleet.frontend.source import signature
 from fleet.ir import composite as c
 from fleet.ir import dialect as d
+from fleet.ir.calibration import RANGES, Calibration, largest
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import lowered_program
-from fleet.transforms.calibration import RANGES, Calibration, largest
 
 __all__ = ["calibrate", "calibrate_model", "products"]
 
@@ -84,26 +84,32 @@ def calibrate(program: Program, samples: Sequence[Mapping[str, np.ndarray]], met
 
 
 def calibrate_model(
-    spec: str, weights: Path | None, data: Path, device: str, *, method: str = "percentile", progress: Progress | None = None
+    spec: str,
+    weights: Path | None,
+    data: Path,
+    device: str,
+    folder: Path,
+    *,
+    method: str = "percentile",
+    progress: Progress | None = None,
 ) -> Path:
     """Calibrates a model for a device; the file that option "calibration" of the compile names.
 
     Args:
         spec, weights: the model, as `load_model` takes them.
         data: an .npz with the model's inputs, or with one axis more in front of each: then every index of it is a sample.
-        device: whose lowering it is for. method: see `calibrate`. progress: called with the finished part and words.
+        device: whose lowering it is for. folder: where the file goes.
+        method: see `calibrate`. progress: called with the finished part and words.
 
     Raises:
         FleetError: as `load_model` and `calibrate`.
     """
-    from fleet.llm.cache import models_folder
-
     report = progress or _silent
     instruction_set, _ = find_device(device)
     program: Program | None = None
     samples: list[Mapping[str, np.ndarray]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        files = _samples(spec, data, Path(folder))
+    with tempfile.TemporaryDirectory() as scratch:
+        files = _samples(spec, data, Path(scratch))
         for i, file in enumerate(files):
             report(0.5 * i / len(files), f"reading sample {i + 1} of {len(files)}")
             loaded = load_model(spec, weights, file, 0, None)
@@ -117,7 +123,7 @@ def calibrate_model(
             samples.append(loaded.inputs)
     assert program is not None
     report(0.5, "running the model")
-    return calibrate(lowered_program(program, instruction_set), samples, method).save(models_folder().parent / "calibration")
+    return calibrate(lowered_program(program, instruction_set), samples, method).save(folder)
 
 
 def _samples(spec: str, data: Path, folder: Path) -> list[Path]:

@@ -15,10 +15,10 @@ from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.engines.trace import Trace
 from fleet.errors import DeviceError, ModelError
+from fleet.ir.calibration import Calibration, calibration_of
 from fleet.ir.dialect import op_id
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel, rounded_program
-from fleet.transforms.calibration import Calibration, calibration_of
 
 __all__ = ["QuantisationRow", "QuantisationTable", "quantisation_table"]
 

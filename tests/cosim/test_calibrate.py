@@ -17,7 +17,7 @@ from fleet.cosim.calibrate import calibrate_model
 from fleet.cosim.model import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
-from fleet.transforms.calibration import calibration_of
+from fleet.ir.calibration import calibration_of
 
 
 @pytest.fixture
@@ -33,9 +33,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_sees_what_enters_products(folder: Path) -> None:
-    found = calibration_of(
-        {"calibration": str(calibrate_model(str(folder / "digits.onnx"), None, folder / "fit.npz", "vgemm_small", method="minmax"))}
-    )
+    path = calibrate_model(str(folder / "digits.onnx"), None, folder / "fit.npz", "vgemm_small", folder, method="minmax")
+    found = calibration_of({"calibration": str(path)})
     assert found is not None
     with np.load(folder / "fit.npz") as given, np.load(ROOT / "examples/digits/weights.npz") as w:
         x = given["x"]
@@ -53,7 +52,7 @@ def test_samples_one_by_one_are_the_same_data(folder: Path) -> None:
         np.savez(folder / "apart.npz", x=given["x"].reshape(4, 40, 64))
     spec = str(folder / "digits.onnx")
     whole, apart = (
-        calibration_of({"calibration": str(calibrate_model(spec, None, folder / f, "hbm_small", method="minmax"))})
+        calibration_of({"calibration": str(calibrate_model(spec, None, folder / f, "hbm_small", folder, method="minmax"))})
         for f in ("fit.npz", "apart.npz")
     )
     assert whole is not None
@@ -90,7 +89,7 @@ def test_int8_covers_any_range(scale: float, least: float, most: float, folder: 
     (folder / "p.onnx").write_bytes(made.SerializeToString())
     np.savez(folder / "p.npz", x=(rng.uniform(-1, 1, (50, 32)) * scale).astype(np.float32))
     loaded = load_model(str(folder / "p.onnx"), None, folder / "p.npz", 0, None)
-    path = calibrate_model(str(folder / "p.onnx"), None, folder / "p.npz", "vgemm_small", method="minmax")
+    path = calibrate_model(str(folder / "p.onnx"), None, folder / "p.npz", "vgemm_small", folder, method="minmax")
     golden = loaded.inputs["x"].astype(np.float64) @ weights["w"]
 
     def sqnr(lowering: dict[str, str]) -> float:

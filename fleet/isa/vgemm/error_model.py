@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fleet.ir.calibration import calibration_of
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.isa.contract import Device
 from fleet.isa.vgemm.layout import FRACTION
 from fleet.isa.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW, activation_bits
-from fleet.transforms.calibration import calibration_of
 
 __all__ = ["calibrated_bits", "error_model"]
 

@@ -13,6 +13,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.errors import DeviceError, ModelError
+from fleet.ir.calibration import calibration_of
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
@@ -27,7 +28,6 @@ from fleet.isa.registry import description_hash
 from fleet.targets.accel.plan import MemoryPlan
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 from fleet.targets.accel.raising import raised
-from fleet.transforms.calibration import calibration_of
 from fleet.transforms.infer_shapes import check_known
 from fleet.transforms.place import place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
@@ -54,7 +54,7 @@ def compile_accel(
         device: one of its devices.
         options: "group" (inputs that share a scale), "clip" and "rounding" (`QuantiseOptions`), "issue" ("regs", or "aux": the
             instructions also stand in DDR, in binary form), "load" ("host", or "device": what belongs into HBM stands in DDR
-            and the first instructions copy it), "calibration" (a file of `fleet.transforms.calibration`), and what else the
+            and the first instructions copy it), "calibration" (a file of `fleet.ir.calibration`), and what else the
             set's patterns know; JSON values.
 
     Returns:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.errors import ModelError
-from fleet.transforms.calibration import RANGES, Calibration, calibration_of, largest
+from fleet.ir.calibration import RANGES, Calibration, calibration_of, largest
 
 
 @given(st.integers(0, 100), st.sampled_from(RANGES), st.floats(0.01, 1e4))

@@ -11,6 +11,7 @@ import numpy as np
 
 from fleet.frontend import _calls, _containers, _library, _objects, _records, _text
 from fleet.frontend._scopes import Comprehension, Frame
+from fleet.frontend._shifts import shift
 from fleet.frontend._values import (
     ELLIPSIS,
     Class,
@@ -98,7 +99,7 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
     if isinstance(a, Number) and isinstance(b, Number):
         return _numbers(ev, node, name, a, b)
     if name.startswith("shift"):
-        ev.fail("F503", node, "shifts of arrays are not supported", "multiply or divide by powers of two")
+        return shift(ev, node, name, a, b)
     return ev.domain.binary(node, name, a, b)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from fleet.frontend._shifts import shift
 from fleet.frontend._sizes import dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.einsum import canonical
@@ -110,6 +111,10 @@ def _binary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
     a, b = _numeric(ev, node, args["x1"]), _numeric(ev, node, args["x2"])
     return elementwise(ev, node, of(ev).on_bools(node, str(args[""]), a, b), a, b)
+
+
+def _shift(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), _numeric(ev, node, args["x2"]))
 
 
 def _unary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -370,7 +375,8 @@ def whole(ev: Evaluator, node: ast.AST, number: bool | int | float, dtype: np.dt
 
 
 _HANDLERS: Mapping[str, Handler] = {
-    "binary": _binary, "unary": _unary, "square": _square, "reciprocal": _reciprocal, "isinf": _isinf, "isfinite": _isfinite,
+    "binary": _binary, "shift": _shift, "unary": _unary, "square": _square, "reciprocal": _reciprocal, "isinf": _isinf,
+    "isfinite": _isfinite,
     "round": _round, "clip": _clip, "where": _where, "reduce": _reduce, "var": variance, "std": _std, "ptp": _ptp,
     "count_nonzero": _count_nonzero, "norm": _norm, "arg": _arg, "cumsum": _cumsum, "matmul": _matmul, "dot": _dot,
     "inner": _inner, "outer": _outer, "einsum": _einsum,

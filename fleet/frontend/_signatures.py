@@ -67,6 +67,7 @@ FUNCTIONS: Mapping[str, Signature] = {
     f"numpy.{name}": signature
     for name, signature in {
         **{n: Signature(f"binary:{op}", ("x1", "x2"), 2) for n, op in BINARY.items()},
+        **{f"{n}_shift": Signature(f"shift:shift_{n}", ("x1", "x2"), 2) for n in ("left", "right")},
         **{n: Signature(f"unary:{op}", ("x",), 1) for n, op in UNARY.items()},
         **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in _REDUCTIONS.items()},
         **_SHARED,

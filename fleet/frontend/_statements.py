@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
-from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects
+from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects, _shifts
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._values import (
     Broken,
@@ -229,7 +229,12 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
         old.items += added
         return old
     if isinstance(old, Tensor) and not old.scalar and op is not None:
-        return ev.domain.update(node, op, old, ev.operand(node.value, right))
+        operand = ev.operand(node.value, right)
+        found: Value = old
+        for name, number in _shifts.steps(ev, node, op, old, operand) if op.startswith("shift") else [(op, operand)]:
+            assert isinstance(found, Tensor)
+            found = ev.domain.update(node, name, found, number)
+        return found
     return _expressions.binary(ev, node.value, node.op, old, right)
 
 

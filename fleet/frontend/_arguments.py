@@ -12,7 +12,7 @@ from fleet.errors import ModelError
 from fleet.frontend._calls import defaults
 from fleet.frontend._module import Module
 from fleet.ir.program import Argument
-from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.types import DTYPES
 from fleet.symbols.dims import DTYPE_NAMES, DeclarationError, Declared, bind, names_of, parse_declaration
 
 Arrays: TypeAlias = Mapping[str, np.ndarray]
@@ -134,10 +134,8 @@ def _unknown(where: str, d: Declared, sizes: Mapping[str, int], unknown: Collect
 
 
 def _check_array(where: str, d: Declared, array: np.ndarray) -> None:
-    if array.dtype.name not in SUPPORTED_DTYPES or not array.dtype.isnative:
-        raise ModelError(
-            f'argument "{d.name}" has dtype {array.dtype.str}', where=where, hint=f"supported are {', '.join(SUPPORTED_DTYPES)}"
-        )
+    if array.dtype.name not in DTYPES or not array.dtype.isnative:
+        raise ModelError(f'argument "{d.name}" has dtype {array.dtype.str}', where=where, hint=f"supported are {', '.join(DTYPES)}")
     if d.dtype is not None and array.dtype != d.dtype:
         raise ModelError(
             f'argument "{d.name}" is declared {d}, the given array is {array.dtype}', where=where, hint=f"convert it to {d.dtype}"

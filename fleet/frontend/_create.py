@@ -17,7 +17,7 @@ from fleet.frontend._shapes import stack
 from fleet.frontend._sizes import Sizes, broadcasted, dims_of, filled, given_sizes
 from fleet.frontend._static import Static
 from fleet.frontend._values import List, Number, Range, Tensor, Value, words
-from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.types import DTYPES
 from fleet.ir.weights import Creation, Entry
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def static(ev: Evaluator, node: ast.AST, entry: Entry, kind: str, *, scalar: boo
     """An array or recipe as a value. SourceError F603 where it is too large."""
     from fleet.frontend._tracing import of
 
-    if entry.dtype.name not in SUPPORTED_DTYPES:
-        ev.fail("F403", node, f"an array of {entry.dtype}", f"supported are {', '.join(SUPPORTED_DTYPES)}")
+    if entry.dtype.name not in DTYPES:
+        ev.fail("F403", node, f"an array of {entry.dtype}", f"supported are {', '.join(DTYPES)}")
     check_size(ev, node, tuple(entry.shape), entry.dtype)
     made = of(ev).made
     made.total += math.prod(entry.shape) * entry.dtype.itemsize

@@ -28,7 +28,7 @@ from fleet.frontend._values import (
     Value,
     words,
 )
-from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.types import DTYPES
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -37,7 +37,7 @@ _NUMBERS: Mapping[str, float] = {
     "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
     "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
 }  # fmt: skip
-_DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in SUPPORTED_DTYPES} | {
+_DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | {
     "numpy.bool_": np.dtype(bool), "numpy.double": np.dtype(float), "numpy.single": np.dtype(np.float32),
     "numpy.half": np.dtype(np.float16), "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
 }  # fmt: skip
@@ -213,8 +213,8 @@ def dtype_of(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
             found = np.dtype(value) if len(value) < 16 else None
         except TypeError:
             found = None
-    if found is None or found.name not in SUPPORTED_DTYPES or not found.isnative:
-        ev.fail("F403", node, f"expected a dtype, found {words(value)}", f"supported are {', '.join(SUPPORTED_DTYPES)}")
+    if found is None or found.name not in DTYPES or not found.isnative:
+        ev.fail("F403", node, f"expected a dtype, found {words(value)}", f"supported are {', '.join(DTYPES)}")
     return found
 
 

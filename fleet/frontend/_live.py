@@ -25,7 +25,7 @@ from fleet.frontend._scopes import Frame, Scope
 from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Dict, Function, Library, List, Number, Range, Value
 from fleet.frontend._watch import MISSING, Array, Atom, Items, Live, Snapshot, Space, TooDeep, Watched, snapshot
-from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.types import DTYPES
 
 _LIBRARIES = ("numpy", "math")
 
@@ -184,8 +184,8 @@ class LiveEvaluator(Evaluator):
         """An object as a value; arrays become weights when they are used. SourceError for what cannot be compiled."""
         match kept:
             case Array():
-                if kept.array.dtype.name not in SUPPORTED_DTYPES or not kept.array.dtype.isnative:
-                    supported = ", ".join(SUPPORTED_DTYPES)
+                if kept.array.dtype.name not in DTYPES or not kept.array.dtype.isnative:
+                    supported = ", ".join(DTYPES)
                     self.fail("F403", node, f"{what} is an array of {kept.array.dtype}", f"supported are {supported}")
                 return self._array(kept.array, scalar=False)
             case Items():
@@ -240,9 +240,9 @@ class LiveEvaluator(Evaluator):
             return Range(value)
         if value is Ellipsis:
             return self.expression(ast.copy_location(ast.Constant(...), node))
-        if isinstance(value, np.dtype) and value.name in SUPPORTED_DTYPES:
+        if isinstance(value, np.dtype) and value.name in DTYPES:
             return value
-        if isinstance(value, np.generic) and value.dtype.name in SUPPORTED_DTYPES:
+        if isinstance(value, np.generic) and value.dtype.name in DTYPES:
             return self._array(np.asarray(value), scalar=True)
         path = _paths().get(_key(value))
         if path is not None:

@@ -12,7 +12,7 @@ from fleet.frontend._signatures import FUNCTIONS, METHODS, Signature
 from fleet.frontend._statements import STATEMENTS
 from fleet.frontend.codes import table
 from fleet.ir.tables import write_page
-from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.types import DTYPES
 from fleet.ir.weights import draw_method
 
 __all__ = ["tables"]
@@ -34,7 +34,7 @@ def tables() -> Mapping[str, str]:
                 ("builtins", _names(sorted(_builtins.BUILTINS))),
                 ("math", _names(sorted(_builtins.MATH))),
                 *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in _containers.METHODS.items()),
-                ("dtypes", _names(SUPPORTED_DTYPES)),
+                ("dtypes", _names(DTYPES)),
             ],
         ),
         "codes": table(),

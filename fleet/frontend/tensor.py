@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.ir.types import SUPPORTED_DTYPES
+from fleet.ir.types import DTYPES
 
 __all__ = ["Tensor", "from_outside"]
 
@@ -29,8 +29,8 @@ class Tensor:
             self.shape = tuple(int(d) for d in shape)
         except (TypeError, ValueError):
             raise ModelError(f"no shape and dtype: {shape!r}, {dtype!r}", where="Tensor", hint='as (2, 3), "float32"') from None
-        if self.dtype.name not in SUPPORTED_DTYPES or min(self.shape, default=0) < 0:
-            hint = f"dtypes are {', '.join(SUPPORTED_DTYPES)}, sizes are not negative"
+        if self.dtype.name not in DTYPES or min(self.shape, default=0) < 0:
+            hint = f"dtypes are {', '.join(DTYPES)}, sizes are not negative"
             raise ModelError(f"{self.dtype}{list(self.shape)} cannot be had", where="Tensor", hint=hint)
         self._data: np.ndarray | None = None
 

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from fleet.ir.promotion import common_dtype
 from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
-from fleet.ir.types import CARRIED_DTYPES, element_type, is_tensor, shape_of, tensor_type
+from fleet.ir.types import DTYPES, element_type, is_tensor, shape_of, tensor_type
 
 __all__ = ["RULES"]
 
@@ -51,8 +51,8 @@ def _broadcast_to(operands: Sequence[Attribute], attributes: Mapping[str, Any]) 
 
 def _cast(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     target = np.dtype(attributes["dtype"])
-    if target.name not in CARRIED_DTYPES:
-        raise InferenceError(f"cast to {target.name}, supported are {', '.join(CARRIED_DTYPES)}")
+    if target.name not in DTYPES:
+        raise InferenceError(f"cast to {target.name}, supported are {', '.join(DTYPES)}")
     return tensor_type(shape_of(operands[0]), target) if is_tensor(operands[0]) else element_type(target)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, shape_words, tensor_of
-from fleet.ir.types import SUPPORTED_DTYPES, is_tensor, numpy_dtype, spelling, tensor_type
+from fleet.ir.types import DTYPES, is_tensor, numpy_dtype, spelling, tensor_type
 
 __all__ = ["RULES"]
 
@@ -62,8 +62,8 @@ def _arange(operands: Sequence[Attribute], _attributes: Mapping[str, Any]) -> At
 def _tri(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     _check_numbers("tri", operands)
     dtype = np.dtype(attributes["dtype"])
-    if dtype.name not in SUPPORTED_DTYPES:
-        raise InferenceError(f"tri of {dtype.name}, supported are {', '.join(SUPPORTED_DTYPES)}")
+    if dtype.name not in DTYPES:
+        raise InferenceError(f"tri of {dtype.name}, supported are {', '.join(DTYPES)}")
     return tensor_type([UNKNOWN, UNKNOWN], dtype)
 
 

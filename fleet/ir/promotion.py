@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import CARRIED_DTYPES, is_tensor, numpy_dtype, spelling
+from fleet.ir.types import DTYPES, is_tensor, numpy_dtype, spelling
 
 __all__ = ["BINARY", "PYTHON_OPERATORS", "UNARY", "common_dtype", "compute_types"]
 
@@ -90,8 +90,8 @@ def common_dtype(name: str, types: Sequence[Attribute]) -> np.dtype:
     """`numpy.result_type` of arrays and Python numbers. Raises InferenceError for a result that is no dtype of fleet's."""
     keys = (_promotion_key(t) for t in types)
     dtype = np.result_type(*(1.0 if k is float else 1 if k is int else k for k in keys))
-    if dtype.name not in CARRIED_DTYPES:
-        raise InferenceError(f"{name} would give {dtype.name}, supported are {', '.join(CARRIED_DTYPES)}")
+    if dtype.name not in DTYPES:
+        raise InferenceError(f"{name} would give {dtype.name}, supported are {', '.join(DTYPES)}")
     return dtype
 
 
@@ -103,8 +103,8 @@ def _resolve(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[np.dtype, ...] | s
         return str(error).split("\n", maxsplit=1)[0]
     except ValueError as error:
         return str(error)
-    if resolved[-1].name not in CARRIED_DTYPES:
-        return f"would give {resolved[-1].name}, supported are {', '.join(CARRIED_DTYPES)}"
+    if resolved[-1].name not in DTYPES:
+        return f"would give {resolved[-1].name}, supported are {', '.join(DTYPES)}"
     return tuple(resolved)
 
 

@@ -15,25 +15,19 @@ _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
     ("float64", f64, "f64"),
     ("bool", i1, "i1"),
     ("int8", i8, "i8"),
+    ("int16", i16, "i16"),
     ("int32", i32, "i32"),
     ("int64", i64, "i64"),
-)
-_CARRIED: tuple[tuple[str, Attribute, str], ...] = (
-    ("int16", i16, "i16"),
     ("uint8", IntegerType(8, Signedness.UNSIGNED), "u8"),
     ("uint16", IntegerType(16, Signedness.UNSIGNED), "u16"),
     ("uint32", IntegerType(32, Signedness.UNSIGNED), "u32"),
     ("uint64", IntegerType(64, Signedness.UNSIGNED), "u64"),
 )
-"""What models of other formats have beside: the IR, the bytecode and the VM carry them, NumPy sources and other targets do not."""
-_TO_XDSL: dict[np.dtype, Attribute] = {np.dtype(name): attr for name, attr, _ in (*_PAIRS, *_CARRIED)}
-_TO_NUMPY: dict[Attribute, np.dtype] = {attr: np.dtype(name) for name, attr, _ in (*_PAIRS, *_CARRIED)}
-_SPELLING = {np.dtype(name): spelling for name, _, spelling in (*_PAIRS, *_CARRIED)}
+_TO_XDSL: dict[np.dtype, Attribute] = {np.dtype(name): attr for name, attr, _ in _PAIRS}
+_TO_NUMPY: dict[Attribute, np.dtype] = {attr: np.dtype(name) for name, attr, _ in _PAIRS}
+_SPELLING = {np.dtype(name): spelling for name, _, spelling in _PAIRS}
 
-SUPPORTED_DTYPES: tuple[str, ...] = tuple(name for name, _, _ in _PAIRS)
-"""What the NumPy front end takes."""
-
-CARRIED_DTYPES: tuple[str, ...] = (*SUPPORTED_DTYPES, *(name for name, _, _ in _CARRIED))
+DTYPES: tuple[str, ...] = tuple(name for name, _, _ in _PAIRS)
 """What a program may hold."""
 
 

@@ -17,9 +17,8 @@ DTYPE_NAMES: Mapping[str, np.dtype] = {
         "float32": ("float32", "f32"),
         "float64": ("float64", "f64"),
         "bool": ("bool", "i1"),
-        "int8": ("int8", "i8"),
-        "int32": ("int32", "i32"),
-        "int64": ("int64", "i64"),
+        **{f"int{n}": (f"int{n}", f"i{n}") for n in (8, 16, 32, 64)},
+        **{f"uint{n}": (f"uint{n}", f"u{n}") for n in (8, 16, 32, 64)},
     }.items()
     for spelling in spellings
 }

@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fleet.errors import FleetError, ModelError
-from fleet.ir.types import CARRIED_DTYPES
+from fleet.ir.types import DTYPES
 from fleet.ir.weights import Recipe, Weights, recipe_to_plain
 from fleet.targets.bytecode.header import Header
 from fleet.targets.bytecode.module import ByteCodeModule
@@ -114,7 +114,7 @@ def _weight_out(name: str, weights: Mapping[str, np.ndarray], arrays: list[np.nd
 
 
 def _array_out(array: np.ndarray, arrays: list[np.ndarray]) -> int:
-    if array.dtype.name not in CARRIED_DTYPES:
+    if array.dtype.name not in DTYPES:
         raise ModelError(f"an array of {array.dtype} has no place in a bytecode file")
     arrays.append(array)
     return len(arrays) - 1

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fleet.ir.types import CARRIED_DTYPES
+from fleet.ir.types import DTYPES
 from fleet.ir.weights import Entry, Recipe, Stream, Weights, recipe_from_plain
 from fleet.targets.bytecode.flow import MAX_SLOTS
 from fleet.targets.bytecode.hints import parse_type
@@ -41,7 +41,7 @@ class Header:
         """dtype and shape of every array that follows the header."""
         for entry in _list(self._fields["arrays"]):
             name, shape = _items(entry, 2)
-            if name not in CARRIED_DTYPES:
+            if name not in DTYPES:
                 raise ValueError(f"dtype {name}")
             yield np.dtype(name), _shape(shape)
 
@@ -110,7 +110,7 @@ def _array(value: Any, arrays: list[np.ndarray]) -> np.ndarray:
 def _argument(value: Any) -> ArgumentSlot:
     name, kind, shape, dtype, *rest = _list(value)
     (dims,) = [_names(r) for r in rest] or [()]
-    if kind not in _KINDS or dtype not in CARRIED_DTYPES:
+    if kind not in _KINDS or dtype not in DTYPES:
         raise ValueError(f"an argument of kind {kind} and dtype {dtype}")
     found = _shape(shape, -1)
     if dims and (len(dims) != len(found) or any(n and d >= 0 for n, d in zip(dims, found, strict=True))):

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fleet.errors import FleetError, ModelError
-from fleet.ir.types import CARRIED_DTYPES, spelling, tensor_type
+from fleet.ir.types import DTYPES, spelling, tensor_type
 from fleet.targets.bytecode.flow import Flow, analyse
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.instructions import Form, Instruction, form_of
@@ -204,7 +204,7 @@ def _constant_value(text: str) -> Any:
     if text in ("True", "False"):
         return text == "True"
     kind, _, rest = text.partition(" ")
-    if kind in CARRIED_DTYPES:
+    if kind in DTYPES:
         decoder = json.JSONDecoder()
         shape, end = decoder.raw_decode(rest)
         return np.array(json.loads(rest[end:]), kind).reshape(shape)

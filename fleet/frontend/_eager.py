@@ -123,7 +123,7 @@ class Eager(Domain):
     def wrapped(self, node: ast.AST, value: Any) -> Value:
         """What NumPy gave, as a value of the source."""
         if isinstance(value, np.ndarray | np.generic):
-            if value.dtype.kind not in "fib":
+            if value.dtype.kind not in "fiub":
                 self.ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
             self._account(node, value)
             return Concrete(value)

@@ -63,23 +63,41 @@ class Tracing(Domain):
         return None if small is None else small[()]
 
     def on_bools(self, node: ast.expr, op: str, *operands: Operand) -> str:
-        """The logical operation that a bitwise one is on arrays of bool, the only ones that it is supported for."""
+        """The operation that a bitwise one is: on truth values a logical one, on integers the one of their bits."""
         if op not in _BITS:
             return op
-        for v in operands:
-            kind = v.dtype.kind if isinstance(v, Tensor) else "b" if not v.symbolic and isinstance(v.value, bool) else "i"
-            if kind != "b":
-                hint = "it is supported for arrays of bool" if op != "logical_xor" else "compare with 0 first"
-                self.ev.fail("F401", node, f"{op} of {words(v)}", hint)
-        return _BITS[op]
+        kinds = [
+            v.dtype.kind if isinstance(v, Tensor) else "b" if not v.symbolic and isinstance(v.value, bool) else "i"
+            for v in operands
+        ]
+        if set(kinds) == {"b"}:
+            return _BITS[op]
+        whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
+        if op != "logical_xor" and all(whole):
+            return op.replace("bit_", "bitwise_")
+        at = next((v for v, k in zip(operands, kinds, strict=True) if k not in "iub"), operands[0])
+        self.ev.fail(
+            "F401",
+            node,
+            f"{op} of {words(at)}",
+            "compare with 0 first" if op == "logical_xor" else "it is for truth values and integers",
+        )
+        return None
 
     def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
         """See `Domain.unary`."""
         if op == "pos":
             return Tensor(value.ssa, scalar=value.scalar)
         if op == "invert":
+            if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits
+                signed = self.unary(node, op, self.builder.tensor(node, "cast", [value.ssa], dtype=np.dtype(np.int64)))
+                assert isinstance(signed, Tensor)
+                return self.builder.tensor(node, "cast", [signed.ssa], dtype=value.dtype)
+            if value.dtype.kind in "iu":
+                ones = Number(-1 if value.dtype.kind == "i" else int(np.iinfo(value.dtype).max))
+                return self.binary(node, "bit_xor", value, ones)
             if value.dtype.kind != "b":
-                self.ev.fail("F401", node, f"~ of {words(value)}", "it is supported for arrays of bool; write -x - 1 for integers")
+                self.ev.fail("F401", node, f"~ of {words(value)}", "it is for truth values and integers")
             op = "logical_not"
         return self.builder.elementwise(node, op, [value])
 

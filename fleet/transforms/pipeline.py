@@ -20,13 +20,13 @@ __all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline
 
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
 _EXACT = ("canonicalise", "fold-constants", "cse", "dce")
-_ARITHMETIC = ("canonicalise", "fold-constants", "cse", "fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
+_FUSING = ("fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
 
 PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,
     "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
-    "riscv": _ARITHMETIC,
-    "accel": ("turn-products", *_ARITHMETIC),
+    "riscv": ("canonicalise", "fold-constants", "cse", *_FUSING),
+    "accel": ("canonicalise", "fold-constants", "cse", "turn-products", *_FUSING),
 }
 """Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
 

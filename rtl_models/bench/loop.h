@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "Vtop.h"
@@ -35,7 +36,6 @@ class Loop {
         top_.job_i = top_.burst_i = top_.burst_state_i = 0;
 #if VM_TRACE
         context_.traceEverOn(true);
-        top_.trace(&waves_, 99);
 #endif
     }
 
@@ -90,8 +90,8 @@ class Loop {
         context_.time(time_);
         top_.eval();
 #if VM_TRACE
-        if (waves_.isOpen() && job_cycle_ >= Bench::instance().job().waves_from && job_cycle_ <= Bench::instance().job().waves_to) {
-            waves_.dump(time_);
+        if (waves_ && job_cycle_ >= Bench::instance().job().waves_from && job_cycle_ <= Bench::instance().job().waves_to) {
+            waves_->dump(time_);
         }
 #endif
     }
@@ -108,14 +108,20 @@ class Loop {
 #if VM_TRACE
         // "level:scope,level:scope"; without any everything is shown.
         const std::string& scopes = Bench::instance().job().wave_scopes;
-        waves_.dumpvars(0, "");
+        // A new writer for every file: one that writes FST keeps the tables of enumerations, and stops at the second file's.
+        waves_ = std::make_unique<Waves>();
+        top_.trace(waves_.get(), 99);
+        waves_->dumpvars(0, "");
         for (size_t at = 0; at < scopes.size();) {
             const size_t end = std::min(scopes.find(',', at), scopes.size()), colon = scopes.find(':', at);
-            if (colon < end) waves_.dumpvars(std::atoi(scopes.c_str() + at), scopes.substr(colon + 1, end - colon - 1));
+            if (colon < end) waves_->dumpvars(std::atoi(scopes.c_str() + at), scopes.substr(colon + 1, end - colon - 1));
             at = end + 1;
         }
-        waves_.open(path.c_str());
-        if (!waves_.isOpen()) Bench::instance().fail(path + ": cannot write the waves");
+        waves_->open(path.c_str());
+        if (!waves_->isOpen()) {
+            waves_.reset();
+            Bench::instance().fail(path + ": cannot write the waves");
+        }
 #else
         Bench::instance().fail(path + ": this executable was built without waves");
 #endif
@@ -123,7 +129,8 @@ class Loop {
 
     void close_waves() {
 #if VM_TRACE
-        if (waves_.isOpen()) waves_.close();
+        if (waves_) waves_->close();
+        waves_.reset();
 #endif
     }
 
@@ -134,9 +141,12 @@ class Loop {
     uint64_t job_cycle_ = 0;
     double seconds_ = 0;
 #if VM_TRACE_FST
-    VerilatedFstC waves_;
+    using Waves = VerilatedFstC;
 #elif VM_TRACE
-    VerilatedVcdC waves_;
+    using Waves = VerilatedVcdC;
+#endif
+#if VM_TRACE
+    std::unique_ptr<Waves> waves_;
 #endif
 };
 

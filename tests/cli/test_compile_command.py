@@ -164,7 +164,7 @@ def test_contradictions_are_refused(fleet: Fleet, refused: Refused, tmp_path: Pa
 
 
 def test_only_compile_says_what_a_backend_lacks(fleet: Fleet, tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text('def f(x: "int8[4]"):\n    return x + x\n')
+    (tmp_path / "m.py").write_text('def f(x: "float16[4]"):\n    return x + x\n')
     assert fleet("compile", "--only-compile", "m.py:f").code == 0
     ran = fleet("compile", "--only-compile", "--target-backend", "llvm-cpu", "m.py:f")
     assert ran.code == 2

@@ -32,7 +32,7 @@ def refused(
 
 
 def test_what_is_not_there_is_refused(refused: Callable[..., str]) -> None:
-    assert "no device 'nosuch'" in refused("nosuch")
+    assert "no instruction set and no device is called 'nosuch'" in refused("nosuch")
     assert "'sums' is no place" in refused("vgemm_small", "--over", "rtl,sums")
     assert "--count" in refused("vgemm_small", "--count", "0")
 

@@ -20,7 +20,11 @@ def test_the_tables_are_current() -> None:
 
 
 def test_the_example_is_a_model(tmp_path) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    code, *more = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
     (tmp_path / "m.py").write_text(code)
     program = load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones((2, 64))})
     assert [a.name for a in program.arguments] == ["x", *(f"blocks.{i}.w" for i in range(4))]
+    assert more
+    for part in more:
+        (tmp_path / "m.py").write_text(part if "import numpy" in part else f"import numpy as np\n{part}")
+        assert list(load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones((2, 64))}).operations())

@@ -290,3 +290,30 @@ def test_a_graph_of_the_accelerators_operators(past: int) -> None:
     result = compared(step.program, inputs)
     assert result.verdict == "pass", result.reasons
     assert {row.op for row in result.comparisons[0].operations} >= set(step.nodes) - {""}
+
+
+def test_a_part_of_a_file_runs_as_that_part(tmp_path: Path) -> None:
+    """Between two values of the file; what a branch reads from outside it belongs to the part."""
+    branch = helper.make_graph([node("Add", ["b", "c"], ["t"])], "then", [], [helper.make_empty_tensor_value_info("t")])
+    other = helper.make_graph([node("Mul", ["b", "b"], ["e"])], "else", [], [helper.make_empty_tensor_value_info("e")])
+    made = model(
+        [
+            node("Exp", ["x"], ["a"], "first"),
+            node("Tanh", ["a"], ["b"], "second"),
+            node("Neg", ["a"], ["c"], "aside"),
+            node("If", ["yes"], ["d"], "choice", then_branch=branch, else_branch=other),
+            node("Sqrt", ["d"], ["y"], "last"),
+        ],
+        {"x": ("float32", 3)},
+        ["y"],
+        {"yes": np.asarray(True)},
+    )
+    spec = saved(made, tmp_path)
+    a = np.linspace(0.5, 2, 3, dtype=np.float32)
+    part = load(f"{spec}?from=a&to=d", {}, {"a": a})
+    assert part.outputs == ("d",)
+    trace = ENGINE.run(part, {"a": a}, RunOptions())
+    assert trace.meta["model"] == "file"
+    np.testing.assert_allclose(trace.outputs["d"], np.tanh(a) - a, rtol=1e-6)
+    result = compared(part, {"a": a})
+    assert result.verdict == "pass", result.reasons

@@ -14,6 +14,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
+from fleet.engines.onnxruntime.part import cut
 from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -66,9 +67,13 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
             exposed[op_id(value.owner)] = name
     model = onnx.load(str(path), load_external_data=False)
     model.ir_version = min(model.ir_version, IR_VERSION)  # what later versions of the format added is not in what fleet reads
-    there = {o.name for o in model.graph.output}
-    if missing := [name for name in program.outputs if name not in there]:
+    made_names = {name for node in model.graph.node for name in node.output}
+    if missing := [name for name in program.outputs if name not in made_names | {v.name for v in model.graph.input}]:
         raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
+    own = {v.name for v in model.graph.input}
+    if not {o.name for o in model.graph.output} >= set(program.outputs) or any(a.name not in own for a in program.inputs):
+        cut(model, program.inputs, program.outputs)
+    there = {o.name for o in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
     found = {node.outputs[0]: norm for node in graph.nodes if (norm := norm_of(node)) is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}

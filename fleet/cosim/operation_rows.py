@@ -42,7 +42,8 @@ def operation_row(
     """The row, its verdict included.
 
     local, own: (reference, other) of the operation alone on the same operands; own: on the other side's. kind: "bound" demands
-    a bound that holds, "info" nothing but the shape. Where no element has a finite accumulated bound, that of `own` decides.
+    a bound that holds, "info" nothing but the shape. Where no element has a finite accumulated bound, those of `own` decide,
+    if all of its elements have one.
     """
     op = basis.op
     reasons: list[str] = []
@@ -65,7 +66,7 @@ def operation_row(
                 reasons += _violations(own_bound, "on its own operands: ", int(reference.size), classes)
         if required and basis.bound is not None:
             bound = bound_stats(basis, basis.bound, reference, other)
-            proved = own_bound is not None and own_bound.unbounded < reference.size
+            proved = own_bound is not None and own is not None and _bounded(basis.own_bound, own[0])
             reasons += _violations(bound, "", int(reference.size), classes, proved=proved)
         worst = _worst(reference, other, basis.bound)
         if local is not None:
@@ -150,6 +151,13 @@ def _argmax_violations(basis: Basis, candidates: Array, reference: Array, other:
     index = np.expand_dims(np.where(inside, other, 0).astype(np.int64), axis)
     possible = np.take_along_axis(candidates, index, axis=axis).reshape(other.shape) & inside
     return differs & ~possible, int(np.count_nonzero(differs & possible))
+
+
+def _bounded(bound: Bound | None, reference: Array) -> bool:
+    """Whether every element that is a number has a finite bound: half of them would prove half of it."""
+    if bound is None or bound.candidates is not None:
+        return bound is not None
+    return bool(np.all(np.isfinite(bound.array) | ~np.isfinite(reference.astype(np.float64))))
 
 
 def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool, *, proved: bool = False) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.own_steps import own_steps
 from fleet.cosim.result import DataProvenance
 from fleet.engines.iss import ENGINE as ISS
 from fleet.engines.trace import Trace
@@ -78,6 +79,18 @@ def test_a_wrong_step_is_found_behind_an_infinite_bound(steep, place: str) -> No
 
 def test_without_steps_an_infinite_bound_fails(steep, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fleet.cosim._comparisons.own_steps", lambda *_: ({}, {}))
+    found = run(*steep).comparison("iss-vs-vm-rounded")
+    assert found.verdict == "fail"
+    assert any("nothing is proved" in reason for reason in found.reasons)
+
+
+def test_a_step_of_which_half_is_bounded_proves_nothing(steep, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(*given):
+        pairs, bounds = own_steps(*given)
+        holes = {n: np.where(np.arange(b.array.size).reshape(b.array.shape) % 2, np.inf, b.array) for n, b in bounds.items()}
+        return pairs, {n: replace(b, array=holes[n]) for n, b in bounds.items()}
+
+    monkeypatch.setattr("fleet.cosim._comparisons.own_steps", half)
     found = run(*steep).comparison("iss-vs-vm-rounded")
     assert found.verdict == "fail"
     assert any("nothing is proved" in reason for reason in found.reasons)

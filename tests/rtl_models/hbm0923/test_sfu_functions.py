@@ -174,8 +174,11 @@ def test_tree(probe: Probe, beats: int) -> None:
 def test_fp16_products_and_keys(probe: Probe) -> None:
     random = np.random.default_rng(3)
     every = np.arange(65536, dtype=np.uint32)
+    corners = np.array([0x0000, 0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x7C00, 0x7C01, 0x7E00], np.uint32)
+    corners = np.concatenate([corners, corners | 0x8000])
+    pairs = (corners[:, None] | corners << 16).reshape(-1)
     words = np.concatenate(
-        [every | every << 16, every | random.permutation(every) << 16, random.integers(0, 1 << 32, 300_000, np.uint32)]
+        [every | every << 16, every | random.permutation(every) << 16, random.integers(0, 1 << 32, 300_000, np.uint32), pairs]
     )
     words = words.astype(np.uint32)
     got = probe("fp16", words).reshape(-1, 4)

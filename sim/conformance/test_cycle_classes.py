@@ -35,6 +35,10 @@ OVERLAPPING = frozenset({"norm", "pos_emb", "softmax", "act", "elementwise"})
 """Instructions of hbm0923 that work on one beat while they wait for the next: a cycle of both counts as one of them."""
 
 
+ANSWERED = frozenset({"wt2hbm"})
+"""Instructions of hbm0923 that write bursts one after the other: each is asked for in a cycle, and the last is waited for."""
+
+
 def can_wait_for(instruction_set: str, call: Call) -> Mapping[str, bool]:
     """Class -> whether the instruction's text lets a cycle be in it."""
     if instruction_set == "hbm0923":
@@ -115,6 +119,11 @@ def _wrong(runner: StreamRunner, call: Call, fast: StreamCommit, slow: StreamCom
     reads, writes = (any(r.size and r.space in BEATS for r in f(runner.device, call.fields)) for f in (unit.reads, unit.writes))
     if not (later["write_back"] >= LATER if writes else later["write_back"] == 0):
         yield f"answers to writes come {LATER} cycles later: {both}"
+    if traffic and call.instruction in ANSWERED:
+        bursts = sum(n for k, n in traffic.items() if k.endswith("write_bursts"))
+        for commit, latency in ((fast, 1), (slow, LATER + 1)):
+            if commit.cycles["write_back"] != bursts + latency:
+                yield f"{bursts} bursts, of which the last is answered after {latency} cycles: {both}"
     # A cycle in which it waited may be one of work when all comes later.
     waiting = later["weight_wait"] + later["activation_wait"]
     if not (waiting + max(later["compute"], 0) >= LATER if reads else waiting == 0):

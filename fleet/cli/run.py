@@ -61,7 +61,9 @@ def _nothing(*_values: object) -> None:
 
 @click.command(name="run", epilog=_EPILOG)
 @click.argument("model")
-@click.option("--engine", default="vm", show_default=True, help="vm, interp, cpython, iss, rtl, riscv, llvm-cpu, mlir.")
+@click.option(
+    "--engine", default="vm", show_default=True, help="vm, interp, cpython, onnxruntime, iss, rtl, riscv, llvm-cpu, mlir."
+)
 @onnx_options
 @data_options
 @click.option("--device", help="Device for iss and rtl.")

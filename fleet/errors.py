@@ -6,11 +6,48 @@ Every exception that can be caused by bad input derives from `FleetError`; the c
 
 from __future__ import annotations
 
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What every command of fleet leaves with; no other code leaves it. `meaning` is the table of `fleet --help` and the docs.
+
+    130, 129, 143 and 141 are 128 plus the signal's number, as shells have it.
+    """
+
+    AGREED = 0
+    DIFFERS = 1
+    BAD_INPUT = 2
+    INTERNAL = 3
+    INCOMPLETE = 4
+    HUNG_UP = 129
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
+    TERMINATED = 143
+
+    @property
+    def meaning(self) -> str:
+        """One clause in the words of the documentation."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    ExitCode.AGREED: "compared and agreed, or did what was asked",
+    ExitCode.DIFFERS: "something differs or regresses",
+    ExitCode.BAD_INPUT: "bad input or a missing tool",
+    ExitCode.INTERNAL: "internal error: a bug of fleet or of a plug-in",
+    ExitCode.INCOMPLETE: "incomplete: nothing differs, but something that was asked for was not run, not compared or not proved",
+    ExitCode.HUNG_UP: "ended by SIGHUP (the terminal went away)",
+    ExitCode.INTERRUPTED: "interrupted (Ctrl-C, SIGINT)",
+    ExitCode.PIPE_CLOSED: "nobody reads standard output any more (`fleet ... | head`)",
+    ExitCode.TERMINATED: "ended by SIGTERM",
+}
+
 
 class FleetError(Exception):
     """Bad input. `where` is a file, `file:line`, an operation, an instruction or a command."""
 
-    exit_code = 2
+    exit_code: ExitCode = ExitCode.BAD_INPUT
 
     def __init__(self, what: str, *, where: str | None = None, hint: str | None = None, detail: str | None = None) -> None:
         """Args:
@@ -64,4 +101,4 @@ class SetupError(FleetError):
 class ComparisonFailure(FleetError):
     """Two things that must agree do not, or nothing was compared."""
 
-    exit_code = 1
+    exit_code = ExitCode.DIFFERS

@@ -10,13 +10,14 @@ import ctypes
 import hashlib
 import os
 import platform
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from fleet.core.cache import cache_root
+from fleet.core.sealed import read_sealed, write_sealed
 from fleet.errors import SetupError
 
 VARIABLE = "FLEET_KERNEL"
@@ -130,11 +131,11 @@ def compile_library(
     key = h.hexdigest()
     folder = _cache_folder()
     path = folder / f"{name}-{key[:32]}.o" if folder else None
-    code = _read(path, key) if path else None
+    code = read_sealed(path, key, "the compiled kernel") if path else None
     if code is None:
         code = _emit(str(build(for_target)), for_target)
         if path:
-            _write(path, key, code)
+            write_sealed(path, key, code)
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for symbol in signatures:
         builder.export_symbol(symbol)
@@ -161,38 +162,12 @@ def _emit(text: str, for_target: Target) -> bytes:
 
 
 def _cache_folder() -> Path | None:
-    """`native` in $FLEET_CACHE, else $XDG_CACHE_HOME/fleet, else ~/.cache/fleet; None unless it is ours alone to write."""
-    named, xdg = os.environ.get("FLEET_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    """`native` in fleet's cache; None unless it is ours alone to write."""
     try:
-        root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
-        folder = root.expanduser().absolute() / "native"
+        folder = cache_root() / "native"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = folder.lstat()
     except (OSError, RuntimeError):
         return None
     # What lies there is run: nobody else may have put it there.
     return folder if folder.is_dir() and found.st_uid == os.getuid() and not found.st_mode & 0o022 else None
-
-
-def _read(path: Path, key: str) -> bytes | None:
-    """The cached code; None when it is not there or not whole."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    seal, code = data[:32], data[32:]
-    return code if seal == _seal(key, code) else None
-
-
-def _write(path: Path, key: str, code: bytes) -> None:
-    """Keeps the code; a cache that cannot be written is no error."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as f:
-            f.write(_seal(key, code) + code)
-        Path(f.name).replace(path)
-    except OSError:
-        return
-
-
-def _seal(key: str, code: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + code).digest()

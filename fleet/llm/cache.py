@@ -8,16 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from fleet.core.cache import cache_root
 from fleet.errors import SetupError
 
 __all__ = ["model_file", "models_folder", "store"]
 
 
 def models_folder() -> Path:
-    """`models` in $FLEET_CACHE, else $XDG_CACHE_HOME/fleet, else ~/.cache/fleet; it may not be there yet."""
-    named, xdg = os.environ.get("FLEET_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
-    return root.expanduser().absolute() / "models"
+    """`models` in fleet's cache; it may not be there yet."""
+    return cache_root() / "models"
 
 
 def model_file(name: str, suffix: str = ".gguf") -> Path:

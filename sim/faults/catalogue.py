@@ -7,6 +7,7 @@ import hardware_faults
 import harness_faults
 import memory_faults
 import model_faults
+import process_faults
 import silent_faults
 import software_faults
 import stream_faults
@@ -23,4 +24,5 @@ FAULTS: tuple[Fault, ...] = (
     *memory_faults.FAULTS,
     *compiler_faults.FAULTS,
     *harness_faults.FAULTS,
+    *process_faults.FAULTS,
 )

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from fleet.core.cache import cache_root
 from fleet.cosim.mutation.mutant import Mutant, Over, Result, identified
 from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.python_hook import environment
@@ -168,7 +169,7 @@ class PythonHunt:
     def _variables(self, mutant: Mutant | None, change: Change | None, folder: Path) -> dict[str, str]:
         cache = folder / "cache"
         cache.mkdir()
-        real = Path(os.environ.get("FLEET_CACHE") or Path.home() / ".cache" / "fleet")
+        real = cache_root()
         for part in ("rtl", "models"):
             if (real / part).is_dir():
                 (cache / part).symlink_to(real / part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -11,12 +12,15 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
+from fleet.core.notice import notice
+from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
@@ -53,6 +57,7 @@ _COVERAGE = ["--coverage-line", "--coverage-toggle", "--coverage-user"]
 _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
 _GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
+_EXECUTABLE = "Vtop"
 _MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
 
@@ -188,23 +193,72 @@ def _key(design: Design, flavour: Flavour, tools: Toolchain, files: Iterable[tup
     return digest.hexdigest()[:32]
 
 
+@dataclass(frozen=True)
+class Built:
+    """A simulation as its manifest states it.
+
+    Attributes:
+        executable: the file.
+        key: hash of all that it was built from: sources, parameters, flags, tools.
+        sha256: of the executable (hex).
+    """
+
+    executable: Path
+    key: str
+    sha256: str
+
+
+def built(executable: Path) -> Built:
+    """What the manifest beside an executable from `build` says of it, after every file was held to its SHA-256.
+
+    Raises SetupError if something is not what was built.
+    """
+    try:
+        manifest = check_folder(executable.parent)
+        return Built(executable, manifest.key, manifest.sha256(executable.name))
+    except BrokenSealError as error:
+        raise SetupError(
+            f"the simulation is not what was built: {error}", where=str(executable.parent), hint="run again"
+        ) from error
+
+
+def _checked(folder: Path, key: str) -> Path:
+    check_folder(folder, key).sha256(_EXECUTABLE)
+    return folder / _EXECUTABLE
+
+
+def _stored(folder: Path, key: str) -> Path | None:
+    """The executable in the cache, None where it is not there; what is not as it was built is removed, and a notice says so."""
+    if not folder.is_dir():
+        return None
+    try:
+        return _checked(folder, key)
+    except BrokenSealError as error:
+        notice(f"{folder}: the stored simulation is not what was built: {error}; building it again")
+        aside = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=folder.parent))
+        os.replace(folder, aside)  # at once: nobody finds half of it
+        shutil.rmtree(aside, ignore_errors=True)
+        return None
+
+
 def build(design: Design, flavour: Flavour = "burst", progress: Progress | None = None) -> Path:
     """Returns the executable, built now or taken from the cache.
 
-    Safe against other processes that build the same. Raises SetupError (tools, disk), DeviceError (what is asked for), BuildError
-    (the hardware does not compile: the first errors with their places, and where the whole log is).
+    What is in the cache is held to the manifest of its build; what differs is built again, and a notice says so. Safe against
+    other processes that build the same. Raises SetupError (tools, disk), DeviceError (what is asked for), BuildError (the hardware
+    does not compile: the first errors with their places, and where the whole log is).
     """
     tools = find_toolchain()
     files, verilog, cpp = _gather(design, flavour)
     options = _options(flavour, tools)
     key = _key(design, flavour, tools, files, options)
     folder = cache_folder()
-    done = folder / key / "Vtop"
-    if done.is_file():
-        return done
+    with contextlib.suppress(BrokenSealError):
+        return _checked(folder / key, key)
     tell = progress or _silent
     with locked(folder / f"{key}.lock", lambda: tell(0.0, "waiting for another run that builds the same simulation")):
-        if done.is_file():
+        done = _stored(folder / key, key)
+        if done is not None:
             return done
         for stale in folder.glob(f".{key}-*"):  # of a build that was killed: whoever builds this holds the lock
             shutil.rmtree(stale, ignore_errors=True)
@@ -224,23 +278,21 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
                 "compiler": tools.compiler_version,
             }
             (temporary / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
-            shutil.move(temporary / "obj" / "Vtop", temporary / "Vtop")
+            shutil.move(temporary / "obj" / _EXECUTABLE, temporary / _EXECUTABLE)
             if flavour == "profile":
                 (temporary / "cpp").mkdir()
                 for path in (temporary / "obj").glob("*.cpp"):
                     shutil.move(path, temporary / "cpp")
             shutil.rmtree(temporary / "obj")
+            seal_folder(temporary, key)
             os.replace(temporary, folder / key)
-        except BuildError:
-            shutil.copy(temporary / "build.log", folder / f"{key}.failed.log")
-            raise
         except OSError as error:
             raise SetupError(
                 f"cannot build the simulation ({error})", where=str(folder), hint="free room or set FLEET_CACHE"
             ) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    return done
+    return folder / key / _EXECUTABLE
 
 
 def wave_suffix(executable: Path) -> str:
@@ -332,6 +384,7 @@ def _step(command: list[str], folder: Path, environment: dict[str, str], design:
 
 
 _SHOWN_ERRORS = 5
+_LOG_DAYS = 30
 _ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
 
 
@@ -349,14 +402,26 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
         return re.sub(r"(?:\.\./)?(src/[\w.-]+)", lambda m: places.get(m[1], m[1]), line)
 
     first = [readable(line) for line in lines[:_SHOWN_ERRORS]]
-    log = folder.parent / f"{_final_key(folder)}.failed.log"
     return BuildError(
         f"the simulation does not compile: {first[0] if first else 'no message'}",
         where=design.dut.top,
-        hint=f"the whole log is in {log}",
+        hint=f"the whole log is in {_kept_log(folder)}",
         detail="\n".join(first[1:]) or None,
     )
 
 
-def _final_key(folder: Path) -> str:
-    return (folder / "key").read_text(encoding="utf-8")
+def _kept_log(folder: Path) -> Path:
+    """A copy of a build's log that no later build touches: its name is that of its content. Old ones go after `_LOG_DAYS`."""
+    content = (folder / "build.log").read_bytes()
+    logs = folder.parent / "logs"
+    logs.mkdir(exist_ok=True)
+    for path in logs.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _LOG_DAYS * 86400:
+                path.unlink()
+    key = (folder / "key").read_text(encoding="utf-8")
+    log = logs / f"{key}-{hashlib.sha256(content).hexdigest()[:8]}.log"
+    with tempfile.NamedTemporaryFile(dir=logs, delete=False) as f:
+        f.write(content)
+    os.replace(f.name, log)
+    return log

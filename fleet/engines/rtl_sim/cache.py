@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fleet.core.cache import cache_root
 from fleet.errors import SetupError
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+@,-]+\Z")
@@ -22,15 +23,12 @@ def is_plain(path: Path) -> bool:
 
 
 def cache_folder() -> Path:
-    """The cache of simulations, made if it is missing: $FLEET_CACHE, else $XDG_CACHE_HOME/fleet, else ~/.cache/fleet.
+    """The cache of simulations, `rtl` in fleet's cache, made if it is missing.
 
     Where that path has blanks or other characters that make cannot stand, a private folder under the temporary directory
     takes its place. Raises SetupError when neither can be written.
     """
-    named = os.environ.get("FLEET_CACHE")
-    xdg = os.environ.get("XDG_CACHE_HOME")
-    root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
-    root = root.expanduser().absolute()
+    root = cache_root()
     shared = not is_plain(root)
     if shared:
         root = Path(tempfile.gettempdir()).absolute() / f"fleet-cache-{os.getuid()}"

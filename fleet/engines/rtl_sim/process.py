@@ -17,9 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from xml.etree import ElementTree
 
+from fleet.engines.rtl_sim.build import built
 from fleet.engines.rtl_sim.job import Job, Status
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
-from fleet.errors import FleetError, SetupError
+from fleet.errors import ExitCode, FleetError, SetupError
 
 _START_SECONDS = 120  # for Python and cocotb to come up inside the simulator, on a busy machine
 _LOG_LINES = 5
@@ -28,7 +29,7 @@ _LOG_LINES = 5
 class SimulationError(FleetError):
     """The simulation crashed, hung, or found the design breaking a rule."""
 
-    exit_code = 1
+    exit_code = ExitCode.DIFFERS
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -109,6 +110,7 @@ class Simulation:
         self.log = self._folder / "simulation.log"
         self._jobs = 0
         before = time.monotonic()
+        built(executable)
         environment = _environment(self._folder)
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
@@ -251,6 +253,7 @@ def run_cocotb_tests(
     folder.mkdir(parents=True, exist_ok=True)
     results, log = folder / "cocotb_results.xml", folder / "simulation.log"
     results.unlink(missing_ok=True)
+    built(executable)
     variables = _environment(folder) | {"COCOTB_TEST_MODULES": module, "COCOTB_RANDOM_SEED": str(seed)} | dict(environment or {})
     variables["PYTHONPATH"] = os.pathsep.join([*map(str, paths), variables["PYTHONPATH"]])
     with log.open("wb") as f:

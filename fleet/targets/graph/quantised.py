@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
 
+from fleet.core.cache import cache_root
+from fleet.core.sealed import read_sealed, write_sealed
 from fleet.isa.tasks import Quantiser
 from fleet.transforms.quantise import QuantiseOptions, quantise
 
@@ -45,11 +45,9 @@ def quantiser(options: QuantiseOptions, name: str) -> Quantiser:
 
 
 def _folder() -> Path | None:
-    """`quantised` in $FLEET_CACHE, else $XDG_CACHE_HOME/fleet, else ~/.cache/fleet; None where it cannot be made."""
-    named, xdg = os.environ.get("FLEET_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    """`quantised` in fleet's cache; None where it cannot be made."""
     try:
-        root = Path(named) if named else (Path(xdg) if xdg else Path.home() / ".cache") / "fleet"
-        folder = root.expanduser().absolute() / "quantised"
+        folder = cache_root() / "quantised"
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):
         return None
@@ -61,14 +59,10 @@ def _read(key: str, shape: tuple[int, ...], group: int) -> tuple[np.ndarray, np.
     folder = _folder()
     if folder is None:
         return None
-    try:
-        data = (folder / key).read_bytes()
-    except OSError:
-        return None
+    body = read_sealed(folder / f"{key}.sealed", key, "the quantised weight")
     inputs, outputs = shape
     size, groups = inputs * outputs, -(-inputs // group)
-    seal, body = data[:32], data[32:]
-    if len(body) != size + 2 * groups * outputs or hashlib.sha256(body).digest() != seal:
+    if body is None or len(body) != size + 2 * groups * outputs:
         return None
     codes = np.frombuffer(body, np.int8, size).reshape(shape)
     return codes, np.frombuffer(body, "<f2", offset=size).reshape(groups, outputs)
@@ -80,10 +74,8 @@ def _write(key: str, made: tuple[np.ndarray, np.ndarray]) -> None:
     if folder is None:
         return
     body = made[0].tobytes() + made[1].astype("<f2").tobytes()
+    write_sealed(folder / f"{key}.sealed", key, body)
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as f:
-            f.write(hashlib.sha256(body).digest() + body)
-        Path(f.name).replace(folder / key)
         files = sorted(((p.stat().st_mtime, p.stat().st_size, p) for p in folder.iterdir()), reverse=True)
         total = 0
         for _, size, path in files:

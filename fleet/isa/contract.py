@@ -195,8 +195,9 @@ class InstructionSet:
         rtl: None while a set has no hardware yet: engine `rtl` then says so.
         devices: name -> device.
         cases: folder of the set's own cases; may be empty.
-        sources: Python files whose text is part of the hash (semantics, legality, tables).
-            `fleet.isa.registry.description_hash` is over canonical description, these and the device's values.
+        sources: the files that decide bits (semantics, legality, tables): Python, and data that they read. Their text, the classes'
+            and that of all that they import is part of `fleet.isa.registry.description_hash`, with the canonical description and
+            the device's values.
         extra: what only some parts of the project ask for, by name.
         loader: the instructions by which the device fills its own HBM; None: only the host does (`--load host`).
         tasks: how operators of a graph become instructions (`fleet.isa.tasks`); None: the graph compiler refuses the set.

@@ -11,8 +11,9 @@ import sys
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
+from fleet.isa.closure import semantics_files
 from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import load
 from fleet.isa.manifest_check import manifest_place, raised_at, wrong_kinds
@@ -86,18 +87,20 @@ def find_device(name: str) -> tuple[InstructionSet, Device]:
 
 
 def description_hash(instruction_set: InstructionSet, device: Device) -> str:
-    """SHA-256 (hex) over the canonical description, the semantics' sources and the device's values.
+    """SHA-256 (hex) over the canonical description, the semantics and the device's values.
 
-    Titles, prose and file places do not enter; the text of `InstructionSet.sources` does, byte for byte. The hardware's
-    `DescHash` is the first 32 bits.
+    Titles, prose and file places of the description do not enter. Of the semantics it is every byte of `InstructionSet.sources`, of
+    the classes' files and of all that they import (`fleet.isa.closure`). The hardware's `DescHash` is the first 32 bits.
+
+    Raises PluginError if a source cannot be read.
     """
     h = hashlib.sha256(load(instruction_set.description).canonical().encode())
-    for source in sorted(instruction_set.sources, key=lambda p: p.name):
-        try:
-            text = source.read_bytes()
-        except OSError as error:
-            raise PluginError(f"source {source} cannot be read ({error.strerror})", where=instruction_set.name) from error
-        h.update(f"source {source.name} {len(text)}\n".encode() + text)
+    try:
+        for member in semantics_files(instruction_set):
+            text = member.read()
+            h.update(f"source {member.name} {len(text)}\n".encode() + text)
+    except ModelError as error:
+        raise PluginError(error.what, where=error.where, hint=f"instruction set '{instruction_set.name}' is made of it") from error
     h.update(f"device {device.name} clock_mhz={device.clock_mhz!r}\n".encode())
     for part, table in (("parameters", device.parameters), ("memory", device.memory), ("limits", device.limits)):
         for key in sorted(table):

@@ -6,7 +6,6 @@ streams, for passes the tests of the mirrored folder.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -23,6 +22,7 @@ from fleet.cosim.mutation.mutant import Mutant, Over, Result, identified
 from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.python_hook import environment
 from fleet.cosim.mutation.python_sites import Change, changes
+from fleet.isa.closure import semantics_files
 from fleet.isa.contract import InstructionSet
 
 __all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
@@ -48,11 +48,11 @@ class PythonMutants:
 def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> PythonMutants:
     """All mutants of one place, by file.
 
-    "semantics": the sources of the description's hash and what the classes import (cost); "passes": what else of the set's
-    package is compiler, `fleet/transforms` and `fleet/targets/accel`.
+    "semantics": what of the set's package enters the description's hash; "passes": what else of the package is compiler,
+    `fleet/transforms` and `fleet/targets/accel`.
     """
     package = instruction_set.description.parent
-    semantics = _with_imports([*instruction_set.sources, *_class_files(instruction_set)], package)
+    semantics = {m.path for m in semantics_files(instruction_set) if m.path.is_relative_to(package)}
     if over == "semantics":
         files = sorted(semantics)
     else:
@@ -69,41 +69,6 @@ def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> P
         for f, c, line in found
     )
     return PythonMutants(root, tuple(mutants), {m.id: c for m, (_, c, _) in zip(mutants, found, strict=True)})
-
-
-def _class_files(instruction_set: InstructionSet) -> Iterator[Path]:
-    for cls in instruction_set.instructions.values():
-        file = sys.modules[cls.__module__].__file__
-        if file:
-            yield Path(file)
-
-
-def _with_imports(files: Iterable[Path], package: Path) -> set[Path]:
-    """The files and, of the package, all that they import."""
-    prefix = _module_name(package)
-    done: set[Path] = set()
-    todo = [f for f in files if f.is_relative_to(package)]
-    while todo:
-        file = todo.pop()
-        if file in done or file == package / "__init__.py":
-            continue
-        done.add(file)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(prefix + "."):
-                base = package.joinpath(*node.module[len(prefix) + 1 :].split("."))
-                names = [base.with_suffix(".py"), base / "__init__.py", *((base / a.name).with_suffix(".py") for a in node.names)]
-                todo += [p for p in names if p.is_file()]
-    return done
-
-
-def _module_name(package: Path) -> str:
-    """The dotted name of a package's folder."""
-    parts = [package.name]
-    above = package.parent
-    while (above / "__init__.py").exists():
-        parts.insert(0, above.name)
-        above = above.parent
-    return ".".join(parts)
 
 
 def _importing(files: Iterable[Path], modules: Set[str]) -> list[Path]:

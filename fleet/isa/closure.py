@@ -1,0 +1,204 @@
+"""What Python files import, file by file, read from their text: the closure over which a hash is taken.
+
+Static: every `import` of a file counts, wherever it stands, but for those below `if TYPE_CHECKING:`, which never run. Followed are
+the modules of the files' own packages and of fleet; other distributions are known by their versions.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import fleet
+from fleet.errors import ModelError
+from fleet.isa.contract import InstructionSet
+
+__all__ = ["NOT_SEMANTICS", "Member", "closure", "semantics_files"]
+
+NOT_SEMANTICS: Mapping[str, str] = {
+    "fleet.errors": "the classes and texts of errors: no value passes through them",
+    "fleet.isa.toml_places": "the line of a key in a device file, for messages",
+}
+"""Modules that are left out of the closure of an instruction set's semantics, and why.
+
+Left out too: a package's `__init__` from which no name is taken (the manifest: it lists classes, patterns, layouts and devices, and
+the description holds which class is which instruction), imports for type checkers alone, modules whose name is computed (a manifest
+lists them in `sources`, and so it does with data that the semantics read), and distributions other than the set's own and fleet.
+The compiler, the engine and the comparison are not semantics.
+"""
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file of a closure. name: the module's dotted name; of a file that is no module its path below its package's folder."""
+
+    name: str
+    path: Path
+
+    def read(self) -> bytes:
+        """The file's bytes. Raises ModelError if it cannot be read."""
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise ModelError(f"cannot be read ({error.strerror})", where=str(self.path)) from error
+
+
+@dataclass
+class _Places:
+    """Where absolute imports are looked for. tops: first part of a name -> its folder; folders: all of whose names count."""
+
+    tops: dict[str, Path] = field(default_factory=lambda: {"fleet": Path(fleet.__file__).resolve().parents[1]})
+    folders: list[Path] = field(default_factory=list[Path])
+    _files: dict[str, Path | None] = field(default_factory=dict[str, "Path | None"])
+
+    def add(self, folder: Path, top: str) -> None:
+        self.tops[top] = folder
+        if folder.name not in _INSTALLED and folder not in self.folders:
+            self.folders.append(folder)
+
+    def member(self, path: Path) -> Member:
+        """A file under the name by which it is imported."""
+        for folder in sorted({*self.folders, *self.tops.values()}, key=lambda f: -len(f.parts)):
+            if path.is_relative_to(folder):
+                return Member(_dotted(path.relative_to(folder)), path)
+        raise AssertionError(path)
+
+    def file(self, name: str) -> Path | None:
+        """The file of a module, None if it is in none of the places or has none (a folder without `__init__.py`)."""
+        if name not in self._files:
+            self._files[name] = self._look_for(name)
+        return self._files[name]
+
+    def _look_for(self, name: str) -> Path | None:
+        top = name.partition(".")[0]
+        for folder in (self.tops[top],) if top in self.tops else () if top in sys.stdlib_module_names else self.folders:
+            base = folder.joinpath(*name.split("."))
+            for path in (base / "__init__.py", base.with_name(f"{base.name}.py")):
+                if path.is_file():
+                    return path
+        return None
+
+
+def closure(roots: Iterable[Path], left_out: Collection[str] = (), named: Mapping[Path, str] | None = None) -> tuple[Member, ...]:
+    """The files and all that they import of their own packages and of fleet, ascending by name.
+
+    Args:
+        roots: files; those that are not Python are members, and import nothing.
+        left_out: modules that are neither members nor followed.
+        named: file -> the dotted name by which it was imported, where that is known: it says where the file's package begins
+            (also where a folder has no `__init__.py`).
+
+    Raises:
+        ModelError: a file cannot be read, or is not Python (file:line).
+    """
+    places = _Places()
+    todo = [path.resolve() for path in roots]
+    known = {path.resolve(): name for path, name in (named or {}).items()}
+    for path in (*known, *todo):
+        folder = _import_folder(path, known.get(path))
+        if not any(path.is_relative_to(f) for f in places.folders):
+            places.add(folder, path.relative_to(folder).parts[0].removesuffix(".py"))
+    found: dict[Path, Member] = {}
+    while todo:
+        path = todo.pop()
+        if path in found:
+            continue
+        found[path] = member = places.member(path)
+        if path.suffix != ".py":
+            continue
+        package = member.name if path.name == "__init__.py" else member.name.rpartition(".")[0]
+        try:
+            imported = _imports(member.read(), package)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 1
+            raise ModelError(f"is not Python ({error})", where=f"{path}:{line}") from error
+        for module, names in imported:
+            todo += [p for name in _modules(places, module, names) if name not in left_out and (p := places.file(name))]
+    return tuple(sorted(found.values(), key=lambda m: m.name))
+
+
+def semantics_files(instruction_set: InstructionSet) -> tuple[Member, ...]:
+    """What decides the bits of an instruction set: its sources, the files of its classes and the closure of their imports.
+
+    Without `NOT_SEMANTICS`. Raises ModelError as `closure` does.
+    """
+    classes = {cls.__module__ for cls in instruction_set.instructions.values()}
+    named = {Path(file): name for name in classes if (file := getattr(sys.modules.get(name), "__file__", None))}
+    return closure([*instruction_set.sources, *named], NOT_SEMANTICS.keys(), named)
+
+
+def _modules(places: _Places, module: str, names: tuple[str, ...]) -> Iterator[str]:
+    """The modules that `from module import names` takes from: submodules, and the module itself if any name is its own."""
+    below = [f"{module}.{name}" for name in names]
+    own = [name for name in below if places.file(name) is None]
+    yield from (name for name in below if name not in own)
+    if own or not names:
+        yield module
+
+
+@lru_cache(maxsize=1024)
+def _imports(text: bytes, package: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(module, names taken from it) of every import that can run; no names for `import module`."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    tree = ast.parse(text)
+    for node in _statements(tree.body):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            found.append((module, tuple(alias.name for alias in node.names)))
+    if b"import_module" in text or b"__import__" in text:
+        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+        found += [(name, ()) for call in calls if (name := _imported_by_name(call))]
+    return tuple(found)
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All statements that can run, in functions, classes and branches too."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and _type_checking(node.test):
+            yield from _statements(node.orelse)
+            continue
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(node, part, ()))
+
+
+def _type_checking(test: ast.expr) -> bool:
+    return _last_name(test) == "TYPE_CHECKING"
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _imported_by_name(call: ast.Call) -> str | None:
+    """The module of `import_module("a.b")` or `__import__("a.b")`, None where the name is computed."""
+    if _last_name(call.func) in ("import_module", "__import__") and call.args and isinstance(call.args[0], ast.Constant):
+        value = call.args[0].value
+        return value if isinstance(value, str) and not value.startswith(".") else None
+    return None
+
+
+def _import_folder(path: Path, name: str | None) -> Path:
+    """The folder on the import path below which a file lies."""
+    if name is not None:
+        return path.parents[name.count(".") + (path.name == "__init__.py")]
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def _dotted(relative: Path) -> str:
+    if relative.suffix != ".py":
+        return relative.as_posix()
+    parts = relative.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)

@@ -11,23 +11,19 @@ clock_mhz = 280.0               # the domain in which cycles are counted
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from fleet.errors import DeviceError
 from fleet.isa.contract import Device
 from fleet.isa.dram import check_timing
-from fleet.isa.toml_places import place
+from fleet.isa.toml_file import read_toml
 
 __all__ = ["LIMITS", "load_device", "load_devices"]
 
 LIMITS: tuple[str, ...] = ("macs_per_cycle", "hbm_bytes_per_cycle", "ddr_bytes_per_cycle")
 """Keys of `[limits]`."""
 
-_LINE = re.compile(r"at line (\d+)")
 _TOP = ("name", "instruction_set", "clock_mhz", "parameters", "memory", "limits")
 
 
@@ -49,87 +45,32 @@ def load_devices(
 
 def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = (), above_zero: Iterable[str] = ()) -> Device:
     """One device file; see `load_devices`."""
-    table = _read(path)
-    _keys(path, "", table, required=_TOP, optional=("timing",))
-    name, owner = _string(path, table, "name"), _string(path, table, "instruction_set")
+    file = read_toml(path, DeviceError)
+    file.need(*_TOP)
+    file.only(*_TOP, "timing")
+    name, owner = file.text("name"), file.text("instruction_set")
     if name != path.stem:
-        raise DeviceError(f"name is '{name}', expected '{path.stem}' as the file is called", where=place(path, "name"))
+        raise file.wrong("name", f"name is '{name}', expected '{path.stem}' as the file is called")
     if owner != set_name:
-        raise DeviceError(f"instruction_set is '{owner}', expected '{set_name}'", where=place(path, "instruction_set"))
+        raise file.wrong("instruction_set", f"instruction_set is '{owner}', expected '{set_name}'")
     positive = {"HbmPorts", *above_zero}
     wanted = tuple(dict.fromkeys((*parameters, "HbmPorts")))
-    limits = _table(path, table, "limits")
-    _keys(path, "limits.", limits, required=LIMITS)
-    memory = _table(path, table, "memory")
-    if "ddr" not in memory:
-        raise DeviceError("memory.ddr is missing", where=place(path, "memory.ddr"))
-    _keys(path, "memory.", memory, required=("ddr",), optional=("hbm",))
-    sizes = {k: _positive_int(path, f"memory.{k}", v) for k, v in memory.items()}
-    values = _table(path, table, "parameters")
-    _keys(path, "parameters.", values, required=wanted, more=len(wanted) == 1)
+    limits, memory, values = file.table("limits"), file.table("memory"), file.table("parameters")
+    limits.need(*LIMITS)
+    limits.only(*LIMITS)
+    memory.need("ddr")
+    memory.only("ddr", "hbm")
+    sizes = {k: memory.integer(k, 1) for k in memory.values}
+    values.need(*wanted)
+    if len(wanted) > 1:
+        values.only(*wanted)
     return Device(
         name=name,
         instruction_set=owner,
-        parameters={k: _positive_int(path, f"parameters.{k}", v, zero=k not in positive) for k, v in values.items()},
+        parameters={k: values.integer(k, int(k in positive)) for k in values.values},
         memory=sizes,
-        clock_mhz=_positive(path, "clock_mhz", table["clock_mhz"]),
-        limits={k: _positive(path, f"limits.{k}", v, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k, v in limits.items()},
+        clock_mhz=file.number("clock_mhz"),
+        limits={k: limits.number(k, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k in LIMITS},
         path=path,
-        timing=check_timing(path, _table(path, table, "timing"), sizes) if "timing" in table else {},
+        timing=check_timing(path, file.table("timing").values, sizes) if "timing" in file else {},
     )
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        with path.open("rb") as f:
-            return tomllib.load(f)
-    except OSError as error:
-        raise DeviceError(f"the device file cannot be read ({error.strerror})", where=str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        line = _LINE.search(str(error))
-        raise DeviceError(f"no TOML: {error}", where=f"{path}:{line[1] if line else 1}") from error
-
-
-def _keys(
-    path: Path,
-    prefix: str,
-    table: Mapping[str, Any],
-    *,
-    required: tuple[str, ...],
-    optional: tuple[str, ...] = (),
-    more: bool = False,
-) -> None:
-    for key in required:
-        if key not in table:
-            raise DeviceError(f"{prefix}{key} is missing", where=place(path, f"{prefix}{key}"))
-    for key in table:
-        if key not in (*required, *optional) and not more:
-            known = ", ".join((*required, *optional))
-            raise DeviceError(f"unknown key {prefix}{key}", where=place(path, f"{prefix}{key}"), hint=f"known are {known}")
-
-
-def _table(path: Path, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value: Any = table[key]
-    if not isinstance(value, dict):
-        raise DeviceError(f"[{key}] must be a table", where=place(path, key))
-    return value
-
-
-def _string(path: Path, table: Mapping[str, Any], key: str) -> str:
-    value: Any = table[key]
-    if not isinstance(value, str):
-        raise DeviceError(f"{key} must be a string", where=place(path, key))
-    return value
-
-
-def _positive_int(path: Path, key: str, value: Any, *, zero: bool = False) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < (0 if zero else 1):
-        expected = "an integer of at least 0" if zero else "an integer above 0"
-        raise DeviceError(f"{key} is {value!r}, expected {expected}", where=place(path, key))
-    return value
-
-
-def _positive(path: Path, key: str, value: Any, *, zero: bool = False) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not (0 < value < float("inf") or (zero and value == 0)):
-        raise DeviceError(f"{key} is {value!r}, expected a number above 0", where=place(path, key))
-    return float(value)

@@ -3,31 +3,115 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["place"]
+__all__ = ["Places", "place"]
 
-_TABLE = re.compile(r"\s*\[\s*([\w.\s-]+?)\s*\]")
-_KEY = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
+_KEY = re.compile(rf"\s*({_PART}(?:\s*\.\s*{_PART})*)\s*=")
+_ONE_PART = re.compile(_PART)
+_TOKEN = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|[\[\]{}]|#.*')
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One key or header: its dotted name, and the lines (from 1) of it and its value, the last included."""
+
+    key: str
+    first: int
+    last: int
+
+
+class Places:
+    """The keys of one TOML text. A table of an array is "runs[1]", counted from 0."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self._entries = tuple(_entries(self._lines))
+
+    def line(self, key: str, value: str | None = None) -> int:
+        """The line (from 1) of a dotted key; of its table where the key is missing, else 1.
+
+        value: a text of a list that the key has: then the line on which it stands in quotes, where there is one.
+        """
+        best, length = 1, 0
+        for entry in self._entries:
+            if entry.key == key:
+                return self._of_value(entry, value)
+            if (key.startswith((f"{entry.key}.", f"{entry.key}["))) and len(entry.key) > length:
+                best, length = entry.first, len(entry.key)
+        return best
+
+    def _of_value(self, entry: _Entry, value: str | None) -> int:
+        quoted = () if value is None else (f'"{value}"', f"'{value}'")
+        lines = range(entry.first, entry.last + 1)
+        return next((n for n in lines if any(q in self._lines[n - 1] for q in quoted)), entry.first)
 
 
 def place(path: Path, key: str) -> str:
     """file:line of a dotted key ("memory.ddr"); of its table where the key is missing, else of the first line."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return f"{path}:1"
-    table, best, length = "", 1, 0
-    for number, line in enumerate(lines, 1):
-        if header := _TABLE.match(line):
-            table = header[1].replace(" ", "")
-            here = table
+    return f"{path}:{Places(text).line(key)}"
+
+
+def _entries(lines: list[str]) -> Iterator[_Entry]:
+    table, counts, number = "", dict[str, int](), 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        if header := _HEADER.match(line):
+            table = _parts(header[2])
+            if header[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+            table = _counted(table, counts)
+            yield _Entry(table, number, number)
         elif found := _KEY.match(line):
-            here = f"{table}.{found[1]}" if table else found[1]
-        else:
+            key, first, rest = _parts(found[1]), number, line[found.end() :]
+            depth, quote = _open(rest, 0, "")
+            while (depth > 0 or quote) and number < len(lines):
+                depth, quote = _open(lines[number], depth, quote)
+                number += 1
+            yield _Entry(f"{table}.{key}" if table else key, first, number)
+
+
+def _parts(dotted: str) -> str:
+    return ".".join(part.strip("\"'") for part in _ONE_PART.findall(dotted))
+
+
+def _counted(table: str, counts: dict[str, int]) -> str:
+    """The name with the index of every array of tables in it."""
+    name, made = "", ""
+    for part in table.split("."):
+        name = f"{name}.{part}" if name else part
+        made = f"{made}.{part}" if made else part
+        made += f"[{counts[name]}]" if name in counts else ""
+    return made
+
+
+def _open(line: str, depth: int, quote: str) -> tuple[int, str]:
+    """How many brackets, and which text of several lines, are open behind a line."""
+    at = 0
+    while at < len(line):
+        if quote:
+            end = line.find(quote, at)
+            if end < 0:
+                return depth, quote
+            at, quote = end + 3, ""
             continue
-        if here == key:
-            return f"{path}:{number}"
-        if key.startswith(f"{here}.") and len(here) > length:
-            best, length = number, len(here)
-    return f"{path}:{best}"
+        token = _TOKEN.search(line, at)
+        if token is None:
+            break
+        at = token.end()
+        if token[0] in ('"""', "'''"):
+            quote = token[0]
+        elif token[0] in "[{":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+    return depth, quote

@@ -45,7 +45,7 @@ def test_reads_a_device(tmp_path: Path) -> None:
     [
         ('name = "tiny"\n', "", "name is missing"),
         ('name = "tiny"', 'name = "other"', "name is 'other', expected 'tiny'"),
-        ('name = "tiny"', "name = 3", "name must be a string"),
+        ('name = "tiny"', "name = 3", "name is 3, expected a text"),
         ('"demo"', '"else"', "instruction_set is 'else', expected 'demo'"),
         ("clock_mhz = 100", "clock_mhz = 0", "clock_mhz is 0"),
         ("clock_mhz = 100", "clock_mhz = inf", "clock_mhz is inf"),
@@ -64,7 +64,7 @@ def test_reads_a_device(tmp_path: Path) -> None:
         ("macs_per_cycle = 0", "macs_per_cycle = 0\nmax = 1", "unknown key limits.max"),
         ("[memory]\nddr = 65536", "", "memory is missing"),
         ("[memory]\nddr = 65536", "", "missing"),
-        ("[parameters]", "[parameters", "no TOML"),
+        ("[parameters]", "[parameters", "not TOML"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -164,7 +164,7 @@ REFUSED: list[tuple[str, str, str, str]] = [
     ("devices/vector_tiny.toml", "MaxBeats = 16", "MaxBeats = 16\nBeats = 2",
      r"vector_tiny\.toml:7: unknown key parameters\.Beats"),
     ("devices/vector_tiny.toml", "ddr =", "dram =", r"vector_tiny\.toml:\d+: memory\.ddr is missing"),
-    ("devices/vector_tiny.toml", "clock_mhz = 100.0", "clock_mhz = ", r"vector_tiny\.toml:3: no TOML: "),
+    ("devices/vector_tiny.toml", "clock_mhz = 100.0", "clock_mhz = ", r"vector_tiny\.toml:3: not TOML: "),
     ("__init__.py", "INSTRUCTION_SET =", "1 // 0\nINSTRUCTION_SET =",
      r"__init__\.py:\d+: .* cannot be imported \(ZeroDivisionError"),
     ("__init__.py", "INSTRUCTION_SET =", "raise SystemExit\nINSTRUCTION_SET =",

@@ -34,6 +34,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("fleet.cli.models", "Models of other people: list, fetch weights, measure quantisation."),
     "quantise": ("fleet.cli.quantise", "What a device's quantisation costs a model, without and with calibration data."),
     "why": ("fleet.cli.why", "Explain the last failed comparison on one page."),
+    "fuzz": ("fleet.cli.fuzz", "Random programs of NumPy, compared between CPython and the engines."),
     "shrink": ("fleet.cli.shrink", "Make a failure small and keep it as a test."),
     "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
     "report": ("fleet.cli.report", "Make the pages again from a stored result."),

@@ -1,0 +1,119 @@
+"""`fleet fuzz`: random programs of NumPy, compared between CPython and the engines."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fleet.cli.progress import ProgressLine
+from fleet.errors import ComparisonFailure, FleetError
+
+if TYPE_CHECKING:
+    from fleet.cosim.programs.batches import Batch
+    from fleet.cosim.programs.fuzz import State
+
+_SECONDS = 60.0
+
+
+@click.command(
+    name="fuzz",
+    epilog="\b\nExamples:\n  fleet fuzz --seconds 600 --jobs 2\n  fleet fuzz --seed 7 --programs 100000\n"
+    "  fleet fuzz reports/fuzz/programs/failing",
+)
+@click.argument("stored", required=False, type=click.Path(path_type=Path))
+@click.option("--programs", type=click.IntRange(1), help="Accepted programs of this run, at least.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True),
+    help="How long, at most; default: 60, no limit with --programs.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one a processor, at most 8.")
+@click.option(
+    "--engines", default="interp,riscv,iss", show_default=True,
+    help="Beside CPython and vm, for a share of the programs; none: only those two.",
+)  # fmt: skip
+@click.option(
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz/programs", show_default=True,
+    help="Where state and failing programs go; a run with the same seed goes on where the last one stood.",
+)  # fmt: skip
+def command(
+    stored: Path | None, programs: int | None, seconds: float | None, seed: int, jobs: int | None, engines: str, folder: Path
+) -> int:
+    """Draw programs of NumPy, run them by CPython and by the engines, compare every bit; shrink and keep what differs.
+
+    STORED: a kept program (or a folder of them) to run again instead.
+
+    Exit code 0: all agreed. 1: one differs. 2: bad input. 4: fewer programs ran than --programs asked for.
+    """
+    if stored is not None:
+        return _again(stored)
+    from fleet.cosim.programs.batches import ENGINES
+    from fleet.cosim.programs.fuzz import fuzz
+
+    if seconds is not None and math.isnan(seconds):
+        raise click.UsageError("--seconds is nan, expected more than 0")
+    seconds = seconds or (_SECONDS if programs is None else math.inf)
+    names = () if engines == "none" else tuple(dict.fromkeys(engines.split(",")))
+    if unknown := [n for n in names if n not in ENGINES]:
+        raise FleetError(f"no engine '{unknown[0]}'", where="--engines", hint=f"choose among {', '.join(ENGINES)}, or none")
+    jobs = jobs or min(8, os.cpu_count() or 1)
+    path = folder / f"{seed}.json"
+    click.echo(f"seed {seed}, {jobs} at a time, engines vm, cpython{', ' if names else ''}{', '.join(names)}; state {path}")
+    with ProgressLine("fuzz") as bar:
+
+        def told(state: State, here: Batch) -> None:
+            parts = [here.accepted / programs] if programs else []
+            bar(max([*parts, 0.0]), f"{here.accepted:,} programs, {len(state.failures)} different failures")
+
+        state, here = fuzz(path, folder / "failing", seed, programs=programs, seconds=seconds, jobs=jobs, engines=names, told=told)
+    for line in _table(state):
+        click.echo(line)
+    if not here.accepted:
+        raise ComparisonFailure("no program was run", where="fleet fuzz", hint="give more --seconds")
+    failed = bool(state.failures)
+    word = click.style("FAIL", fg="red", bold=True) if failed else click.style("PASS", fg="green", bold=True)
+    early = programs is not None and here.accepted < programs
+    click.echo(
+        f"{word} {here.accepted:,} programs accepted in this run, {state.sums.accepted:,} of seed {seed}: {state.failed:,} differ"
+        + (f"; ENDED EARLY, {programs:,} were asked for" if early else "")
+    )
+    return 1 if failed else 4 if early else 0
+
+
+def _table(state: State) -> Iterator[str]:
+    """What was run, refused, met, and what differs."""
+    sums = state.sums
+    drawn = max(1, sums.drawn)
+    refused = sum(sums.refused.values())
+    met, of = sums.account.share
+    pace = sums.accepted / max(state.seconds, 1e-9)
+    yield f"  accepted {sums.accepted:,}, of {sums.statements:,} statements; {pace:.1f} a second"
+    causes = ", ".join(f"{code} {100 * n / drawn:.2f} %" for code, n in sums.refused.most_common())
+    yield f"  refused {refused:,}, {100 * refused / drawn:.1f} % of {drawn:,}" + (f": {causes}" if causes else "")
+    yield f"  refused as CPython does {sums.wrong:,}"
+    yield f"  bins met {met:,} of {of:,} ({100 * met / max(1, of):.1f} %)"
+    yield "  also on " + (", ".join(f"{name} {count:,}" for name, count in sums.engines.items()) or "no other engine")
+    for key, (number, count, said, path) in state.failures.items():
+        yield f"  {count:,} differ, first program {number} ({key}): {said}; fleet fuzz {path}"
+
+
+def _again(stored: Path) -> int:
+    """Kept programs, one line each."""
+    from fleet.cosim.programs.oracle import Oracle
+    from fleet.cosim.programs.stored import find_programs, load_program
+
+    paths = list(find_programs(stored)) if stored.is_dir() else [stored]
+    if not paths:
+        raise FleetError("no stored program", where=str(stored))
+    failed = 0
+    with Oracle() as oracle:
+        for path in paths:
+            outcome = oracle.compare(load_program(path)[0])
+            failed += outcome.kind == "differs"
+            click.echo(f"{outcome.kind:8} {path}" + (f": {outcome.said.splitlines()[0]}" if outcome.said else ""))
+    return 1 if failed else 0

@@ -1,0 +1,232 @@
+"""Draws a program statement by statement. CPython evaluates each at once: shapes are known, what NumPy refuses is drawn again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fleet.cosim.programs.bins import Account, Bin, aims, number_of
+from fleet.cosim.programs.exactness import is_rough
+from fleet.cosim.programs.hand import MOST_ELEMENTS, Hand, Known, Redraw
+from fleet.cosim.programs.operations import EXPRESSIONS
+from fleet.cosim.programs.statements import STATEMENTS
+from fleet.cosim.programs.values import DTYPES, Array, draw_array, draw_shape, layout_of
+
+__all__ = ["FUNCTION", "Drawn", "Line", "draw_program", "source_of"]
+
+FUNCTION = "forward"
+HELPER = "def helper(v, k=2):\n    if k > 2:\n        return v * k\n    return v + k\n"
+_TRIES = 5
+_WRONG_SHARE = 0.03
+_LEAST_WIDE = 2
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statement (of one line or more), what it assigns, and the bins that it meets."""
+
+    text: str
+    names: tuple[str, ...]
+    bins: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A program.
+
+    wrong: CPython raises in its last statement, so it must be refused. account: of bins, what CPython refused.
+    """
+
+    lines: tuple[Line, ...]
+    inputs: Mapping[str, Array]
+    wrong: bool = False
+    account: Account = field(default_factory=Account)
+
+    @property
+    def source(self) -> str:
+        """The file."""
+        return source_of(self.lines, self.inputs)
+
+
+def source_of(lines: Sequence[Line], inputs: Mapping[str, Array]) -> str:
+    """A file with a function of these statements, which returns all that they assign."""
+    body = "\n".join("    " + row for line in lines for row in line.text.split("\n"))
+    declared = ", ".join(f'{name}: "{a.dtype.name}[{", ".join(map(str, a.shape))}]"' for name, a in inputs.items())
+    names = dict.fromkeys(n for line in lines for n in line.names)
+    helper = f"\n\n{HELPER}" if "helper(" in body else ""
+    return f"import numpy as np\n{helper}\n\ndef {FUNCTION}({declared}):\n{body}\n    return {', '.join(names)}\n"
+
+
+def draw_program(seed: Sequence[int], wanted: Sequence[int], statements: int = 5) -> Drawn:
+    """Program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
+    rng = np.random.default_rng(list(seed))
+    with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        return _Drawing(rng, said, aims(rng, wanted, statements)).draw()
+
+
+class _Drawing:
+    def __init__(self, rng: np.random.Generator, said: list[warnings.WarningMessage], wanted: Sequence[Bin]) -> None:
+        self._said, self._wanted = said, wanted
+        self._account = Account()
+        dtypes = list(dict.fromkeys(b[1] for b in wanted))
+        self._inputs: dict[str, Array] = {}
+        for i, dtype in enumerate([*dtypes, *dtypes[:1], str(rng.choice(DTYPES))]):
+            shape = draw_shape(rng)
+            while i < _LEAST_WIDE and 0 in (*shape, len(shape)):  # the first ones have elements and dimensions
+                shape = draw_shape(rng)
+            self._inputs["abcdefgh"[i]] = draw_array(rng, np.dtype(dtype), shape)
+        self._pool = [Known(n, a.copy()) for n, a in self._inputs.items()]
+        self._hand = Hand(rng, self._pool)
+        self._space: dict[str, Any] = {"np": np, **{k.text: k.value for k in self._pool}}
+        exec(HELPER, self._space)
+        self._lines: list[Line] = []
+
+    def draw(self) -> Drawn:
+        for b in self._wanted:
+            for _ in range(_TRIES):
+                try:
+                    line = self._statement(b) if b[0] in STATEMENTS else self._assignment(b)
+                except Redraw:
+                    self._closed(b)
+                else:
+                    self._lines.append(line)
+                    break
+        if not self._lines:
+            self._lines.append(self._bound(f"{self._pool[0].text} + 1", ()))
+        wrong = self._hand.chance(_WRONG_SHARE) and self._add_wrong()
+        return Drawn(tuple(self._lines), self._inputs, wrong, self._account)
+
+    def _closed(self, b: Bin) -> None:
+        number = number_of(b)
+        assert number is not None
+        self._account.closed[number] = self._account.closed.get(number, 0) + 1
+
+    def _value(self, text: str) -> Known:
+        """Raises Redraw where CPython refuses, or gives what programs do not hold."""
+        del self._said[:]
+        try:
+            value = eval(text, self._space)
+        except Exception as error:
+            raise Redraw from error
+        return self._held(text, value)
+
+    def _held(self, text: str, value: Any) -> Known:
+        if any("in cast" in str(w.message) for w in self._said) or not isinstance(value, np.ndarray | np.generic):
+            raise Redraw
+        array = np.asarray(value)
+        if array.dtype.name not in DTYPES or array.size > MOST_ELEMENTS or array.ndim > 6:
+            raise Redraw
+        return Known(text, array)
+
+    def _operand(self, dtype: str, layout: str) -> Known:
+        """An expression of that dtype and layout."""
+        hand = self._hand
+        same = [k for k in self._pool if k.dtype.name == dtype]
+        for _ in range(6):
+            if same and not hand.chance(0.08):
+                base = hand.one(same)
+            else:
+                other = hand.one(self._pool)
+                base = self._value(EXPRESSIONS["astype"](hand, other))
+                if base.dtype.name != dtype:
+                    continue
+            found = base if layout_of(base.value) == layout else self._value(_laid(hand, base, layout))
+            if layout_of(found.value) == layout:
+                return found
+        raise Redraw
+
+    def _assignment(self, b: Bin) -> Line:
+        name, dtype, layout = b
+        x = self._operand(dtype, layout)
+        found = self._value(EXPRESSIONS[name](self._hand, x))
+        met = [b]
+        if not is_rough(found.text) and self._hand.chance(0.3):
+            outer = self._hand.one(tuple(EXPRESSIONS))
+            try:
+                wrapped = self._value(EXPRESSIONS[outer](self._hand, found))
+            except Redraw:
+                pass
+            else:
+                met.append((outer, found.dtype.name, layout_of(found.value)))
+                found = wrapped
+        return self._bound(found.text, met)
+
+    def _bound(self, text: str, met: Sequence[Bin]) -> Line:
+        name = f"v{len(self._lines)}"
+        return self._run([f"{name} = {text}"], name, met)
+
+    def _run(self, rows: Sequence[str], name: str, met: Sequence[Bin]) -> Line:
+        """Executes the statement; what it assigns is at hand from now on, unless its last digit is open."""
+        del self._said[:]
+        text = "\n".join(rows)
+        space = dict(self._space)
+        try:
+            exec(text, space)
+        except Exception as error:
+            raise Redraw from error
+        new = [n for n in space if n not in self._space and n[0] in "uvw" and n != "v"]
+        found = [self._held(n, space[n]) for n in dict.fromkeys([name, *new])]
+        self._space = space
+        if not is_rough(text):
+            self._pool += [Known(k.text, k.value) for k in found]
+        numbers = [n for b in met if (n := number_of(b)) is not None]
+        return Line(text, tuple(k.text for k in found), tuple(numbers))
+
+    def _statement(self, b: Bin) -> Line:
+        name, dtype, layout = b
+        hand, v = self._hand, f"v{len(self._lines)}"
+        base = self._operand(dtype, hand.one(("contiguous", "contiguous", "strided", "transposed")) if layout != "0-d" else layout)
+        self._space[v] = base.value.copy() if base.ndim else np.array(base.value)
+        try:
+            part = Known(v, self._space[v])
+            if layout_of(part.value) != layout:
+                laid = self._value(_laid(hand, part, layout))
+                part = Known(laid.text if laid.text.endswith("]") else f"{laid.text}[...]", laid.value)
+            if layout_of(part.value) != layout:
+                raise Redraw
+            rows = STATEMENTS[name](hand, v, part)
+        finally:
+            del self._space[v]
+        copied = f"{base.text}.copy()" if hand.chance(0.8) else f"np.array({base.text})"
+        return self._run([f"{v} = {copied}", *rows], v, [b])
+
+    def _add_wrong(self) -> bool:
+        """A last statement that CPython refuses."""
+        for _ in range(_TRIES):
+            name = self._hand.one(tuple(EXPRESSIONS))
+            try:
+                text = EXPRESSIONS[name](self._hand, self._hand.one(self._pool))
+            except Redraw:
+                continue
+            try:
+                eval(text, dict(self._space))
+            except Exception:
+                v = f"v{len(self._lines)}"
+                self._lines.append(Line(f"{v} = {text}", (v,)))
+                return True
+        return False
+
+
+def _laid(hand: Hand, x: Known, layout: str) -> str:
+    """Text of a part, or a view, that may have the layout."""
+    t, n = x.text, x.ndim
+    if layout == "0-d":
+        return f"{t}[{', '.join(str(hand.integer(-s, s)) for s in x.shape)}]" if n else t
+    if layout == "empty":
+        return hand.one((f"{t}[:0]", f"{t}[..., :0]", f"{t}[5:2]")) if n else f"{t}[None][:0]"
+    if layout == "broadcast":
+        return f"np.broadcast_to({t}, {(hand.integer(2, 4), *x.shape)})"
+    if n == 0:
+        raise Redraw
+    if layout == "contiguous":
+        return hand.one((f"{t}.copy()", f"{t}[:2].copy()", f"np.ravel({t})"))
+    if layout == "strided":
+        return hand.one((f"{t}[::2]", f"{t}[..., ::2]", f"{t}[..., 1:]", f"{t}[1::2]", f"{t}[..., ::3]"))
+    if layout == "reversed":
+        return hand.one((f"{t}[::-1]", f"{t}[..., ::-1]", f"{t}[::-2]", f"{t}[..., ::-2]"))
+    return hand.one((f"{t}.T", f"{t}.swapaxes(0, -1)", f"{t}[::2].T"))

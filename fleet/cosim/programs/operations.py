@@ -1,0 +1,413 @@
+"""The typed table of operations: each draws the text of one call on an operand, knowing the operand's shape and dtype.
+
+Which functions need not agree in every bit stands in `exactness`. Where a call makes no sense for an operand (an axis of an array
+without dimensions), drawing raises Redraw; what NumPy itself refuses CPython finds out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from fleet.cosim.programs.hand import Hand, Known, Redraw
+from fleet.cosim.programs.values import DTYPES
+
+__all__ = ["EXPRESSIONS", "Draw"]
+
+Draw = Callable[[Hand, Known], str]
+
+_UNARY = (
+    *("abs", "absolute", "negative", "positive", "sqrt", "square", "reciprocal", "exp", "expm1", "log", "log1p", "sin", "cos"),
+    *("tanh", "floor", "ceil", "trunc", "rint", "fix", "sign", "isnan", "isinf", "isfinite", "logical_not", "invert", "fabs"),
+    *("deg2rad", "rad2deg", "exp2", "log2", "log10", "sinh", "cosh", "tan", "nan_to_num", "bitwise_not", "degrees", "radians"),
+)
+_BINARY = (
+    *("add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "mod", "power", "maximum", "minimum"),
+    *("fmax", "fmin", "heaviside", "hypot", "logaddexp", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or"),
+    *("bitwise_xor", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isclose"),
+)
+_OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=")
+_REDUCTIONS = (
+    *("sum", "prod", "max", "min", "mean", "std", "var", "any", "all", "count_nonzero", "ptp", "nansum", "nanmax", "nanmin"),
+    *("nanmean", "average"),
+)
+_ONE_AXIS = ("argmax", "argmin")
+_METHODS = ("sum", "prod", "max", "min", "mean", "std", "var", "any", "all")
+_PLAIN = (
+    *("ravel", "transpose", "flip", "atleast_1d", "atleast_2d", "copy", "ascontiguousarray", "fliplr", "flipud", "zeros_like"),
+    *("ones_like", "squeeze"),
+)
+
+
+def _unary(name: str) -> Draw:
+    return lambda _h, x: f"np.{name}({x.text})"
+
+
+def _binary(name: str) -> Draw:
+    def draw(h: Hand, x: Known) -> str:
+        other = h.beside(x)
+        return f"np.{name}({other}, {x.text})" if h.chance(0.3) else f"np.{name}({x.text}, {other})"
+
+    return draw
+
+
+def _operator(symbol: str) -> Draw:
+    def draw(h: Hand, x: Known) -> str:
+        other = h.beside(x)
+        return f"({other} {symbol} {x.text})" if h.chance(0.3) else f"({x.text} {symbol} {other})"
+
+    return draw
+
+
+def _power(h: Hand, x: Known) -> str:
+    return f"({x.text} ** {h.one(('2', '3', '0', '1', '0.5', '-1', '2.0', h.beside(x)))})"
+
+
+def _shift(symbol: str) -> Draw:
+    def draw(h: Hand, x: Known) -> str:
+        if x.dtype.kind not in "iu":
+            raise Redraw
+        return f"({x.text} {symbol} {h.integer(0, 8 * x.dtype.itemsize)})"
+
+    return draw
+
+
+def _reduction(name: str) -> Draw:
+    def draw(h: Hand, x: Known) -> str:
+        more = ", ddof=1" if name in ("std", "var") and h.chance(0.2) else ""
+        axes = h.axes(x)
+        return f"np.{name}({x.text}{axes}{more})"
+
+    return draw
+
+
+def _one_axis(name: str) -> Draw:
+    return lambda h, x: f"np.{name}({x.text}{h.axes(x, several=False)})"
+
+
+def _method(name: str) -> Draw:
+    return lambda h, x: f"{x.text}.{name}({h.axes(x)[2:]})"
+
+
+def _median(h: Hand, x: Known) -> str:
+    return f"np.median({x.text}{', axis=' + str(h.axis(x)) if x.ndim and h.chance(0.7) else ''})"
+
+
+def _cumsum(h: Hand, x: Known) -> str:
+    axis = f"axis={h.axis(x)}" if x.ndim and h.chance(0.8) else ""
+    return f"{x.text}.cumsum({axis})" if h.chance(0.2) else f"np.cumsum({x.text}{', ' + axis if axis else ''})"
+
+
+def _norm(h: Hand, x: Known) -> str:
+    if x.ndim not in (1, 2):
+        raise Redraw
+    return f"np.linalg.norm({x.text}{h.axes(x, several=False)})"
+
+
+def _sort(h: Hand, x: Known) -> str:
+    axis = h.one(("", f", axis={h.axis(x)}"))
+    return f"np.sort({x.text}{axis})"
+
+
+def _argsort(h: Hand, x: Known) -> str:
+    axis = h.one(("", f", axis={h.axis(x)}"))
+    return f"np.argsort({x.text}{axis}, kind='stable')"
+
+
+def _reshape(h: Hand, x: Known) -> str:
+    n = x.value.size
+    shapes = {(n,), (-1,), (1, -1), (-1, 1), *((a, n // a) for a in (2, 3, 4) if n % a == 0)} if n else {(n,), (0, 2)}
+    shape = h.one(sorted(shapes))
+    return f"{x.text}.reshape({', '.join(map(str, shape))})" if h.chance(0.5) else f"np.reshape({x.text}, {shape})"
+
+
+def _permute(h: Hand, x: Known) -> str:
+    axes = h.rng.permutation(x.ndim).tolist()
+    kind = h.one(("np.transpose({x}, {a})", "{x}.transpose({a})", "np.permute_dims({x}, {a})"))
+    return kind.format(x=x.text, a=tuple(axes))
+
+
+def _swap(h: Hand, x: Known) -> str:
+    return f"np.{h.one(('swapaxes', 'moveaxis'))}({x.text}, {h.axis(x)}, {h.axis(x)})"
+
+
+def _roll(h: Hand, x: Known) -> str:
+    return f"np.roll({x.text}, {h.integer(-5, 6)}{f', axis={h.axis(x)}' if x.ndim and h.chance(0.7) else ''})"
+
+
+def _repeat(h: Hand, x: Known) -> str:
+    return f"np.repeat({x.text}, {h.integer(1, 4)}{f', axis={h.axis(x)}' if x.ndim and h.chance(0.7) else ''})"
+
+
+def _tile(h: Hand, x: Known) -> str:
+    return f"np.tile({x.text}, {h.one(('2', '(2, 1)', '(1, 3)', '(2, 2)', '1'))})"
+
+
+def _pad(h: Hand, x: Known) -> str:
+    if x.ndim == 0:
+        raise Redraw
+    width = h.one(("1", "(1, 2)", str(tuple((h.integer(0, 3), h.integer(0, 3)) for _ in x.shape))))
+    mode = h.one(("", ", mode='constant'", f", constant_values={h.number(x)}"))
+    return f"np.pad({x.text}, {width}{mode})"
+
+
+def _join(h: Hand, x: Known) -> str:
+    name = h.one(("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"))
+    axis = f", axis={h.axis(x)}" if name in ("concatenate", "stack") and h.chance(0.6) else ""
+    return f"np.{name}([{x.text}, {h.like(x)}]{axis})"
+
+
+def _append(h: Hand, x: Known) -> str:
+    return f"np.append({x.text}, {h.like(x)}{f', axis={h.axis(x)}' if x.ndim and h.chance(0.5) else ''})"
+
+
+def _split(h: Hand, x: Known) -> str:
+    parts, axis = h.integer(2, 4), h.axis(x)
+    return f"np.array_split({x.text}, {parts}, axis={axis})[{h.integer(0, parts)}]"
+
+
+def _broadcast(h: Hand, x: Known) -> str:
+    lead = h.one(((2,), (3,), (1,), (2, 2)))
+    return f"np.broadcast_to({x.text}, {(*lead, *(h.integer(2, 4) if n == 1 else n for n in x.shape))})"
+
+
+def _triangle(h: Hand, x: Known) -> str:
+    if x.ndim < 2:
+        raise Redraw
+    return f"np.{h.one(('tril', 'triu'))}({x.text}{h.one(('', f', k={h.integer(-2, 3)}'))})"
+
+
+def _diagonal(h: Hand, x: Known) -> str:
+    return f"np.{h.one(('diagonal', 'trace'))}({x.text})"
+
+
+def _diff(h: Hand, x: Known) -> str:
+    return f"np.diff({x.text}{h.one(('', ', n=2', f', axis={h.axis(x)}'))})"
+
+
+def _expand(h: Hand, x: Known) -> str:
+    return f"np.expand_dims({x.text}, {h.integer(-x.ndim - 1, x.ndim + 1)})"
+
+
+def _matmul(h: Hand, x: Known) -> str:
+    """With its own transpose, or with whatever fits."""
+    if x.ndim == 0:
+        raise Redraw
+    fitting = [k.text for k in h.pool if k.ndim in (1, 2) and k.shape and k.shape[max(0, k.ndim - 2)] == x.shape[-1]]
+    other = h.one([*fitting, f"{x.text}.T" if x.ndim < 3 else f"{x.text}.swapaxes(-1, -2)"])
+    return h.one((f"({x.text} @ {other})", f"np.matmul({x.text}, {other})"))
+
+
+def _dot(h: Hand, x: Known) -> str:
+    if x.ndim > 2:
+        raise Redraw
+    other = h.one((f"{x.text}.T", h.number(x), h.like(x)))
+    return h.one((f"np.dot({x.text}, {other})", f"{x.text}.dot({other})"))
+
+
+def _products(h: Hand, x: Known) -> str:
+    if x.ndim > 2:
+        raise Redraw
+    return f"np.{h.one(('inner', 'outer', 'vdot'))}({x.text}, {h.like(x)})"
+
+
+_EINSUMS: Mapping[int, tuple[str, ...]] = {
+    1: ("i,i->i", "i,j->ij", "i,i->", "i->", "i->i"),
+    2: ("ij,ij->ij", "ij->ji", "ij->", "ij->i", "ij,kj->ik", "ij,ij->", "ij->j"),
+    3: ("ijk->kij", "ijk,ijk->ij", "ijk->k", "bij,bkj->bik"),
+}
+
+
+def _einsum(h: Hand, x: Known) -> str:
+    text = h.one(_EINSUMS.get(x.ndim, ()))
+    return f"np.einsum('{text}', {x.text}{', ' + h.like(x) if ',' in text else ''})"
+
+
+def _where(h: Hand, x: Known) -> str:
+    condition = h.one((f"{x.text} > {h.number(x)}", f"{x.text} == {h.part_of(x)}", x.text, f"np.isnan({x.text})"))
+    first, second = (x.text, h.beside(x)) if h.chance(0.6) else (h.beside(x), x.text)
+    return f"np.where({condition}, {first}, {second})"
+
+
+def _clip(h: Hand, x: Known) -> str:
+    low, high = h.number(x), h.number(x)
+    return h.one(
+        (
+            f"np.clip({x.text}, {low}, {high})",
+            f"{x.text}.clip({low}, {high})",
+            f"np.clip({x.text}, None, {high})",
+            f"np.clip({x.text}, {h.beside(x)}, {high})",
+            f"np.clip({x.text}, min={low})",
+        )
+    )
+
+
+def _round(h: Hand, x: Known) -> str:
+    return f"np.round({x.text}{h.one(('', ', 1', ', 2', ', decimals=0'))})"
+
+
+def _cast(h: Hand, x: Known) -> str:
+    """To a dtype that holds the values: what C leaves open is no difference."""
+    name = h.one(DTYPES)
+    if not _held(x, np.dtype(name)):
+        raise Redraw
+    return f"{x.text}.astype({h.one((f'np.{name}', repr(name)))})"
+
+
+def _held(x: Known, dtype: np.dtype) -> bool:
+    if x.dtype.kind != "f" or dtype.kind not in "iu":
+        return True
+    info = np.iinfo(dtype)
+    with np.errstate(all="ignore"):
+        wide = x.value.astype(np.float64)
+    return bool(np.all(np.isfinite(wide)) and np.all(wide > float(info.min) - 1) and np.all(wide < float(info.max)))
+
+
+def _index(h: Hand, x: Known) -> str:
+    return f"{x.text}[{h.index(x)}]"
+
+
+def _fancy(h: Hand, x: Known) -> str:
+    if x.ndim == 0 or x.shape[0] == 0:
+        raise Redraw
+    n = x.shape[0]
+    whole = [k.text for k in h.pool if k.dtype.kind in "iu" and k.value.size and k.value.min() >= 0 and k.value.max() < n]
+    kind = h.rng.random()
+    if kind < 0.3:
+        return f"{x.text}[{h.numbers(n)}]"
+    if kind < 0.5:
+        return f"{x.text}[{h.known_mask(n)}]"
+    index = h.one([*whole, f"np.array({h.numbers(n)})", f"np.argsort({x.text}, axis=0, kind='stable')"])
+    if kind < 0.75 or x.ndim < 2:
+        return f"{x.text}[{index}]"
+    return f"{x.text}[np.arange({n}), np.argmax({x.text}, axis=-1)]" if x.ndim == 2 else f"{x.text}[:, {h.numbers(x.shape[1])}]"
+
+
+def _take(h: Hand, x: Known) -> str:
+    if x.ndim == 0:
+        raise Redraw
+    axis = h.axis(x)
+    n = x.shape[axis]
+    if h.chance(0.4):
+        return f"np.take_along_axis({x.text}, np.argsort({x.text}, axis={axis}, kind='stable'), axis={axis})"
+    return f"np.take({x.text}, {h.numbers(n)}, axis={axis})"
+
+
+def _full_like(h: Hand, x: Known) -> str:
+    return f"np.full_like({x.text}, {h.number(x)})"
+
+
+def _array(h: Hand, x: Known) -> str:
+    return f"np.array([{x.text}, {h.like(x)}])"
+
+
+def _same(h: Hand, x: Known) -> str:
+    return f"np.{h.one(('array_equal', 'allclose'))}({x.text}, {h.like(x)})"
+
+
+def _meshgrid(h: Hand, x: Known) -> str:
+    if x.ndim != 1:
+        raise Redraw
+    return f"np.meshgrid({x.text}, {h.like(x)}{h.one(('', ', indexing=' + repr('ij')))})[{h.integer(0, 2)}]"
+
+
+def _beside_made(h: Hand, x: Known) -> str:
+    """With an array that the source makes."""
+    if x.ndim == 0:
+        raise Redraw
+    n, dtype = x.shape[-1], h.dtype()
+    bound = f"np.{dtype if dtype != 'bool' else 'bool_'}"
+    made = h.one(
+        (
+            f"np.arange({n}, dtype={bound})" if dtype != "bool" else f"np.arange({n})",
+            f"np.ones({n}, dtype={bound})",
+            f"np.full({x.shape}, {h.number(x)})",
+            f"np.linspace(-1, 2, {n})",
+            f"np.zeros({x.shape}, {bound})",
+            f"np.eye({n})",
+        )
+    )
+    symbol = h.one(("+", "*", "-", "<", "=="))
+    return f"({x.text} {symbol} {made})"
+
+
+def _python(h: Hand, x: Known) -> str:
+    """Through Python's own means: unpacking, comprehensions, len, sum, conditions on shapes."""
+    if x.ndim == 0:
+        raise Redraw
+    n = h.integer(1, 4)
+    return h.one(
+        (
+            f"sum([{x.text} * i for i in range({n})])",
+            f"np.stack([row for row in {x.text}])",
+            f"({x.text} * len({x.text}))",
+            f"({x.text} + {x.text}.shape[0] if {x.text}.ndim > 1 else {x.text} - {x.text}.size)",
+            f"helper({x.text}, k={h.integer(0, 4)})",
+            f"max({x.text}.shape) * {x.text}",
+            f"sum({x.text})",
+            f"abs({x.text})",
+            f"np.array([v for v in {x.text}][::-1])",
+        )
+    )
+
+
+def _table() -> Iterator[tuple[str, Draw]]:
+    for name in (*_UNARY, *_PLAIN):
+        yield f"np.{name}", _unary(name)
+    for name in _BINARY:
+        yield f"np.{name}", _binary(name)
+    for symbol in _OPERATORS:
+        yield symbol, _operator(symbol)
+    yield "**", _power
+    yield "-x", lambda _h, x: f"(-{x.text})"
+    yield "~x", lambda _h, x: f"(~{x.text})"
+    for symbol in ("<<", ">>"):
+        yield symbol, _shift(symbol)
+    for name in _REDUCTIONS:
+        yield f"np.{name}", _reduction(name)
+    for name in _ONE_AXIS:
+        yield f"np.{name}", _one_axis(name)
+    for name in _METHODS:
+        yield f".{name}()", _method(name)
+    yield "np.median", _median
+    yield "np.cumsum", _cumsum
+    yield "np.linalg.norm", _norm
+    yield "np.sort", _sort
+    yield "np.argsort", _argsort
+    yield "reshape", _reshape
+    yield "transpose(axes)", _permute
+    yield "swapaxes, moveaxis", _swap
+    yield "np.roll", _roll
+    yield "np.repeat", _repeat
+    yield "np.tile", _tile
+    yield "np.pad", _pad
+    yield "concatenate, stack", _join
+    yield "np.append", _append
+    yield "np.array_split", _split
+    yield "np.broadcast_to", _broadcast
+    yield "tril, triu", _triangle
+    yield "diagonal, trace", _diagonal
+    yield "np.diff", _diff
+    yield "np.expand_dims", _expand
+    yield "matmul", _matmul
+    yield "dot", _dot
+    yield "inner, outer, vdot", _products
+    yield "np.einsum", _einsum
+    yield "np.where", _where
+    yield "clip", _clip
+    yield "np.round", _round
+    yield "astype", _cast
+    yield "x[slices]", _index
+    yield "x[indices]", _fancy
+    yield "take", _take
+    yield "np.full_like", _full_like
+    yield "np.array([...])", _array
+    yield "array_equal, allclose", _same
+    yield "np.meshgrid", _meshgrid
+    yield "made arrays", _beside_made
+    yield "Python", _python
+
+
+EXPRESSIONS: Mapping[str, Draw] = dict(_table())
+"""Name -> how a call is drawn. An expression changes nothing."""

@@ -1,0 +1,208 @@
+"""Runs a program by CPython and by the golden, and compares every bit; and a share of the programs on the other engines."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from fleet.cosim._comparisons import Session
+from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.programs.drawing import FUNCTION
+from fleet.cosim.programs.exactness import ROUGH
+from fleet.cosim.programs.values import Array
+from fleet.cosim.result import DataProvenance
+from fleet.engines.base import RunOptions
+from fleet.engines.interp import ENGINE as INTERP
+from fleet.engines.riscv import ENGINE as RISCV
+from fleet.engines.trace import Trace
+from fleet.engines.vm import ENGINE as GOLDEN
+from fleet.errors import DeviceError, FleetError, SourceError
+from fleet.frontend.source import load
+from fleet.ir.program import Program
+
+__all__ = ["Model", "Oracle", "Outcome", "by_cpython", "difference"]
+
+Kind = Literal["agreed", "refused", "differs"]
+_OPTIONS = RunOptions(keep_tensors=False)
+_RESULT = re.compile(r"^    (\w+) = .*?np\.(?:linalg\.)?(" + "|".join(ROUGH) + r")\(", re.M)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program to compare. weights: names among `arrays` that are bound at compile time; device: of engine iss."""
+
+    source: str
+    arrays: Mapping[str, Array]
+    weights: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a program.
+
+    cause: of a refusal its code, or the error's kind; of a difference what differs ("dtype", "bits", "raised", an engine's name).
+    said: the whole of it; line: of the source, 0 where it is not known; engines: those beside CPython and the golden that agreed.
+    """
+
+    kind: Kind
+    cause: str = ""
+    said: str = ""
+    line: int = 0
+    engines: tuple[str, ...] = ()
+
+
+class Oracle:
+    """Compares programs; use it as a context manager, for it has a folder."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="fleet-programs-")
+        self._path = Path(self._folder.name) / "model.py"
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._folder.cleanup()
+
+    def compare(self, model: Model) -> Outcome:
+        """CPython first, then the golden, then the model's engines."""
+        expected = by_cpython(model.source, model.arrays)
+        if not isinstance(expected, str) and not all(isinstance(v, np.ndarray | np.generic) for v in expected):
+            return Outcome("refused", "no array", "a result is a Python number, which has no dtype")
+        self._path.write_text(model.source, encoding="utf-8")
+        weights = {n: a for n, a in model.arrays.items() if n in model.weights}
+        inputs = {n: a for n, a in model.arrays.items() if n not in weights}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                program = load(f"{self._path}:{FUNCTION}", weights, inputs)
+                trace = GOLDEN.run(program, inputs, _OPTIONS)
+        except FleetError as error:
+            return _refused(error)
+        except Exception as error:
+            return Outcome("differs", "internal error", f"{type(error).__name__}: {error}")
+        found = list(trace.outputs.values())
+        if isinstance(expected, str):
+            return Outcome("differs", "accepted", f"CPython raises {expected}")
+        if said := difference(model.source, [np.asarray(v) for v in expected], found):
+            return said
+        return self._others(model, program, inputs) if model.engines else Outcome("agreed")
+
+    def _others(self, model: Model, program: Program, inputs: Mapping[str, Array]) -> Outcome:
+        """The engines that the model names, against the golden."""
+        golden = GOLDEN.run(program, inputs, RunOptions())
+        taken: list[str] = []
+        for name in model.engines:
+            try:
+                wrong = _ON_ENGINE[name](self, model, program, inputs, golden)
+            except DeviceError:
+                continue  # what the engine cannot hold, it says
+            except FleetError as error:
+                wrong = str(error)
+            except Exception as error:
+                wrong = f"internal error: {type(error).__name__}: {error}"
+            if wrong:
+                return Outcome("differs", name, wrong)
+            taken.append(name)
+        return Outcome("agreed", engines=tuple(taken))
+
+    def _interp(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+        """Every bit: it has the golden's operators, and no bytecode."""
+        found = INTERP.run(program, inputs, _OPTIONS)
+        wrong = difference("", list(golden.outputs.values()), list(found.outputs.values()), list(golden.outputs))
+        return wrong.said if wrong else ""
+
+    def _riscv(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+        """Within the derived bounds."""
+        found = RISCV.run(program, inputs, RunOptions())
+        session = Session(program, inputs, golden, {}, Path(self._folder.name))
+        comparison, _ = session.against_golden(golden, found)
+        return "" if comparison.verdict == "pass" else "; ".join(comparison.reasons)
+
+    def _iss(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+        """Within the bounds of the device's arithmetic. Raises DeviceError for a program of which nothing runs there."""
+        assert model.device is not None
+        data = DataProvenance("random", 1, None, None, None)
+        result = cosim(program, inputs, None, ("vm", "iss"), CosimOptions(str(self._path), data, model.device))
+        return "" if result.verdict == "pass" else "; ".join(result.reasons)
+
+
+_ON_ENGINE: Mapping[str, Callable[[Oracle, Model, Program, Mapping[str, Array], Trace], str]] = {
+    "interp": Oracle._interp,  # pyright: ignore[reportPrivateUsage]
+    "riscv": Oracle._riscv,  # pyright: ignore[reportPrivateUsage]
+    "iss": Oracle._iss,  # pyright: ignore[reportPrivateUsage]
+}
+
+
+def by_cpython(source: str, arrays: Mapping[str, Array]) -> list[Any] | str:
+    """What the function returns, or how it ends. The source is executed: it must be one that was drawn here, or was kept."""
+    space: dict[str, Any] = {}
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            exec(compile(source, "model.py", "exec"), space)
+            found: Any = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return list(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else [found]
+
+
+def _refused(error: FleetError) -> Outcome:
+    code = error.code if isinstance(error, SourceError) and error.code else type(error).__name__
+    found = re.search(r"model\.py:(\d+)", str(error))
+    return Outcome("refused", code, str(error), int(found[1]) if found else 0)
+
+
+def difference(source: str, expected: Sequence[Array], found: Sequence[Array], names: Sequence[str] = ()) -> Outcome | None:
+    """The first result that differs: number, dtype, shape, then bits. A NaN equals any NaN: its sign and payload are open."""
+    names = names or [n.strip(" ()\n") for n in source.rpartition("return ")[2].split(",")]
+    if len(names) != len(expected):
+        names = [f"result {i}" for i in range(len(expected))]
+    rough = {m[1]: ROUGH[m[2]][0] for m in _RESULT.finditer(source)}
+    if len(expected) != len(found):
+        return Outcome("differs", "count", f"{len(expected)} results, found {len(found)}")
+    for name, a, b in zip(names, expected, found, strict=True):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            what = "dtype" if a.dtype != b.dtype else "shape"
+            return Outcome("differs", what, f"{name}: expected {a.dtype}{list(a.shape)}, found {b.dtype}{list(b.shape)}")
+        wrong = _wrong(a, b, rough.get(name, 0))
+        if wrong is not None and wrong.any():
+            at = np.unravel_index(int(np.argmax(wrong)), a.shape)
+            place = [int(i) for i in at]
+            return Outcome(
+                "differs", "bits", f"{name}{place}: expected {a[at]!r}, found {b[at]!r}; {int(wrong.sum())} of {a.size} differ"
+            )
+    return None
+
+
+def _wrong(a: Array, b: Array, ulp: int) -> Array | None:
+    """Which elements differ; None where none can."""
+    if a.tobytes() == b.tobytes():
+        return None
+    if a.dtype.kind != "f":
+        return np.asarray(a != b)
+    bits = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
+    x, y = np.array(a, order="C").view(bits), np.array(b, order="C").view(bits)
+    both = np.isnan(a) & np.isnan(b)
+    if ulp:
+        near = np.abs(_order(x) - _order(y)) <= ulp
+        return np.asarray(~(near | both))
+    return np.asarray((x != y) & ~both)
+
+
+def _order(bits: Array) -> Array:
+    """Numbers that count the floats of a dtype from the smallest to the largest; both zeros are one."""
+    wide = bits.astype(np.float64 if bits.dtype.itemsize < 8 else np.longdouble)
+    low = -math.ldexp(1.0, 8 * bits.dtype.itemsize - 1)
+    return np.asarray(np.where(bits < 0, low - wide, wide))

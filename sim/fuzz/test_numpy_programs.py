@@ -1,0 +1,49 @@
+"""Random programs of NumPy every night: CPython against the golden in every bit, a share of them on the other engines.
+
+The seed is the date's, or `FLEET_FUZZ_SEED`; it is printed. What differs is shrunk and stored below the report's folder.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from fleet.cosim.programs.batches import ENGINES
+from fleet.cosim.programs.fuzz import State, fuzz
+
+NIGHTLY_PROGRAMS, NIGHTLY_SECONDS = 100_000, 3600.0
+MOST_REFUSED, LEAST_MET = 0.15, 0.95
+
+
+def _checked(state: State, capsys: pytest.CaptureFixture[str]) -> None:
+    sums = state.sums
+    refused, (met, of) = sum(sums.refused.values()), sums.account.share
+    with capsys.disabled():
+        print(
+            f"\nfuzz NumPy, seed {state.seed}: {sums.accepted:,} programs, {refused:,} refused, {met:,} of {of:,} bins, "
+            f"{dict(sums.engines)}, {sums.accepted / state.seconds:.1f} a second"
+        )
+    assert not state.failures, "\n".join(f"{k}: {v[2]}; fleet fuzz {v[3]}" for k, v in state.failures.items())
+    assert refused <= MOST_REFUSED * sums.drawn, dict(sums.refused)
+
+
+def test_a_long_run(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run of the same day goes on where the last one stood."""
+    if not request.config.getoption("--nightly"):
+        pytest.skip("--nightly")
+    seed = int(os.environ.get("FLEET_FUZZ_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
+    folder = Path(str(request.config.getoption("--fleet-report", "reports/sim"))).parent / "fuzz" / "programs"
+    with capsys.disabled():
+        print(f"\nfuzz NumPy: seed {seed}; FLEET_FUZZ_SEED={seed} draws the same programs again")
+    state, here = fuzz(
+        folder / f"{seed}.json", folder / "failing", seed, programs=NIGHTLY_PROGRAMS, seconds=NIGHTLY_SECONDS,
+        jobs=min(2, os.cpu_count() or 1), engines=ENGINES,
+    )  # fmt: skip
+    _checked(state, capsys)
+    assert here.accepted
+    met, of = state.sums.account.share
+    if state.sums.accepted >= NIGHTLY_PROGRAMS:
+        assert met >= LEAST_MET * of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fleet.cli.progress import ProgressLine
-from fleet.errors import ComparisonFailure, FleetError
+from fleet.errors import ComparisonFailure, ExitCode, FleetError
 
 if TYPE_CHECKING:
     from fleet.cosim.programs.batches import Batch
@@ -82,7 +82,7 @@ def command(
         f"{word} {here.accepted:,} programs accepted in this run, {state.sums.accepted:,} of seed {seed}: {state.failed:,} differ"
         + (f"; ENDED EARLY, {programs:,} were asked for" if early else "")
     )
-    return 1 if failed else 4 if early else 0
+    return ExitCode.DIFFERS if failed else ExitCode.INCOMPLETE if early else ExitCode.AGREED
 
 
 def _table(state: State) -> Iterator[str]:
@@ -116,4 +116,4 @@ def _again(stored: Path) -> int:
             outcome = oracle.compare(load_program(path)[0])
             failed += outcome.kind == "differs"
             click.echo(f"{outcome.kind:8} {path}" + (f": {outcome.said.splitlines()[0]}" if outcome.said else ""))
-    return 1 if failed else 0
+    return ExitCode.DIFFERS if failed else ExitCode.AGREED

@@ -18,6 +18,7 @@ from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, PrintOp
 from fleet.ir.infer import InferenceError, compute_types
+from fleet.ir.promotion import BINARY
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
 MAX_OPERATIONS = 20_000
@@ -28,6 +29,7 @@ _CODES: Mapping[str, str] = {
     "gather": "F405", "reduce_sum": "F305", "reduce_prod": "F305", "reduce_max": "F309", "reduce_min": "F309", "mean": "F305",
     "argmax": "F309", "argmin": "F309", "cumsum": "F305",
 }  # fmt: skip
+_COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
 _HINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
@@ -62,10 +64,16 @@ class Builder:
             self.source.fail("F401", node, str(error))
         if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and _negative(operands[1]):
             self.source.fail("F703", node, "integers to negative integer powers are not allowed", "make the base a float")
+        if name in _COMPARISONS and (known := _beyond(name, operands, dtypes)) is not None:
+            array = next(v.ssa for v in operands if isinstance(v, Tensor))
+            return self.tensor(node, "equal" if known else "not_equal", [array, array])
+        scalars = [t if isinstance(v, Tensor) else element_type(d) for v, t, d in zip(operands, types, dtypes, strict=False)]
+        weak = compute_types(name, scalars)[-1] == dtypes[-1]  # else the constant must be no Python number
         values = [
-            v.ssa if isinstance(v, Tensor) else self.number(node, v, element_type(dtype))
-            for v, dtype in zip(operands, dtypes, strict=False)
-        ]
+            v.ssa if isinstance(v, Tensor) else
+            self.number(node, v, element_type(d)) if weak or v.symbolic else self.filled(node, (), v.value, d).ssa
+            for v, d in zip(operands, dtypes, strict=False)
+        ]  # fmt: skip
         return self.tensor(node, name, values)
 
     def type_of(self, node: ast.AST, value: Tensor | Number) -> Attribute:
@@ -206,6 +214,18 @@ class Builder:
 
     def _ordered_names(self) -> list[tuple[FleetOp, tuple[int, str]]]:
         return [(op, self._names[op]) for op in self.block.ops if isinstance(op, FleetOp) and op in self._names]
+
+
+def _beyond(name: str, operands: Sequence[Tensor | Number], dtypes: Sequence[np.dtype]) -> bool | None:
+    """What a comparison with a Python integer gives that the array's dtype cannot hold; None for any other comparison."""
+    for i, (v, dtype) in enumerate(zip(operands, dtypes, strict=False)):
+        if dtype.kind not in "iu" or isinstance(v, Tensor) or v.symbolic or not isinstance(v.value, int):
+            continue
+        limits = np.iinfo(dtype)
+        if not limits.min <= v.value <= limits.max:
+            pair = (v.value, 0) if i == 0 else (0, v.value)
+            return bool(BINARY[name](*pair))
+    return None
 
 
 def _negative(number: Number) -> bool:

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend._numpy import Arguments, Handler, array, axes_of, axis_of, cast, elementwise, emit, select
+from fleet.frontend._numpy import (
+    Arguments,
+    Handler,
+    array,
+    axis_of,
+    cast,
+    elementwise,
+    emit,
+    keeps,
+    loop,
+    numeric,
+    reduced_axes,
+    select,
+)
 from fleet.frontend._shapes import joined, piece
 from fleet.frontend._sizes import broadcasted, dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Tensor, Value, words
@@ -18,56 +31,21 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 
-def _float(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
-    """`value` as an array of floats, of the dtype in which a ufunc of floats computes."""
-    x = array(ev, node, value)
-    if x.dtype.kind == "f":
-        return x
-    small = {1: np.float16, 2: np.float32}.get(x.dtype.itemsize if x.dtype.kind == "i" else 1, np.float64)
-    return cast(ev, node, x, np.dtype(small))
+def _angle(ufunc: np.ufunc) -> Handler:
+    """np.deg2rad, np.rad2deg: a factor of the dtype in which NumPy computes, which for float16 is float32."""
 
-
-def _scaled_log(base: float) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        x = elementwise(ev, node, "log", _float(ev, node, args["x"]))
-        return elementwise(ev, node, "div", x, Number(math.log(base)))
+        (x,) = loop(ev, node, ufunc, args["x"])
+        wide = cast(ev, node, x, np.promote_types(x.dtype, np.float32))
+        half, turn = wide.dtype.type(180), wide.dtype.type(math.pi)
+        factor = turn / half if ufunc is np.deg2rad else half / turn
+        return cast(ev, node, elementwise(ev, node, "mul", wide, Number(float(factor))), x.dtype)
 
     return handler
-
-
-def _exp2(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return elementwise(ev, node, "pow", Number(2.0), _float(ev, node, args["x"]))
-
-
-def _scaled(factor: float) -> Handler:
-    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        return elementwise(ev, node, "mul", _float(ev, node, args["x"]), Number(factor))
-
-    return handler
-
-
-def _sinh(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero; beyond 20 the quotient is 1."""
-    x = _float(ev, node, args["x"])
-    e = elementwise(ev, node, "expm1", elementwise(ev, node, "abs", x))
-    ratio = elementwise(ev, node, "div", e, elementwise(ev, node, "add", e, Number(1.0)))
-    ratio = select(ev, node, elementwise(ev, node, "greater", e, Number(1e4)), Number(1.0), ratio)
-    half = elementwise(ev, node, "mul", elementwise(ev, node, "add", e, ratio), Number(0.5))
-    return elementwise(ev, node, "mul", half, elementwise(ev, node, "sign", x))
-
-
-def _cosh(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    e = elementwise(ev, node, "exp", elementwise(ev, node, "abs", _float(ev, node, args["x"])))
-    return elementwise(ev, node, "mul", elementwise(ev, node, "add", e, elementwise(ev, node, "div", Number(1.0), e)), Number(0.5))
-
-
-def _tan(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x = _float(ev, node, args["x"])
-    return elementwise(ev, node, "div", elementwise(ev, node, "sin", x), elementwise(ev, node, "cos", x))
 
 
 def _fabs(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return elementwise(ev, node, "abs", _float(ev, node, args["x"]))
+    return elementwise(ev, node, "abs", *loop(ev, node, np.fabs, args["x"]))
 
 
 def _trunc(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -78,62 +56,11 @@ def _trunc(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return select(ev, node, elementwise(ev, node, "less", x, Number(0)), up, down)
 
 
-def _pair(ev: Evaluator, node: ast.AST, args: Arguments) -> tuple[Operand, Operand]:
-    a, b = (v if isinstance(v, Number) else array(ev, node, v) for v in (args["x1"], args["x2"]))
-    return (array(ev, node, a), b) if isinstance(a, Number) and isinstance(b, Number) else (a, b)
-
-
-def _hypot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """The larger one times the root of 1 and the quotient's square, so that no square leaves the range."""
-    given = _pair(ev, node, args)
-    a, b = (Number(abs(v.value)) if isinstance(v, Number) else elementwise(ev, node, "abs", v) for v in given)
-    if all(isinstance(v, Number) or v.dtype.kind != "f" for v in (a, b)):
-        a = elementwise(ev, node, "mul", a, Number(1.0))
-    high, low = elementwise(ev, node, "maximum", a, b), elementwise(ev, node, "minimum", a, b)
-    safe = select(ev, node, elementwise(ev, node, "equal", high, Number(0)), Number(1.0), high)
-    q = elementwise(ev, node, "div", low, safe)
-    root = elementwise(ev, node, "sqrt", elementwise(ev, node, "add", elementwise(ev, node, "mul", q, q), Number(1.0)))
-    found = elementwise(ev, node, "mul", high, root)
-    ends = [elementwise(ev, node, "equal", v, Number(math.inf)) for v in (a, b) if isinstance(v, Tensor)]
-    far = ends[0] if len(ends) == 1 else elementwise(ev, node, "logical_or", *ends)
-    return select(ev, node, far, Number(math.inf), found)
-
-
-def _logaddexp(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """max + log1p(exp(-|a - b|)), and a + log 2 where both are equal (infinite ones included): NumPy's own steps."""
-    a, b = _pair(ev, node, args)
-    high, off = elementwise(ev, node, "maximum", a, b), elementwise(ev, node, "sub", a, b)
-    if high.dtype.kind != "f":
-        high = cast(ev, node, high, np.dtype(float))
-    small = elementwise(ev, node, "exp", elementwise(ev, node, "neg", elementwise(ev, node, "abs", off)))
-    tail = elementwise(ev, node, "log1p", small)
-    equal = elementwise(ev, node, "equal", a, b)
-    both = elementwise(ev, node, "add", high, Number(math.log(2)))
-    return select(ev, node, equal, both, elementwise(ev, node, "add", high, tail))
-
-
 def _heaviside(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x, middle = _float(ev, node, args["x1"]), args["x2"]
-    mid = ev.operand(node, middle) if isinstance(middle, Number) else _float(ev, node, middle)
+    x, middle = loop(ev, node, np.heaviside, args["x1"], args["x2"])
     one = select(ev, node, elementwise(ev, node, "less", x, Number(0)), Number(0.0), Number(1.0))
-    step = select(ev, node, elementwise(ev, node, "equal", x, Number(0)), mid, cast(ev, node, one, x.dtype))
+    step = select(ev, node, elementwise(ev, node, "equal", x, Number(0)), middle, cast(ev, node, one, x.dtype))
     return select(ev, node, elementwise(ev, node, "isnan", x), x, step)
-
-
-def _quiet(op: str) -> Handler:
-    """np.fmax and np.fmin: of a NaN and a number the number."""
-
-    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        a, b = _pair(ev, node, args)
-        found = elementwise(ev, node, op, a, b)
-        if found.dtype.kind != "f":
-            return found
-        for side, other in ((a, b), (b, a)):
-            if isinstance(side, Tensor) and side.dtype.kind == "f":
-                found = select(ev, node, elementwise(ev, node, "isnan", side), other, found)
-        return cast(ev, node, found, found.dtype)
-
-    return handler
 
 
 def _nan_to_num(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -150,20 +77,33 @@ def _nan_to_num(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _isclose(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    a, b = array(ev, node, args["a"]), array(ev, node, args["b"])
+    """The steps that NumPy takes: `b` becomes a float, so that the difference does not wrap."""
+    a, b = numeric(ev, node, args["a"]), numeric(ev, node, args["b"])
     rtol, atol = (ev.static(args.get(n, Number(usual))) for n, usual in (("rtol", 1e-5), ("atol", 1e-8)))
     if rtol is None or atol is None:
         ev.fail("F404", node, "rtol and atol must be numbers known from the source")
+    if isinstance(b, Number):
+        b = array(ev, node, b) if b.symbolic else Number(float(b.value))
+    if isinstance(b, Tensor):
+        b = cast(ev, node, b, np.result_type(b.dtype, 1.0))
+        scaled: Operand = elementwise(ev, node, "mul", elementwise(ev, node, "abs", b), Number(rtol))
+        scaled = elementwise(ev, node, "add", scaled, Number(atol))
+        finite: Tensor | None = _finite(ev, node, b)
+    else:
+        scaled = Number(atol + rtol * abs(b.value))
+        finite = None if math.isfinite(b.value) else array(ev, node, Number(False))
     off = elementwise(ev, node, "abs", elementwise(ev, node, "sub", a, b))
-    bound = elementwise(ev, node, "add", elementwise(ev, node, "mul", elementwise(ev, node, "abs", b), Number(rtol)), Number(atol))
-    near = elementwise(ev, node, "less_equal", off, bound)
-    finite = elementwise(ev, node, "less", elementwise(ev, node, "abs", b), Number(math.inf)) if b.dtype.kind == "f" else None
-    near = near if finite is None else elementwise(ev, node, "logical_and", near, finite)
-    found = elementwise(ev, node, "logical_or", near, elementwise(ev, node, "equal", a, b))
-    if "equal_nan" in args and ev.flag(node, args["equal_nan"], "equal_nan") and "f" in (a.dtype.kind + b.dtype.kind):
-        nans = [elementwise(ev, node, "not_equal", v, v) for v in (a, b)]
+    found = elementwise(ev, node, "less_equal", off, scaled)
+    found = found if finite is None else elementwise(ev, node, "logical_and", found, finite)
+    found = elementwise(ev, node, "logical_or", found, elementwise(ev, node, "equal", a, b))
+    if "equal_nan" in args and ev.flag(node, args["equal_nan"], "equal_nan"):
+        nans = [elementwise(ev, node, "isnan", v) for v in (a, b)]
         found = elementwise(ev, node, "logical_or", found, elementwise(ev, node, "logical_and", *nans))
     return found
+
+
+def _finite(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
+    return elementwise(ev, node, "less", elementwise(ev, node, "abs", x), Number(math.inf))
 
 
 def _allclose(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -198,29 +138,19 @@ def _diff(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return x
 
 
-def _nan_reduction(op: str) -> Handler:
-    """np.nansum, nanmax, nanmin, nanmean: as if what is NaN were not there."""
-
-    def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        x = array(ev, node, args["a"])
-        axes = axes_of(ev, node, len(x.shape), args.get("axis"))
-        keep = ev.flag(node, args["keepdims"], "keepdims") if "keepdims" in args else False
-        if x.dtype.kind != "f":
-            return emit(ev, node, op, [x], axes=axes, keepdims=keep)
-        absent = elementwise(ev, node, "isnan", x)
-        if op in ("reduce_sum", "mean"):
-            total = emit(ev, node, "reduce_sum", [select(ev, node, absent, Number(0.0), x)], axes=axes, keepdims=keep)
-            if op == "reduce_sum":
-                return total
-            there = elementwise(ev, node, "logical_not", absent)
-            count = emit(ev, node, "reduce_sum", [there], axes=axes, keepdims=keep)
-            return elementwise(ev, node, "div", total, cast(ev, node, count, x.dtype))
-        far = -math.inf if op == "reduce_max" else math.inf
-        found = emit(ev, node, op, [select(ev, node, absent, Number(far), x)], axes=axes, keepdims=keep)
-        nothing = emit(ev, node, "reduce_all", [absent], axes=axes, keepdims=keep)
-        return select(ev, node, nothing, Number(math.nan), found)
-
-    return handler
+def _nan_sum(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """np.nansum and np.nanmean: as if what is NaN were not there."""
+    x, op = array(ev, node, args["a"]), str(args[""])
+    axes, keep = reduced_axes(ev, node, op, x, args), keeps(ev, node, args)
+    if x.dtype.kind != "f":
+        return emit(ev, node, op, [x], axes=axes, keepdims=keep)
+    absent = elementwise(ev, node, "isnan", x)
+    total = emit(ev, node, "reduce_sum", [select(ev, node, absent, Number(0.0), x)], axes=axes, keepdims=keep)
+    if op == "reduce_sum":
+        return total
+    there = elementwise(ev, node, "logical_not", absent)
+    count = emit(ev, node, "reduce_sum", [there], axes=axes, keepdims=keep)
+    return elementwise(ev, node, "div", total, cast(ev, node, count, x.dtype))
 
 
 def _append(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -266,10 +196,7 @@ def _meshgrid(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "log2": _scaled_log(2), "log10": _scaled_log(10), "exp2": _exp2, "sinh": _sinh, "cosh": _cosh, "tan": _tan, "trunc": _trunc,
-    "fabs": _fabs, "deg2rad": _scaled(math.pi / 180), "rad2deg": _scaled(180 / math.pi), "hypot": _hypot, "logaddexp": _logaddexp,
-    "heaviside": _heaviside, "fmax": _quiet("maximum"), "fmin": _quiet("minimum"), "nan_to_num": _nan_to_num, "isclose": _isclose,
-    "allclose": _allclose, "array_equal": _array_equal, "diff": _diff, "nansum": _nan_reduction("reduce_sum"),
-    "nanmax": _nan_reduction("reduce_max"), "nanmin": _nan_reduction("reduce_min"), "nanmean": _nan_reduction("mean"),
-    "append": _append, "dstack": _dstack, "meshgrid": _meshgrid,
+    "trunc": _trunc, "fabs": _fabs, "deg2rad": _angle(np.deg2rad), "rad2deg": _angle(np.rad2deg), "heaviside": _heaviside,
+    "nan_to_num": _nan_to_num, "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal, "diff": _diff,
+    "nan_sum": _nan_sum, "append": _append, "dstack": _dstack, "meshgrid": _meshgrid,
 }  # fmt: skip

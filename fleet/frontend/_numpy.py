@@ -13,7 +13,7 @@ from fleet.frontend._shifts import shift
 from fleet.frontend._sizes import dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.einsum import canonical
-from fleet.ir.promotion import common_dtype
+from fleet.ir.promotion import common_dtype, compute_types, loop_types
 from fleet.ir.shapes import InferenceError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def array(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
     return emitter(ev).filled(node, (), number.value, np.asarray(number.value).dtype)
 
 
-def _numeric(ev: Evaluator, node: ast.AST, value: Value) -> Operand:
+def numeric(ev: Evaluator, node: ast.AST, value: Value) -> Operand:
     return value if isinstance(value, Number) else array(ev, node, value)
 
 
@@ -90,6 +90,18 @@ def axis_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> int:
     return axes_of(ev, node, rank, Number(ev.integer(node, value, "axis")))[0]
 
 
+_WITHOUT_AXIS = frozenset({"mean", "var"})
+"""What NumPy refuses to reduce over axis 0 of a scalar; a ufunc's reduction takes it."""
+
+
+def reduced_axes(ev: Evaluator, node: ast.AST, op: str, x: Tensor, args: Arguments) -> list[int]:
+    """The axes of a reduction. Of a scalar NumPy takes 0 and -1, which say nothing."""
+    axis = args.get("axis")
+    if not x.shape and op not in _WITHOUT_AXIS and isinstance(axis, Number) and ev.static(axis) in (0, -1):
+        return []
+    return axes_of(ev, node, len(x.shape), axis)
+
+
 def keeps(ev: Evaluator, node: ast.AST, args: Arguments) -> bool:
     """The call's keepdims."""
     return ev.flag(node, args["keepdims"], "keepdims") if "keepdims" in args else False
@@ -106,28 +118,36 @@ def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> Te
     return emitter(ev).elementwise(node, op, values)
 
 
+def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[Tensor]:
+    """The operands of a ufunc in the dtypes in which NumPy computes it."""
+    operands = [numeric(ev, node, v) for v in values]
+    try:
+        dtypes = loop_types(ufunc.__name__, ufunc, [emitter(ev).type_of(node, v) for v in operands])
+    except InferenceError as error:
+        ev.fail("F401", node, str(error))
+    return [convert(ev, node, v, t) for v, t in zip(operands, dtypes, strict=False)]
+
+
 def _binary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     from fleet.frontend._tracing import of
 
-    a, b = _numeric(ev, node, args["x1"]), _numeric(ev, node, args["x2"])
+    a, b = numeric(ev, node, args["x1"]), numeric(ev, node, args["x2"])
     return elementwise(ev, node, of(ev).on_bools(node, str(args[""]), a, b), a, b)
 
 
 def _shift(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), _numeric(ev, node, args["x2"]))
+    return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), numeric(ev, node, args["x2"]))
 
 
 def _unary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x, op = _numeric(ev, node, args["x"]), str(args[""])
+    x, op = numeric(ev, node, args["x"]), str(args[""])
     if op in ("pos", "invert"):
         return ev.domain.unary(node, op, array(ev, node, x))
     return elementwise(ev, node, op, x)
 
 
 def _square(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x = array(ev, node, args["x"])
-    if x.dtype.kind == "b":
-        x = cast(ev, node, x, np.dtype(np.int8))
+    (x,) = loop(ev, node, np.square, args["x"])
     return elementwise(ev, node, "mul", x, x)
 
 
@@ -156,23 +176,45 @@ def _round(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if "decimals" in args and ev.integer(node, args["decimals"], "decimals") != 0:
         ev.fail("F506", node, "round with decimals is not supported", "scale, np.rint, scale back")
     x = array(ev, node, args["a"])
-    return elementwise(ev, node, "rint", x) if x.dtype.kind == "f" else Tensor(x.ssa, scalar=x.scalar)
+    if x.dtype.kind in "iu":  # the same bits, and np.round gives them in their own dtype
+        return Tensor(x.ssa, scalar=x.scalar)
+    return elementwise(ev, node, "rint", x)
 
 
 def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    result: Operand = _numeric(ev, node, args["a"])
-    for bound, op in (("min", "maximum"), ("max", "minimum")):
-        given = args.get(bound, args.get(f"a_{bound}"))
-        if given is not None:
-            result = elementwise(ev, node, op, result, _numeric(ev, node, given))
-    return array(ev, node, result)
+    """As NumPy has it: an integer beyond the array's own range is no bound, and one bound alone is a maximum or a minimum."""
+    x = array(ev, node, args["a"])
+    given = {n: args.get(n, args.get(f"a_{n}")) for n in ("min", "max")}
+    bounds = {n: numeric(ev, node, v) for n, v in given.items() if v is not None}
+    if x.dtype.kind in "iu":
+        bounds = {n: v for n, v in bounds.items() if not _beyond(v, x.dtype, n)}
+    if not bounds:
+        return Tensor(x.ssa, scalar=x.scalar)
+    low, high = bounds.get("min"), bounds.get("max")
+    if low is None or high is None:
+        return elementwise(ev, node, "minimum" if low is None else "maximum", x, *bounds.values())
+    types = [emitter(ev).type_of(node, v) for v in (x, low, high)]
+    try:
+        dtype = compute_types("clip", types)[-1]
+    except InferenceError as error:
+        ev.fail("F401", node, str(error))
+    if dtype.kind == "f":
+        return emitter(ev).elementwise(node, "clip", [x, low, high])
+    return elementwise(ev, node, "minimum", elementwise(ev, node, "maximum", cast(ev, node, x, dtype), low), high)
+
+
+def _beyond(bound: Operand, dtype: np.dtype, side: str) -> bool:
+    if not isinstance(bound, Number) or bound.symbolic or type(bound.value) is not int:
+        return False
+    limits = np.iinfo(dtype)
+    return bound.value <= limits.min if side == "min" else bound.value >= limits.max
 
 
 def _where(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     condition = array(ev, node, args["condition"])
     if condition.dtype.kind != "b":
         condition = elementwise(ev, node, "not_equal", condition, Number(0))
-    return select(ev, node, condition, _numeric(ev, node, args["x"]), _numeric(ev, node, args["y"]))
+    return select(ev, node, condition, numeric(ev, node, args["x"]), numeric(ev, node, args["y"]))
 
 
 def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Operand) -> Tensor:
@@ -185,10 +227,16 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
     except InferenceError as error:
         ev.fail("F401", node, str(error))
     parts = [
-        v if isinstance(v, Tensor) else array(ev, node, v) if v.symbolic else emitter(ev).filled(node, (), v.value, dtype)
+        v if isinstance(v, Tensor) else array(ev, node, v) if v.symbolic else emitter(ev).filled(node, (), wrapped(v, dtype), dtype)
         for v in (a, b)
     ]
     return emit(ev, node, "where", [condition, *parts])
+
+
+def wrapped(number: Number, dtype: np.dtype) -> bool | int | float:
+    """A number as NumPy casts it where it does not check: an integer loses the bits that `dtype` has no place for."""
+    with np.errstate(all="ignore"):
+        return np.asarray(number.value).astype(dtype).item()
 
 
 # ---- reductions
@@ -196,7 +244,7 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
 
 def _reduce(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, op = array(ev, node, args["a"]), str(args[""])
-    axes = axes_of(ev, node, len(x.shape), args.get("axis"))
+    axes = reduced_axes(ev, node, op, x, args)
     if op in ("reduce_any", "reduce_all") and x.dtype.kind != "b":
         x = elementwise(ev, node, "not_equal", x, Number(0))
     return emit(ev, node, op, [x], axes=axes, keepdims=keeps(ev, node, args))
@@ -230,7 +278,7 @@ def _std(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _ptp(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    axes, keepdims = axes_of(ev, node, len(x.shape), args.get("axis")), keeps(ev, node, args)
+    axes, keepdims = reduced_axes(ev, node, "ptp", x, args), keeps(ev, node, args)
     parts = [emit(ev, node, op, [x], axes=axes, keepdims=keepdims) for op in ("reduce_max", "reduce_min")]
     return elementwise(ev, node, "sub", *parts)
 
@@ -238,7 +286,7 @@ def _ptp(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _count_nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     x = x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, Number(0))
-    axes = axes_of(ev, node, len(x.shape), args.get("axis"))
+    axes = reduced_axes(ev, node, "count_nonzero", x, args)
     return emit(ev, node, "reduce_sum", [x], axes=axes, keepdims=keeps(ev, node, args))
 
 
@@ -264,7 +312,7 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _arg(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, op = array(ev, node, args["a"]), str(args[""])
     kept: list[int | Number] = [1] * len(x.shape)
-    if args.get("axis") is None:
+    if args.get("axis") is None or (not x.shape and not reduced_axes(ev, node, op, x, args)):
         result = emit(ev, node, op, [x if len(x.shape) == 1 else flat(ev, node, x)], axis=0)
     else:
         axis = axis_of(ev, node, len(x.shape), args["axis"])
@@ -276,7 +324,7 @@ def _arg(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _cumsum(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    if args.get("axis") is None:
+    if not x.shape or args.get("axis") is None:
         x = x if len(x.shape) == 1 else flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
     return emit(ev, node, "cumsum", [x], axis=axis)
@@ -304,16 +352,23 @@ def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:
 
 
 def _matmul(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return matmul(ev, node, _numeric(ev, node, args["x1"]), _numeric(ev, node, args["x2"]))
+    return matmul(ev, node, numeric(ev, node, args["x1"]), numeric(ev, node, args["x2"]))
 
 
 def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    lhs, rhs = _numeric(ev, node, args["a"]), _numeric(ev, node, args["b"])
+    lhs, rhs = numeric(ev, node, args["a"]), numeric(ev, node, args["b"])
     if isinstance(lhs, Number) or isinstance(rhs, Number) or not lhs.shape or not rhs.shape:
-        return elementwise(ev, node, "mul", lhs, rhs)
+        return _scaled(ev, node, array(ev, node, lhs), array(ev, node, rhs))
     if not 1 <= len(lhs.shape) <= 2 or not 1 <= len(rhs.shape) <= 2:
         ev.fail("F302", node, f"dot of {words(lhs)} and {words(rhs)}", "dot takes arrays of rank 1 or 2; use @ or *")
     return matmul(ev, node, lhs, rhs)
+
+
+def _scaled(ev: Evaluator, node: ast.AST, lhs: Tensor, rhs: Tensor) -> Value:
+    """np.dot with a scalar. A number there is an array, and so not weak. BLAS adds to 0.0, so that no -0.0 stays."""
+    product = elementwise(ev, node, "mul", lhs, rhs)
+    by_blas = product.dtype.name in ("float32", "float64") and 1 <= len(product.shape) <= 2
+    return elementwise(ev, node, "add", product, Number(0.0)) if by_blas else product
 
 
 def _inner(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -367,7 +422,7 @@ def convert(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tens
 
 def whole(ev: Evaluator, node: ast.AST, number: bool | int | float, dtype: np.dtype) -> bool | int | float:
     """A number that `dtype` can be filled with."""
-    if dtype.kind == "i" and isinstance(number, float):
+    if dtype.kind in "iu" and isinstance(number, float):
         if not math.isfinite(number):
             ev.fail("F402", node, f"cannot convert {number} to {dtype}")
         return math.trunc(number)

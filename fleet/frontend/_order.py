@@ -38,7 +38,8 @@ def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]
 
 
 def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x, axis = _along(ev, node, args)
+    x = array(ev, node, args["a"])
+    x, axis = _along(ev, node, {**args, "a": x if x.shape else flat(ev, node, x)})  # unlike sort it takes a scalar
     return emit(ev, node, "argsort", [x], axis=axis)
 
 

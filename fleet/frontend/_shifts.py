@@ -18,6 +18,10 @@ __all__ = ["shift", "steps"]
 
 def shift(ev: Evaluator, node: ast.expr, name: str, value: Value, by: Value) -> Value:
     """`value << by` or `value >> by` (name: "shift_left", "shift_right"), the bits beyond the dtype's width gone as in NumPy."""
+    if isinstance(value, Tensor) and value.dtype.kind == "b" and isinstance(by, Number) and by.truth:
+        converted = ev.domain.convert(node, value, np.dtype(np.int8))
+        assert isinstance(converted, Tensor)
+        value = converted
     for op, number in steps(ev, node, name, value, by):
         assert isinstance(value, Tensor)
         value = ev.domain.binary(node, op, value, number)
@@ -32,6 +36,8 @@ def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> S
         ev.fail("F401", node, f"a shift of an array of {value.dtype}", "multiply or divide by powers of two")
     if by.value < 0:
         ev.fail("F402", node, f"a shift by {by.value} bits", "shift by 0 and more")
+    if value.dtype.kind != "b" and by.value > np.iinfo(value.dtype).max:
+        ev.fail("F402", node, f"Python integer {by.value} out of bounds for {value.dtype}")
     dtype = np.dtype(np.int64) if value.dtype.kind == "b" else value.dtype
     bits = 8 * dtype.itemsize
     # The largest power of two that the dtype holds; a longer shift is several. From the width on nothing is left, or the sign.

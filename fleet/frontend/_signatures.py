@@ -26,12 +26,14 @@ BINARY: Mapping[str, str] = {
     "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal", "equal": "equal",
     "not_equal": "not_equal", "logical_and": "logical_and", "logical_or": "logical_or", "bitwise_and": "bit_and",
     "bitwise_or": "bit_or", "bitwise_xor": "bit_xor", "logical_xor": "logical_xor",
+    **{n: n for n in ("hypot", "logaddexp", "fmax", "fmin")},
 }  # fmt: skip
 """NumPy's name -> operation, of two operands."""
 UNARY: Mapping[str, str] = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh", "abs": "abs", "absolute": "abs", "negative": "neg", "sin": "sin",
     "cos": "cos", "floor": "floor", "ceil": "ceil", "rint": "rint", "sign": "sign", "logical_not": "logical_not",
     "isnan": "isnan", "log1p": "log1p", "expm1": "expm1", "positive": "pos", "invert": "invert", "bitwise_not": "invert",
+    **{n: n for n in ("log2", "log10", "exp2", "sinh", "cosh", "tan")},
 }  # fmt: skip
 """NumPy's name -> operation, of one operand."""
 
@@ -71,9 +73,10 @@ FUNCTIONS: Mapping[str, Signature] = {
         **{n: Signature(f"unary:{op}", ("x",), 1) for n, op in UNARY.items()},
         **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in _REDUCTIONS.items()},
         **_SHARED,
-        **{n: Signature(n, ("x",), 1) for n in ("log2", "log10", "exp2", "sinh", "cosh", "tan", "trunc", "deg2rad", "rad2deg")},
-        **{n: Signature(n, ("x1", "x2"), 2) for n in ("hypot", "logaddexp", "heaviside", "fmax", "fmin")},
-        **{n: Signature(n, _AXIS, 1, _KEEP) for n in ("nansum", "nanmax", "nanmin", "nanmean")},
+        **{n: Signature(n, ("x",), 1) for n in ("trunc", "deg2rad", "rad2deg")},
+        "heaviside": Signature("heaviside", ("x1", "x2"), 2),
+        **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in (("nanmax", "nan_max"), ("nanmin", "nan_min"))},
+        **{n: Signature(f"nan_sum:{op}", _AXIS, 1, _KEEP) for n, op in (("nansum", "reduce_sum"), ("nanmean", "mean"))},
         "fabs": Signature("fabs", ("x",), 1),
         "fix": Signature("trunc", ("x",), 1),
         "radians": Signature("deg2rad", ("x",), 1),

@@ -87,6 +87,7 @@ class Tracing(Domain):
     def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
         """See `Domain.unary`."""
         if op == "pos":
+            _numpy.loop(self.ev, node, np.positive, value)  # NumPy has none of truth values
             return Tensor(value.ssa, scalar=value.scalar)
         if op == "invert":
             if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits

@@ -120,6 +120,11 @@ class Number:
         return isinstance(self._value, int)
 
     @property
+    def truth(self) -> bool:
+        """True for True and False."""
+        return isinstance(self._value, bool)
+
+    @property
     def value(self) -> bool | int | float:
         """The number. Raises SizeUsed where only the run knows it."""
         if self._value is None:

@@ -49,7 +49,7 @@ _ELEMENTWISE = [
 ]  # matmul, cast, reshape and broadcast_to are made alike: operands and the inferred type are all they take
 
 _CLASSES: Mapping[str, _Make] = {
-    **_by_name(_plain, *_ELEMENTWISE, d.WhereOp, d.SiluOp, d.SigmoidOp),
+    **_by_name(_plain, *_ELEMENTWISE, d.WhereOp, d.ClipOp, d.SiluOp, d.SigmoidOp),
     **_by_name(_reduce, *(op for op in d.FLEET.operations if issubclass(op, d.ReduceOp))),
     **_by_name(_axis, *(op for op in d.FLEET.operations if issubclass(op, d.AxisOp)), d.SoftmaxOp),
     "transpose": lambda values, a, type_: d.TransposeOp(values[0], a["permutation"], type_),

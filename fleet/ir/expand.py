@@ -18,8 +18,9 @@ from fleet.ir.attributes import attributes_of
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp
+from fleet.ir.promotion import compute_types
 from fleet.ir.shapes import UNKNOWN, InferenceError
-from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 
 __all__ = ["MASKED", "expand"]
 
@@ -180,6 +181,88 @@ def _attention(s: _Sequence, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValu
     return s("reshape", s("transpose", out, permutation=[2, 0, 1, 3]), shape=[n, columns])
 
 
+def _operands(s: _Sequence, op: FleetOp) -> list[SSAValue]:
+    """The operands in the dtypes in which NumPy computes."""
+    dtypes = compute_types(op.name.removeprefix("fleet."), [v.type for v in op.operands])
+    pairs = zip(op.operands, dtypes, strict=False)
+    return [s("cast", v, dtype=t) if is_tensor(v.type) and numpy_dtype(v.type) != t else v for v, t in pairs]
+
+
+def _scaled_log(base: float) -> _Rule:
+    def rule(s: _Sequence, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
+        return s("div", s("log", *_operands(s, op)), math.log(base))
+
+    return rule
+
+
+def _exp2(s: _Sequence, op: d.Exp2Op, _a: Mapping[str, Any]) -> SSAValue:
+    return s("pow", 2.0, *_operands(s, op))
+
+
+def _sinh(s: _Sequence, op: d.SinhOp, _a: Mapping[str, Any]) -> SSAValue:
+    """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero; beyond 20 the quotient is 1."""
+    (x,) = _operands(s, op)
+    e = s("expm1", s("abs", x))
+    ratio = s("where", s("greater", e, 1e4), 1.0, s("div", e, s("add", e, 1.0)))
+    half = s("mul", s("add", e, ratio), 0.5)
+    return s("where", s("equal", x, 0.0), x, s("mul", half, s("sign", x)))
+
+
+def _cosh(s: _Sequence, op: d.CoshOp, _a: Mapping[str, Any]) -> SSAValue:
+    e = s("exp", s("abs", *_operands(s, op)))
+    return s("mul", s("add", e, s("div", 1.0, e)), 0.5)
+
+
+def _tan(s: _Sequence, op: d.TanOp, _a: Mapping[str, Any]) -> SSAValue:
+    (x,) = _operands(s, op)
+    return s("div", s("sin", x), s("cos", x))
+
+
+def _hypot(s: _Sequence, op: d.HypotOp, _a: Mapping[str, Any]) -> SSAValue:
+    """The larger one times the root of 1 and the quotient's square, so that no square leaves the range."""
+    a, b = (s("abs", v) for v in _operands(s, op))
+    high, low = s("maximum", a, b), s("minimum", a, b)
+    q = s("div", low, s("where", s("equal", high, 0.0), 1.0, high))
+    found = s("mul", high, s("sqrt", s("add", s("mul", q, q), 1.0)))
+    return s("where", s("logical_or", s("equal", a, math.inf), s("equal", b, math.inf)), math.inf, found)
+
+
+def _logaddexp(s: _Sequence, op: d.LogaddexpOp, _a: Mapping[str, Any]) -> SSAValue:
+    """max + log1p(exp(-|a - b|)), and a + log 2 where both are equal (infinite ones included): NumPy's own steps."""
+    a, b = _operands(s, op)
+    high = s("maximum", a, b)
+    tail = s("log1p", s("exp", s("neg", s("abs", s("sub", a, b)))))
+    return s("where", s("equal", a, b), s("add", high, math.log(2)), s("add", high, tail))
+
+
+def _quiet(name: str) -> _Rule:
+    def rule(s: _Sequence, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
+        a, b = _operands(s, op)
+        found = s(name, a, b)
+        if numpy_dtype(found.type).kind != "f":
+            return found
+        return s("where", s("isnan", a), b, s("where", s("isnan", b), a, found))
+
+    return rule
+
+
+def _clip(s: _Sequence, op: d.ClipOp, _a: Mapping[str, Any]) -> SSAValue:
+    x, low, high = _operands(s, op)
+    return s("minimum", s("maximum", x, low), high)
+
+
+def _nan_reduction(name: str, far: float) -> _Rule:
+    def rule(s: _Sequence, op: FleetOp, a: Mapping[str, Any]) -> SSAValue:
+        (x,) = op.operands
+        if numpy_dtype(x.type).kind != "f":
+            return s(name, x, **a)
+        absent = s("isnan", x)
+        found = s(name, s("where", absent, far, x), **a)
+        return s("where", s("reduce_all", absent, **a), math.nan, found)
+
+    return rule
+
+
 _RULES: Mapping[type[FleetOp], _Rule] = {
     d.SoftmaxOp: _softmax,
     d.LayerNormOp: _layer_norm,
@@ -190,4 +273,17 @@ _RULES: Mapping[type[FleetOp], _Rule] = {
     d.RopeOp: _rope,
     d.LinearOp: _linear,
     d.AttentionOp: _attention,
+    d.Log2Op: _scaled_log(2),
+    d.Log10Op: _scaled_log(10),
+    d.Exp2Op: _exp2,
+    d.SinhOp: _sinh,
+    d.CoshOp: _cosh,
+    d.TanOp: _tan,
+    d.HypotOp: _hypot,
+    d.LogaddexpOp: _logaddexp,
+    d.FmaxOp: _quiet("maximum"),
+    d.FminOp: _quiet("minimum"),
+    d.ClipOp: _clip,
+    d.NanMaxOp: _nan_reduction("reduce_max", -math.inf),
+    d.NanMinOp: _nan_reduction("reduce_min", math.inf),
 }

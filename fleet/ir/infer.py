@@ -56,8 +56,13 @@ def _where(operands: Sequence[Attribute], _attributes: Mapping[str, Any]) -> Att
     return _elementwise("where", operands)
 
 
+def _clip(operands: Sequence[Attribute], _attributes: Mapping[str, Any]) -> Attribute:
+    return _elementwise("clip", operands)
+
+
 _RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]] = {
     "where": _where,
+    "clip": _clip,
     **infer_reductions.RULES,
     **infer_movement.RULES,
     **infer_sized.RULES,

@@ -9,13 +9,13 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.ir.einsum import result_shape
-from fleet.ir.promotion import common_dtype, compute_types
+from fleet.ir.promotion import common_dtype, compute_types, reduced_dtype
 from fleet.ir.shapes import InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
 from fleet.ir.types import shape_of, tensor_type
 
 __all__ = ["RULES"]
 
-_NO_IDENTITY = ("reduce_max", "reduce_min")
+_NO_IDENTITY = ("reduce_max", "reduce_min", "nan_max", "nan_min")
 
 
 def _matmul(operands: Sequence[Attribute], _attributes: Mapping[str, Any]) -> Attribute:
@@ -48,22 +48,9 @@ def _reduce(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Att
             kept = tuple(1 if i in axes else d for i, d in enumerate(shape))
         else:
             kept = tuple(d for i, d in enumerate(shape) if i not in axes)
-        return tensor_type(kept, _reduced_dtype(name, dtype))
+        return tensor_type(kept, reduced_dtype(name, dtype))
 
     return rule
-
-
-def _reduced_dtype(name: str, dtype: np.dtype) -> np.dtype:
-    if name in ("reduce_any", "reduce_all"):
-        return np.dtype(bool)
-    if name in _NO_IDENTITY or dtype.kind == "f":
-        return dtype
-    return np.dtype(np.float64) if name in ("mean", "var") else _summed(dtype)
-
-
-def _summed(dtype: np.dtype) -> np.dtype:
-    """What NumPy adds up integers and truth values in on 64-bit systems."""
-    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
 def _arg(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]:
@@ -80,7 +67,7 @@ def _arg(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Attrib
 def _cumsum(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     shape, dtype = tensor_of(operands[0], "cumsum")
     normal_axis(attributes["axis"], len(shape))
-    return tensor_type(shape, dtype if dtype.kind == "f" else _summed(dtype))
+    return tensor_type(shape, reduced_dtype("cumsum", dtype))
 
 
 def _argsort(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
@@ -89,7 +76,7 @@ def _argsort(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> At
     return tensor_type(shape, np.int64)
 
 
-_REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "mean", "var")
+_REDUCTIONS = ("reduce_sum", "reduce_prod", *_NO_IDENTITY, "reduce_any", "reduce_all", "mean", "var")
 
 RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]] = {
     "matmul": _matmul,

@@ -1,4 +1,6 @@
-"""Dtypes of results, asked of NumPy itself (`ufunc.resolve_dtypes`, `numpy.result_type`), so that they cannot drift from it.
+"""Dtypes of results, asked of NumPy itself, so that they cannot drift from it.
+
+A ufunc resolves its own loop (`ufunc.resolve_dtypes`); a function that is no ufunc is called on operands of one element.
 
 Everything follows NumPy 2 (NEP 50). A builtin scalar type stands for a Python number, which is weak: only its kind
 (bool, int, float) takes part in promotion. A tensor of rank 0 stands for a NumPy scalar, which is not.
@@ -6,9 +8,9 @@ Everything follows NumPy 2 (NEP 50). A builtin scalar type stands for a Python n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -16,7 +18,9 @@ from xdsl.ir import Attribute
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import DTYPES, is_tensor, numpy_dtype, spelling
 
-__all__ = ["BINARY", "PYTHON_OPERATORS", "UNARY", "common_dtype", "compute_types"]
+__all__ = ["BINARY", "PYTHON_OPERATORS", "UNARY", "common_dtype", "compute_types", "loop_types", "reduced_dtype"]
+
+Function: TypeAlias = "np.ufunc | Callable[..., Any]"
 
 BINARY: Mapping[str, np.ufunc] = {
     "add": np.add,
@@ -39,6 +43,10 @@ BINARY: Mapping[str, np.ufunc] = {
     "bitwise_and": np.bitwise_and,
     "bitwise_or": np.bitwise_or,
     "bitwise_xor": np.bitwise_xor,
+    "hypot": np.hypot,
+    "logaddexp": np.logaddexp,
+    "fmax": np.fmax,
+    "fmin": np.fmin,
 }
 UNARY: Mapping[str, np.ufunc] = {
     "neg": np.negative,
@@ -59,8 +67,29 @@ UNARY: Mapping[str, np.ufunc] = {
     "sign": np.sign,
     "logical_not": np.logical_not,
     "isnan": np.isnan,
+    "log2": np.log2,
+    "log10": np.log10,
+    "exp2": np.exp2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tan": np.tan,
 }
 """Name -> the ufunc that decides the dtypes (of rsqrt and erf, which NumPy lacks: one that promotes as they do)."""
+
+_OTHERS: Mapping[str, Function] = {"matmul": np.matmul, "clip": np.clip}
+_REDUCTIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
+    "reduce_sum": np.sum,
+    "reduce_prod": np.prod,
+    "reduce_max": np.max,
+    "reduce_min": np.min,
+    "reduce_any": np.any,
+    "reduce_all": np.all,
+    "nan_max": np.nanmax,
+    "nan_min": np.nanmin,
+    "mean": np.mean,
+    "var": np.var,
+    "cumsum": np.cumsum,
+}
 
 PYTHON_OPERATORS = frozenset(
     [
@@ -72,18 +101,28 @@ PYTHON_OPERATORS = frozenset(
 
 
 def compute_types(name: str, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
-    """The dtypes in which NumPy computes an elementwise operation or matmul: one an operand, then the result's.
+    """The dtypes in which NumPy computes an elementwise operation, clip or matmul: one an operand, then the result's.
 
     Raises InferenceError where NumPy has no such loop, or where the result is no dtype of fleet's.
     """
     if name == "where":
         dtype = common_dtype("where", operands[1:])
         return numpy_dtype(operands[0]), dtype, dtype, dtype
-    ufunc = BINARY.get(name) or UNARY.get(name) or np.matmul
-    resolved = _resolve(ufunc, tuple(_promotion_key(t) for t in operands))
+    return loop_types(name, BINARY.get(name) or UNARY.get(name) or _OTHERS[name], operands)
+
+
+def loop_types(name: str, function: Function, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
+    """As `compute_types`, of any ufunc, or of a function that computes in the dtype of its result. `name` is for messages."""
+    resolved = _resolve(function, tuple(_promotion_key(t) for t in operands))
     if isinstance(resolved, str):
         raise InferenceError(f"{name} of {' and '.join(_words(t) for t in operands)}: {resolved}")
     return resolved
+
+
+@lru_cache(maxsize=1024)
+def reduced_dtype(name: str, dtype: np.dtype) -> np.dtype:
+    """What a reduction or a running sum gives for an array of `dtype`. Raises KeyError for an unknown name."""
+    return np.asarray(_REDUCTIONS[name](np.ones(1, dtype))).dtype
 
 
 def common_dtype(name: str, types: Sequence[Attribute]) -> np.dtype:
@@ -96,9 +135,13 @@ def common_dtype(name: str, types: Sequence[Attribute]) -> np.dtype:
 
 
 @lru_cache(maxsize=4096)
-def _resolve(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[np.dtype, ...] | str:
+def _resolve(function: Function, keys: tuple[Any, ...]) -> tuple[np.dtype, ...] | str:
     try:
-        resolved = ufunc.resolve_dtypes((*keys, None))
+        if isinstance(function, np.ufunc):
+            resolved = function.resolve_dtypes((*keys, None))
+        else:
+            result = function(*(1.0 if k is float else 1 if k is int else np.ones(1, k) for k in keys))
+            resolved = (np.asarray(result).dtype,) * (len(keys) + 1)
     except TypeError as error:
         return str(error).split("\n", maxsplit=1)[0]
     except ValueError as error:

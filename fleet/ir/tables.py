@@ -14,7 +14,7 @@ from xdsl.irdl import OptOperandDef, VarOperandDef
 
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
-from fleet.ir import elementwise, movement, reductions, sized
+from fleet.ir import elementwise, functions, movement, reductions, sized
 from fleet.ir.promotion import BINARY, PYTHON_OPERATORS, UNARY
 
 __all__ = ["operations_table", "write_page"]
@@ -22,6 +22,9 @@ __all__ = ["operations_table", "write_page"]
 _HIDDEN = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
 _RESULT: Mapping[str, str] = {
     "cast": "operand's shape; the dtype is the result's",
+    "clip": "broadcast of all three; `numpy.clip`'s dtype",
+    "nan_max": "axes removed, or 1 with keepdims; operand's dtype",
+    "nan_min": "axes removed, or 1 with keepdims; operand's dtype",
     "where": "broadcast of all three; common dtype of lhs and rhs",
     "matmul": "leading dimensions broadcast, then rows of lhs, columns of rhs; `numpy.matmul`'s dtype",
     "einsum": "the letters behind `->`; common dtype",
@@ -73,6 +76,7 @@ def operations_table() -> str:
         "Reductions and products": reductions,
         "Movement": movement,
         "Sizes known in the run": sized,
+        "NumPy's functions": functions,
     }
     placed: set[type[d.FleetOp]] = set()
     for title, module in groups.items():

@@ -52,6 +52,7 @@ _OWN: Mapping[str, str] = {
     # name -> module in which `PASS` is the factory
     "inline": "inline",
     "infer-shapes": "infer_shapes",
+    "expand-functions": "expand_functions",
     "turn-products": "turn_products",
     "integer-products": "integer_products",
     "canonicalise": "canonicalise",

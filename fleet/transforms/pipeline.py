@@ -19,14 +19,15 @@ from fleet.transforms.passes import Pass, find_pass
 __all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline", "prepared", "record_table", "run_pipeline"]
 
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
+_CLIP = "expand-functions{only=clip}"
 _EXACT = ("canonicalise", "fold-constants", "cse", "dce")
 _FUSING = ("fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
 
 PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,
     "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
-    "riscv": ("canonicalise", "fold-constants", "cse", *_FUSING),
-    "accel": ("canonicalise", "fold-constants", "cse", "turn-products", *_FUSING),
+    "riscv": ("expand-functions", "canonicalise", "fold-constants", "cse", *_FUSING),
+    "accel": (_CLIP, "canonicalise", "fold-constants", "cse", "turn-products", *_FUSING),
 }
 """Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
 

@@ -1,0 +1,130 @@
+"""NumPy's functions that a target may compute as a sequence of other operations (`fleet.ir.expand`).
+
+The VM calls NumPy's function itself, so that every bit is NumPy's.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from fleet.ir.composite import CompositeOp
+from fleet.ir.operation import BinaryOp, ReduceOp, UnaryOp
+
+__all__ = [
+    "ClipOp",
+    "CoshOp",
+    "Exp2Op",
+    "FmaxOp",
+    "FminOp",
+    "HypotOp",
+    "Log2Op",
+    "Log10Op",
+    "LogaddexpOp",
+    "NanMaxOp",
+    "NanMinOp",
+    "SinhOp",
+    "TanOp",
+]
+
+
+@irdl_op_definition
+class Log2Op(UnaryOp, CompositeOp):
+    """`numpy.log2`."""
+
+    name = "fleet.log2"
+
+
+@irdl_op_definition
+class Log10Op(UnaryOp, CompositeOp):
+    """`numpy.log10`."""
+
+    name = "fleet.log10"
+
+
+@irdl_op_definition
+class Exp2Op(UnaryOp, CompositeOp):
+    """`numpy.exp2`."""
+
+    name = "fleet.exp2"
+
+
+@irdl_op_definition
+class SinhOp(UnaryOp, CompositeOp):
+    """`numpy.sinh`."""
+
+    name = "fleet.sinh"
+
+
+@irdl_op_definition
+class CoshOp(UnaryOp, CompositeOp):
+    """`numpy.cosh`."""
+
+    name = "fleet.cosh"
+
+
+@irdl_op_definition
+class TanOp(UnaryOp, CompositeOp):
+    """`numpy.tan`."""
+
+    name = "fleet.tan"
+
+
+@irdl_op_definition
+class HypotOp(BinaryOp, CompositeOp):
+    """`numpy.hypot`."""
+
+    name = "fleet.hypot"
+
+
+@irdl_op_definition
+class LogaddexpOp(BinaryOp, CompositeOp):
+    """`numpy.logaddexp`."""
+
+    name = "fleet.logaddexp"
+
+
+@irdl_op_definition
+class FmaxOp(BinaryOp, CompositeOp):
+    """`numpy.fmax`: of a NaN and a number the number."""
+
+    name = "fleet.fmax"
+
+
+@irdl_op_definition
+class FminOp(BinaryOp, CompositeOp):
+    """`numpy.fmin`: of a NaN and a number the number."""
+
+    name = "fleet.fmin"
+
+
+@irdl_op_definition
+class ClipOp(CompositeOp):
+    """`numpy.clip(operand, low, high)`: which of 0.0 and -0.0 stays is NumPy's choice."""
+
+    name = "fleet.clip"
+    operand = operand_def()
+    low = operand_def()
+    high = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, operand: SSAValue | Operation, low: SSAValue | Operation, high: SSAValue | Operation, result: Attribute
+    ) -> None:
+        super().__init__(operands=[operand, low, high], result_types=[result])
+
+
+@irdl_op_definition
+class NanMaxOp(ReduceOp, CompositeOp):
+    """`numpy.nanmax`: NaN where there is nothing else."""
+
+    name = "fleet.nan_max"
+
+
+@irdl_op_definition
+class NanMinOp(ReduceOp, CompositeOp):
+    """`numpy.nanmin`: NaN where there is nothing else."""
+
+    name = "fleet.nan_min"

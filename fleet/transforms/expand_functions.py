@@ -1,0 +1,45 @@
+"""NumPy's functions become the sequences that they stand for (`fleet.ir.functions`, `fleet.ir.expand`): for targets without code of
+their own for them, and, of `clip`, for patterns that look for a maximum and a minimum."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from fleet.errors import FleetError
+from fleet.ir import functions
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.expand import expand
+from fleet.transforms.edit import Edit, identity
+from fleet.transforms.passes import Pass
+
+__all__ = ["NAME", "PASS"]
+
+NAME = "expand-functions"
+_FUNCTIONS: Mapping[str, type[FleetOp]] = {
+    op.name.removeprefix("fleet."): op for op in (getattr(functions, name) for name in functions.__all__)
+}
+
+
+def _apply(edit: Edit, names: Collection[str]) -> None:
+    for op in edit.operations():
+        if op.name.removeprefix("fleet.") not in names:
+            continue
+        *inner, last = expand(op)
+        for part in inner:
+            edit.insert_before(op, part, op_id(op))
+        last.describe(**identity(op))
+        edit.replace(op, edit.insert_before(op, last))
+
+
+def _make(options: Mapping[str, str]) -> Pass:
+    if unknown := options.keys() - {"only"}:
+        raise FleetError(f"pass {NAME} has no option {', '.join(sorted(unknown))}", hint="it takes only=NAME")
+    only = options.get("only")
+    if only is not None and only not in _FUNCTIONS:
+        raise FleetError(f"pass {NAME} knows no function {only}", hint=f"known are {', '.join(_FUNCTIONS)}")
+    names = _FUNCTIONS if only is None else {only: _FUNCTIONS[only]}
+    summary = "turn NumPy's functions into the operations that they stand for"
+    return Pass(NAME, summary, "rounding", lambda edit: _apply(edit, names))
+
+
+PASS = _make

@@ -107,4 +107,16 @@ module hbm0923_att_issue
   end
   logic unused_plan;
   assign unused_plan = ^plan_i;
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert (credit_q <= Cw'(Credits));
+    if (step_o && pixel_end) assert (credit_q != '0);
+  end
+`endif
 endmodule

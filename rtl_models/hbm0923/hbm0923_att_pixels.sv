@@ -136,6 +136,8 @@ module hbm0923_att_pixels
     if (rvalid_i) assert (enable_i && have_q != (Aw + 1)'(Depth));
     if (read_i) assert (have_o > index_i);
     if (free_i) assert (have_o >= free_count_i);
+    if (launch) assert (room_q >= (Aw + 1)'(burst));
+    assert (room_q <= (Aw + 1)'(Depth) - have_q);
   end
 `endif
   logic unused_plan;

@@ -99,4 +99,19 @@ module hbm0923_att_port
   if (Log2BankStep != 28) begin : gen_step
     $error("the bank step must be 28");
   end
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // Where something moves: 32 ports pay for what is looked at in every cycle.
+  always_ff @(posedge clk_i) if (out_of_reset_q && enable_i) begin
+    if (launch) assert (free_q >= (Aw + 1)'(next.beats));
+    if (rvalid_i) assert (used_q != (Aw + 1)'(Depth));
+    if (pop_i) assert (valid_o);
+    if (launch || pop_i) assert (free_q <= (Aw + 1)'(Depth) - used_q);
+  end
+`endif
 endmodule

@@ -245,6 +245,7 @@ module hbm0923_aux_fetch
     assert ($onehot(state_q));
     if (start_i) assert (state_q == StIdle);
     if (ddr_rvalid_i) assert (flying_q != '0);
+    if (ask_taken) assert (free_q >= (Aw + 1)'(burst));
     assert (used_q + flying_q + free_q == (Aw + 1)'(Depth));
   end
 `endif

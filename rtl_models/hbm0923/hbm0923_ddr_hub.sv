@@ -352,6 +352,7 @@ module hbm0923_ddr_hub
   always_ff @(posedge clk_i) begin
     if (out_of_reset_q) begin
       if (rvalid_o) assert (count_q[rid_o] != 8'd0);
+      assert (order_used_q <= (Ww + 1)'(MaxWrites));
       assert (foreign == '0);
       if (ddr_ar_waits_q) assert (ddr_arvalid_o && ddr_ar_was_q == {ddr_araddr_o, ddr_arlen_o, ddr_arid_o});
       if (ddr_aw_waits_q) assert (ddr_awvalid_o && ddr_aw_was_q == {ddr_awaddr_o, ddr_awid_o});

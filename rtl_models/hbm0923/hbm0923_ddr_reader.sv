@@ -88,4 +88,17 @@ module hbm0923_ddr_reader
   if (Depth < MaxBurst || MaxBurst > 64 || 2 ** Bw != MaxBurst) begin : gen_check
     $error("a burst must fit in the ring and in 4 KiB");
   end
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // Credits: never more than the buffer holds, and a burst is asked for only with as many as it has beats.
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert (free_q <= Cw'(Depth));
+    if (take) assert (32'(free_q) >= 32'(burst));
+  end
+`endif
 endmodule

@@ -242,4 +242,17 @@ module hbm0923_elementwise
 
   logic unused_signals;
   assign unused_signals = ^{flush, left, ddr_rresp_i[0], ddr_rlast_i};
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    for (int unsigned i = 0; i < 2; i++) if (valid[i]) assert (wr_q[i] - rd_q != (Aw + 1)'(Depth));
+    if (take) assert (room_q != '0 && wr_q[0] != rd_q && wr_q[1] != rd_q);
+    assert (room_q <= Cw'(WriteDepth));
+  end
+`endif
 endmodule

@@ -171,6 +171,7 @@ module hbm0923_hbm_hub_port #(
       if (aw_waits_q) assert (hbm_awvalid_o && aw_was_q == {hbm_awaddr_o, hbm_awlen_o});
       if (w_waits_q) assert (hbm_wvalid_o && w_was_q == {hbm_wdata_o, hbm_wstrb_o});
       if (hbm_rvalid_i) assert (used_q != '0);
+      if (take) assert (used_q != (Qw + 1)'(MaxReads));
       if (hbm_bvalid_i) assert (waiting_q != '0);
     end
     ar_waits_q <= out_of_reset_q && hbm_arvalid_o && !hbm_arready_i;

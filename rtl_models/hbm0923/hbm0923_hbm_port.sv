@@ -137,6 +137,8 @@ module hbm0923_hbm_port
       if (pop_i) assert (valid_o);
       if (start_i) assert (quiet_o);
       assert (used_q + free_q <= (Aw + 1)'(Depth));
+      if (launch) assert (free_q >= (Aw + 1)'(burst));
+      if (rvalid_i) assert (used_q != (Aw + 1)'(Depth));
     end
     ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;
     if (arvalid_o && !arready_i) ar_was_q <= {araddr_o, arlen_o};

@@ -207,8 +207,26 @@ module hbm0923_mvm_epilogue
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
+  // What the rings hold, counted apart from the credits of the readers: no beat may meet one that is still needed.
+  logic [31:0] bn_held_q, res_held_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      bn_held_q  <= '0;
+      res_held_q <= '0;
+    end else if (start_i) begin
+      bn_held_q  <= '0;
+      res_held_q <= '0;
+    end else begin
+      if (bn_valid_i || bn_done) bn_held_q <= bn_held_q + 32'(bn_valid_i) - 32'(bn_pop_o);
+      if (res_valid_i || res_done) res_held_q <= res_held_q + 32'(res_valid_i) - 32'(res_pop_o);
+    end
+  end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     assert (!(output_i && plan_i.res && res_here_q == '0));
+    if (bn_valid_i) assert (bn_held_q < 32'(BnDepth));
+    if (bn_done) assert (bn_held_q >= 32'd2);
+    if (res_valid_i) assert (res_held_q < 32'(ResDepth));
+    if (res_done) assert (res_held_q != '0);
   end
 `endif
   // Fields of the plan that other modules use.

@@ -108,4 +108,18 @@ module hbm0923_mvm_results
   end
   assign room_o    = room_q != '0;
   assign pending_o = in_flight_q != '0;
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // Room that was promised is there; no more is promised than the writer has.
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    assert (room_q <= Cw'(Depth));
+    if (issue_i || (index_valid && index_ready)) assert (room_q >= Cw'(issue_i) + Cw'(index_valid && index_ready));
+    if (valid_i) assert (in_flight_q != '0);
+  end
+`endif
 endmodule

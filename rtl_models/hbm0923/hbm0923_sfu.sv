@@ -263,4 +263,25 @@ module hbm0923_sfu
 
   logic unused_signals;
   assign unused_signals = ^{flush, data_left, coef_left, c_first, ddr_rresp_i[0], ddr_rlast_i};
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // A beat comes only where the ring has room, and leaves it only after it has come.
+  logic [31:0] held_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) held_q <= '0;
+    else if (run) held_q <= '0;
+    else if (data_valid != ring_pop) held_q <= data_valid ? held_q + 32'd1 : held_q - 32'd1;
+  end
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (data_valid) assert (held_q < 32'(RingDepth));
+    if (ring_pop) assert (held_q != 32'd0);
+    if (c_take) assert (room_q != '0);
+    assert (room_q <= Cw'(WriteDepth));
+  end
+`endif
 endmodule

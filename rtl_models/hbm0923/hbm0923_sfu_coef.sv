@@ -71,4 +71,17 @@ module hbm0923_sfu_coef
 
   logic unused_plan;
   assign unused_plan = ^plan_i;
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // What stays fits as a whole; what streams through leaves before the ring comes round.
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (valid_i) assert (stays ? wr_q < (Aw + 1)'(Depth) : wr_q - rd_q != (Aw + 1)'(Depth));
+    if (take_i) assert (ready_o);
+  end
+`endif
 endmodule

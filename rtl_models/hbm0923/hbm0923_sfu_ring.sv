@@ -52,4 +52,13 @@ module hbm0923_sfu_ring #(
   if (2 ** Aw != Depth) begin : gen_check
     $error("Depth must be a power of two");
   end
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  always_ff @(posedge clk_i) if (out_of_reset_q) assert ((take_i & ~ready_o) == '0);
+`endif
 endmodule

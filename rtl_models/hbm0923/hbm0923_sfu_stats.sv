@@ -293,6 +293,8 @@ module hbm0923_sfu_stats
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (row_pop_i) assert (roots_q != '0);
     assert (roots_q <= rows_q && means_q <= rows_q && rows_q <= (Rw + 1)'(Rows));
+    if (softmax && b_take_o) assert (e_free_q != '0);
+    assert (e_free_q <= (Ew + 1)'(EDepth));
   end
 `endif
 endmodule

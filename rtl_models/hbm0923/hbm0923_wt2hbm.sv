@@ -259,4 +259,17 @@ module hbm0923_wt2hbm
   // Fields that the fetch uses; bit 0 of a response tells exclusive from plain; the other ports' answers.
   logic unused_fields;
   assign unused_fields = ^{operands_q, ddr_rresp_i[0], hbm_bresp_i, hbm_bvalid_i, hbm_awready_i, hbm_wready_i};
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (ddr_rvalid_i) assert (flying_q != '0);
+    if (ask_taken) assert (free_q >= (Aw + 1)'(burst));
+    assert (used_q + flying_q + free_q == (Aw + 1)'(Depth));
+  end
+`endif
 endmodule

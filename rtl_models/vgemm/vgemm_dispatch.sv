@@ -240,4 +240,19 @@ module vgemm_dispatch
     end
   end
 
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // No queue of tokens holds more than its counter can, and nothing is issued with a token that is not there.
+  always_ff @(posedge clk_i) if (out_of_reset_q && in_take) begin
+    for (int unsigned q = 0; q < 4; q++) begin
+      if (pop_now[q]) assert (tokens_q[q] != '0);
+      if (push_now[q]) assert (32'(tokens_q[q]) < MaxTokens || pop_now[q]);
+    end
+  end
+`endif
 endmodule

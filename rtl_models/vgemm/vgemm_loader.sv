@@ -169,4 +169,18 @@ module vgemm_loader
 
   logic unused;
   assign unused = ^{place[31:22], t_q.memory_type, t_q.sram_base, t_q.address, row_last[5:0]};
+`ifndef SYNTHESIS
+  // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  // Beats that were asked for have all come when the next burst is asked for and when the transfer is over.
+  always_ff @(posedge clk_i) if (out_of_reset_q) begin
+    if (start_i) assert (state_q == StIdle);
+    if (arvalid_o || done_o) assert (left_q == '0);
+    if (rready_o && rvalid_i) assert (left_q != '0 && !beat_valid_q);
+  end
+`endif
 endmodule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compiler_faults
+import credit_faults
 import hardware_faults
 import harness_faults
 import memory_faults
@@ -19,6 +20,7 @@ FAULTS: tuple[Fault, ...] = (
     *software_faults.FAULTS,
     *silent_faults.FAULTS,
     *stream_faults.FAULTS,
+    *credit_faults.FAULTS,
     *vgemm_faults.FAULTS,
     *model_faults.FAULTS,
     *memory_faults.FAULTS,

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "memory.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr uint64_t kTraceChunk = 64 * 1024;  // bytes by which the trace file grows
 constexpr uint64_t kRecordBytes = 64;
+constexpr uint64_t kStartSlack = 16;  // cycles that may pass between the bus's write of a start register and the unit's start
 
 struct CommitRecord {
     uint32_t seq;
@@ -50,6 +53,13 @@ std::string format(const char* pattern, unsigned a, unsigned b = 0) {
     return text;
 }
 
+/// How many transfers waited for ready, by channel; a channel on which none did has no line.
+void print_waits(FILE* f, const std::string& port, const uint64_t* waits) {
+    for (uint32_t c = 0; c < kChannels; ++c) {
+        if (waits[c] != 0) std::fprintf(f, "%s.%s_waits=%" PRIu64 "\n", port.c_str(), kChannelNames[c], waits[c]);
+    }
+}
+
 }  // namespace
 
 Bench& Bench::instance() {
@@ -74,13 +84,16 @@ std::string Bench::load(const std::string& job_file) {
 
 void Bench::start(const std::string& job_file) {
     job_ = Job();
-    position_ = commits_ = cycle_ = 0;
+    position_ = commits_ = cycle_ = fetched_ = 0;
+    records_ = Sha256();
+    hold_random_ = 0;
     current_ = ScriptRecord{};
     starts_.clear();
     message_.clear();
     state_ = State::Running;
     const std::string error = load(job_file);
     if (!error.empty()) fail(error);
+    if (job_.memory.rfind("stall:", 0) == 0) hold_random_ = std::strtoull(job_.memory.c_str() + 6, nullptr, 10) << 1 | 1;
 }
 
 void Bench::end(State state, const std::string& message) {
@@ -121,14 +134,20 @@ void Bench::finish(double seconds) {
                                      : state_ == State::Diverged ? "diverged"
                                      : state_ == State::Hang     ? "hang"
                                                                  : "error";
-            std::fprintf(f, "status=%s\nmessage=%s\nrefusal=%s\ncycles=%" PRIu64 "\ncommits=%" PRIu64 "\nscript=%" PRIu64 "\nseconds=%.9f\n", name,
-                         text.c_str(), memory.refusal().c_str(), cycle_, commits_, position_, seconds);
+            std::fprintf(f, "status=%s\nmessage=%s\nrefusal=%s\nnonce=%s\nrecords=%s\n", name, text.c_str(), memory.refusal().c_str(),
+                         job_.nonce.c_str(), records_.hex().c_str());
+            std::fprintf(f, "cycles=%" PRIu64 "\ncommits=%" PRIu64 "\nscript=%" PRIu64 "\nseconds=%.9f\n", cycle_, commits_, position_,
+                         seconds);
+            print_waits(f, "registers", memory.register_waits());
             for (uint32_t p = 0; p <= memory.hbm_ports(); ++p) {
                 const Port& port = memory.port(p);
                 const std::string key = p == memory.hbm_ports() ? "ddr" : "hbm." + std::to_string(p);
                 std::fprintf(f, "%s.read_bytes=%" PRIu64 "\n%s.write_bytes=%" PRIu64 "\n%s.read_bursts=%" PRIu64 "\n%s.write_bursts=%" PRIu64 "\n",
                              key.c_str(), port.read_bytes, key.c_str(), port.write_bytes, key.c_str(), port.read_bursts, key.c_str(),
                              port.write_bursts);
+                std::fprintf(f, "%s.read_beats=%" PRIu64 "\n%s.write_beats=%" PRIu64 "\n", key.c_str(), port.read_beats, key.c_str(),
+                             port.write_beats);
+                print_waits(f, key, port.waits);
                 RowCounters rows;
                 if (!port.timing().counters(rows)) continue;
                 std::fprintf(f, "%s.row_hits=%" PRIu64 "\n%s.row_closed=%" PRIu64 "\n%s.row_misses=%" PRIu64 "\n%s.refresh_cycles=%" PRIu64 "\n",
@@ -158,10 +177,6 @@ uint32_t Bench::next(uint64_t cycle, uint16_t& address, uint32_t& data) {
     address = data = 0;
     cycle_ = cycle;
     if (state_ != State::Running) return kEnd;
-    if (!Memory::instance().problem().empty()) {
-        fail(Memory::instance().problem());
-        return kEnd;
-    }
     const std::string error = script_.next(current_);
     if (!error.empty()) {
         fail(error);
@@ -185,8 +200,10 @@ uint32_t Bench::next(uint64_t cycle, uint16_t& address, uint32_t& data) {
 void Bench::written(uint64_t cycle, uint32_t resp) {
     if (resp != 0) {
         fail(format("the register write answered with response %u", resp) + " at " + script_position() + ", cycle " + std::to_string(cycle));
-    } else if ((current_.mask & 1) != 0) {
+    } else if ((current_.mask & kStarts) != 0) {
         starts_.push_back(cycle + 1);
+    } else if ((current_.mask & kFetches) != 0) {
+        fetched_ = cycle + 1;
     }
 }
 
@@ -201,6 +218,13 @@ bool Bench::read(uint64_t cycle, uint32_t data, uint32_t resp) {
     return true;
 }
 
+uint32_t Bench::hold_back() {
+    if (hold_random_ == 0) return 0;
+    hold_random_ = hold_random_ * 6364136223846793005u + 1442695040888963407u;  // Knuth, MMIX
+    const auto r = static_cast<uint32_t>(hold_random_ >> 33);
+    return (r & 0x3) | (r & 0x30) | (r >> 8 & 0x7) << 8;
+}
+
 void Bench::late(uint64_t cycle) {
     cycle_ = cycle;
     end(State::Hang, "no interrupt within " + std::to_string(current_.data) + " cycles at " + script_position() + ", cycle " +
@@ -211,10 +235,8 @@ void Bench::hang(uint64_t cycle, bool quiet) {
     cycle_ = cycle;
     const std::string why = quiet ? "nothing moved for " + std::to_string(job_.quiet_cycles) + " cycles"
                                   : "the limit of " + std::to_string(job_.max_cycles) + " cycles is reached";
-    std::string problem = Memory::instance().problem();
-    if (!problem.empty()) problem = "; " + problem;
     end(State::Hang, why + " at " + script_position() + ", cycle " + std::to_string(cycle) + ", " + std::to_string(commits_) +
-                         " commits; " + Memory::instance().describe() + problem);
+                         " commits; " + Memory::instance().describe());
 }
 
 void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_valid, uint32_t result, const uint32_t* cycles) {
@@ -229,14 +251,18 @@ void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_
         record.cycles[i] = cycles[i];
         counted += cycles[i];
     }
-    // The bench's own measure where the script marks start writes; else what the design counted.
-    record.start = record.end - counted;
-    if (!starts_.empty()) {
-        record.start = starts_.front();
-        starts_.pop_front();
+    // The bench's own measure where the script marks start writes; else what the design counted, since the binary was started.
+    const bool marked = !starts_.empty();
+    record.start = marked ? starts_.front() : record.end - std::min(counted, record.end);
+    if (marked) starts_.pop_front();
+    const uint64_t measured = record.end - (marked ? record.start : fetched_);
+    if (counted > measured || (marked && measured - counted > kStartSlack)) {
+        fail("the classes of cycles sum to " + std::to_string(counted) + ", from " + (marked ? "start" : "the binary's start") +
+             " to commit the bench measured " + std::to_string(measured) + format(" (commit %u, opcode 0x%x)", record.seq, opcode));
+        return;
     }
     Memory::instance().digest().take(cycle, record.digest, record.bytes_written);
-    record.result = result;
+    record.result = result_valid ? result : 0;
     if ((commits_ + 1) * kRecordBytes > trace_.size()) {
         const std::string error_text = trace_.resize(trace_.size() * 2);
         if (!error_text.empty()) {
@@ -245,6 +271,7 @@ void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_
         }
     }
     std::memcpy(trace_.data() + commits_ * kRecordBytes, &record, sizeof record);
+    records_.add(&record, sizeof record);
     ++commits_;
     hold(commits_ - 1, record.error, record.digest, record.bytes_written, record.result);
 }
@@ -286,6 +313,8 @@ void fleet_host_written(unsigned long long cycle, unsigned resp) { Bench::instan
 unsigned fleet_host_read(unsigned long long cycle, unsigned data, unsigned resp) {
     return Bench::instance().read(cycle, data, resp) ? 1 : 0;
 }
+
+unsigned fleet_host_hold() { return Bench::instance().hold_back(); }
 
 void fleet_host_late(unsigned long long cycle) { Bench::instance().late(cycle); }
 }

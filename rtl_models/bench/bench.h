@@ -9,6 +9,7 @@
 #include "job.h"
 #include "mapped_file.h"
 #include "script.h"
+#include "sha256.h"
 
 namespace fleet {
 
@@ -35,6 +36,8 @@ class Bench {
     void written(uint64_t cycle, uint32_t resp);
     bool read(uint64_t cycle, uint32_t data, uint32_t resp);
     void late(uint64_t cycle);
+    /// Cycles by which the host holds its next transfer back (see fleet_host.sv); 0 unless the job's memory stalls.
+    uint32_t hold_back();
     void hang(uint64_t cycle, bool quiet);
     void commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_valid, uint32_t result, const uint32_t* cycles);
     void at(uint64_t cycle) { cycle_ = cycle; }
@@ -42,6 +45,7 @@ class Bench {
   private:
     enum class State { Idle, Running, Done, Diverged, Hang, Error };
     enum Op : uint32_t { kEnd = 0, kWrite = 1, kWaitIrq = 2, kRead = 3, kPoll = 4 };
+    enum Mask : uint32_t { kStarts = 1, kFetches = 2 };  // of a WRITE: it starts an instruction, a binary
 
     void end(State state, const std::string& message);
     std::string load(const std::string& job_file);
@@ -58,6 +62,9 @@ class Bench {
     ScriptRecord current_{};
     std::deque<uint64_t> starts_;  // cycles after which instructions were started and have not committed
     uint64_t commits_ = 0, cycle_ = 0;
+    uint64_t fetched_ = 0;      // cycle after which the last binary was started
+    uint64_t hold_random_ = 0;  // state of what `hold_back` draws; 0: it does not
+    Sha256 records_;            // of all commit records
     std::string message_;
 };
 

@@ -115,6 +115,38 @@ module fleet_bench
     .axil_rresp_i  (rresp)
   );
 
+  fleet_axi_checker #(.AddrWidth(16), .DataWidth(32), .Lite(1'b1)) u_register_checker (
+    .clk_i,
+    .rst_ni,
+    .cycle_i  (cycle_q),
+    .port_i   (32'd65),
+    .arvalid_i(arvalid),
+    .arready_i(arready),
+    .araddr_i (araddr),
+    .arlen_i  (8'd0),
+    .arid_i   (1'b0),
+    .rvalid_i (rvalid),
+    .rready_i (rready),
+    .rdata_i  (rdata),
+    .rresp_i  (rresp),
+    .rlast_i  (1'b1),
+    .rid_i    (1'b0),
+    .awvalid_i(awvalid),
+    .awready_i(awready),
+    .awaddr_i (awaddr),
+    .awlen_i  (8'd0),
+    .awid_i   (1'b0),
+    .wvalid_i (wvalid),
+    .wready_i (wready),
+    .wdata_i  (wdata),
+    .wstrb_i  (wstrb),
+    .wlast_i  (1'b1),
+    .bvalid_i (bvalid),
+    .bready_i (bready),
+    .bresp_i  (bresp),
+    .bid_i    (1'b0)
+  );
+
   // Commits.
   logic [15:0]      commit_opcode, commit_error;
   logic             commit_result_valid;

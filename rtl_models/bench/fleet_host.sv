@@ -1,5 +1,6 @@
 // The host on the register port: plays a register script (DPI: bench.cpp) as AXI4-Lite transfers, one after the other, and
-// waits for the interrupt, so that whole models run without any Python.
+// waits for the interrupt, so that whole models run without any Python. Where the job's memory stalls so does the host: address and
+// data of a write come at different times, and responses wait for ready.
 //
 // Not synthesisable: test bench.
 
@@ -30,6 +31,8 @@ module fleet_host (
   import "DPI-C" function int unsigned fleet_host_next(
     input longint unsigned cycle, output shortint unsigned address, output int unsigned data);
   import "DPI-C" function void fleet_host_written(input longint unsigned cycle, input int unsigned resp);
+  // Cycles by which the next transfer's address (bits 3:0), data (7:4) and readiness for the response (11:8) come later.
+  import "DPI-C" function int unsigned fleet_host_hold();
   // Returns whether the step is over (a POLL may want the register again).
   import "DPI-C" function int unsigned fleet_host_read(
     input longint unsigned cycle, input int unsigned data, input int unsigned resp);
@@ -47,6 +50,7 @@ module fleet_host (
   logic        aw_done_q, w_done_q, limited_q, progress_q;
   logic [15:0] addr_q;
   logic [31:0] data_q;
+  logic [3:0]  addr_hold_q, data_hold_q, resp_hold_q;
 
   logic aw_done, w_done;
   assign aw_done = aw_done_q | (axil_awvalid_o & axil_awready_i);
@@ -61,13 +65,24 @@ module fleet_host (
       progress_q <= 1'b0;
       addr_q     <= '0;
       data_q     <= '0;
+      addr_hold_q <= '0;
+      data_hold_q <= '0;
+      resp_hold_q <= '0;
     end else begin
       progress_q <= 1'b0;
+      if (addr_hold_q != '0) addr_hold_q <= addr_hold_q - 4'd1;
+      if (data_hold_q != '0) data_hold_q <= data_hold_q - 4'd1;
+      if (resp_hold_q != '0 && (axil_bvalid_i || axil_rvalid_i)) resp_hold_q <= resp_hold_q - 4'd1;
       case (state_q)
         StFetch: begin
           automatic int unsigned op, data;
+          automatic logic [11:0] hold;
           automatic shortint unsigned address;
           op = fleet_host_next(cycle_i, address, data);
+          hold = 12'(fleet_host_hold());
+          addr_hold_q <= hold[3:0];
+          data_hold_q <= hold[7:4];
+          resp_hold_q <= hold[11:8];
           addr_q     <= address;
           data_q     <= data;
           limited_q  <= data != 0;
@@ -90,16 +105,16 @@ module fleet_host (
           end
         end
         StWriteResponse: begin
-          if (axil_bvalid_i) begin
+          if (axil_bvalid_i && axil_bready_o) begin
             if (axil_bresp_i != 2'b00) fleet_host_written(cycle_i, 32'(axil_bresp_i));
             state_q <= StFetch;
           end
         end
         StRead: begin
-          if (axil_arready_i) state_q <= StReadData;
+          if (axil_arvalid_o && axil_arready_i) state_q <= StReadData;
         end
         StReadData: begin
-          if (axil_rvalid_i) begin
+          if (axil_rvalid_i && axil_rready_o) begin
             if (fleet_host_read(cycle_i, axil_rdata_i, 32'(axil_rresp_i)) != 0) state_q <= StFetch;
             else state_q <= StRead;
           end
@@ -115,11 +130,11 @@ module fleet_host (
   end
 
   assign progress_o     = progress_q;
-  assign axil_awvalid_o = state_q == StWrite && !aw_done_q;
-  assign axil_wvalid_o  = state_q == StWrite && !w_done_q;
+  assign axil_awvalid_o = state_q == StWrite && !aw_done_q && addr_hold_q == '0;
+  assign axil_wvalid_o  = state_q == StWrite && !w_done_q && data_hold_q == '0;
   assign axil_addr_o    = addr_q;
   assign axil_wdata_o   = data_q;
-  assign axil_bready_o  = state_q == StWriteResponse;
-  assign axil_arvalid_o = state_q == StRead;
-  assign axil_rready_o  = state_q == StReadData;
+  assign axil_bready_o  = state_q == StWriteResponse && resp_hold_q == '0;
+  assign axil_arvalid_o = state_q == StRead && addr_hold_q == '0;
+  assign axil_rready_o  = state_q == StReadData && resp_hold_q == '0;
 endmodule

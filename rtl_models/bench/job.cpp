@@ -22,7 +22,8 @@ std::string Job::read(const std::string& path) {
     if (!file) return path + ": cannot open the job file";
     const std::map<std::string, std::string*> texts = {{"ddr", &ddr},       {"script", &script}, {"results", &results}, {"trace", &trace},
                                                        {"status", &status}, {"waves", &waves},   {"memory", &memory},
-                                                       {"wave_scopes", &wave_scopes}, {"expected", &expected}, {"writes", &writes}};
+                                                       {"wave_scopes", &wave_scopes}, {"expected", &expected}, {"writes", &writes},
+                                                       {"nonce", &nonce}};
     const std::map<std::string, uint64_t*> numbers = {
         {"max_cycles", &max_cycles}, {"quiet_cycles", &quiet_cycles}, {"waves_from", &waves_from}, {"waves_to", &waves_to}};
     std::set<std::string> seen;

@@ -1,4 +1,4 @@
-// All external memories of the bench: one AXI4 slave for each HBM port and one for DDR.
+// All external memories of the bench: one AXI4 slave for each HBM port and one for DDR, each port held to AXI's rules.
 //
 // The slaves' state machines and the mapped files live in C++ (memory.cpp): one DPI call a cycle serves all ports, and no
 // call is made in a cycle in which no port has anything to do. Addresses and data cross only when a channel carries them,
@@ -82,8 +82,7 @@ module fleet_memory #(
   import "DPI-C" function int unsigned fleet_memory_cycle(
     input longint unsigned cycle,
     input longint unsigned arvalid, input longint unsigned rready,
-    input longint unsigned awvalid, input longint unsigned wvalid, input longint unsigned wlast,
-    input longint unsigned bready,
+    input longint unsigned awvalid, input longint unsigned wvalid, input longint unsigned bready,
     output longint unsigned arready, output longint unsigned rvalid, output longint unsigned rlast,
     output longint unsigned rerror, output longint unsigned awready, output longint unsigned wready,
     output longint unsigned bvalid, output longint unsigned berror, output int unsigned ddr_ids);
@@ -153,8 +152,8 @@ module fleet_memory #(
       if (ddr_wvalid_i && ddr_wready_o) fleet_memory_ddr_wdata(ddr_wdata_i, ddr_wstrb_i);
       flags = fleet_memory_cycle(
           cycle_i, mask(ddr_arvalid_i, hbm_arvalid_i), mask(ddr_rready_i, hbm_rready_i), mask(ddr_awvalid_i, hbm_awvalid_i),
-          mask(ddr_wvalid_i, hbm_wvalid_i), mask(ddr_wlast_i, hbm_wlast_i), mask(ddr_bready_i, hbm_bready_i), arready, rvalid,
-          rlast, rerror, awready, wready, bvalid, berror, ddr_ids);
+          mask(ddr_wvalid_i, hbm_wvalid_i), mask(ddr_bready_i, hbm_bready_i), arready, rvalid, rlast, rerror, awready, wready,
+          bvalid, berror, ddr_ids);
       state_q <= '{
         arready: arready, rvalid: rvalid, rlast: rlast, rerror: rerror, awready: awready, wready: wready, bvalid: bvalid,
         berror: berror, ddr_ids: ddr_ids, busy: flags[FlagBusy]
@@ -197,4 +196,70 @@ module fleet_memory #(
   assign ddr_bvalid_o  = state_q.bvalid[HbmPorts];
   assign ddr_bresp_o   = state_q.berror[HbmPorts] ? RespSlvErr : RespOkay;
   assign ddr_bid_o     = state_q.ddr_ids[11:8];
+
+  for (genvar p = 0; p < HbmPorts; p++) begin : gen_hbm_checker
+    fleet_axi_checker #(.DataWidth(256)) u_checker (
+      .clk_i,
+      .rst_ni,
+      .cycle_i,
+      .port_i   (32'(p)),
+      .arvalid_i(hbm_arvalid_i[p]),
+      .arready_i(hbm_arready_o[p]),
+      .araddr_i (hbm_araddr_i[p]),
+      .arlen_i  (hbm_arlen_i[p]),
+      .arid_i   (1'b0),
+      .rvalid_i (hbm_rvalid_o[p]),
+      .rready_i (hbm_rready_i[p]),
+      .rdata_i  (hbm_rdata_o[p]),
+      .rresp_i  (hbm_rresp_o[p]),
+      .rlast_i  (hbm_rlast_o[p]),
+      .rid_i    (1'b0),
+      .awvalid_i(hbm_awvalid_i[p]),
+      .awready_i(hbm_awready_o[p]),
+      .awaddr_i (hbm_awaddr_i[p]),
+      .awlen_i  (hbm_awlen_i[p]),
+      .awid_i   (1'b0),
+      .wvalid_i (hbm_wvalid_i[p]),
+      .wready_i (hbm_wready_o[p]),
+      .wdata_i  (hbm_wdata_i[p]),
+      .wstrb_i  (hbm_wstrb_i[p]),
+      .wlast_i  (hbm_wlast_i[p]),
+      .bvalid_i (hbm_bvalid_o[p]),
+      .bready_i (hbm_bready_i[p]),
+      .bresp_i  (hbm_bresp_o[p]),
+      .bid_i    (1'b0)
+    );
+  end
+
+  fleet_axi_checker #(.DataWidth(512), .IdWidth(4)) u_ddr_checker (
+    .clk_i,
+    .rst_ni,
+    .cycle_i,
+    .port_i   (32'd64),
+    .arvalid_i(ddr_arvalid_i),
+    .arready_i(ddr_arready_o),
+    .araddr_i (ddr_araddr_i),
+    .arlen_i  (ddr_arlen_i),
+    .arid_i   (ddr_arid_i),
+    .rvalid_i (ddr_rvalid_o),
+    .rready_i (ddr_rready_i),
+    .rdata_i  (ddr_rdata_o),
+    .rresp_i  (ddr_rresp_o),
+    .rlast_i  (ddr_rlast_o),
+    .rid_i    (ddr_rid_o),
+    .awvalid_i(ddr_awvalid_i),
+    .awready_i(ddr_awready_o),
+    .awaddr_i (ddr_awaddr_i),
+    .awlen_i  (ddr_awlen_i),
+    .awid_i   (ddr_awid_i),
+    .wvalid_i (ddr_wvalid_i),
+    .wready_i (ddr_wready_o),
+    .wdata_i  (ddr_wdata_i),
+    .wstrb_i  (ddr_wstrb_i),
+    .wlast_i  (ddr_wlast_i),
+    .bvalid_i (ddr_bvalid_o),
+    .bready_i (ddr_bready_i),
+    .bresp_i  (ddr_bresp_o),
+    .bid_i    (ddr_bid_o)
+  );
 endmodule

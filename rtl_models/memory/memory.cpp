@@ -1,6 +1,8 @@
 #include "memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "svdpi.h"
 
@@ -16,9 +18,9 @@ void Memory::configure(uint32_t hbm_ports) {
     for (uint32_t p = 0; p < hbm_ports; ++p) {
         ports_.push_back(std::make_unique<Port>(
             PortGeometry{"hbm port " + std::to_string(p), 32, static_cast<uint64_t>(p) * kHbmWindow, kHbmWindow, kSpaceHbmPort0 + p},
-            digest_, log_, problem_, refusal_));
+            digest_, log_, refusal_));
     }
-    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, log_, problem_, refusal_));
+    ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, log_, refusal_));
     inputs.assign(hbm_ports + 1, PortInput{});
     hbm_data.assign(hbm_ports * 32u, 0);
     hbm_strobe.assign(hbm_ports * 4u, 0);
@@ -67,7 +69,17 @@ void Memory::reset() {
     }
     digest_ = DigestSum();
     problem_.clear();
+    std::fill(std::begin(register_waits_), std::end(register_waits_), 0);
     refusal_.clear();
+}
+
+void Memory::violation(const std::string& text) {
+    if (problem_.empty()) problem_ = text;
+}
+
+uint64_t* Memory::waits(uint32_t port) {
+    if (port < hbm_ports()) return this->port(port).waits;
+    return port == kPortDdr ? ddr().waits : register_waits_;
 }
 
 std::string Memory::describe() const {
@@ -145,8 +157,7 @@ void fleet_memory_ddr_wdata(const svBitVecVal* data, const svBitVecVal* strobe) 
 }
 
 unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid, unsigned long long rready,
-                            unsigned long long awvalid, unsigned long long wvalid, unsigned long long wlast,
-                            unsigned long long bready, unsigned long long* arready, unsigned long long* rvalid,
+                            unsigned long long awvalid, unsigned long long wvalid, unsigned long long bready, unsigned long long* arready, unsigned long long* rvalid,
                             unsigned long long* rlast, unsigned long long* rerror, unsigned long long* awready,
                             unsigned long long* wready, unsigned long long* bvalid, unsigned long long* berror,
                             unsigned* ddr_ids) {
@@ -164,7 +175,6 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
         in.rready = rready >> p & 1;
         in.awvalid = awvalid >> p & 1;
         in.wvalid = wvalid >> p & 1;
-        in.wlast = wlast >> p & 1;
         in.bready = bready >> p & 1;
         moved |= port.cycle(cycle, in);
         hbm_data |= port.new_data && p != ddr;
@@ -204,6 +214,10 @@ void fleet_observe_write(unsigned space, unsigned long long offset, const svBitV
     m.digest().observe(sum, count);
     if (m.log().is_open() && mask != 0) m.log().add(m.now, space, offset, bytes, mask, 64);
 }
+
+void fleet_axi_violation(const char* text) { Memory::instance().violation(text); }
+
+void fleet_axi_wait(unsigned port, unsigned channel) { ++Memory::instance().waits(port)[channel]; }
 
 void fleet_memory_hbm_rdata(svBitVecVal* data) {
     Memory& m = Memory::instance();

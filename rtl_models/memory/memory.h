@@ -16,6 +16,7 @@ class Memory {
     /// Bytes of address space of an HBM port; port p answers at p << 28.
     static constexpr uint64_t kHbmWindow = 1ull << 28;
     static constexpr uint64_t kDdrWindow = 1ull << 33;
+    static constexpr uint32_t kPortDdr = 64;  // for fleet_axi_checker.sv
 
     /// Makes the ports (once; the number of HBM ports is the model's). The last one is DDR.
     void configure(uint32_t hbm_ports);
@@ -31,8 +32,12 @@ class Memory {
     Port& ddr() { return *ports_.back(); }
     DigestSum& digest() { return digest_; }
     WriteLog& log() { return log_; }
-    /// First violation of the AXI protocol since reset; empty when there was none.
+    /// First violation of the AXI protocol since reset (fleet_axi_checker.sv); empty when there was none.
     const std::string& problem() const { return problem_; }
+    void violation(const std::string& text);
+    /// Transfers that waited for ready, by channel; `port` as fleet_axi_checker.sv numbers it.
+    uint64_t* waits(uint32_t port);
+    const uint64_t* register_waits() const { return register_waits_; }
     /// First access since reset that was answered with an error; empty when there was none.
     const std::string& refusal() const { return refusal_; }
     /// Outstanding transactions of all ports, for a hang's message.
@@ -57,6 +62,7 @@ class Memory {
     DigestSum digest_;
     WriteLog log_;
     std::string problem_;
+    uint64_t register_waits_[kChannels] = {};
     std::string refusal_;
 };
 

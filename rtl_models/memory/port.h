@@ -13,6 +13,10 @@
 
 namespace fleet {
 
+/// Channels of an AXI port, in the order of fleet_axi_wait.
+constexpr uint32_t kChannels = 5;
+constexpr const char* kChannelNames[kChannels] = {"ar", "r", "aw", "w", "b"};
+
 /// What a port is: its name in messages, its width, and the addresses that it answers.
 struct PortGeometry {
     std::string name;
@@ -24,7 +28,7 @@ struct PortGeometry {
 
 /// Master's signals of one port, sampled at a clock edge. `data` and `strobe` are valid with `wvalid`.
 struct PortInput {
-    bool arvalid, rready, awvalid, wvalid, wlast, bready;
+    bool arvalid, rready, awvalid, wvalid, bready;
     uint64_t araddr, awaddr;
     uint32_t arlen, awlen, arid, awid;
     const uint8_t* data;
@@ -33,9 +37,9 @@ struct PortInput {
 
 class Port {
   public:
-    /// `problem` gets the first violation of the protocol, `refusal` the first access that was answered with an error.
-    Port(PortGeometry geometry, DigestSum& digest, WriteLog& log, std::string& problem, std::string& refusal)
-        : geometry_(std::move(geometry)), digest_(digest), log_(log), problem_(problem), refusal_(refusal) {}
+    /// `refusal` gets the first access that was answered with an error.
+    Port(PortGeometry geometry, DigestSum& digest, WriteLog& log, std::string& refusal)
+        : geometry_(std::move(geometry)), digest_(digest), log_(log), refusal_(refusal) {}
 
     /// Maps `path` (empty: nothing is mapped, reads give 0 and writes are errors). Returns what is wrong.
     std::string load(const std::string& path);
@@ -63,7 +67,8 @@ class Port {
     bool new_data = false;  // rdata changed at this edge
     uint8_t rdata[64] = {};
 
-    uint64_t read_bytes = 0, write_bytes = 0, read_bursts = 0, write_bursts = 0;
+    uint64_t read_bytes = 0, write_bytes = 0, read_beats = 0, write_beats = 0, read_bursts = 0, write_bursts = 0;
+    uint64_t waits[kChannels] = {};  // transfers that waited for ready, by channel
 
   private:
     static std::unique_ptr<Timing> ideal() {
@@ -80,19 +85,15 @@ class Port {
     };
 
     bool in_file(uint64_t address) const;
-    Burst accept(uint64_t cycle, const char* what, uint64_t address, uint32_t len, uint32_t id);
-    void check_held(uint64_t cycle, const char* what, bool stalled, bool valid, uint64_t before, uint64_t now);
     void take_beat(uint64_t cycle, const PortInput& in);
     void present_beat(uint64_t cycle);
     void present_response(uint64_t cycle);
     int choose(const std::vector<Burst>& queue, uint64_t cycle);
     void refuse(uint64_t cycle, const char* what, uint64_t address);
-    void violation(uint64_t cycle, const std::string& text);
 
     PortGeometry geometry_;
     DigestSum& digest_;
     WriteLog& log_;
-    std::string& problem_;
     std::string& refusal_;
     MappedFile file_;
     std::unique_ptr<Timing> timing_ = ideal();

@@ -39,7 +39,7 @@ class FixedTiming final : public Timing {
 /// FIFO that is one entry too short.
 class StallTiming final : public Timing {
   public:
-    explicit StallTiming(uint64_t seed) : random_(seed) {}
+    explicit StallTiming(uint64_t seed) : random_(seed), waits_for_data_((seed & 1) != 0) {}
     uint32_t read_latency(uint64_t, uint32_t) override { return latency(); }
     uint32_t write_latency(uint64_t, uint32_t) override { return latency(); }
     bool accept_read() override { return open(gates_[0], 128); }
@@ -47,6 +47,7 @@ class StallTiming final : public Timing {
     bool accept_data() override { return open(gates_[2], 160); }
     bool send_data() override { return open(gates_[3], 200); }
     bool send_response() override { return open(gates_[4], 128); }
+    bool waits_for_data() const override { return waits_for_data_; }
     bool reorders() const override { return true; }
     uint32_t pick(uint32_t count) override { return random_.below(count); }
 
@@ -63,6 +64,7 @@ class StallTiming final : public Timing {
     }
 
     SplitMix random_;
+    bool waits_for_data_;
     uint32_t gates_[5] = {};
 };
 

@@ -33,6 +33,8 @@ class Timing {
     virtual bool accept_data() { return true; }
     virtual bool send_data() { return true; }
     virtual bool send_response() { return true; }
+    /// Whether write data are taken only once they are offered: a master that waits for wready first hangs.
+    virtual bool waits_for_data() const { return false; }
     /// Whether bursts of different IDs may overtake each other; those of one ID never do.
     virtual bool reorders() const { return false; }
     /// Picks one of `count` candidates (only asked when `reorders`).

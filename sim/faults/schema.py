@@ -47,19 +47,19 @@ def plant_choices(project: Project, faults: Sequence[Fault]) -> None:
     (project.folder / "fleet_fault.py").write_text(_PYTHON, encoding="utf-8")
     for edit in _SUPPORT:
         project.edit(edit)
-    spans: dict[str, list[tuple[int, int, str]]] = {}
+    spans: dict[str, dict[tuple[int, int], str]] = {}
     texts: dict[str, str] = {}
     for fault in faults:
         for choice in fault.choices:
             text = texts.setdefault(choice.file, (project.folder / choice.file).read_text(encoding="utf-8"))
             start = place_of(text, choice)
-            planted = _expression(choice, number_of(faults, fault))
-            spans.setdefault(choice.file, []).append((start, start + len(choice.right), planted))
+            of_file, span = spans.setdefault(choice.file, {}), (start, start + len(choice.right))
+            # Several faults may have the same expression: each is planted into what those before it left.
+            of_file[span] = _expression(choice, number_of(faults, fault), of_file.get(span, choice.right))
     for file, found in spans.items():
-        found.sort()
         text, end = texts[file], len(texts[file])
-        for first, last, planted in reversed(found):
-            assert last <= end, f"{file}: two choices have the same text: {text[first:last]!r}"
+        for (first, last), planted in sorted(found.items(), reverse=True):
+            assert last <= end, f"{file}: two choices overlap: {text[first:last]!r}"
             text, end = text[:first] + planted + text[last:], first
         if PurePath(file).suffix in {".cpp", ".h"}:
             text = _with_declaration(text)
@@ -81,15 +81,15 @@ def place_of(text: str, choice: Choice) -> int:
     return text.index(whole) + len(choice.before)
 
 
-def _expression(choice: Choice, number: int) -> str:
+def _expression(choice: Choice, number: int, right: str) -> str:
     match PurePath(choice.file).suffix:
         case ".sv":
             chosen = "fleet_fault_number()" if choice.in_task else "chosen"
-            return f"((fleet_fault_pkg::{chosen} == {number}) ? ({choice.wrong}) : ({choice.right}))"
+            return f"((fleet_fault_pkg::{chosen} == {number}) ? ({choice.wrong}) : ({right}))"
         case ".cpp" | ".h":
-            return f"(fleet_fault_number() == {number} ? ({choice.wrong}) : ({choice.right}))"
+            return f"(fleet_fault_number() == {number} ? ({choice.wrong}) : ({right}))"
         case ".py":
-            return f'(({choice.wrong}) if __import__("fleet_fault").chosen() == {number} else ({choice.right}))'
+            return f'(({choice.wrong}) if __import__("fleet_fault").chosen() == {number} else ({right}))'
         case other:
             raise AssertionError(f"{choice.file}: no choice can be planted into {other}")
 

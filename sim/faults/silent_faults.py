@@ -56,7 +56,13 @@ FAULTS = (
         digits(*BITS),
         "rtl did not run",
         (r"instruction 0 \(mvm_bn for h1\).*",),
-        (Edit("fleet/engines/rtl_sim/segment.py", "            script.write(*writes[-1], start=binary is None)\n", ""),),
+        (
+            Edit(
+                "fleet/engines/rtl_sim/segment.py",
+                "            script.write(*writes[-1], start=binary is None, fetch=binary is not None)\n",
+                "",
+            ),
+        ),
         at="instruction 0 mvm_bn",
         kind="harness",
     ),

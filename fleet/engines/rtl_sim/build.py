@@ -34,12 +34,18 @@ numbers, its generated C++ kept in the folder `cpp` beside it; coverage: burst t
 
 Progress = Callable[[float, str], None]
 
-_BENCH_SV = ("memory/fleet_memory.sv", "bench/fleet_host.sv", "bench/fleet_bench.sv", "bench/fleet_tb.sv")
+_BENCH_SV = (
+    "memory/fleet_axi_checker.sv",
+    "memory/fleet_memory.sv",
+    "bench/fleet_host.sv",
+    "bench/fleet_bench.sv",
+    "bench/fleet_tb.sv",
+)
 _BENCH_CPP = (
     "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "bench/job",
     "bench/script", "bench/bench",
 )  # fmt: skip
-_HEADERS = ("memory/digest.h", "memory/write_log.h", "bench/loop.h")
+_HEADERS = ("memory/digest.h", "memory/write_log.h", "bench/loop.h", "bench/sha256.h")
 _MAINS: dict[Flavour, str] = {
     "burst": "bench/burst_main.cpp",
     "plain": "bench/plain_main.cpp",

@@ -42,9 +42,12 @@ class Script:
         """Records so far, without the END that `save` appends."""
         return len(self._records)
 
-    def write(self, address: int, value: int, *, start: bool = False) -> None:
-        """Writes a register (byte address). `start`: this write starts an instruction; the bench then times its commit."""
-        self._add(Op.WRITE, address, value, int(start))
+    def write(self, address: int, value: int, *, start: bool = False, fetch: bool = False) -> None:
+        """Writes a register (byte address).
+
+        start: this write starts an instruction; the bench times its commit. fetch: it starts a binary, before which no task starts.
+        """
+        self._add(Op.WRITE, address, value, int(start) | int(fetch) << 1)
 
     def wait_irq(self, limit: int = 0) -> None:
         """Waits for the interrupt, at most `limit` cycles (0: only the job's own limits)."""
@@ -87,6 +90,7 @@ class Job:
             scopes: (levels, hierarchical name) of what they show, all where there is none.
         expected: file of `fleet.engines.rtl_sim.expected.save_expected`; the job ends at the first commit that is another one.
         writes: file that every write beat is appended to (`fleet.engines.rtl_sim.beats`).
+        nonce: written into the status file, which shows that this job left it; `Simulation.run` draws one.
     """
 
     ddr: Path
@@ -104,6 +108,7 @@ class Job:
     scopes: Sequence[tuple[int, str]] = ()
     expected: Path | None = None
     writes: Path | None = None
+    nonce: str = ""
 
     def save(self, path: Path) -> None:
         """Writes the job file under a temporary name, then renames it. Raises DeviceError for a path with a line break."""
@@ -116,6 +121,8 @@ class Job:
         if self.scopes:
             pairs.append(("wave_scopes", ",".join(f"{levels}:{scope}" for levels, scope in self.scopes)))
         pairs += [(key, path) for key, path in (("expected", self.expected), ("writes", self.writes)) if path is not None]
+        if self.nonce:
+            pairs.append(("nonce", self.nonce))
         if self.window is not None:
             pairs += [("waves_from", self.window[0]), ("waves_to", self.window[1])]
         for key, value in pairs:
@@ -133,15 +140,19 @@ class Status:
     Attributes:
         status: "done", "diverged" (a commit is not the expected one), "hang" or "error"; message: one line, empty when done.
         refusal: the first memory access that was answered with an error, in words; empty when there was none.
+        nonce: the job's. records: SHA-256 of the commit records, as the bench wrote them.
         cycles: clock cycles since reset; commits: records in the trace; script: records of the script that were begun.
         seconds: wall time of the clock loop.
         traffic: "ddr.read_bytes", "hbm.3.write_bytes", "hbm.3.read_bursts", ... -> number; with timed memory also
-            ".row_hits", ".row_closed", ".row_misses" (beats) and ".refresh_cycles".
+            ".row_hits", ".row_closed", ".row_misses" (beats) and ".refresh_cycles". "<port>.<channel>_waits": transfers that waited
+            for ready, also of "registers"; missing where none did.
     """
 
     status: str
     message: str
     refusal: str
+    nonce: str
+    records: str
     cycles: int
     commits: int
     script: int
@@ -157,6 +168,8 @@ class Status:
                 status=pairs.pop("status"),
                 message=pairs.pop("message"),
                 refusal=pairs.pop("refusal"),
+                nonce=pairs.pop("nonce"),
+                records=pairs.pop("records"),
                 cycles=int(pairs.pop("cycles")),
                 commits=int(pairs.pop("commits")),
                 script=int(pairs.pop("script")),

@@ -7,6 +7,7 @@ that cycles do not depend on how quick the host is.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import select
 import signal
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from fleet.engines.rtl_sim.job import Job, Op, Status
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
-from fleet.engines.rtl_sim.records import CommitRecord, read_records
+from fleet.engines.rtl_sim.records import CommitRecord, encoded, hold_records, read_records
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.memory import MappedMemory
 
@@ -53,7 +54,7 @@ class LiveJob:
         self._simulation, self._queue = simulation, bytearray()
         self._failure: FleetError | None = None
         self._status: Status | None = None
-        self._commits = 0
+        self._commits, self._hash = 0, hashlib.sha256()
         script, results = folder / "live.script", folder / "live.results"
         try:
             for path in (script, results):
@@ -116,10 +117,14 @@ class LiveJob:
             return []
         found = read_records(self._job.trace, self._commits)
         self._commits += len(found)
+        self._hash.update(encoded(found))
         return found
 
     def close(self) -> Status:
-        """Ends the job; how it went. Raises SimulationError as `answer` does. The simulation may serve another job then."""
+        """Ends the job; how it went. The simulation may serve another job then.
+
+        Raises SimulationError as `answer` does, and where the commits that were read are not those that the bench wrote.
+        """
         try:
             if self._status is None and self._failure is None:
                 self._add(Op.END, 0, 0, 0)
@@ -129,6 +134,8 @@ class LiveJob:
             self.abandon()
         if self._status is None:
             raise self._over()
+        self.commits()
+        hold_records(self._commits, self._hash.hexdigest(), self._status, str(self._job.trace))
         return self._status
 
     def abandon(self) -> None:

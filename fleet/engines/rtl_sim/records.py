@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.trace import CYCLE_CLASSES
 from fleet.errors import ModelError
 
@@ -25,7 +29,8 @@ RECORD = np.dtype(
 )
 """64 bytes; bit 15 of `error` says that `result` is valid."""
 
-_RESULT_VALID = 0x8000
+RESULT_VALID = 0x8000
+"""Of a record's `error`: its `result` counts."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +81,45 @@ def read_records(path: Path, first: int = 0) -> list[CommitRecord]:
             CommitRecord(
                 seq=int(row["seq"]),
                 opcode=int(row["opcode"]),
-                error=int(row["error"]) & ~_RESULT_VALID,
+                error=int(row["error"]) & ~RESULT_VALID,
                 digest=int(row["digest"]),
                 start=int(row["start"]),
                 end=int(row["end"]),
                 cycles={name: int(n) for name, n in zip(CYCLE_CLASSES, row["cycles"], strict=True)},
                 bytes_written=int(row["bytes_written"]),
-                result=int(row["result"]) if int(row["error"]) & _RESULT_VALID else None,
+                result=int(row["result"]) if int(row["error"]) & RESULT_VALID else None,
             )
         )
     return records
+
+
+def encoded(records: Sequence[CommitRecord]) -> bytes:
+    """The records as the bench wrote them: what `read_records` made of its file, back."""
+    rows = [
+        (
+            r.seq, r.opcode, r.error | (0 if r.result is None else RESULT_VALID), r.digest, r.start, r.end,
+            tuple(r.cycles[name] for name in CYCLE_CLASSES), r.bytes_written, r.result or 0,
+        )
+        for r in records
+    ]  # fmt: skip
+    return np.array(rows, RECORD).tobytes()
+
+
+def verified_records(path: Path, status: Status) -> list[CommitRecord]:
+    """All records of a job that is over, held to the number and the hash that the bench counted as it wrote them.
+
+    Raises ModelError as `read_records` does, SimulationError where they are not those that the bench wrote.
+    """
+    records = read_records(path)
+    hold_records(len(records), hashlib.sha256(encoded(records)).hexdigest(), status, str(path))
+    return records
+
+
+def hold_records(count: int, found: str, status: Status, where: str) -> None:
+    """Raises SimulationError where so many records, whose `encoded` bytes hash to `found`, are not those that the bench wrote."""
+    if status.commits != count:
+        raise SimulationError(f"the trace holds {count} of {status.commits} commits", where=where)
+    if found != status.records:
+        raise SimulationError(
+            f"the commit records that were read hash to {found[:16]}, the bench wrote {status.records[:16]}", where=where
+        )

@@ -55,8 +55,10 @@ def test_a_job_file_is_lines(tmp_path: Path) -> None:
 
 def test_status_files(tmp_path: Path) -> None:
     path = tmp_path / "status"
-    path.write_text("status=hang\nmessage=a=b\nrefusal=r\ncycles=5\ncommits=1\nscript=2\nseconds=0.5\nddr.read_bytes=64\n")
-    assert Status.load(path) == Status("hang", "a=b", "r", 5, 1, 2, 0.5, {"ddr.read_bytes": 64})
+    path.write_text(
+        "status=hang\nmessage=a=b\nrefusal=r\nnonce=n\nrecords=e3\ncycles=5\ncommits=1\nscript=2\nseconds=0.5\nddr.read_bytes=64\n"
+    )
+    assert Status.load(path) == Status("hang", "a=b", "r", "n", "e3", 5, 1, 2, 0.5, {"ddr.read_bytes": 64})
     path.write_text("status=done\nmess")
     with pytest.raises(DeviceError, match="no whole status file"):
         Status.load(path)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import pytest
 from loopback import FIXTURES
 
 from fleet.engines.rtl import RtlBackend, memory_model
+from fleet.engines.rtl_sim import records
 from fleet.engines.rtl_sim.job import Job, Status
 from fleet.engines.rtl_sim.process import SimulationError
+from fleet.engines.rtl_sim.records import RECORD, CommitRecord, encoded, read_records
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.contract import Call, Device, InstructionSet
@@ -70,7 +73,7 @@ class Forger:
         ]
         # The hash, then interrupt status and error cause of each call.
         self.results = [self.hash, DONE, 0, DONE, 0]
-        self.status = Status("done", "", "", 300, 2, 1, 0.1, {})
+        self.status = Status("done", "", "", "", "", 300, 2, 1, 0.1, {})
 
     @staticmethod
     def _opcode(adder: tuple[InstructionSet, Device]) -> int:
@@ -102,7 +105,8 @@ class Forger:
                 for r in self.rows
             )
         )
-        return self.segment.check(self.job, replace(self.status, commits=len(self.rows)), base)
+        hashed = hashlib.sha256(self.job.trace.read_bytes()).hexdigest()
+        return self.segment.check(self.job, replace(self.status, commits=len(self.rows), records=hashed), base)
 
 
 @pytest.fixture
@@ -200,7 +204,7 @@ def test_counters_of_timed_memory() -> None:
     rows = {"hbm.0.row_hits": 90, "hbm.0.row_closed": 4, "hbm.0.row_misses": 6, "hbm.0.refresh_cycles": 50}
     idle = {key.replace("hbm.0", "hbm.1"): 0 for key in rows}
     ddr = {"ddr.row_hits": 3, "ddr.row_closed": 1, "ddr.row_misses": 0, "ddr.refresh_cycles": 0, "ddr.read_bytes": 256}
-    status = Status("done", "", "", 1000, 0, 1, 0.5, rows | idle | ddr)
+    status = Status("done", "", "", "", "", 1000, 0, 1, 0.5, rows | idle | ddr)
     backend._count(status, [])
     backend._count(status, [])
     counters = backend.counters()
@@ -210,5 +214,38 @@ def test_counters_of_timed_memory() -> None:
     assert counters["hbm_refresh_share"] == 0.05, "port 1 was not used"
     assert counters["ddr_refresh_share"] == 0
     ideal = RtlBackend()
-    ideal._count(Status("done", "", "", 1000, 0, 1, 0.5, {"ddr.read_bytes": 256}), [])
+    ideal._count(Status("done", "", "", "", "", 1000, 0, 1, 0.5, {"ddr.read_bytes": 256}), [])
     assert not [name for name in ideal.counters() if "row" in name or "refresh" in name]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: {"cycles": {name: int(n * 1.1) for name, n in r.cycles.items()}},
+        lambda r: {"cycles": {name: int(n * 1.1) for name, n in r.cycles.items()}, "end": r.end + 4},
+        lambda r: {"cycles": dict(zip(r.cycles, reversed(r.cycles.values()), strict=True))},
+        lambda r: {"start": r.start - 1},
+        lambda r: {"start": r.start + 7, "end": r.end + 7},
+        lambda r: {"digest": r.digest ^ 1 << 63},
+        lambda r: {"bytes_written": r.bytes_written + 1},
+        lambda r: {"result": 0},
+    ],
+    ids=["classes times 1.1", "and the end moved", "classes in another order", "start", "both", "digest", "bytes", "a result"],
+)
+def test_records_that_python_reads_otherwise_than_the_bench_wrote_them(
+    forger: Forger, monkeypatch: pytest.MonkeyPatch, change: Callable[[CommitRecord], dict[str, object]]
+) -> None:
+    forger.check()
+    honest = records.read_records
+    monkeypatch.setattr(records, "read_records", lambda path: [replace(r, **change(r)) for r in honest(path)])
+    with pytest.raises(SimulationError, match=r"the commit records that were read hash to .*, the bench wrote "):
+        forger.check()
+
+
+def test_what_is_read_is_encoded_back_to_the_same_bytes(forger: Forger) -> None:
+    rng = np.random.default_rng(1)
+    raw = np.frombuffer(rng.bytes(64 * 32), RECORD).copy()
+    raw["seq"] = np.arange(32)
+    raw["result"][raw["error"] < 0x8000] = 0  # the bench leaves 0 where no result is valid
+    forger.job.trace.write_bytes(raw.tobytes())
+    assert encoded(read_records(forger.job.trace)) == raw.tobytes()

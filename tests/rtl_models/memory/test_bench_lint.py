@@ -12,7 +12,13 @@ from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
 
 LOOPBACK = Path(__file__).parents[2] / "fixtures" / "loopback_top.sv"
-BENCH = ("memory/fleet_memory.sv", "bench/fleet_host.sv", "bench/fleet_bench.sv", "bench/fleet_tb.sv")
+BENCH = (
+    "memory/fleet_axi_checker.sv",
+    "memory/fleet_memory.sv",
+    "bench/fleet_host.sv",
+    "bench/fleet_bench.sv",
+    "bench/fleet_tb.sv",
+)
 
 
 def _files(folder: Path, ports: int) -> list[str]:

@@ -34,8 +34,9 @@ def sources() -> list[Path]:
     unit = sorted((RTL / "hbm0923").glob("hbm0923_att_*.sv"))
     first = [p for p in unit if p.name.endswith("_pkg.sv")]
     rest = [p for p in unit if p not in first]
-    ctrl = [RTL / "hbm0923/hbm0923_unit_ctrl.sv", RTL / "hbm0923/hbm0923_attention.sv", RTL / "memory/fleet_memory.sv"]
-    return [*(RTL / p for p in PACKAGES), *first, *rest, *ctrl, HERE / "att_bench.sv"]
+    ctrl = [RTL / "hbm0923/hbm0923_unit_ctrl.sv", RTL / "hbm0923/hbm0923_attention.sv"]
+    memory = [RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
+    return [*(RTL / p for p in PACKAGES), *first, *rest, *ctrl, *memory, HERE / "att_bench.sv"]
 
 
 def build(parameters: dict[str, int]) -> Path:

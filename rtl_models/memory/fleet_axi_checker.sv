@@ -1,0 +1,308 @@
+// Holds one AXI4 or AXI4-Lite port to the rules of rtl_models/README.md: both sides, on the wires, whatever master and slave are there.
+//
+// What a channel offers is kept when it begins to wait for ready, and compared as long as it waits: a channel that does not wait
+// costs nothing. A violation ends the job with an error that names the port, the cycle and the signal; without a job ($error) it
+// ends the simulation.
+//
+// Not synthesisable: test bench.
+
+module fleet_axi_checker #(
+  parameter int unsigned AddrWidth = 33,
+  parameter int unsigned DataWidth = 512,
+  parameter int unsigned IdWidth   = 1,     // tie the IDs of a port without any to 0
+  parameter bit          Lite      = 1'b0   // AXI4-Lite: tie len to 0 and last to 1
+) (
+  input logic                   clk_i,
+  input logic                   rst_ni,
+  input logic [63:0]            cycle_i,
+  input logic [31:0]            port_i,  // 0 to 62: HBM port; PortDdr, PortRegisters. No parameter: all ports share one module
+
+  input logic                   arvalid_i,
+  input logic                   arready_i,
+  input logic [AddrWidth-1:0]   araddr_i,
+  input logic [7:0]             arlen_i,
+  input logic [IdWidth-1:0]     arid_i,
+  input logic                   rvalid_i,
+  input logic                   rready_i,
+  input logic [DataWidth-1:0]   rdata_i,
+  input logic [1:0]             rresp_i,
+  input logic                   rlast_i,
+  input logic [IdWidth-1:0]     rid_i,
+  input logic                   awvalid_i,
+  input logic                   awready_i,
+  input logic [AddrWidth-1:0]   awaddr_i,
+  input logic [7:0]             awlen_i,
+  input logic [IdWidth-1:0]     awid_i,
+  input logic                   wvalid_i,
+  input logic                   wready_i,
+  input logic [DataWidth-1:0]   wdata_i,
+  input logic [DataWidth/8-1:0] wstrb_i,
+  input logic                   wlast_i,
+  input logic                   bvalid_i,
+  input logic                   bready_i,
+  input logic [1:0]             bresp_i,
+  input logic [IdWidth-1:0]     bid_i
+);
+  import "DPI-C" function void fleet_axi_violation(input string text);
+  // A transfer begins to wait for ready; channel: 0 AR, 1 R, 2 AW, 3 W, 4 B.
+  import "DPI-C" function void fleet_axi_wait(input int unsigned port, input int unsigned channel);
+
+  localparam logic [31:0] PortDdr = 32'd64;
+  localparam logic [31:0] PortRegisters = 32'd65;
+  localparam int unsigned Bytes = DataWidth / 8;
+  localparam int unsigned Ids   = 1 << IdWidth;
+  localparam int unsigned Log2Depth = 7;
+  localparam int unsigned Depth = 1 << Log2Depth;  // bursts that may be outstanding with one ID, and writes in all
+  localparam logic [1:0]  RespExOkay = 2'b01;
+
+  task automatic violated(input string what);
+    automatic string port, text;
+    if (port_i == PortDdr) port = "ddr";
+    else if (port_i == PortRegisters) port = "the register port";
+    else port = $sformatf("hbm port %0d", port_i);
+    text = $sformatf("AXI violation on %s in cycle %0d: %s", port, cycle_i, what);
+    fleet_axi_violation(text);
+    $error("%s", text);
+  endtask
+
+  task automatic withdrawn(input string channel);
+    violated($sformatf("%svalid was withdrawn before %sready", channel, channel));
+  endtask
+
+  task automatic changed(input string channel, input string signal, input logic [63:0] was, input logic [63:0] now);
+    violated($sformatf("%s%s changed from 0x%0h to 0x%0h before %sready", channel, signal, was, now, channel));
+  endtask
+
+  task automatic changed_data(input string channel, input logic [DataWidth-1:0] was, input logic [DataWidth-1:0] now,
+                              input logic [Bytes-1:0] lanes);
+    for (int unsigned i = 0; i < Bytes; i++) begin
+      if (lanes[i] && was[8*i+:8] != now[8*i+:8]) begin
+        changed(channel, $sformatf("data (byte lane %0d)", i), 64'(was[8*i+:8]), 64'(now[8*i+:8]));
+        break;
+      end
+    end
+  endtask
+
+  task automatic check_request(input string channel, input logic [AddrWidth-1:0] addr, input logic [7:0] len);
+    automatic int unsigned bytes;
+    bytes = (32'(len) + 32'd1) * Bytes;
+    if (32'(addr[11:0]) % Bytes != 32'd0) begin
+      violated($sformatf("%s address 0x%0h is not a multiple of the beat's %0d bytes", channel, addr, Bytes));
+    end else if (32'(addr[11:0]) + bytes > 32'd4096) begin
+      violated($sformatf("%s burst of %0d beats at 0x%0h crosses a 4 KiB boundary", channel, 32'(len) + 32'd1, addr));
+    end
+  endtask
+
+  // What waits, as it was first offered.
+  logic                 ar_waits_q, r_waits_q, aw_waits_q, w_waits_q, b_waits_q;
+  logic [AddrWidth-1:0] araddr_q, awaddr_q;
+  logic [7:0]           arlen_q, awlen_q;
+  logic [IdWidth-1:0]   arid_q, rid_q, awid_q, bid_q;
+  logic [DataWidth-1:0] rdata_q, wdata_q;
+  logic [Bytes-1:0]     wstrb_q;
+  logic [1:0]           rresp_q, bresp_q;
+  logic                 rlast_q, wlast_q;
+
+  // Reads of an ID: lengths in a ring. Writes: lengths and IDs in the order of the addresses; data may come first.
+  logic [7:0]           read_len_q[Ids*Depth];
+  logic [Log2Depth-1:0] read_first_q[Ids];
+  logic [Log2Depth:0]   read_count_q[Ids];
+  logic [7:0]           read_beat_q[Ids];
+  logic [AddrWidth-1:0] write_addr_q[Depth];
+  logic [7:0]           write_len_q[Depth], data_len_q[Depth];
+  logic [IdWidth-1:0]   write_id_q[Depth];
+  logic [31:0]          addresses_q, datas_q;  // bursts whose address, whose last beat was taken
+  logic [8:0]           write_beat_q;
+  logic [15:0]          due_q[Ids];            // writes that may be answered
+  // Edges in reset so far, up to 2. Known from the start, unlike the design's own power-on state.
+  /* verilator lint_off PROCASSINIT */
+  logic [1:0]           reset_q = '0;
+  /* verilator lint_on PROCASSINIT */
+
+  logic ar_taken, r_taken, aw_taken, w_taken, b_taken, active;
+  assign ar_taken = arvalid_i & arready_i;
+  assign r_taken  = rvalid_i & rready_i;
+  assign aw_taken = awvalid_i & awready_i;
+  assign w_taken  = wvalid_i & wready_i;
+  assign b_taken  = bvalid_i & bready_i;
+  assign active   = arvalid_i | rvalid_i | awvalid_i | wvalid_i | bvalid_i | ar_waits_q | r_waits_q | aw_waits_q | w_waits_q |
+                    b_waits_q;
+
+  // The burst that a write beat belongs to, and what is known of it.
+  logic [Log2Depth-1:0] data_at, address_at;
+  logic                 known;
+  logic [7:0]           known_len;
+  logic [AddrWidth-1:0] known_addr;
+  assign data_at    = datas_q[Log2Depth-1:0];
+  assign address_at = addresses_q[Log2Depth-1:0];
+  assign known      = addresses_q > datas_q || (addresses_q == datas_q && aw_taken);
+  assign known_len  = addresses_q > datas_q ? write_len_q[data_at] : awlen_i;
+  assign known_addr = addresses_q > datas_q ? write_addr_q[data_at] : awaddr_i;
+
+  // A write that both channels have completed at this edge, and its ID.
+  logic                 data_done, write_done;
+  logic [IdWidth-1:0]   done_id;
+  assign data_done  = w_taken & wlast_i;
+  assign write_done = addresses_q == datas_q ? aw_taken & data_done : addresses_q > datas_q ? data_done : aw_taken;
+  assign done_id    = addresses_q > datas_q ? write_id_q[data_at] : awid_i;
+
+  always_ff @(posedge clk_i) begin
+    // A design with a synchronous reset has had an edge for it.
+    if (reset_q == 2'd2 && (arvalid_i | rvalid_i | awvalid_i | wvalid_i | bvalid_i)) begin
+      violated($sformatf("valid is high in reset (ar %b, r %b, aw %b, w %b, b %b)", arvalid_i, rvalid_i, awvalid_i, wvalid_i,
+                         bvalid_i));
+    end
+    if (!rst_ni) begin
+      if (reset_q != 2'd2) reset_q <= reset_q + 2'd1;
+      ar_waits_q <= 1'b0;
+      r_waits_q  <= 1'b0;
+      aw_waits_q <= 1'b0;
+      w_waits_q  <= 1'b0;
+      b_waits_q  <= 1'b0;
+      for (int unsigned i = 0; i < Ids; i++) begin
+        read_first_q[i] <= '0;
+        read_count_q[i] <= '0;
+        read_beat_q[i]  <= '0;
+        due_q[i]        <= '0;
+      end
+      addresses_q  <= '0;
+      datas_q      <= '0;
+      write_beat_q <= '0;
+    end else begin
+      reset_q <= '0;
+      if (active) begin
+        // Read address.
+        if (ar_waits_q) begin
+          if (!arvalid_i) withdrawn("ar");
+          else if (araddr_i != araddr_q) changed("ar", "addr", 64'(araddr_q), 64'(araddr_i));
+          else if (arlen_i != arlen_q) changed("ar", "len", 64'(arlen_q), 64'(arlen_i));
+          else if (arid_i != arid_q) changed("ar", "id", 64'(arid_q), 64'(arid_i));
+        end else if (arvalid_i) begin
+          if (!Lite) check_request("read", araddr_i, arlen_i);
+          if (!arready_i) begin
+            araddr_q <= araddr_i;
+            arlen_q  <= arlen_i;
+            arid_q   <= arid_i;
+            fleet_axi_wait(port_i, 32'd0);
+          end
+        end
+        ar_waits_q <= arvalid_i & ~arready_i;
+
+        // Read data.
+        if (r_waits_q) begin
+          if (!rvalid_i) withdrawn("r");
+          else if (rdata_i != rdata_q) changed_data("r", rdata_q, rdata_i, '1);
+          else if (rresp_i != rresp_q) changed("r", "resp", 64'(rresp_q), 64'(rresp_i));
+          else if (rlast_i != rlast_q) changed("r", "last", 64'(rlast_q), 64'(rlast_i));
+          else if (rid_i != rid_q) changed("r", "id", 64'(rid_q), 64'(rid_i));
+        end else if (rvalid_i) begin
+          if (read_count_q[rid_i] == '0) begin
+            violated($sformatf("rvalid with rid %0d, and no read of that ID is outstanding", rid_i));
+          end else if (rlast_i != (read_beat_q[rid_i] == read_len_q[{rid_i, read_first_q[rid_i]}])) begin
+            violated($sformatf("rlast is %s on read beat %0d of %0d (rid %0d)", rlast_i ? "set" : "not set",
+                               32'(read_beat_q[rid_i]) + 32'd1, 32'(read_len_q[{rid_i, read_first_q[rid_i]}]) + 32'd1, rid_i));
+          end
+          if (rresp_i == RespExOkay) violated("rresp is EXOKAY, and no access was exclusive");
+          if (!rready_i) begin
+            rdata_q <= rdata_i;
+            rresp_q <= rresp_i;
+            rlast_q <= rlast_i;
+            rid_q   <= rid_i;
+            fleet_axi_wait(port_i, 32'd1);
+          end
+        end
+        r_waits_q <= rvalid_i & ~rready_i;
+
+        // Write address.
+        if (aw_waits_q) begin
+          if (!awvalid_i) withdrawn("aw");
+          else if (awaddr_i != awaddr_q) changed("aw", "addr", 64'(awaddr_q), 64'(awaddr_i));
+          else if (awlen_i != awlen_q) changed("aw", "len", 64'(awlen_q), 64'(awlen_i));
+          else if (awid_i != awid_q) changed("aw", "id", 64'(awid_q), 64'(awid_i));
+        end else if (awvalid_i) begin
+          if (!Lite) check_request("write", awaddr_i, awlen_i);
+          if (!awready_i) begin
+            awaddr_q <= awaddr_i;
+            awlen_q  <= awlen_i;
+            awid_q   <= awid_i;
+            fleet_axi_wait(port_i, 32'd2);
+          end
+        end
+        aw_waits_q <= awvalid_i & ~awready_i;
+
+        // Write data.
+        if (w_waits_q) begin
+          if (!wvalid_i) withdrawn("w");
+          else if (wstrb_i != wstrb_q) begin
+            violated($sformatf("wstrb changed from 0x%0h to 0x%0h before wready", wstrb_q, wstrb_i));
+          end
+          else if (wdata_i != wdata_q) changed_data("w", wdata_q, wdata_i, wstrb_i);
+          else if (wlast_i != wlast_q) changed("w", "last", 64'(wlast_q), 64'(wlast_i));
+        end else if (wvalid_i && !wready_i) begin
+          wdata_q <= wdata_i;
+          wstrb_q <= wstrb_i;
+          wlast_q <= wlast_i;
+          fleet_axi_wait(port_i, 32'd3);
+        end
+        w_waits_q <= wvalid_i & ~wready_i;
+
+        // Write response.
+        if (b_waits_q) begin
+          if (!bvalid_i) withdrawn("b");
+          else if (bresp_i != bresp_q) changed("b", "resp", 64'(bresp_q), 64'(bresp_i));
+          else if (bid_i != bid_q) changed("b", "id", 64'(bid_q), 64'(bid_i));
+        end else if (bvalid_i) begin
+          if (due_q[bid_i] == '0) begin
+            violated($sformatf("bvalid with bid %0d, and no write of that ID has had its address and its last beat taken", bid_i));
+          end
+          if (bresp_i == RespExOkay) violated("bresp is EXOKAY, and no access was exclusive");
+          if (!bready_i) begin
+            bresp_q <= bresp_i;
+            bid_q   <= bid_i;
+            fleet_axi_wait(port_i, 32'd4);
+          end
+        end
+        b_waits_q <= bvalid_i & ~bready_i;
+
+        // What is outstanding.
+        if (ar_taken) begin
+          if (read_count_q[arid_i] == (Log2Depth + 1)'(Depth)) violated($sformatf("more than %0d reads of one ID are outstanding", Depth));
+          read_len_q[{arid_i, read_first_q[arid_i] + read_count_q[arid_i][Log2Depth-1:0]}] <= arlen_i;
+          if (!(r_taken && rlast_i && rid_i == arid_i)) read_count_q[arid_i] <= read_count_q[arid_i] + 1'b1;
+        end
+        if (r_taken) begin
+          read_beat_q[rid_i] <= rlast_i ? '0 : read_beat_q[rid_i] + 8'd1;
+          if (rlast_i) begin
+            read_first_q[rid_i] <= read_first_q[rid_i] + 1'b1;
+            if (!(ar_taken && rid_i == arid_i)) read_count_q[rid_i] <= read_count_q[rid_i] - 1'b1;
+          end
+        end
+        if (aw_taken) begin
+          if (addresses_q - datas_q == Depth) violated($sformatf("more than %0d writes wait for their data", Depth));
+          if (addresses_q < datas_q && data_len_q[address_at] != awlen_i) begin
+            violated($sformatf("the write of %0d beats at 0x%0h had %0d beats of data", 32'(awlen_i) + 32'd1, awaddr_i,
+                               32'(data_len_q[address_at]) + 32'd1));
+          end
+          write_addr_q[address_at] <= awaddr_i;
+          write_len_q[address_at]  <= awlen_i;
+          write_id_q[address_at]   <= awid_i;
+          addresses_q              <= addresses_q + 32'd1;
+        end
+        if (w_taken) begin
+          if (known && wlast_i != (write_beat_q >= 9'(known_len))) begin
+            violated($sformatf("wlast is %s on write beat %0d of %0d at 0x%0h", wlast_i ? "set" : "not set",
+                               32'(write_beat_q) + 32'd1, 32'(known_len) + 32'd1, known_addr));
+          end
+          if (datas_q - addresses_q == Depth) violated($sformatf("the data of more than %0d writes come first", Depth));
+          write_beat_q <= wlast_i ? '0 : write_beat_q + 9'd1;
+          if (wlast_i) begin
+            data_len_q[data_at] <= write_beat_q[7:0];
+            datas_q             <= datas_q + 32'd1;
+          end
+        end
+        if (write_done && !(b_taken && bid_i == done_id)) due_q[done_id] <= due_q[done_id] + 16'd1;
+        if (b_taken && !(write_done && bid_i == done_id)) due_q[bid_i] <= due_q[bid_i] - 16'd1;
+      end
+    end
+  end
+endmodule

@@ -10,8 +10,8 @@ import click
 
 from fleet.cosim.result import Comparison, CosimResult, EngineRun, TaskMetric
 
-_HEAD = ("engine", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
-_WIDTHS = (11, 17, 15, 10, 12, 14, 9)
+_HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
+_WIDTHS = (11, 8, 17, 15, 10, 12, 14, 9)
 _COLOURS = {"pass": "green", "fail": "red", "nothing compared": "red"}
 
 
@@ -38,6 +38,7 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
     instructions = run.counters.get("instructions")
     cells = (
         run.name,
+        run.evidence,
         accuracy,
         interval,
         agreement,
@@ -82,9 +83,16 @@ def print_verdict(result: CosimResult) -> None:
     _print_loss(result)
     for line in divergence_lines(result):
         click.echo(line)
-    click.secho(f"verdict: {result.verdict.upper()}", fg=_COLOURS[result.verdict], bold=True)
+    click.secho(f"verdict: {result.verdict.upper()}{_kinds(result)}", fg=_COLOURS[result.verdict], bold=True)
     for reason in result.reasons:
         click.echo(f"  {reason}")
+
+
+def _kinds(result: CosimResult) -> str:
+    """ " (bench: rtl; model: vm, iss)": what shows that each engine ran, the strongest first."""
+    kinds = {kind: [e.name for e in result.engines if e.evidence == kind] for kind in ("board", "bench", "model")}
+    text = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
+    return f" ({text})" if text else ""
 
 
 def _print_loss(result: CosimResult) -> None:
@@ -126,7 +134,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     for run in result.engines:
         task = result.task(run.name)
         engines[run.name] = {
-            "status": run.status, "error": run.error, "seconds": run.elapsed_s, "cycles": run.cycles,
+            "status": run.status, "error": run.error, "evidence": run.evidence, "seconds": run.elapsed_s, "cycles": run.cycles,
             "instructions": run.counters.get("instructions"), "accuracy": task and task.value,
             "agreement": task and task.agreement,
         }  # fmt: skip

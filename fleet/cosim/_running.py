@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.cosim.evidence_held import without_evidence
 from fleet.cosim.result import EngineRun
 from fleet.cosim.settings_held import other_memory
 from fleet.engines.base import Engine, RunOptions
+from fleet.engines.evidence import issued
 from fleet.engines.trace import CYCLE_CLASSES, Trace
 from fleet.errors import FleetError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
@@ -55,6 +57,7 @@ def run_engine(
         missing = engine.available()
         if missing is not None:
             return failed(name, required, str(SetupError(missing)))
+        before = issued()
         trace = engine.run(program, inputs, options)
     except FleetError as error:
         return failed(name, required, str(error))
@@ -66,21 +69,23 @@ def run_engine(
         frames = traceback.extract_tb(error.__traceback__)
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         return failed(name, required, f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}")
-    if why := _implausible(trace, engine, program, accepted, options.memory):
+    if why := _implausible(trace, engine, program, accepted, options.memory, before):
         return failed(name, required, why)
     return Outcome(_row(trace, name, required, golden), trace)
 
 
-def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str], memory: str) -> str | None:
-    """Why a trace cannot be that of a run of this program; None when nothing speaks against it."""
+def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str], memory: str, before: int) -> str | None:
+    """Why a trace cannot be that of a run of this program; None when nothing speaks against it.
+
+    before: how many jobs of simulations had been launched before the run.
+    """
     if trace.engine != engine.name:
         return f"gave back a trace of engine '{trace.engine}'"
     if not trace.complete and trace.stopped is None:
         return "gave back a trace that is not complete: its run did not end"
-    evidence: tuple[str, ...] = getattr(engine, "evidence", ())
-    if absent := [counter for counter in evidence if not trace.counters.get(counter)]:
-        return f"gave back a trace that counts no {absent[0]}: nothing shows that it ran"
-    if "cycles" in evidence and engine.target == "accel" and (why := other_memory(memory, trace.counters)):
+    if why := without_evidence(engine, trace, before):
+        return why
+    if trace.evidence.kind != "model" and (why := other_memory(memory, trace.counters)):
         return why
     if trace.program_hash not in accepted:
         known = ", ".join(sorted(h[:16] for h in accepted))
@@ -121,6 +126,7 @@ def _row(trace: Trace, name: str, required: bool, golden: Trace | None) -> Engin
         name=name,
         status="ran",
         required=required,
+        evidence=trace.evidence.kind,
         elapsed_s=float(trace.elapsed_s),
         cycles=None if cycles is None else int(cycles),
         counters={str(k): float(v) for k, v in trace.counters.items()},

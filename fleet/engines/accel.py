@@ -209,6 +209,7 @@ class _Run:
                 trace.outputs = {name: self._value(v) for name, v in zip(names, returned, strict=True)}
             trace.elapsed_s = time.perf_counter() - start
             trace.counters = static_counters(c, options.memory) | dict(self.backend.counters())
+            trace.evidence = self.backend.evidence()
         finally:
             self.backend.close()
             self.memory.close()

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from fleet.engines.base import RunOptions
+from fleet.engines.evidence import Evidence
 from fleet.engines.trace import Commit
 from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
@@ -37,6 +38,10 @@ class Backend(Protocol):
 
     def counters(self) -> Mapping[str, float]:
         """Counters of the run so far, under the names that `Trace.counters` documents."""
+        ...
+
+    def evidence(self) -> Evidence:
+        """What shows that this backend executed the run so far."""
         ...
 
     def close(self) -> None:

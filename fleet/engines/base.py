@@ -51,8 +51,8 @@ class RunOptions:
 class Engine(Protocol):
     """What a plug-in under `fleet.engines` gives: an instance with these members.
 
-    It may also have `evidence`, a tuple of counters' names ("cycles", "instructions") that a run cannot leave at zero: a trace
-    without them is refused, because results alone do not show that this engine made them.
+    A trace says what shows that this engine made it (`Trace.evidence`, `fleet.engines.evidence`). A model need say nothing;
+    cycles of an accelerator's instructions, or a name that says hardware, need the evidence of a simulation.
     """
 
     name: str

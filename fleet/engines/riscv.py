@@ -44,7 +44,6 @@ class RiscvEngine:
 
     name = "riscv"
     target = "riscv"
-    evidence = ("instructions",)
 
     def available(self) -> str | None:
         """None when the default emulator is installed, else what is missing."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from fleet.engines.accel import run_accel
 from fleet.engines.base import RunOptions
+from fleet.engines.evidence import Evidence, JobEvidence
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
 from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.rtl_sim.hardware import Hardware
@@ -90,6 +91,7 @@ class RtlBackend:
         self._jobs = 0
         self._base = 0  # cycles of the jobs before
         self._counters: dict[str, float] = {}
+        self._evidence: list[JobEvidence] = []
         self._expected: Sequence[Commit] = ()
         self._used: dict[str, set[str]] = {}  # ports of a space with DRAM behind them that moved something
 
@@ -102,7 +104,7 @@ class RtlBackend:
         self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
-        self._jobs, self._base, self._counters, self._used = 0, 0, {}, {}
+        self._jobs, self._base, self._counters, self._used, self._evidence = 0, 0, {}, {}, []
         before = time.monotonic()
         executable = build(design_of(instruction_set, device), self._flavour, options.progress)
         self._counters["rtl_build_seconds"] = time.monotonic() - before
@@ -146,6 +148,8 @@ class RtlBackend:
             status = self._simulation.run(job, report)
         except SimulationError as error:
             raise segment.failed(job, error) from error
+        if self._simulation.evidence is not None:
+            self._evidence.append(self._simulation.evidence)
         commits, records = segment.check(job, status, self._base)
         self._count(status, records)
         self._base += status.cycles
@@ -192,6 +196,10 @@ class RtlBackend:
             counters["rtl_cycles_per_second"] = counters["cycles"] / counters["rtl_run_seconds"]
         return counters
 
+    def evidence(self) -> Evidence:
+        """What the launcher read of every job so far."""
+        return Evidence("bench", tuple(self._evidence))
+
     def close(self) -> None:
         """Ends the simulation; may be called twice."""
         if self._simulation is not None:
@@ -235,7 +243,6 @@ class RtlEngine:
 
     name = "rtl"
     target = "accel"
-    evidence = ("cycles", "instruction_cycles")
 
     def available(self) -> str | None:
         """None when RTL can be simulated here, else what is missing."""

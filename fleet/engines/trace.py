@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.engines.evidence import Evidence, JobEvidence
 from fleet.errors import FleetError, ModelError
 
 CYCLE_CLASSES: tuple[str, ...] = ("compute", "weight_wait", "activation_wait", "write_back", "issue", "dependency")
@@ -73,6 +74,7 @@ class Trace:
         elapsed_s: wall time of the run itself, set-up and compilation apart.
         stopped: number of the last commit of a run that was ended there because it is not the one of `RunOptions.expected`;
             such a trace is not complete.
+        evidence: what shows that this engine made it, see `fleet.engines.evidence`; a model's where nothing is said.
         complete: False until the engine has set it at the very end; a trace that is not complete never compares equal.
     """
 
@@ -89,6 +91,7 @@ class Trace:
     elapsed_s: float = 0.0
     complete: bool = False
     stopped: int | None = None
+    evidence: Evidence = field(default_factory=Evidence)
 
     def save(self, path: Path) -> None:
         """Writes `path` (one .npz: arrays and a JSON header) under a temporary name, then renames it.
@@ -130,6 +133,8 @@ class Trace:
                 if fields["token_range"] is not None:
                     fields["token_range"] = tuple(fields["token_range"])
                 commits.append(Commit(**fields))
-            return cls(outputs=outputs, tensors=tensors, commits=commits, **header)
+            evidence = header.pop("evidence")
+            jobs = tuple(JobEvidence(**job) for job in evidence["jobs"])
+            return cls(outputs=outputs, tensors=tensors, commits=commits, evidence=Evidence(evidence["kind"], jobs), **header)
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             raise ModelError(f"not a whole trace ({error})", where=str(path), hint="run it again") from error

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bus_faults
 import compiler_faults
 import credit_faults
+import evidence_faults
 import hardware_faults
 import harness_faults
 import memory_faults
@@ -27,4 +29,6 @@ FAULTS: tuple[Fault, ...] = (
     *compiler_faults.FAULTS,
     *harness_faults.FAULTS,
     *process_faults.FAULTS,
+    *bus_faults.FAULTS,
+    *evidence_faults.FAULTS,
 )

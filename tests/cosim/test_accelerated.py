@@ -21,7 +21,7 @@ DEVICE = "hbm_small"
 class Faulty(IssBackend):
     """Executes like the functional model, then a bit of one destination is wrong."""
 
-    name = "rtl"
+    name = "twin"
 
     def __init__(self, fault: int | None, digest: bool = True) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Faulty(IssBackend):
 
 
 class Rtl:
-    name, target = "rtl", "accel"
+    name, target = "twin", "accel"
 
     def __init__(self, fault: int | None = None, digest: bool = True) -> None:
         self.backend = Faulty(fault, digest)
@@ -72,9 +72,9 @@ def model():
     return net.program(y=y, c=net.argmax(y, 1, "c")), {"x": rng.random((6, 64)).astype(np.float32)}
 
 
-def run(rtl: Rtl, asked=("vm", "iss", "rtl")):
+def run(rtl: Rtl, asked=("vm", "iss", "twin")):
     program, inputs = model()
-    engines = {"vm": VM, "iss": ISS, "rtl": rtl, "cpython": CPYTHON}
+    engines = {"vm": VM, "iss": ISS, "twin": rtl, "cpython": CPYTHON}
     return cosim(
         program, inputs, None, asked, CosimOptions("m.py:f", DataProvenance("real", 6, None, None, None), DEVICE, engines=engines)
     )
@@ -84,9 +84,9 @@ def test_everything_agrees():
     result = run(Rtl())
     assert result.verdict == "pass", result.reasons
     assert [(c.name, c.kind) for c in result.comparisons] == [
-        ("vm-rounded-vs-vm", "info"), ("iss-vs-vm-rounded", "bound"), ("iss-vs-vm", "info"), ("rtl-vs-iss", "bits"),
+        ("vm-rounded-vs-vm", "info"), ("iss-vs-vm-rounded", "bound"), ("iss-vs-vm", "info"), ("twin-vs-iss", "bits"),
     ]  # fmt: skip
-    bits = result.comparison("rtl-vs-iss")
+    bits = result.comparison("twin-vs-iss")
     assert bits.bytes > 0
     assert len(bits.commits) == 2
     assert all(row.macs and row.macs_issued >= row.macs and row.least_bytes["hbm_read"] for row in bits.commits)
@@ -109,7 +109,7 @@ def test_one_wrong_bit_is_traced_to_instruction_address_and_element(fault: int, 
     result = run(Rtl(fault))
     assert result.verdict == "fail"
     divergence = result.divergence
-    assert divergence.comparison == "rtl-vs-iss"
+    assert divergence.comparison == "twin-vs-iss"
     assert divergence.seq == fault
     assert op in divergence.ops
     (place,) = divergence.differences[:1]
@@ -129,10 +129,10 @@ def test_a_wrong_bit_that_the_digest_hides_is_found_in_the_tensors():
 
 
 def test_hardware_brings_its_reference_along():
-    result = run(Rtl(), ("rtl",))
+    result = run(Rtl(), ("twin",))
     assert result.verdict == "pass"
     assert result.engine("iss").required is False
-    assert result.comparison("rtl-vs-iss").verdict == "pass"
+    assert result.comparison("twin-vs-iss").verdict == "pass"
 
 
 def test_a_wrong_rounding_of_the_functional_model_exceeds_its_local_bound():
@@ -186,7 +186,7 @@ def test_a_constant_that_changes_in_memory_is_found_though_no_result_shows_it():
     result = run(rtl)
     assert result.verdict == "fail"
     (reason,) = result.reasons
-    assert reason.startswith("rtl-vs-iss: memory of rtl does not hold what was loaded: w1.int4g128 at hbm port 3 0x25: packed 0x")
+    assert reason.startswith("twin-vs-iss: memory of twin does not hold what was loaded: w1.int4g128 at hbm port 3 0x25: packed 0x")
 
 
 def test_the_evidence_of_a_divergence_names_a_constant_that_changed():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
 import json
 import os
+import secrets
 import select
 import signal
 import subprocess
@@ -13,10 +15,12 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from xml.etree import ElementTree
 
+from fleet.engines.evidence import JobEvidence, register
 from fleet.engines.rtl_sim.build import built
 from fleet.engines.rtl_sim.job import Job, Status
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
@@ -110,7 +114,7 @@ class Simulation:
         self.log = self._folder / "simulation.log"
         self._jobs = 0
         before = time.monotonic()
-        built(executable)
+        self._executable = built(executable).sha256
         environment = _environment(self._folder)
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
@@ -137,6 +141,7 @@ class Simulation:
             os.close(reply_write)
         self._finalizer = weakref.finalize(self, _kill, self._process)
         atexit.register(self._finalizer)
+        self.evidence: JobEvidence | None = None
         self._buffer = b""
         self._closed = False
         try:
@@ -162,12 +167,15 @@ class Simulation:
     def run(self, job: Job, progress: Callable[[int], None] | None = None) -> Status:
         """Runs one job and returns how it ended ("done", or "diverged" where the job says what to expect).
 
+        The job gets a nonce, and `evidence` is then what the process wrote of it.
+
         progress: called with the cycles so far, several times a second.
         Raises SimulationError for a hang, a failed assertion, an error of the job, or a crash of the process.
         """
         if self._closed:
             raise SimulationError("the simulation has ended", where=str(self.log))
         self._jobs += 1
+        job = replace(job, nonce=secrets.token_hex(16))
         job.status.unlink(missing_ok=True)
         job.save(self._folder / f"job_{self._jobs}")
         try:
@@ -184,8 +192,27 @@ class Simulation:
         status = Status.load(job.status)
         if status.status != "done" and not (status.status == "diverged" and job.expected is not None):
             raise SimulationError(f"the simulation ended in {status.status}: {status.message}", where=self._where(job))
+        self.evidence = self._evidence(job, status)
         (self._folder / f"job_{self._jobs}").unlink(missing_ok=True)  # kept where it explains a failure
         return status
+
+    def _evidence(self, job: Job, status: Status) -> JobEvidence:
+        """What the process wrote of a job. Raises SimulationError where that is not whole, or another process's."""
+        if status.nonce != job.nonce:
+            raise SimulationError(
+                f"the status file carries nonce '{status.nonce}', the job was given {job.nonce}", where=str(job.status)
+            )
+        try:
+            records = job.trace.read_bytes()
+        except OSError as error:
+            raise SimulationError(f"the simulation left no trace of commits ({error.strerror})", where=str(job.trace)) from error
+        found = hashlib.sha256(records).hexdigest()
+        if found != status.records:
+            raise SimulationError(
+                f"the trace of commits hashes to {found[:16]}, the simulation wrote {status.records[:16]}", where=str(job.trace)
+            )
+        beats = sum(number for key, number in status.traffic.items() if key.endswith(("read_beats", "write_beats")))
+        return register(job.nonce, self._executable, records, found, status.cycles, beats)
 
     def close(self) -> None:
         """Ends the process; may be called twice."""

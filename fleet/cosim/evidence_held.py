@@ -1,0 +1,85 @@
+"""Whether a trace is that of the hardware which it names: held to what the launcher of its simulation read, not to its own word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fleet.engines.base import Engine
+from fleet.engines.evidence import records_of
+from fleet.engines.rtl_sim.records import RECORD, RESULT_VALID
+from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
+
+__all__ = ["HARDWARE", "without_evidence"]
+
+HARDWARE = frozenset({"board", "fpga", "rtl"})
+"""Names that say hardware: an engine of such a name is never a model."""
+
+
+def without_evidence(engine: Engine, trace: Trace, before: int) -> str | None:
+    """Why a trace does not show that its engine made it; None when nothing is missing.
+
+    before: `fleet.engines.evidence.issued` before the run.
+    """
+    kind = trace.evidence.kind
+    if engine.target == "riscv" and not trace.counters.get("instructions"):
+        return "gave back a trace that counts no instructions: nothing shows that it ran"
+    if kind == "board":
+        return "claims a board, and none is known: see fleet/engines/evidence.py for what one must bring"
+    if kind == "bench":
+        return _bench(trace, before)
+    if engine.name in HARDWARE:
+        return f"has the name of hardware ({engine.name}) and the evidence of a model: no simulation was launched for it"
+    if engine.target == "accel":
+        clocked = next((c for c in trace.commits if c.cycles or c.end is not None), None)
+        if clocked is not None:
+            return f"gave back cycles at commit {clocked.seq} ({clocked.instruction}), and no simulation counted them"
+        if trace.counters.get("cycles"):
+            return f"counts {trace.counters['cycles']:,.0f} cycles, and no simulation counted them"
+    return None
+
+
+def _bench(trace: Trace, before: int) -> str | None:
+    jobs = trace.evidence.jobs
+    if not jobs:
+        return "claims a simulation, and none of its jobs is in its evidence"
+    if len({job.nonce for job in jobs}) != len(jobs):
+        return "states the same job of a simulation twice"
+    parts: list[np.ndarray] = []
+    bases: list[np.ndarray] = []
+    base = 0
+    for job in jobs:
+        records = records_of(job)
+        if records is None:
+            return f"states a job with nonce {job.nonce[:16] or 'none'}, which the launcher has not issued"
+        if job.number <= before:
+            return f"states job {job.nonce[:16]} of a simulation of an earlier run"
+        rows = np.frombuffer(records, RECORD)
+        parts.append(rows)
+        bases.append(np.full(len(rows), base, np.int64))
+        base += job.cycles
+    rows, offsets = np.concatenate(parts), np.concatenate(bases)
+    if len(rows) != len(trace.commits):
+        return f"gave back {len(trace.commits)} commits, its simulation wrote {len(rows)}"
+    for row, offset, commit in zip(rows, offsets, trace.commits, strict=True):
+        for what, stated, wrote in _facts(row, int(offset), commit):
+            if stated != wrote:
+                where = f"commit {commit.seq} ({commit.instruction})"
+                return f"{where}: its trace says {what} {stated}, its simulation wrote {wrote}"
+    if trace.counters.get("cycles") != base:
+        return f"counts {trace.counters.get('cycles', 0):,.0f} cycles, its simulation {base:,}"
+    return None
+
+
+def _facts(row: np.void, base: int, commit: Commit) -> Iterator[tuple[str, object, object]]:
+    """What a commit says and what the record says, in words of the trace."""
+    error = int(row["error"])
+    yield "digest", f"{commit.digest:016x}", f"{int(row['digest']):016x}"
+    yield "bytes written", commit.bytes_written, int(row["bytes_written"])
+    yield "result", commit.result, int(row["result"]) if error & RESULT_VALID else None
+    yield "error cause", commit.error, error & ~RESULT_VALID
+    yield "the end", commit.end, base + int(row["end"])
+    for name, cycles in zip(CYCLE_CLASSES, row["cycles"].tolist(), strict=True):
+        yield f"cycles of class {name}", commit.cycles.get(name), cycles
+    yield "the start", commit.start, base + int(row["end"]) - int(row["cycles"].sum())

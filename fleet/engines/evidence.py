@@ -1,0 +1,83 @@
+"""What shows that a trace was made by what it names: the kind of its evidence, and what simulations left of each job.
+
+  model  nothing but the engine's own word: vm, iss, cpython, emulators. A model has no clock, so it has no cycles.
+  bench  a simulation of the hardware. The launcher (`fleet.engines.rtl_sim.process`), not the engine, starts the binary that the
+         build's manifest holds, gives every job a nonce, and reads what that process wrote: nonce, number and SHA-256 of the commit
+         records, cycles of the bench's clock, beats of its ports. `fleet.cosim.evidence_held` holds the trace to that.
+  board  hardware. No board is known to this version, so it is refused. Who adds one adds a launcher for it which reads from the
+         device itself: the hash of the bitstream that runs and the description's hash, a nonce that it wrote into a register, the
+         commit records with their number and a hash made on the device, and cycles of a counter on the device.
+
+This finds mistakes and short cuts: an engine that hands on another one's results, invented cycles, a stale trace, a scaled counter.
+It is no defence against code that wants to deceive: whatever runs in this process may change anything in it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Evidence", "EvidenceKind", "JobEvidence", "issued", "records_of", "register"]
+
+EvidenceKind = Literal["model", "bench", "board"]
+
+
+@dataclass(frozen=True)
+class JobEvidence:
+    """One job of a simulation, as its launcher read it from what that process wrote.
+
+    Attributes:
+        number: of jobs that this process has launched, from 1; nonce: the job's own, hex.
+        executable: SHA-256 (hex) of the binary, which is that of the build's manifest.
+        commits, records: number of commit records, and SHA-256 (hex) of their bytes.
+        cycles: of the bench's clock, since reset; beats: read and written on all ports.
+    """
+
+    number: int
+    nonce: str
+    executable: str
+    commits: int
+    records: str
+    cycles: int
+    beats: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of a whole run. kind: see above; jobs: of kind bench, in the order in which they ran."""
+
+    kind: EvidenceKind = "model"
+    jobs: tuple[JobEvidence, ...] = ()
+
+
+class _Launched:
+    """Of this process: how many jobs, and the commit records of those whose evidence somebody holds."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.records: weakref.WeakKeyDictionary[JobEvidence, bytes] = weakref.WeakKeyDictionary()
+
+
+_launched = _Launched()
+
+
+def issued() -> int:
+    """How many jobs this process has launched so far: those of a run have higher numbers than what this said before it."""
+    return _launched.count
+
+
+def register(nonce: str, executable: str, records: bytes, sha256: str, cycles: int, beats: int) -> JobEvidence:
+    """Keep what a process wrote of a job, as long as somebody has its evidence. For launchers, nobody else.
+
+    records: the commit records, 64 bytes each; sha256: of them (hex), as that process stated it.
+    """
+    _launched.count += 1
+    job = JobEvidence(_launched.count, nonce, executable, len(records) // 64, sha256, cycles, beats)
+    _launched.records[job] = records
+    return job
+
+
+def records_of(job: JobEvidence) -> bytes | None:
+    """The commit records of a job that this process launched; None of any other."""
+    return _launched.records.get(job)

@@ -46,7 +46,7 @@ def _waiting(channel: str, what: str, valid: str, ready: str) -> Fault:
     """Valid that waits for ready: found by a memory whose ready waits for valid."""
     return Fault(
         f"bus-{channel}-waits", f"{what} (shows on a memory that stalls)",
-        vgemm_faults.streams(PROGRAM, options=("--memory", "stall:1", "--memory", "stall:2", "--memory", "stall:3")), f"FAIL {DEVICE}/{PROGRAM}",
+        vgemm_faults.streams(PROGRAM, options=tuple(f"--memory=stall:{seed}" for seed in (1, 2, 3))), f"FAIL {DEVICE}/{PROGRAM}",
         (r"the simulation ended in hang: nothing moved for \d+ cycles",), at=f"ddr, {valid.removeprefix('ddr_')}", kind="RTL",
         choices=(_wire(valid, "{0} & " + ready),), nightly=True,
     )  # fmt: skip

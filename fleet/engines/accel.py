@@ -24,7 +24,7 @@ from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
-from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.description import load as load_description
 from fleet.isa.description import parameter_values
@@ -163,6 +163,7 @@ class _Run:
         program = compiled.rounded
         self.host: dict[str, np.ndarray] = {"%" + a.name: inputs[a.name] for a in program.inputs}
         self.host |= {"%" + name: w for name, w in program.weights.items()}
+        self.constants = {op_id(op): op for op in compiled.program.operations() if isinstance(op, ConstantOp)}
         self.on_device: set[str] = set()
         self.tensors: dict[str, np.ndarray] = {}
         self.host_seconds = 0.0
@@ -242,7 +243,7 @@ class _Run:
         return commits
 
     def _upload(self, key: str) -> None:
-        array = self.host[key]
+        array = self._kept(key)
         _store(self.compiled, self.memory, key, array)
         if array.dtype.kind == "f":
             stored = _load(self.compiled, self.memory, key)
@@ -252,12 +253,14 @@ class _Run:
     def _value(self, value: SSAValue) -> np.ndarray:
         """A value for the host, in the model's dtype."""
         key = value_key(self.compiled.program, value)
+        if key not in self.host and key in self.on_device:
+            self.host[key] = _load(self.compiled, self.memory, key, self.compiled.plan.buffers[key].dtype)
+        return self._kept(key)
+
+    def _kept(self, key: str) -> np.ndarray:
+        """A value that the host has; a constant is made when it is needed first."""
         if key not in self.host:
-            if key in self.on_device:
-                self.host[key] = _load(self.compiled, self.memory, key, self.compiled.plan.buffers[key].dtype)
-            else:  # a constant: nothing else is needed before it was made
-                assert isinstance(value.owner, FleetOp)
-                self.host[key] = _apply(value.owner, [])
+            self.host[key] = _apply(self.constants[key], [])
         return self.host[key]
 
     def _host(self, op: FleetOp) -> None:
@@ -333,6 +336,9 @@ def run_groups_locally(
         inputs: the model's inputs by name.
     """
     values = {**tensors, **{"%" + name: array for name, array in inputs.items()}}
+    needed = {key for group in compiled.groups for key in group.activations}
+    constants = (op for op in compiled.program.operations() if isinstance(op, ConstantOp) and op_id(op) in needed)
+    values |= {op_id(op): _apply(op, []) for op in constants}
     found: dict[str, np.ndarray] = {}
     with _workdir(None) as folder:
         memory = _fresh_memory(compiled, folder)

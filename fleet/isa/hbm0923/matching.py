@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
+import numpy as np
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from fleet.ir import composite as c
@@ -66,6 +67,19 @@ def weight_name(value: SSAValue, program: Program) -> str | None:
     return argument.name if argument.kind == "weight" else None
 
 
+def unstorable(program: Program, *values: SSAValue) -> str | None:
+    """Why the device cannot hold one of the weights and constants among the values as FP16; None where it can hold all."""
+    for value in values:
+        name, owner = weight_name(value, program), value.owner
+        number = owner.value.value.data if isinstance(owner, d.ConstantOp) else 0.0
+        with np.errstate(over="ignore"):
+            half = np.asarray(number if name is None else program.weights[name]).astype(np.float16)
+        if not np.isfinite(half).all():
+            what = "a constant is" if name is None else f"weight '{name}' has"
+            return f"{what} NaN, an infinity or a number beyond FP16 (65504)"
+    return None
+
+
 def find_chain(op: Operation, program: Program) -> Chain | None:
     """The chain that ends with `op`, or None."""
     if isinstance(op, d.ArgmaxOp):
@@ -102,6 +116,8 @@ def _affine(op: Operation, program: Program) -> Chain | None:
                 continue
             if shape_of(other.type) != shape_of(op.result.type) or shape_of(value.type) != shape_of(other.type):
                 continue
+            if unstorable(program, other):
+                continue
             if weight_name(other, program) is None and is_tensor(other.type) and other.owner not in inner.ops:
                 return replace(inner.then(op), residual=other, mul=isinstance(op, d.MulOp))
     return _biased(op, program)
@@ -114,7 +130,7 @@ def _biased(op: Operation, program: Program) -> Chain | None:
             inner = None if name is None else _used_once(value, _matmul, program)
             if inner is None or not inner.plain or inner.bias is not None or inner.residual is not None:
                 continue
-            if shape_of(other.type) in _bias_shapes(value):
+            if shape_of(other.type) in _bias_shapes(value) and not unstorable(program, other):
                 return replace(inner.then(op), bias=name)
         return None
     return _matmul(op, program)
@@ -168,6 +184,8 @@ def no_product(op: Operation, program: Program) -> str | None:
             weight_name(op.bias, program) is None or shape_of(op.bias.type) not in _bias_shapes(op.results[0])
         ):
             return "its bias is no weight with one number a channel"
+        if op.bias is not None and (reason := unstorable(program, op.bias)):
+            return reason
         if residual is not None and (weight_name(residual, program) or shape_of(residual.type) != shape_of(op.results[0].type)):
             return "its residual is a weight or is broadcast"
     return None

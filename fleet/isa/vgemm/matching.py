@@ -18,6 +18,7 @@ from fleet.ir import dialect as d
 from fleet.ir.attributes import integers
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.isa.vgemm.layout import FRACTION
 from fleet.isa.vgemm.words import AluOp
 
 _ALU: Mapping[type[Operation], AluOp] = {
@@ -149,10 +150,30 @@ def _summed(op: Operation | Block, program: Program) -> Chain | None:
             if name is not None and inner.bias is None and shape_of(other.type) == shape_of(value.type)[-1:]:
                 return replace(inner.then(op), bias=name)
             same = shape_of(other.type) == shape_of(value.type) and numpy_dtype(other.type) == numpy_dtype(value.type)
-            if name is None and inner.residual is None and same and other.owner not in inner.ops:
+            fits = not inner.real or _fits(other, program)
+            if name is None and inner.residual is None and same and fits and other.owner not in inner.ops:
                 return replace(inner.then(op), residual=other)
         return None
     return _product(op, program)
+
+
+def _fits(value: SSAValue, program: Program) -> bool:
+    """Whether a real value may stand in fixed point: a number that it holds, or activations. What is computed of weights alone is a
+    weight, which no product adds; a mask of infinities is one."""
+    if isinstance(value.owner, d.ConstantOp):
+        return abs(float(value.owner.value.value.data)) < 1 << (31 - FRACTION)
+    waiting, seen = [value], set[SSAValue]()
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, BlockArgument):
+            if program.arguments[value.index].kind == "input":
+                return True
+        elif isinstance(value.owner, Operation):
+            waiting += value.owner.operands
+    return False
 
 
 def _product(op: Operation | Block, program: Program) -> Chain | None:

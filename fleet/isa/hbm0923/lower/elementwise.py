@@ -11,6 +11,7 @@ from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
 from fleet.isa.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
+from fleet.isa.hbm0923.matching import unstorable
 from fleet.isa.hbm0923.operands import PIXEL_BYTES
 from fleet.isa.lowering import EmitContext, Match, Missed
 
@@ -46,6 +47,8 @@ class ElementwisePattern:
         inputs = activations(program, *op.operands)
         if reason is None and not inputs:
             reason = "both sides are weights"
+        if reason is None:
+            reason = unstorable(program, *op.operands)
         if reason is not None:
             return Missed(reason)
         return Match(self, (op,), inputs, weights(program, *op.operands), (op.results[0],))

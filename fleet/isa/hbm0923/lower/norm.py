@@ -17,7 +17,7 @@ from fleet.ir.types import shape_of
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.float32 import fp20_word
 from fleet.isa.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
-from fleet.isa.hbm0923.matching import weight_name
+from fleet.isa.hbm0923.matching import unstorable, weight_name
 from fleet.isa.hbm0923.norm import NormOperands
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.isa.hbm0923.tables import pack_norm
@@ -63,6 +63,8 @@ class NormPattern:
         for value in op.operands[1:]:
             if not _per_channel(value, channels) or (weight_name(value, program) is None and _number(value) is None):
                 return "gamma or beta is no weight with one number a channel, and no number that FP16 has"
+        if reason := unstorable(program, *op.operands[1:]):
+            return reason
         if _eps(op) != _run_eps(program):
             return f"eps {_eps(op):g}: the device has one register for the whole run, {_run_eps(program):g} for the first norm"
         return None

@@ -12,7 +12,7 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
-from fleet.isa.hbm0923.matching import weight_name
+from fleet.isa.hbm0923.matching import unstorable, weight_name
 from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.isa.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbOperands
 from fleet.isa.hbm0923.tables import pack_rotary
@@ -38,6 +38,8 @@ class RotaryPattern:
             reason = f"a head has {feature_shape(op.operand).channels} channels, the device takes 64 or 128"
         if reason is None and None in names:
             reason = "cosines or sines are computed at run time, the device reads a table"
+        if reason is None:
+            reason = unstorable(program, op.cos, op.sin)
         if reason is not None:
             return Missed(reason)
         found = tuple(str(n) for n in names)

@@ -10,10 +10,10 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from fleet.cosim.compare import ValueComparison, compare_bits, compare_values
+from fleet.cosim.compare import ValueComparison, compare_bits, compare_values, quiet
 from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
-from fleet.cosim.local import local_device_values, local_host_values, local_parts, pairs
+from fleet.cosim.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
 from fleet.cosim.operation_rows import text_of
 from fleet.cosim.own_steps import own_steps
@@ -31,7 +31,7 @@ from fleet.cosim.tolerance import (
     group_arithmetic,
     local_bounds,
 )
-from fleet.engines.base import RunOptions
+from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.ir.dialect import op_id
@@ -44,7 +44,10 @@ Compared = tuple[Comparison, dict[str, np.ndarray]]
 
 @dataclass
 class Session:
-    """The golden and the stream that comparisons share. folder: where engines left their files; options: as they ran."""
+    """The golden and the stream that comparisons share.
+
+    folder: where engines left their files; options: as they ran; progress: told of each operation that is compared.
+    """
 
     program: Program
     inputs: Mapping[str, np.ndarray]
@@ -53,6 +56,7 @@ class Session:
     folder: Path
     stream: Stream | None = field(default=None)
     options: RunOptions | None = None
+    progress: Progress = quiet
 
     def against_source(self, reference: Trace, golden: Trace) -> Compared:
         """The golden against an engine that runs the user's source."""
@@ -76,7 +80,7 @@ class Session:
             frozenset(map(str, stating.meta.get("unrounded", ()))),
             fused_groups(self.program, fates),
         )
-        spec = replace(spec, inner=fates)
+        spec = replace(spec, inner=fates, progress=self.progress)
         try:
             spec = replace(spec, bounds=cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side))
             if reference is self.golden:
@@ -98,18 +102,19 @@ class Session:
             bounds = local_bounds(Values(self.program, self.inputs, whole.tensors), side)
         except FleetError:
             return spec
-        golden = local_host_values(self.program, self.program.weights, whole, self.inputs, frozenset())
+        references: dict[str, np.ndarray] = {}
         try:
             between = shared(self.program, stated(other), side.groups)
-            for name, (reference, bound) in alone(self.program, self.inputs, whole.tensors, between, side).items():
-                golden[name], bounds[name] = reference, bound
+            composites = alone(self.program, self.inputs, whole.tensors, between, side)
+            references = {name: reference for name, (reference, _) in composites.items()}
+            bounds = bounds.but({name: bound for name, (_, bound) in composites.items()})
             found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side)
             if found:
                 values = Values(self.program, self.inputs, self.golden.tensors)
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
         except FleetError:
             pass  # the chain of single steps is a bound as well
-        own = pairs(golden, other.tensors)
+        own = LocalPairs(self.program, whole, self.inputs, other.tensors, references)
         return replace(spec, local=own, local_bounds=bounds, own=own, own_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
@@ -120,8 +125,9 @@ class Session:
         local = local_host_values(stored, stored.weights, golden, self.inputs, frozenset())
         question = "What does storing the weights as the device does cost? (quantisation error)"
         spec = ValueComparison(
-            name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed
-        )
+            name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed,
+            progress=self.progress,
+        )  # fmt: skip
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
     def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
@@ -129,7 +135,7 @@ class Session:
         assert self.stream is not None
         name = f"{iss.engine}-vs-{rounded.engine}"
         question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
-        spec = ValueComparison(name, "bound", question, waivers=self._waived(name), inner=self.stream.inner)
+        spec = ValueComparison(name, "bound", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress)
         if not self.stream.groups:
             why = f"no operation of the model runs on {self.stream.compiled.device.name}: there is nothing of it to compare"
             return replace(_impossible(spec, rounded, iss, why), verdict="nothing compared"), {}
@@ -158,7 +164,7 @@ class Session:
         assert self.stream is not None
         name = f"{iss.engine}-vs-{golden.engine}"
         question = "How far is the device from the model? (quantisation and arithmetic error together)"
-        spec = ValueComparison(name, "info", question, waivers=self._waived(name), inner=self.stream.inner)
+        spec = ValueComparison(name, "info", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress)
         try:
             local = local_device_values(self.stream, golden, self.inputs)
             spec = replace(spec, local=pairs(golden.tensors, local), ulp_dtype=self._stored(self._device_side()))

@@ -7,14 +7,14 @@ from typing import cast
 
 import numpy as np
 
-from fleet.cosim._error_steps import EPS, Arithmetic, Array, Rule, Step, clean, gamma, no_overflow, rounded_store, unit
+from fleet.cosim._error_steps import EPS, Arithmetic, Array, Rule, Step, clean, gamma, no_overflow, rounded_store, some, unit
 from fleet.ir import dialect as d
 from fleet.ir.attributes import integers
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import shape_of
 from fleet.targets.bytecode.operators import apply
 
-__all__ = ["ARITHMETIC", "axes_of", "floor_of", "integers", "monotone", "quotient_error", "reduced_count"]
+__all__ = ["ARITHMETIC", "axes_of", "floor_of", "integers", "monotone", "product_parts", "quotient_error", "reduced_count"]
 
 
 def _elementwise(f: Callable[[Array, Array], Array], propagate: Callable[[Step], Array]) -> Rule:
@@ -96,17 +96,32 @@ def _cast(s: Step) -> Array:
     return np.where((s.e[0] == 0) | steady, 0.0, s.e[0] + 1.0)
 
 
-def _matmul(s: Step) -> Array:
+def product_parts(s: Step) -> tuple[Array, Array]:
+    """Of x @ w: what the operands' errors do, and what the arithmetic rounds at any point within them.
+
+    (|x| + e) @ (|w| + f) = |x| @ |w| + (e @ |w| + (|x| + e) @ f), so each product is computed once: the first stays with the step
+    for the other side, whose operands have the same values.
+    """
     left, right = np.abs(s.x[0]), np.abs(s.x[1])
+    sizes = s.once("sizes", lambda: left @ right)
     length = s.x[0].shape[-1]
-    spread = np.zeros(())
-    if s.e[1].any():
-        spread = spread + (left + s.e[0]) @ s.e[1]
-    if s.e[0].any():
+    spread: Array = np.zeros(())
+    if some(s.e[1]):
+        spread = (left + s.e[0] if some(s.e[0]) else left) @ s.e[1]
+    if some(s.e[0]):
         spread = spread + s.e[0] @ right
     k = length if s.how.roundings is None else s.how.roundings
-    bound = spread + gamma(k, s.dtype) * ((left + s.e[0]) @ (right + s.e[1])) + length * unit(s.dtype)[1]
-    return no_overflow(s.x[0] @ s.x[1], bound, s.dtype)
+    rounding = gamma(k, s.dtype) * (sizes + spread) + length * unit(s.dtype)[1]
+    whole = spread + rounding
+    # No result is larger than the sum of its terms' magnitudes: where those fit, nothing more has to be known.
+    if s.dtype.kind == "f" and not np.all(sizes + whole <= float(np.finfo(s.dtype).max)):
+        rounding = np.where(np.isinf(no_overflow(s.x[0] @ s.x[1], whole, s.dtype)), np.inf, rounding)
+    return np.broadcast_to(spread, sizes.shape), rounding
+
+
+def _matmul(s: Step) -> Array:
+    spread, rounding = product_parts(s)
+    return spread + rounding
 
 
 def axes_of(op: FleetOp) -> tuple[tuple[int, ...], bool]:
@@ -189,6 +204,8 @@ def _gather(s: Step) -> Array:
     axis = 0 if s.op.axis is None else s.op.axis.value.data
     index = s.x[1].astype(np.int64)
     rows = np.take(s.e[0], index, axis)
+    if not some(s.e[1]):
+        return rows
     doubt = (s.e[1] > 0).reshape(s.e[1].shape + (1,) * (s.e[0].ndim - 1 - axis))
     return np.where(doubt, np.inf, rows)
 

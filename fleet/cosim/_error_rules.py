@@ -19,17 +19,34 @@ import numpy as np
 from fleet.cosim._error_arithmetic import ARITHMETIC, floor_of
 from fleet.cosim._error_composites import COMPOSITES
 from fleet.cosim._error_functions import FUNCTIONS
-from fleet.cosim._error_steps import Arithmetic, Array, Rule, Split, Step, clean, gamma, rounded_store, row_norm
+from fleet.cosim._error_steps import Arithmetic, Array, Rule, Split, Step, clean, gamma, none, rounded_store, row_norm, some
 from fleet.cosim._error_units import UNITS, product_split
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 
-__all__ = ["RULES", "Arithmetic", "Array", "Step", "clean", "floor_of", "gamma", "rounded_store", "row_norm", "split_of"]
+__all__ = [
+    "MOVES",
+    "RULES",
+    "Arithmetic",
+    "Array",
+    "Step",
+    "clean",
+    "floor_of",
+    "gamma",
+    "none",
+    "rounded_store",
+    "row_norm",
+    "some",
+    "split_of",
+]
 
 RULES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}
 """Every operation with a real value; argmax, argmin and constants are treated by `tolerance`. No rule: nothing is proved."""
 
 _LINEAR = (d.AddOp, d.SubOp)
+
+MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.GatherOp, d.ConcatOp, d.PadOp, d.BroadcastToOp)
+"""What comes out is what went in, elsewhere: nothing is rounded, so the errors are moved and that is all."""
 
 
 def split_of(s: Step) -> Split | None:
@@ -53,5 +70,5 @@ def split_of(s: Step) -> Split | None:
         rows = [s.norm(i) if v.shape == total.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
         return Split(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))
     if kind is d.SliceOp and total.shape[:-1] == s.x[0].shape[:-1]:
-        return Split(total, np.zeros_like(total), np.fmin(row_norm(total), s.norm(0)))
-    return Split(total, np.zeros_like(total), row_norm(total))
+        return Split(total, none(total.shape), np.fmin(row_norm(total), s.norm(0)))
+    return Split(total, none(total.shape), row_norm(total))

@@ -20,8 +20,10 @@ __all__ = [
     "clean",
     "gamma",
     "no_overflow",
+    "none",
     "rounded_store",
     "row_norm",
+    "some",
     "unit",
 ]
 
@@ -60,6 +62,7 @@ class Step:
 
     floor: a proven positive lower bound of each operand as either side computes it, where there is one (`floor_of`).
     norms: a bound on the Euclidean norm of every row's error (along the last axis) of each operand; what e gives by default.
+    kept: what was computed of x alone, by name: steps of the same values share it (`once`).
     """
 
     op: FleetOp
@@ -69,6 +72,13 @@ class Step:
     how: Arithmetic
     floor: Sequence[Array | None] = ()
     norms: Sequence[Array] = ()
+    kept: dict[str, Array] = field(default_factory=dict[str, Array])
+
+    def once(self, name: str, compute: Callable[[], Array]) -> Array:
+        """What `compute` makes of the values alone, computed by the first of the steps that share it."""
+        if name not in self.kept:
+            self.kept[name] = compute()
+        return self.kept[name]
 
     def norm(self, i: int) -> Array:
         """Of operand i's rows, never more than its elements give."""
@@ -93,9 +103,23 @@ class Split(NamedTuple):
     row: Array
 
 
+def none(shape: tuple[int, ...]) -> Array:
+    """Errors of zero, in no memory."""
+    return np.broadcast_to(np.zeros(()), shape)
+
+
+def some(e: Array) -> bool:
+    """Whether any error is above zero; of `none` that is known at once."""
+    if e.ndim and not any(e.strides):
+        return bool(e.size) and bool(e[(0,) * e.ndim])
+    return bool(e.any())
+
+
 def row_norm(e: Array) -> Array:
     """Euclidean norms along the last axis; of a number its magnitude."""
-    return np.sqrt((e * e).sum(axis=-1)) if e.ndim else np.abs(e)
+    if not some(e):
+        return none(e.shape[:-1])
+    return np.sqrt(np.einsum("...i,...i->...", e, e)) if e.ndim else np.abs(e)
 
 
 Rule = Callable[[Step], Array]
@@ -104,7 +128,8 @@ Rule = Callable[[Step], Array]
 
 def clean(bound: Array) -> Array:
     """NaN (from inf - inf and 0 * inf on the way) proves nothing: inf."""
-    return np.where(np.isnan(bound), np.inf, bound)
+    undefined = np.isnan(bound)
+    return np.where(undefined, np.inf, bound) if undefined.any() else bound
 
 
 def unit(dtype: np.dtype) -> tuple[float, float]:

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fleet.cosim._error_arithmetic import ARITHMETIC
-from fleet.cosim._error_steps import Arithmetic, Array, Split, Step, clean, gamma, rounded_store, row_norm, unit
+from fleet.cosim._error_arithmetic import product_parts
+from fleet.cosim._error_steps import Arithmetic, Array, Split, Step, clean, gamma, rounded_store, row_norm, some, unit
 from fleet.ir import composite as c
-from fleet.ir.dialect import FleetOp, MatmulOp, TanhOp
+from fleet.ir.dialect import FleetOp, TanhOp
 from fleet.ir.types import shape_of
 from fleet.targets.bytecode.erf import erf
 
@@ -326,11 +326,8 @@ def _linear(s: Step) -> Split:
 
 def product_split(s: Step) -> Split:
     """Of x @ w: a row's error is stretched by no more than the largest singular value, an element by its column's length."""
-    exact = Step(s.op, s.x, s.e, np.dtype(np.int64), Arithmetic())
-    spread = ARITHMETIC[MatmulOp](exact)
-    spread = np.broadcast_to(spread, (s.x[0] @ s.x[1]).shape)
-    rounding = ARITHMETIC[MatmulOp](Step(s.op, s.x, s.e, s.dtype, s.how)) - spread
-    if s.x[1].ndim != 2 or s.e[1].any() or not s.e[0].any():
+    spread, rounding = product_parts(s)
+    if s.x[1].ndim != 2 or some(s.e[1]) or not some(s.e[0]):
         return Split(spread, rounding, row_norm(spread))
     norm = s.norm(0)
     tight = np.fmin(spread, norm[..., None] * np.sqrt((s.x[1] ** 2).sum(axis=0)))

@@ -258,6 +258,8 @@ class _Run:
         a, b = self._trace(reference), self._trace(other)
         if self.session is None or a is None or b is None:
             return
+        if self.options.progress is not None:
+            self.session.progress = partial(self.options.progress, f"{other} against {reference}")
         comparison, arrays = how(self.session, a, b)
         self.comparisons.append(comparison)
         self.arrays |= arrays

@@ -14,12 +14,13 @@ import numpy as np
 from fleet.cosim.operation_rows import Basis, operation_row
 from fleet.cosim.result import CommitRow, Comparison, Divergence, NotCompared, OperationRow, Verdict
 from fleet.cosim.tolerance import Array, Bound
+from fleet.engines.base import Progress
 from fleet.engines.trace import Commit, Trace
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
-__all__ = ["CallFigures", "ValueComparison", "compare_bits", "compare_values", "refusals"]
+__all__ = ["CallFigures", "ValueComparison", "compare_bits", "compare_values", "quiet", "refusals"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class CallFigures:
     model_cycles: int | None = None
     least_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
     unit: str = ""
+
+
+def quiet(_fraction: float, _words: str) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class ValueComparison:
         waivers: operation id -> text of the waiver.
         inner: operation id -> why no value of it can be had (inside a device group).
         missing_is_failure: whether an operation without a value on the other side, and without an entry in `inner`, fails.
+        progress: told of each operation before it is compared.
     """
 
     name: str
@@ -66,6 +72,7 @@ class ValueComparison:
     waivers: Mapping[str, str] = field(default_factory=dict[str, str])
     inner: Mapping[str, str] = field(default_factory=dict[str, str])
     missing_is_failure: bool = True
+    progress: Progress = quiet
 
 
 def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early: bool = False) -> list[str]:
@@ -232,10 +239,12 @@ def compare_values(
     skipped: list[NotCompared] = []
     arrays: dict[str, np.ndarray] = {}
     if not reasons:
-        for index, op in enumerate(program.operations()):
+        operations = list(program.operations())
+        for index, op in enumerate(operations):
             name = op_id(op)
             if isinstance(op, d.ConstantOp | d.PrintOp):
                 continue
+            spec.progress(index / len(operations), f"comparing {name}")
             if why := _why_not(spec, reference, other, name):
                 skipped.append(NotCompared(name, why))
                 if name not in spec.inner and spec.missing_is_failure:

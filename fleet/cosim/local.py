@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -12,10 +12,10 @@ from fleet.cosim.tolerance import FixedPoint, GroupArithmetic, Values
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
-from fleet.ir.dialect import op_id
+from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
-__all__ = ["PARTS", "local_device_values", "local_host_values", "local_parts", "pairs"]
+__all__ = ["PARTS", "LocalPairs", "local_device_values", "local_host_values", "local_parts", "pairs"]
 
 PARTS: tuple[str, ...] = ("operands", "unit", "result")
 """Where the local error of a device group comes from: `local_parts`."""
@@ -44,6 +44,54 @@ def local_host_values(
             continue
         found[name] = np.asarray(apply(op, operands))
     return found
+
+
+class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
+    """(what the VM's operators make of a trace's own operands, what the trace has) by operation id.
+
+    Made when it is asked for; only the last pair is kept, so that it needs no second copy of the trace. Operations with an operand
+    that the trace did not keep are left out.
+    """
+
+    def __init__(
+        self, program: Program, trace: Trace, inputs: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray],
+        instead: Mapping[str, np.ndarray],
+    ) -> None:  # fmt: skip
+        """trace: every tensor, others: those to be held against; instead: references that were computed in another way."""
+        self._values = Values(program, inputs, trace.tensors)
+        self._others, self._instead = others, instead
+        self._operations: dict[str, FleetOp] = {}
+        for op in program.operations():
+            name = op_id(op)
+            if name in others and op.results and not isinstance(op, d.ConstantOp | d.PrintOp) and self._known(op):
+                self._operations[name] = op
+        self._last: tuple[str, tuple[np.ndarray, np.ndarray]] | None = None
+
+    def _known(self, op: FleetOp) -> bool:
+        try:
+            for value in op.operands:
+                self._values.of(value)
+        except ComparisonFailure:
+            return False
+        return True
+
+    def __getitem__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        from fleet.targets.bytecode.operators import apply
+
+        if self._last is None or self._last[0] != name:
+            op = self._operations[name]
+            self._last = None
+            reference = self._instead.get(name)
+            if reference is None:
+                reference = np.asarray(apply(op, [self._values.of(v) for v in op.operands]))
+            self._last = name, (reference, np.asarray(self._others[name]))
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._operations)
+
+    def __len__(self) -> int:
+        return len(self._operations)
 
 
 def local_device_values(stream: Stream, golden: Trace, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -100,11 +100,12 @@ def error_stats(reference: Array, other: Array, ulp_dtype: np.dtype | None = Non
         nothing = (0,) * (len(ULP_EDGES) + 1)
         return ErrorStats(0, 0.0, 0.0, 0.0, 0.0, "", 0.0, 0.0, 0.0, ULP_EDGES, nothing, math.inf, math.nan, 0)
     ulps = ulp_distance(reference, other, dtype)
-    ref = np.abs(reference.astype(np.float64))
+    a, b = reference.astype(np.float64), other.astype(np.float64)
+    ref = np.abs(a)
     usable = np.isfinite(ref) & (ref > 0)
     with np.errstate(over="ignore"):
-        max_rel = float(np.max(error[usable] / ref[usable])) if usable.any() else 0.0
-        rms = _norm(error.reshape(-1)) / math.sqrt(n)
+        max_rel = float(np.max(np.divide(error, ref, out=np.zeros_like(error), where=usable)))
+        rms = _norm(error) / math.sqrt(n)
     p50, p99 = (float(v) for v in np.quantile(ulps, (0.5, 0.99), method="higher"))
     counts = np.bincount(np.searchsorted(ULP_EDGES, ulps.reshape(-1), side="left"), minlength=len(ULP_EDGES) + 1)
     return ErrorStats(
@@ -120,7 +121,7 @@ def error_stats(reference: Array, other: Array, ulp_dtype: np.dtype | None = Non
         ulp_upper=ULP_EDGES,
         ulp_counts=tuple(int(c) for c in counts),
         sqnr_db=_sqnr_db(ref, error),
-        cosine=_cosine(reference.astype(np.float64), other.astype(np.float64)),
+        cosine=_cosine(a, b),
         mismatches=int(n - np.count_nonzero(equal_elements(reference, other))),
         channel_max_abs=_by_channel(error),
     )
@@ -171,15 +172,25 @@ def _integer_distance(a: Array, b: Array) -> Array:
 
 def _norm(values: Array) -> float:
     """Euclidean norm without overflow."""
-    largest = float(np.max(np.abs(values))) if values.size else 0.0
+    flat = values.reshape(-1)
+    with np.errstate(over="ignore"):
+        square = float(np.einsum("i,i", flat, flat))
+    if _SAFE < square < 1 / _SAFE:
+        return math.sqrt(square)
+    largest = float(np.max(np.abs(flat))) if flat.size else 0.0
     if largest == 0.0 or not math.isfinite(largest):
         return largest
-    return largest * float(np.linalg.norm(values / largest))
+    return largest * float(np.linalg.norm(flat / largest))
+
+
+_SAFE = 1e-200
+"""Squares above it, and below its reciprocal, have lost nothing that shows to underflow or overflow."""
 
 
 def _sqnr_db(ref: Array, error: Array) -> float:
-    counted = np.isfinite(ref) | (error > 0)
-    signal, noise = _norm(ref[counted & np.isfinite(ref)]), _norm(error[counted])
+    finite = np.isfinite(ref)
+    counted = finite | (error > 0)
+    signal, noise = _norm(_where(ref, finite & counted)), _norm(_where(error, counted))
     if noise == 0.0:
         return math.inf
     if signal == 0.0 or math.isinf(noise):
@@ -189,11 +200,18 @@ def _sqnr_db(ref: Array, error: Array) -> float:
 
 def _cosine(a: Array, b: Array) -> float:
     finite = np.isfinite(a) & np.isfinite(b)
-    a, b = a[finite], b[finite]
+    a, b = _where(a, finite), _where(b, finite)
     na, nb = _norm(a), _norm(b)
     if na == 0.0 or nb == 0.0:
         return math.nan
-    return min(1.0, max(-1.0, float(np.dot(a / na, b / nb))))
+    if _SAFE < na * nb < 1 / _SAFE and na < 1e150 and nb < 1e150:
+        return min(1.0, max(-1.0, float(np.einsum("i,i", a.reshape(-1), b.reshape(-1))) / (na * nb)))
+    return min(1.0, max(-1.0, float(np.dot(a.reshape(-1) / na, b.reshape(-1) / nb))))
+
+
+def _where(values: Array, chosen: Array) -> Array:
+    """The chosen elements; all of them without a copy."""
+    return values if chosen.all() else values[chosen]
 
 
 def _by_channel(error: Array) -> tuple[float, ...]:

@@ -11,18 +11,18 @@ steps (`_error_units`): a chain soon proves nothing at all, as a variance within
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.cosim._error_rules import split_of
-from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, row_norm
+from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, none, row_norm, some
 from fleet.cosim.fates import FusedArithmetic, fused_groups
 from fleet.cosim.shared_steps import alone, shared
-from fleet.cosim.tolerance import Bound, FloatArithmetic, Values, local_bounds
+from fleet.cosim.tolerance import Bound, Bounds, FloatArithmetic, Values, bounded_operations, last_readers, local_bounds
 from fleet.ir.composite import entering
-from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.operators import apply
@@ -40,7 +40,7 @@ def raised_bounds(
     golden: Mapping[str, np.ndarray],
     other: Mapping[str, np.ndarray],
     other_side: FloatArithmetic,
-) -> dict[str, Bound]:
+) -> Mapping[str, Bound]:
     """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
 
     Args:
@@ -59,42 +59,49 @@ def raised_bounds(
     side = FusedArithmetic(other_side.ulp, other_side.absolute, other_side.unrounded, groups)
     own = [_own(program, inputs, tensors, between, side) for tensors in (golden, other)]
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
-    errors: dict[SSAValue, Array] = {}
-    norms: dict[SSAValue, Array] = {}
-    found: dict[str, Bound] = {}
-    for op in raised.operations():
-        if not op.results or isinstance(op, PrintOp | ConstantOp | ArgmaxOp | ArgminOp):
-            continue
-        name, result = op_id(op), op.results[0]
-        shape = shape_of(result.type)
-        spread, row = _spread(op, values, errors, norms)
-        rounding = sum((bounds[name].array for bounds in own if name in bounds), np.zeros(shape))
-        with np.errstate(all="ignore"):
-            array = np.asarray(np.broadcast_to(clean(spread + rounding), shape))
-            if shape and numpy_dtype(result.type).kind == "f":
-                norms[result] = np.fmin(row + row_norm(array - spread), row_norm(array))
-                array = np.fmin(array, norms[result][..., None])
-        errors[result] = array
-        found[name] = Bound(array, None, _RULE)
-    return found
+    operations = [op for op in bounded_operations(raised) if not isinstance(op, ConstantOp | ArgmaxOp | ArgminOp)]
+    last = last_readers(operations)
+
+    def steps() -> Iterator[Bound]:
+        errors: dict[SSAValue, Array] = {}
+        norms: dict[SSAValue, Array] = {}
+        for op in operations:
+            name, result = op_id(op), op.results[0]
+            shape = shape_of(result.type)
+            spread, row = _spread(op, values, errors, norms)
+            rounding = sum((bounds[name].array for bounds in own if name in bounds), none(shape))
+            with np.errstate(all="ignore"):
+                array = spread
+                if some(rounding):
+                    array = np.asarray(np.broadcast_to(clean(spread + rounding), shape))
+                if some(array) and shape and numpy_dtype(result.type).kind == "f":
+                    norms[result] = np.fmin(row + row_norm(array - spread), row_norm(array))
+                    array = np.fmin(array, norms[result][..., None])
+            errors[result] = array
+            yield Bound(array, None, _RULE)
+            for value in last.get(op, ()):
+                errors.pop(value, None)
+                norms.pop(value, None)
+
+    return Bounds(operations, steps)
 
 
 def _own(
     program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], between: Mapping[str, Sequence[str]],
     side: FusedArithmetic,
-) -> dict[str, Bound]:  # fmt: skip
+) -> Mapping[str, Bound]:  # fmt: skip
     """What one side rounds in each operation on its own operands; between: composites with steps that others need too."""
     composites = alone(program, inputs, tensors, between, side)
-    return local_bounds(Values(program, inputs, tensors), side) | {name: bound for name, (_, bound) in composites.items()}
+    return local_bounds(Values(program, inputs, tensors), side).but({name: bound for name, (_, bound) in composites.items()})
 
 
 def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:
     """(elementwise, by row) what the operands' errors do."""
     x = [values.of(v).astype(np.float64) for v in op.operands]
-    e = [errors.get(v, np.zeros_like(a)) for v, a in zip(op.operands, x, strict=True)]
+    e = [errors.get(v, none(a.shape)) for v, a in zip(op.operands, x, strict=True)]
     shape = shape_of(op.results[0].type)
-    if not any(a.any() for a in e):
-        return np.zeros(shape), np.zeros(shape[:-1])
+    if not any(some(a) for a in e):
+        return none(shape), none(shape[:-1])
     with np.errstate(all="ignore"):
         rows = [norms.get(v, row_norm(a)) for v, a in zip(op.operands, e, strict=True)]
         dtype = np.dtype(np.float64) if numpy_dtype(op.results[0].type).kind == "f" else numpy_dtype(op.results[0].type)

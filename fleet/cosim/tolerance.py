@@ -32,7 +32,9 @@ golden with the weights as the device stores them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -40,7 +42,20 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim._error_rules import RULES, Arithmetic, Array, Step, clean, floor_of, rounded_store, row_norm, split_of
+from fleet.cosim._error_rules import (
+    MOVES,
+    RULES,
+    Arithmetic,
+    Array,
+    Step,
+    clean,
+    floor_of,
+    none,
+    rounded_store,
+    row_norm,
+    some,
+    split_of,
+)
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
@@ -53,13 +68,16 @@ __all__ = [
     "NUMPY_ULP",
     "Arithmetic",
     "Bound",
+    "Bounds",
     "FixedPoint",
     "FloatArithmetic",
     "GroupArithmetic",
     "Side",
     "Values",
+    "bounded_operations",
     "cumulative_bounds",
     "group_arithmetic",
+    "last_readers",
     "local_bounds",
 ]
 
@@ -298,31 +316,114 @@ class Values:
 
 def cumulative_bounds(
     values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, known: Mapping[str, Bound] | None = None
-) -> dict[str, Bound]:
+) -> Bounds:
     """Bounds of all operations, errors gathered from the inputs on.
 
     golden: the golden's functions' ULPs. known: operation id -> a bound that was proved in another way; the smaller one counts,
     element by element, for what follows too.
     """
-    errors = _Errors()
-    errors.known = known or {}
-    bounds: dict[str, Bound] = {}
-    for op in values.program.operations():
-        if op.results and not isinstance(op, d.PrintOp):
-            bounds[op_id(op)] = _step(op, values, side, golden, errors, local=False)
-    return bounds
+    operations = bounded_operations(values.program)
+    _check(values, side, operations)
+    last = last_readers(operations)
+
+    def steps() -> Iterator[Bound]:
+        errors = _Errors()
+        errors.known = known or {}
+        for op in operations:
+            yield _step(op, values, side, golden, errors, local=False)
+            errors.forget(last.get(op, ()))
+
+    return Bounds(operations, steps)
 
 
 def local_bounds(
     values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, only: Collection[str] | None = None
-) -> dict[str, Bound]:
+) -> Bounds:
     """Bounds of every operation, or of those with the ids in `only`, its group run on the golden's own values."""
-    bounds: dict[str, Bound] = {}
-    errors: dict[str, _Errors] = {}
-    for op in values.program.operations():
-        if op.results and not isinstance(op, d.PrintOp) and (only is None or op_id(op) in only):
-            bounds[op_id(op)] = _step(op, values, side, golden, errors.setdefault(side.group(op), _Errors()), local=True)
-    return bounds
+    asked = [op for op in bounded_operations(values.program) if only is None or op_id(op) in only]
+    _check(values, side, asked)
+
+    def steps() -> Iterator[Bound]:
+        left = Counter(side.group(op) for op in asked)
+        errors: dict[str, _Errors] = {}
+        for op in asked:
+            group = side.group(op)
+            yield _step(op, values, side, golden, errors.setdefault(group, _Errors()), local=True)
+            left[group] -= 1
+            if not left[group]:
+                del errors[group]
+
+    return Bounds(asked, steps)
+
+
+def bounded_operations(program: Program) -> list[FleetOp]:
+    """Operations with a result, in program order."""
+    return [op for op in program.operations() if op.results and not isinstance(op, d.PrintOp)]
+
+
+def last_readers(operations: Sequence[FleetOp]) -> dict[FleetOp, list[SSAValue]]:
+    """Operation -> the values that no operation behind it reads, its own result where nothing does."""
+    last: dict[SSAValue, FleetOp] = {}
+    for op in operations:
+        last |= dict.fromkeys((*op.operands, op.results[0]), op)
+    found: dict[FleetOp, list[SSAValue]] = {}
+    for value, op in last.items():
+        found.setdefault(op, []).append(value)
+    return found
+
+
+class Bounds(Mapping[str, Bound]):
+    """Bounds by operation id, each computed when it is asked for.
+
+    In program order every operation is computed once, and of those passed only what later ones read is kept. So the bounds of a
+    program need as much memory as those of its values that are alive at one place (float64, with row norms and floors), and the
+    last two that were given. Asking for one that has been passed begins again; who does so more than once gets all of them kept.
+    """
+
+    def __init__(self, operations: Sequence[FleetOp], steps: Callable[[], Iterator[Bound]]) -> None:
+        """steps: begins at the first of the operations."""
+        self._places = {op_id(op): i for i, op in enumerate(operations)}
+        self._steps = steps
+        self._walk = steps()
+        self._next = self._restarts = 0
+        self._kept: dict[str, Bound] = {}
+        self._names = list(self._places)
+        self._instead: Mapping[str, Bound] = {}
+
+    def but(self, instead: Mapping[str, Bound]) -> Bounds:
+        """The same with other bounds for some operations; what is derived from theirs stays."""
+        found = copy(self)
+        found._walk, found._next, found._kept, found._instead = self._steps(), 0, {}, {**self._instead, **instead}
+        return found
+
+    def __getitem__(self, name: str) -> Bound:
+        if name in self._instead:
+            return self._instead[name]
+        place = self._places[name]
+        if name not in self._kept:
+            if place < self._next:
+                self._walk, self._next = self._steps(), 0
+                self._restarts += 1
+            while self._next <= place:
+                if self._restarts < 2 and len(self._kept) > 1:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[self._names[self._next]] = next(self._walk)
+                self._next += 1
+        return self._kept[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _check(values: Values, side: Side, operations: Sequence[FleetOp]) -> None:
+    """ComparisonFailure where the golden kept no tensor that a bound is made of: at once, not in the middle of a comparison."""
+    for op in operations:
+        for value in op.operands if side.arithmetic(op).store is None else (*op.operands, *op.results):
+            if isinstance(value.owner, FleetOp) and not isinstance(value.owner, d.ConstantOp):
+                values.of(value)
 
 
 class _Errors(dict[SSAValue, Array]):
@@ -334,16 +435,23 @@ class _Errors(dict[SSAValue, Array]):
         self.norms: dict[SSAValue, Array] = {}
         self.known: Mapping[str, Bound] = {}
 
+    def forget(self, values: Sequence[SSAValue]) -> None:
+        """What no operation will read again."""
+        for value in values:
+            for table in (self, self.floors, self.norms):
+                table.pop(value, None)
+
 
 def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:
     """One operation: its bound, which also goes into `errors` for its users."""
     shape, dtype = shape_of(op.results[0].type), _result_dtype(op)
-    x = [_as_used(values.of(v), v, dtype) for v in op.operands]
+    moves = isinstance(op, MOVES)
+    x = [values.of(v) if moves else _as_used(values.of(v), v, dtype) for v in op.operands]
     with np.errstate(all="ignore"):
         e = [_operand_error(op, v, xv, side, errors, local) for v, xv in zip(op.operands, x, strict=True)]
         candidates = None
         if isinstance(op, d.ConstantOp):
-            array: Array = np.zeros(shape)
+            array: Array = none(shape)
             if (number := _constant(op)).dtype.kind == "f" and (number > 0).all():
                 errors.floors[op.results[0]] = np.broadcast_to(number.astype(np.float64), shape)
         elif isinstance(op, d.ArgmaxOp | d.ArgminOp):
@@ -360,20 +468,24 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands], norms)
             split = split_of(step)
             assert split is not None
-            array = clean(split.spread + split.rounding)
+            array = clean(split.spread + split.rounding) if some(split.rounding) else split.spread
             if how.dtype is None and how.store is None and (floor := floor_of(step)) is not None:
                 errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
             if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
-            if how.dtype is None:
-                array = array + (how.absolute.get(op.name.removeprefix("fleet."), 0.0) + how.absolute.get(op_id(op), 0.0))
-            own = [np.zeros_like(v) for v in x]
-            array = array + clean(rule(Step(op, x, own, dtype, Arithmetic(ulp=golden))))
-            array = clean(array * _INFLATE)
+            beside = how.absolute.get(op.name.removeprefix("fleet."), 0.0) + how.absolute.get(op_id(op), 0.0)
+            if how.dtype is None and beside:
+                array = array + beside
+            if not moves or array is not split.spread:
+                array = array + clean(rule(Step(op, x, [none(v.shape) for v in x], dtype, Arithmetic(ulp=golden), kept=step.kept)))
+                array = clean(array * _INFLATE)
             if not local and array.shape == shape and shape and dtype.kind == "f":
-                row = np.fmin(split.row + row_norm(array - split.spread), row_norm(array))
-                array = np.fmin(array, row[..., None])
-                errors.norms[op.results[0]] = row
+                if array is split.spread:
+                    errors.norms[op.results[0]] = split.row
+                elif some(array):
+                    row = np.fmin(split.row + row_norm(array - split.spread), row_norm(array))
+                    array = np.fmin(array, row[..., None])
+                    errors.norms[op.results[0]] = row
     array = np.asarray(np.broadcast_to(array, shape), np.float64)
     rule = side.rule(op)
     known = errors.known.get(op_id(op)) if candidates is None else None
@@ -395,7 +507,7 @@ def _operand_error(
 ) -> Array:
     error = errors.get(operand)
     if error is None:
-        error = np.zeros_like(value)
+        error = none(value.shape)
     owner = operand.owner
     inside = isinstance(owner, FleetOp) and side.group(owner) == side.group(op)
     from_device = isinstance(owner, FleetOp) and not local and side.arithmetic(owner).store is not None

@@ -14,7 +14,7 @@ from fleet.frontend._library import dtype_of
 from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, emit, emitter, whole
 from fleet.frontend._random import check_size, check_total
 from fleet.frontend._shapes import stack
-from fleet.frontend._sizes import Sizes, broadcasted, dims_of, filled, given_sizes
+from fleet.frontend._sizes import Sizes, broadcasted, dims_of, filled, given_sizes, reshaped
 from fleet.frontend._static import Static
 from fleet.frontend._values import List, Number, Range, Tensor, Value, words
 from fleet.ir.types import DTYPES
@@ -200,7 +200,14 @@ def _asarray(copy: bool) -> Handler:
     return handler
 
 
+def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """np.ascontiguousarray, whose result has at least one dimension."""
+    found = _asarray(False)(ev, node, args)
+    assert isinstance(found, Tensor)
+    return found if found.shape else reshaped(ev, node, found, (Number(1),))
+
+
 HANDLERS: Mapping[str, Handler] = {
     "filled": _filled, "full": _full, "like": _like, "full_like": _like, "tri": _tri, "eye": _eye, "arange": _arange,
-    "linspace": _linspace, "asarray": _asarray(False), "array": _asarray(True),
+    "linspace": _linspace, "asarray": _asarray(False), "array": _asarray(True), "ascontiguousarray": _contiguous,
 }  # fmt: skip

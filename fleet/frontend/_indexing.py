@@ -139,9 +139,14 @@ def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
         return np.array(ev.integer(node, item, "an index"))
     found = array(ev, node, item)
     known = _known.known_array(ev, found)
-    if found.dtype.kind != "i" and not (known is not None and not known.size):
+    if found.dtype.kind not in "iu" and not (known is not None and not known.size):
         ev.fail("F405", node, f"an index array of dtype {found.dtype} is not supported", _SUPPORTED)
-    return found if known is None else known.astype(np.int64)
+    return _signed(ev, node, found) if known is None else known.astype(np.int64)
+
+
+def _signed(ev: Evaluator, node: ast.AST, indices: Tensor) -> Tensor:
+    """Indices as NumPy counts: those without a sign become int64, bit by bit."""
+    return cast(ev, node, indices, np.dtype(np.int64)) if indices.dtype.kind == "u" else indices
 
 
 def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], at: int) -> Value:
@@ -151,7 +156,7 @@ def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[V
         ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", _SUPPORTED)
     axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
-    return gather(ev, node, base, array(ev, node.slice, items[at]), axis)
+    return gather(ev, node, base, _signed(ev, node, array(ev, node.slice, items[at])), axis)
 
 
 def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: int) -> Tensor:

@@ -135,6 +135,13 @@ def _binary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return elementwise(ev, node, of(ev).on_bools(node, str(args[""]), a, b), a, b)
 
 
+def _logical_xor(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """Whether one is true and the other is not: what is not 0 is true."""
+    given = (array(ev, node, args["x1"]), array(ev, node, args["x2"]))
+    truths = (x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, Number(0)) for x in given)
+    return elementwise(ev, node, "not_equal", *truths)
+
+
 def _shift(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), numeric(ev, node, args["x2"]))
 
@@ -430,7 +437,8 @@ def whole(ev: Evaluator, node: ast.AST, number: bool | int | float, dtype: np.dt
 
 
 _HANDLERS: Mapping[str, Handler] = {
-    "binary": _binary, "shift": _shift, "unary": _unary, "square": _square, "reciprocal": _reciprocal, "isinf": _isinf,
+    "binary": _binary, "logical_xor": _logical_xor, "shift": _shift, "unary": _unary,
+    "square": _square, "reciprocal": _reciprocal, "isinf": _isinf,
     "isfinite": _isfinite,
     "round": _round, "clip": _clip, "where": _where, "reduce": _reduce, "var": variance, "std": _std, "ptp": _ptp,
     "count_nonzero": _count_nonzero, "norm": _norm, "arg": _arg, "cumsum": _cumsum, "matmul": _matmul, "dot": _dot,

@@ -25,7 +25,7 @@ BINARY: Mapping[str, str] = {
     "maximum": "maximum", "minimum": "minimum", "floor_divide": "floor_div", "mod": "mod", "remainder": "mod", "less": "less",
     "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal", "equal": "equal",
     "not_equal": "not_equal", "logical_and": "logical_and", "logical_or": "logical_or", "bitwise_and": "bit_and",
-    "bitwise_or": "bit_or", "bitwise_xor": "bit_xor", "logical_xor": "logical_xor",
+    "bitwise_or": "bit_or", "bitwise_xor": "bit_xor",
     **{n: n for n in ("hypot", "logaddexp", "fmax", "fmin")},
 }  # fmt: skip
 """NumPy's name -> operation, of two operands."""
@@ -98,6 +98,7 @@ FUNCTIONS: Mapping[str, Signature] = {
         "meshgrid": Signature("meshgrid", ("*xi",), 0, ("indexing",)),
         "square": Signature("square", ("x",), 1),
         "reciprocal": Signature("reciprocal", ("x",), 1),
+        "logical_xor": Signature("logical_xor", ("x1", "x2"), 2),
         "isinf": Signature("isinf", ("x",), 1),
         "isfinite": Signature("isfinite", ("x",), 1),
         "round": Signature("round", ("a", "decimals"), 1),
@@ -140,7 +141,7 @@ FUNCTIONS: Mapping[str, Signature] = {
         "ndim": Signature("ndim", ("a",), 1),
         "size": Signature("size", ("a",), 1),
         "asarray": Signature("asarray", ("a", "dtype"), 1),
-        "ascontiguousarray": Signature("asarray", ("a", "dtype"), 1),
+        "ascontiguousarray": Signature("ascontiguousarray", ("a", "dtype"), 1),
         "array": Signature("array", ("a", "dtype"), 1),
         "zeros": Signature("filled:0", _SHAPE, 1),
         "ones": Signature("filled:1", _SHAPE, 1),

@@ -125,6 +125,9 @@ def _run(ev: Evaluator, node: ast.stmt) -> Flow:
 
 
 def _assign(ev: Evaluator, node: ast.Assign) -> None:
+    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        assign(ev, node.targets[0], _apart(ev.expression(node.value)))
+        return
     value = ev.expression(node.value)
     for target in node.targets:
         assign(ev, target, value)
@@ -193,6 +196,11 @@ def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
         assign(ev, element.value if isinstance(element, ast.Starred) else element, part)
 
 
+def _apart(value: Value) -> Value:
+    """`value` as it is now: a view that nothing names (`x[1:] = x[:-1]`) does not keep its array from being changed."""
+    return Tensor(value.ssa, scalar=value.scalar) if type(value) is Tensor else value
+
+
 def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
     op = _expressions.BINARY.get(type(node.op))
     match node.target:
@@ -200,14 +208,14 @@ def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
             old = ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             if isinstance(old, Poison):
                 ev.expression(target)
-            ev.bind(target.id, _updated(ev, node, op, old, ev.expression(node.value)))
+            ev.bind(target.id, _updated(ev, node, op, old, _apart(ev.expression(node.value))))
         case ast.Subscript() as target:
             owner = ev.expression(target.value)
             place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
             if isinstance(owner, Tensor):
                 items = _expressions.index_items(ev, target.slice)
                 old = ev.domain.load(place, owner, items)
-                right = ev.operand(node.value, ev.expression(node.value))
+                right = ev.operand(node.value, _apart(ev.expression(node.value)))
                 new = _expressions.binary(ev, place, node.op, ev.operand(target, old), right)
                 del old
                 ev.domain.store(target, owner, items, new)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "nbytes", "itemsize")
-_BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal", "logical_xor": "not_equal"}
+_BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
 
 
 class Tracing(Domain):
@@ -73,14 +73,14 @@ class Tracing(Domain):
         if set(kinds) == {"b"}:
             return _BITS[op]
         whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
-        if op != "logical_xor" and all(whole):
+        if all(whole):
             return op.replace("bit_", "bitwise_")
         at = next((v for v, k in zip(operands, kinds, strict=True) if k not in "iub"), operands[0])
         self.ev.fail(
             "F401",
             node,
             f"{op} of {words(at)}",
-            "compare with 0 first" if op == "logical_xor" else "it is for truth values and integers",
+            "it is for truth values and integers",
         )
         return None
 

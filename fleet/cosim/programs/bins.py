@@ -21,7 +21,7 @@ BINS: tuple[Bin, ...] = tuple((op, dtype, layout) for op in (*EXPRESSIONS, *STAT
 """All of them, whether NumPy takes such a call or not."""
 _NUMBER: Mapping[Bin, int] = {b: i for i, b in enumerate(BINS)}
 _TRIES = 6
-"""Draws that CPython has to refuse, and none to take, before a bin is held to be closed."""
+"""Draws that CPython refuses, and none that it takes, until a bin is closed; programs that fleet refuses, until it is given up."""
 
 
 @dataclass
@@ -47,8 +47,9 @@ class Account:
         return number not in self.met and number not in self.refused and self.closed.get(number, 0) >= _TRIES
 
     def open(self) -> list[int]:
-        """Bins that were not met and are not closed."""
-        return [n for n in range(len(BINS)) if n not in self.met and not self.is_closed(n)]
+        """Bins to aim at: not met, not closed, and not refused time and again."""
+        given_up = (n for n, count in self.refused.items() if count >= _TRIES and n not in self.met)
+        return sorted(set(range(len(BINS))) - self.met.keys() - set(given_up) - {n for n in self.closed if self.is_closed(n)})
 
     @property
     def share(self) -> tuple[int, int]:

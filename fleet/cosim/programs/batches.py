@@ -128,7 +128,10 @@ _DTYPE = re.compile(r"\b(?:bool|u?int\d+|float\d+)\b")
 
 
 def kind_of(outcome: Outcome) -> tuple[str, ...]:
-    """What a smaller program must share: the cause, and of dtypes which."""
+    """What a smaller program must share: the cause; of dtypes which, of engines the words that are no names or numbers."""
+    if outcome.cause in ENGINES:
+        first = outcome.said.partition(";")[0]
+        return outcome.cause, " ".join(w for w in first.split() if w.isalpha())
     return (outcome.cause, *(_DTYPE.findall(outcome.said) if outcome.cause == "dtype" else ()))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from fleet.cosim.programs.bins import Account, Bin, aims, number_of
-from fleet.cosim.programs.exactness import is_rough
 from fleet.cosim.programs.hand import MOST_ELEMENTS, Hand, Known, Redraw
 from fleet.cosim.programs.operations import EXPRESSIONS
 from fleet.cosim.programs.statements import STATEMENTS
@@ -145,7 +144,7 @@ class _Drawing:
         x = self._operand(dtype, layout)
         found = self._value(EXPRESSIONS[name](self._hand, x))
         met = [b]
-        if not is_rough(found.text) and self._hand.chance(0.3):
+        if self._hand.chance(0.3):
             outer = self._hand.one(tuple(EXPRESSIONS))
             try:
                 wrapped = self._value(EXPRESSIONS[outer](self._hand, found))
@@ -161,7 +160,7 @@ class _Drawing:
         return self._run([f"{name} = {text}"], name, met)
 
     def _run(self, rows: Sequence[str], name: str, met: Sequence[Bin]) -> Line:
-        """Executes the statement; what it assigns is at hand from now on, unless its last digit is open."""
+        """Executes the statement; what it assigns is at hand from now on."""
         del self._said[:]
         text = "\n".join(rows)
         space = dict(self._space)
@@ -172,8 +171,7 @@ class _Drawing:
         new = [n for n in space if n not in self._space and n[0] in "uvw" and n != "v"]
         found = [self._held(n, space[n]) for n in dict.fromkeys([name, *new])]
         self._space = space
-        if not is_rough(text):
-            self._pool += [Known(k.text, k.value) for k in found]
+        self._pool += [Known(k.text, k.value) for k in found]
         numbers = [n for b in met if (n := number_of(b)) is not None]
         return Line(text, tuple(k.text for k in found), tuple(numbers))
 

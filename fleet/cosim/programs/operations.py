@@ -1,6 +1,6 @@
 """The typed table of operations: each draws the text of one call on an operand, knowing the operand's shape and dtype.
 
-Which functions need not agree in every bit stands in `exactness`. Where a call makes no sense for an operand (an axis of an array
+Where a call makes no sense for an operand (an axis of an array
 without dimensions), drawing raises Redraw; what NumPy itself refuses CPython finds out.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from fleet.cosim.programs.hand import Hand, Known, Redraw
 from fleet.cosim.programs.values import DTYPES
 
-__all__ = ["EXPRESSIONS", "Draw"]
+__all__ = ["EXPRESSIONS", "Draw", "stable"]
 
 Draw = Callable[[Hand, Known], str]
 
@@ -91,6 +91,8 @@ def _method(name: str) -> Draw:
 
 
 def _median(h: Hand, x: Known) -> str:
+    if stable(x):
+        raise Redraw
     return f"np.median({x.text}{', axis=' + str(h.axis(x)) if x.ndim and h.chance(0.7) else ''})"
 
 
@@ -107,7 +109,14 @@ def _norm(h: Hand, x: Known) -> str:
 
 def _sort(h: Hand, x: Known) -> str:
     axis = h.one(("", f", axis={h.axis(x)}"))
-    return f"np.sort({x.text}{axis})"
+    return f"np.sort({x.text}{axis}{stable(x, ', ')})"
+
+
+def stable(x: Known, before: str = "") -> str:
+    """The argument that a sort needs where both zeros are there, which else may come in any order."""
+    flat = x.value.reshape(-1)
+    zeros = flat[flat == 0] if x.dtype.kind == "f" else flat[:0]
+    return f"{before}kind='stable'" if 0 < np.count_nonzero(np.signbit(zeros)) < zeros.size else ""
 
 
 def _argsort(h: Hand, x: Known) -> str:

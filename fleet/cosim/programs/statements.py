@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fleet.cosim.programs.hand import Hand, Known, Redraw
+from fleet.cosim.programs.operations import stable
 
 __all__ = ["STATEMENTS", "Change"]
 
@@ -44,7 +45,8 @@ def _filled(h: Hand, v: str, part: Known) -> list[str]:
 
 
 def _sorted(h: Hand, v: str, part: Known) -> list[str]:
-    return [f"{v}.sort({h.one(('', f'axis={h.axis(part)}'))})"]
+    arguments = (f"axis={h.axis(part)}" if h.chance(0.5) else "", stable(part))
+    return [f"{v}.sort({', '.join(a for a in arguments if a)})"]
 
 
 def _put(h: Hand, v: str, part: Known) -> list[str]:

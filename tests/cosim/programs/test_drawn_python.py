@@ -13,7 +13,6 @@ from fleet.cosim.programs.batches import Order, run_batch
 from fleet.cosim.programs.bins import BINS, Account, aims
 from fleet.cosim.programs.devices import draw_device_program
 from fleet.cosim.programs.drawing import draw_program
-from fleet.cosim.programs.exactness import ROUGH, is_rough, table
 from fleet.cosim.programs.fuzz import fuzz, load_state
 from fleet.cosim.programs.oracle import Model, Oracle, by_cpython, difference
 from fleet.cosim.programs.shrinking import shrink
@@ -101,24 +100,6 @@ def test_every_bit_counts(expected: np.ndarray, found: np.ndarray, cause: str) -
     outcome = difference("return v", [np.asarray(expected)], [np.asarray(found)])
     assert outcome is not None
     assert outcome.cause == cause
-
-
-def test_a_function_of_the_list_may_differ_by_its_ulp_and_no_other_may() -> None:
-    one, next_one = np.float32(1), np.nextafter(np.float32(1), np.float32(2))
-    beyond = np.nextafter(next_one, np.float32(2))
-    text = "    v = np.cosh(a)\n    return v"
-    assert ROUGH["cosh"][0] >= 1
-    assert difference(text, [np.asarray(one)], [np.asarray(next_one)]) is None
-    if ROUGH["cosh"][0] == 1:
-        assert difference(text, [np.asarray(one)], [np.asarray(beyond)]) is not None
-    assert difference(text.replace("cosh", "exp"), [np.asarray(one)], [np.asarray(next_one)]) is not None
-    assert is_rough("np.cosh(a)")
-    assert not is_rough("np.cos(a)")
-
-
-def test_the_list_in_the_docs_is_current() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "fuzzing-programs.md").read_text()
-    assert f"exactness -->\n\n{table()}\n<!--" in text, "python -m fleet.cosim.programs.exactness prints it"
 
 
 def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

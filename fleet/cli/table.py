@@ -83,16 +83,10 @@ def print_verdict(result: CosimResult) -> None:
     _print_loss(result)
     for line in divergence_lines(result):
         click.echo(line)
-    click.secho(f"verdict: {result.verdict.upper()}{_kinds(result)}", fg=_COLOURS[result.verdict], bold=True)
+    kinds = f" ({result.evidence})" if result.evidence else ""
+    click.secho(f"verdict: {result.verdict.upper()}{kinds}", fg=_COLOURS[result.verdict], bold=True)
     for reason in result.reasons:
         click.echo(f"  {reason}")
-
-
-def _kinds(result: CosimResult) -> str:
-    """ " (bench: rtl; model: vm, iss)": what shows that each engine ran, the strongest first."""
-    kinds = {kind: [e.name for e in result.engines if e.evidence == kind] for kind in ("board", "bench", "model")}
-    text = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
-    return f" ({text})" if text else ""
 
 
 def _print_loss(result: CosimResult) -> None:

@@ -450,6 +450,12 @@ class CosimResult:
         """A comparison by name ("rtl-vs-iss"), None when it was not made."""
         return next((c for c in self.comparisons if c.name == name), None)
 
+    @property
+    def evidence(self) -> str:
+        """What shows that each engine ran, the strongest first: "bench: rtl; model: vm, iss"."""
+        kinds = {kind: [e.name for e in self.engines if e.evidence == kind] for kind in ("board", "bench", "model")}
+        return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
+
     def task(self, engine: str) -> TaskMetric | None:
         """The task figure of an engine, None when there is none."""
         return next((t for t in self.tasks if t.engine == engine), None)

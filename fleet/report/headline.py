@@ -25,6 +25,7 @@ class HeadRow:
         agreement: fraction of samples with the golden's class; None without a task.
         check: what it was held to and with what outcome, in words; check_verdict: "pass", "fail", "info" or "".
         ratio: largest error / derived bound, None without a bound; ratio_op: the operation where it stands.
+        evidence: "model", "bench" or "board", "" where it did not run.
         cycles, instructions: None where the engine has none; elapsed_s: wall time.
         required: whether the user named it.
     """
@@ -32,6 +33,7 @@ class HeadRow:
     engine: str
     title: str
     status: str
+    evidence: str
     error: str | None
     metric: str | None
     accuracy: float | None
@@ -87,6 +89,7 @@ def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
         engine=engine.name,
         title=engine_title(engine.name),
         status=engine.status,
+        evidence=engine.evidence,
         error=engine.error,
         metric=task.metric if task else None,
         accuracy=task.value if task else None,

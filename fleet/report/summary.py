@@ -27,12 +27,16 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
         lines += [("" if result.verdict == "pass" else "What held: ") + m(" ".join(found)), ""]
     metric = m(result.tasks[0].metric) if result.tasks else "task figure"
     level = f"{100 * result.tasks[0].confidence:.4g} % " if result.tasks else ""
-    lines += [f"| engine | {metric} | {level}interval | = golden | check | cycles | instructions | time |", "|" + "---|" * 8]
+    lines += [
+        f"| engine | evidence | {metric} | {level}interval | = golden | check | cycles | instructions | time |",
+        "|" + "---|" * 9,
+    ]
     for row in headline(result):
         symbol = _text.SYMBOLS[row.check_verdict] + ": " if row.check_verdict in {"pass", "fail"} else ""
         check = symbol + m(row.check) if row.status == "ran" else "✘ " + m(row.error or row.status)
         cells = [
             m(row.title),
+            row.evidence or _text.ABSENT,
             _text.percent(row.accuracy),
             m(_text.interval(row.low, row.high)),
             _text.percent(row.agreement),

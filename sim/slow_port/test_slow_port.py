@@ -20,7 +20,7 @@ def _smallest_devices() -> list[str]:
     return [min(s.devices.values(), key=size).name for s in sets]
 
 
-@pytest.mark.parametrize(("module", "tests"), [("registers", 6), ("races", 2)])
+@pytest.mark.parametrize(("module", "tests"), [("registers", 6), ("races", 2), ("back_pressure", 1)])
 @pytest.mark.parametrize("device", _smallest_devices())
 def test_register_port(device: str, module: str, tests: int, tmp_path: Path) -> None:
     executable = build(design_of(*find_device(device)))

@@ -14,7 +14,7 @@ from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.cases import Case, CaseRun
 from fleet.cosim.golden import Golden, GoldenChange, Provenance, capture, changes, check, load_golden, store_golden
 from fleet.cosim.model import LoadedModel, load_model
-from fleet.cosim.request import check_ready, check_request, known_engines
+from fleet.cosim.request import bounded_comparisons, check_ready, check_request, installed_engines, known_engines
 from fleet.cosim.result import Comparison, CosimResult, DataProvenance, EngineRun, TaskMetric
 from fleet.cosim.waivers import load_waivers, waivers_of
 from fleet.engines.base import Engine
@@ -22,7 +22,16 @@ from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir.dialect import op_id
 
-__all__ = ["CaseOptions", "GoldenUpdate", "golden_folder", "prepare_golden", "result_folder", "run_case", "waivers_file"]
+__all__ = [
+    "CaseOptions",
+    "GoldenUpdate",
+    "comparisons_of",
+    "golden_folder",
+    "prepare_golden",
+    "result_folder",
+    "run_case",
+    "waivers_file",
+]
 
 
 @dataclass(frozen=True)
@@ -57,10 +66,16 @@ def golden_folder(case: Case, goldens: Path | None = None) -> Path:
     return goldens / case.name
 
 
-def waivers_file(case: Case) -> Path:
-    """waivers.toml beside the case, else in the folder above (which need not exist)."""
-    here = case.path.parent / "waivers.toml"
-    return here if here.exists() else case.path.parent.parent / "waivers.toml"
+def waivers_file(case: Path) -> Path:
+    """waivers.toml beside a case's file, else in the folder above (which need not exist)."""
+    here = case.parent / "waivers.toml"
+    return here if here.exists() else case.parent.parent / "waivers.toml"
+
+
+def comparisons_of(case: Case, engines: Mapping[str, Engine] | None = None) -> frozenset[str]:
+    """Names of the comparisons with a bound that the runs of a case make. engines: instead of the installed ones."""
+    known = installed_engines() if engines is None else engines
+    return frozenset(name for run in case.runs for name in bounded_comparisons(run.engines, known))
 
 
 def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
@@ -78,7 +93,13 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
     if labels is not None and run.samples is not None:
         labels = labels[:rows]
     operations = [op_id(op) for op in loaded.program.operations()]
-    waivers = load_waivers(options.waivers or waivers_file(case))
+    waivers = waivers_of(
+        load_waivers(options.waivers or waivers_file(case.path)),
+        case.name,
+        comparisons_of(case, options.engines),
+        operations,
+        options.today,
+    )
     traces: dict[str, Trace] = {}
     chosen = CosimOptions(
         model=case.model,
@@ -90,7 +111,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
         case=run.name,
         date=options.date,
         command=run.replay(Path.cwd()),
-        waivers=waivers_of(waivers, case.name, operations, options.today),
+        waivers=waivers,
         workdir=options.workdir,
         progress=options.progress,
         on_engine=options.on_engine,
@@ -99,7 +120,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
         engines=options.engines,
         lowering=run.lowering,
     )
-    check_request(loaded.program, labels, run.engines, chosen, known_engines(chosen))
+    check_request(loaded.program, labels, run.engines, chosen, known_engines(chosen), run.at)
     check_ready(loaded.program, run.engines, chosen)
     result = cosim(loaded.program, loaded.inputs, labels, run.engines, chosen)
     if not case.golden:

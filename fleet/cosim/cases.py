@@ -30,9 +30,9 @@ arrays are read, `make` is only shown.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -40,8 +40,22 @@ from typing import Any, cast
 from fleet.cosim.files import write_atomically
 from fleet.cosim.tasks import METRICS
 from fleet.errors import ModelError
+from fleet.isa.toml_file import TomlTable, parse_toml
+from fleet.isa.toml_places import place
 
-__all__ = ["MEMORIES", "TIERS", "Case", "CaseRun", "add_case", "find_cases", "load_case", "parse_case", "select"]
+__all__ = [
+    "MEMORIES",
+    "TIERS",
+    "Case",
+    "CaseRun",
+    "add_case",
+    "find_cases",
+    "good_cases",
+    "load_case",
+    "names_of",
+    "parse_case",
+    "select",
+]
 
 MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall", "timed")
 TIERS: tuple[str, ...] = ("quick", "nightly")
@@ -49,6 +63,7 @@ TIERS: tuple[str, ...] = ("quick", "nightly")
 _WAYS = {"issue": ("regs", "aux"), "load": ("host", "device")}
 """The compile's options that a case may choose, the default first (`fleet.targets.accel.compile`)."""
 
+_ONE = {"memories": "memory", "issues": "issue", "loads": "load"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _MATRIX = ("engines", "devices", "memories", "issues", "loads", "seeds", "samples", "tier")
 _TOP = ("name", "model", "weights", "input", "labels", "metric", "image", "make", "golden", "runs", *_MATRIX)
@@ -68,6 +83,12 @@ class CaseRun:
     tier: str
     issue: str = "regs"
     load: str = "host"
+    places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
+    """What the file names (engine, device) -> file:line."""
+
+    def at(self, option: str, name: str) -> str:
+        """file:line of what the run asks for. option: of the command line that asks for the same; name: an engine, a device."""
+        return self.places.get(name) or self.case.places.get(option.removeprefix("--")) or f"{self.case.path}:1"
 
     @property
     def lowering(self) -> dict[str, Any]:
@@ -91,6 +112,21 @@ class CaseRun:
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """One table of runs: every device on every memory, in every way, with every seed. places: see `CaseRun`."""
+
+    engines: tuple[str, ...]
+    devices: tuple[str, ...]
+    memories: tuple[str, ...]
+    issues: tuple[str, ...]
+    loads: tuple[str, ...]
+    seeds: tuple[int, ...]
+    samples: int | None
+    tier: str
+    places: Mapping[str, str] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Case:
     """A case file. Paths are absolute or relative to the working directory, ready to open."""
 
@@ -104,32 +140,26 @@ class Case:
     image: tuple[int, ...] | None
     make: str | None
     golden: bool
-    matrices: tuple[Mapping[str, Any], ...]
+    matrices: tuple[Matrix, ...]
+    places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
+    """Key of the file -> file:line."""
 
     @property
     def runs(self) -> tuple[CaseRun, ...]:
         """All single runs, in the order of the file."""
         made: list[CaseRun] = []
         for m in self.matrices:
-            devices: Sequence[str | None] = m["devices"] or (None,)
-            memories, seeds = cast("Sequence[str]", m["memories"]), cast("Sequence[int]", m["seeds"])
-            ways = product(cast("Sequence[str]", m["issues"]), cast("Sequence[str]", m["loads"]))
-            for device, memory, (issue, load), seed in product(devices, memories, tuple(ways), seeds):
+            devices: Sequence[str | None] = m.devices or (None,)
+            for device, memory, issue, load, seed in product(devices, m.memories, m.issues, m.loads, m.seeds):
                 run_id = f"{device}-{memory}-{seed}" if device else f"host-{seed}"
                 run_id += "".join(f"-{way}" for way in (issue, load) if way not in ("regs", "host"))
-                made.append(CaseRun(self, run_id, m["engines"], device, memory, seed, m["samples"], m["tier"], issue, load))
+                made.append(CaseRun(self, run_id, m.engines, device, memory, seed, m.samples, m.tier, issue, load, m.places))
         ids = [run.id for run in made]
-        return tuple(_with_id(run, f"{run.id}-{run.samples or 'all'}") if ids.count(run.id) > 1 else run for run in made)
-
-
-def _with_id(run: CaseRun, run_id: str) -> CaseRun:
-    from dataclasses import replace
-
-    return replace(run, id=run_id)
+        return tuple(replace(r, id=f"{r.id}-{r.samples or 'all'}") if ids.count(r.id) > 1 else r for r in made)
 
 
 def load_case(path: Path) -> Case:
-    """Reads a case file. Raises ModelError naming file and key."""
+    """Reads a case file. Raises ModelError naming file, line and key."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -139,90 +169,60 @@ def load_case(path: Path) -> Case:
 
 
 def parse_case(text: str, path: Path) -> Case:
-    """A case out of TOML text. Raises ModelError naming file and key."""
-    where = str(path)
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"not TOML: {error}", where=where) from error
-    _known(table, _TOP, where, "")
-    name = _string(table, "name", where)
-    if name is None or not _NAME.fullmatch(name):
-        raise ModelError("name: expected letters, digits, '_', '-' and '.'", where=where)
-    model = _string(table, "model", where)
-    if model is None:
-        raise ModelError('model: expected "path.py:function" or "path.onnx"', where=where)
-    metric = _string(table, "metric", where)
-    if metric is not None and metric not in METRICS:
-        raise ModelError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}", where=where)
-    golden = table.get("golden", True)
-    if not isinstance(golden, bool):
-        raise ModelError(f"golden: expected true or false, got {golden!r}", where=where)
-    files = {key: _path(table, key, path) for key in ("weights", "input", "labels")}
+    """A case out of TOML text. Raises ModelError naming file, line and key."""
+    file = parse_toml(text, path)
+    file.only(*_TOP)
+    name = str(file.get("name", "letters, digits, '_', '-' and '.'", lambda v: isinstance(v, str) and bool(_NAME.fullmatch(v))))
+    if "model" not in file:
+        raise file.wrong("model", 'model is missing: "path.py:function" or "path.onnx"')
+    metric = file.chosen("metric", METRICS, "") or None
+    files = {key: _path(file, key) for key in ("weights", "input", "labels")}
     if files["labels"] is not None and files["input"] is None:
-        raise ModelError("labels: mean nothing without input", where=where)
+        raise file.wrong("labels", "labels mean nothing without input")
     if metric is not None and files["labels"] is None:
-        raise ModelError("metric: needs labels", where=where)
-    defaults = {key: table[key] for key in _MATRIX if key in table}
-    raw = table.get("runs", [{}])
-    if not isinstance(raw, list) or not raw or not all(isinstance(r, dict) for r in cast("list[Any]", raw)):
-        raise ModelError("runs: expected tables [[runs]]", where=where)
-    matrices: list[Mapping[str, Any]] = []
-    for i, run in enumerate(cast("list[dict[str, Any]]", raw)):
-        label = f"runs[{i}]." if "runs" in table else ""
-        _known(run, _MATRIX, where, label)
-        matrices.append(_matrix({**defaults, **run}, where, label))
+        raise file.wrong("metric", "metric needs labels")
+    image = file.get("image", "[height, width]", _is_size) if "image" in file else None
+    matrices = tuple(map(_matrix, _runs(file)))
     made = Case(
         name=name,
         path=path,
-        model=_model(model, path),
+        model=_normal(path.parent / file.text("model")),
         weights=files["weights"],
         input=files["input"],
         labels=files["labels"],
         metric=metric,
-        image=_image(table, where),
-        make=_string(table, "make", where),
-        golden=golden,
-        matrices=tuple(matrices),
+        image=None if image is None else tuple(image),
+        make=file.optional_text("make"),
+        golden=file.boolean("golden", True),
+        matrices=matrices,
+        places={key: file.at(key) for key in file.values},
     )
     ids = [run.id for run in made.runs]
     if twice := next((i for i in ids if ids.count(i) > 1), None):
-        raise ModelError(f"runs: '{twice}' stands twice", where=where)
+        raise file.wrong("runs", f"run '{twice}' stands twice")
     return made
 
 
-def _known(table: Mapping[str, Any], keys: Sequence[str], where: str, label: str) -> None:
-    if unknown := [k for k in table if k not in keys]:
-        raise ModelError(f"{label}{unknown[0]}: no such key; expected {', '.join(keys)}", where=where)
+def _runs(file: TomlTable) -> tuple[TomlTable, ...]:
+    """The tables of runs, with the file's own keys as defaults; the file itself where it has none."""
+    if "runs" not in file:
+        return (file,)
+    tables = file.tables("runs")
+    if not tables:
+        raise file.wrong("runs", "runs is [], expected tables [[runs]]")
+    for table in tables:
+        table.only(*_MATRIX)
+    return tuple(replace(table, defaults=file) for table in tables)
 
 
-def _string(table: Mapping[str, Any], key: str, where: str) -> str | None:
-    value = table.get(key)
-    if value is not None and (not isinstance(value, str) or not value.strip()):
-        raise ModelError(f"{key}: expected a text, got {value!r}", where=where)
-    return value
+def _path(file: TomlTable, key: str) -> Path | None:
+    value = file.optional_text(key)
+    return None if value is None else Path(_normal(file.path.parent / value))
 
 
-def _path(table: Mapping[str, Any], key: str, case: Path) -> Path | None:
-    value = _string(table, key, str(case))
-    return None if value is None else Path(_normal(case.parent / value))
-
-
-def _image(table: Mapping[str, Any], where: str) -> tuple[int, ...] | None:
-    value: Any = table.get("image")
-    if value is None:
-        return None
-    if (
-        not isinstance(value, list)
-        or len(cast("list[Any]", value)) != 2
-        or not all(type(n) is int and n > 0 for n in cast("list[Any]", value))
-    ):
-        raise ModelError(f"image: expected [height, width], got {value!r}", where=where)
-    return tuple(int(n) for n in cast("list[Any]", value))
-
-
-def _model(spec: str, case: Path) -> str:
-    return _normal(case.parent / spec)
+def _is_size(value: Any) -> bool:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return len(items) == 2 and all(type(n) is int and n > 0 for n in items)
 
 
 def _normal(path: Path) -> str:
@@ -233,43 +233,46 @@ def _normal(path: Path) -> str:
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
-def _matrix(table: Mapping[str, Any], where: str, label: str) -> Mapping[str, Any]:
-    engines = _strings(table, "engines", where, label, ())
+def _matrix(table: TomlTable) -> Matrix:
+    engines, devices = table.texts("engines"), table.texts("devices")
     if not engines:
-        raise ModelError(f"{label}engines: expected a list of engine names", where=where)
-    memories = _strings(table, "memories", where, label, ("ideal",))
-    if wrong := [m for m in memories if m not in MEMORIES]:
-        raise ModelError(f"{label}memories: expected {', '.join(MEMORIES)}, got {wrong[0]!r}", where=where)
-    ways: dict[str, tuple[str, ...]] = {}
-    for key, known in _WAYS.items():
-        ways[f"{key}s"] = _strings(table, f"{key}s", where, label, known[:1])
-        if wrong := [w for w in ways[f"{key}s"] if w not in known]:
-            raise ModelError(f"{label}{key}s: expected {', '.join(known)}, got {wrong[0]!r}", where=where)
-    seeds: Any = table.get("seeds", [0])
-    if not isinstance(seeds, list) or not seeds or not all(type(s) is int and s >= 0 for s in cast("list[Any]", seeds)):
-        raise ModelError(f"{label}seeds: expected a list of integers from 0 up, got {seeds!r}", where=where)
-    samples: Any = table.get("samples")
-    if samples is not None and (type(samples) is not int or samples < 1):
-        raise ModelError(f"{label}samples: expected an integer from 1 up, got {samples!r}", where=where)
-    tier: Any = table.get("tier", "quick")
-    if tier not in TIERS:
-        raise ModelError(f"{label}tier: expected {' or '.join(TIERS)}, got {tier!r}", where=where)
-    devices = _strings(table, "devices", where, label, ())
-    return {
-        "engines": engines, "devices": devices, "memories": memories if devices else memories[:1],
-        "seeds": tuple(cast("list[int]", seeds)), "samples": samples, "tier": tier,
-        **{key: values if devices else values[:1] for key, values in ways.items()},
-    }  # fmt: skip
+        raise table.wrong("engines", "no engines are named", hint='for example engines = ["vm", "cpython"]')
+    memories = _known(table, "memories", MEMORIES)
+    ways = [_known(table, f"{key}s", known) for key, known in _WAYS.items()]
+    issues, loads = ways if devices else [way[:1] for way in ways]
+    return Matrix(
+        engines=engines,
+        devices=devices,
+        memories=memories if devices else memories[:1],
+        issues=issues,
+        loads=loads,
+        seeds=table.integers("seeds", 0, (0,)),
+        samples=table.integer("samples", 1) if "samples" in table else None,
+        tier=table.chosen("tier", TIERS, TIERS[0]),
+        places={name: table.at(key, name) for key, names in (("engines", engines), ("devices", devices)) for name in names},
+    )
 
 
-def _strings(table: Mapping[str, Any], key: str, where: str, label: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    value: Any = table.get(key)
-    if value is None:
-        return default
-    items = cast("list[Any]", value) if isinstance(value, list) else [None]
-    if not items or not all(isinstance(v, str) and v for v in items) or len(set(items)) != len(items):
-        raise ModelError(f"{label}{key}: expected a list of different names, got {value!r}", where=where)
-    return tuple(str(v) for v in items)
+def _known(table: TomlTable, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """A list of words of which all are known; the first of these where the key is missing."""
+    found = table.texts(key, known[:1])
+    if wrong := [word for word in found if word not in known]:
+        raise table.wrong(key, f"{_ONE[key]} '{wrong[0]}' is unknown", hint=f"known are {', '.join(known)}", value=wrong[0])
+    return found
+
+
+def good_cases(folder: Path) -> tuple[Case, ...]:
+    """The cases of a folder that can be read, by file name."""
+    found: list[Case] = []
+    for path in sorted(folder.glob("*.toml")):
+        with suppress(ModelError):
+            found.append(load_case(path))
+    return tuple(found)
+
+
+def names_of(folder: Path) -> Mapping[Path, str]:
+    """File -> name, of the cases of a folder that can be read."""
+    return {case.path: case.name for case in good_cases(folder)}
 
 
 def find_cases(folder: Path) -> tuple[Case, ...]:
@@ -278,7 +281,7 @@ def find_cases(folder: Path) -> tuple[Case, ...]:
     names = [c.name for c in cases]
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise ModelError(f"name: '{name}' is taken by {cases[names.index(name)].path}", where=str(cases[i].path))
+            raise ModelError(f"name '{name}' is taken by {cases[names.index(name)].path}", where=place(cases[i].path, "name"))
     return cases
 
 
@@ -301,7 +304,7 @@ def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
 
     if path.exists():
         raise ModelError("is already there", where=str(path), hint="edit it, or choose another name")
-    if path.parent.is_dir() and any(c.name == keys.get("name") for c in find_cases(path.parent)):
+    if path.parent.is_dir() and keys.get("name") in names_of(path.parent).values():
         raise ModelError(f"name: a case '{keys['name']}' is already in this folder", where=str(path))
     lines: list[str] = []
     for key in [k for k in _TOP if k != "runs"]:
@@ -311,7 +314,8 @@ def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
         if key in {"model", "weights", "input", "labels"}:
             value = os.path.relpath(Path(str(value)).absolute(), path.parent.absolute())
         lines.append(f"{key} = {_toml(value)}")
-    _known(keys, _TOP, str(path), "")
+    if unknown := [key for key in keys if key not in _TOP]:
+        raise ModelError(f"unknown key {unknown[0]}", where=str(path), hint=f"known are {', '.join(_TOP)}")
     text = "\n".join(lines) + "\n"
     case = parse_case(text, path)
     write_atomically(path, text.encode())

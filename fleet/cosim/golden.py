@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +33,7 @@ from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
+from fleet.isa.toml_file import read_toml
 
 __all__ = ["Golden", "GoldenChange", "Provenance", "capture", "changes", "check", "load_golden", "store_golden"]
 
@@ -134,25 +134,28 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _refused(what: str, *, where: str | None = None, hint: str | None = None) -> FleetError:
+    return ComparisonFailure(f"provenance cannot be read ({what})", where=where, hint=hint or _HINT)
+
+
 def load_golden(folder: Path) -> Golden:
     """Reads a golden. Raises ComparisonFailure when it is missing or its checksum is not the one in the provenance."""
     toml, npz = folder / "provenance.toml", folder / "golden.npz"
     if not toml.exists() or not npz.exists():
         missing = npz if toml.exists() else toml
         raise ComparisonFailure("there is no golden", where=str(missing), hint='make one with `fleet golden update --reason "..."`')
-    try:
-        table = tomllib.loads(toml.read_text(encoding="utf-8"))
-        if table.pop("format", None) != FORMAT:
-            raise ComparisonFailure(f"format: expected {FORMAT}", where=str(toml), hint=_HINT)
-        sha256 = str(table.pop("golden_sha256"))
-        provenance = Provenance(
-            **{key: str(table[key]) for key in _SCALARS if key != "seed"},
-            seed=int(table["seed"]),
-            tools=dict(cast("dict[str, str]", table["tools"])),
-            descriptions=dict(cast("dict[str, str]", table["descriptions"])),
-        )
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise ComparisonFailure(f"provenance cannot be read ({error})", where=str(toml), hint=_HINT) from error
+    file = read_toml(toml, _refused)
+    file.only("format", *_SCALARS, "golden_sha256", "tools", "descriptions")
+    if file.integer("format", 1) != FORMAT:
+        raise file.wrong("format", f"format is {file.values['format']}, expected {FORMAT}")
+    tools, descriptions = file.table("tools"), file.table("descriptions")
+    provenance = Provenance(
+        **{key: file.text(key) for key in _SCALARS if key != "seed"},
+        seed=file.integer("seed", 0),
+        tools={key: tools.text(key) for key in tools.values},
+        descriptions={key: descriptions.text(key) for key in descriptions.values},
+    )
+    sha256 = file.text("golden_sha256")
     try:
         arrays = read_npz(npz, sha256, recorded_in="provenance.toml", hint=_HINT)
     except ModelError as error:

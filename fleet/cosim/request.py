@@ -2,52 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.cosim.result import ROUNDED
 from fleet.cosim.stream import open_stream
 from fleet.cosim.tasks import METRICS, check_labels, class_output
 from fleet.engines.base import Engine
-from fleet.errors import FleetError, ModelError, SetupError
+from fleet.errors import DeviceError, FleetError, ModelError, SetupError
 from fleet.ir.program import Program
 
 if TYPE_CHECKING:
     from fleet.cosim.campaign import CosimOptions
 
-__all__ = ["check_ready", "check_request", "known_engines"]
+__all__ = ["bounded_comparisons", "check_ready", "check_request", "installed_engines", "known_engines"]
 
 
 def known_engines(options: CosimOptions) -> Mapping[str, Engine]:
     """Name -> engine: those of the options, else the installed ones."""
-    if options.engines is not None:
-        return options.engines
+    return options.engines if options.engines is not None else installed_engines()
+
+
+def installed_engines() -> Mapping[str, Engine]:
+    """Name -> engine, of all that are installed."""
     from fleet.engines.registry import engines as registered
 
     return {name: info.engine for name, info in registered().items()}
 
 
+def _option(option: str, name: str) -> str:
+    del name
+    return option
+
+
 def check_request(
-    program: Program, labels: np.ndarray | None, engines: Sequence[str], options: CosimOptions, known: Mapping[str, Engine]
-) -> None:
-    """Raises FleetError for what makes the whole run senseless: names, no device, labels or a metric that do not fit."""
+    program: Program, labels: np.ndarray | None, engines: Sequence[str], options: CosimOptions, known: Mapping[str, Engine],
+    at: Callable[[str, str], str] = _option,
+) -> None:  # fmt: skip
+    """Raises FleetError for what makes the whole run senseless: names, no device, labels or a metric that do not fit.
+
+    at: where an option's name was given, for messages: the option itself, or a line of a case.
+    """
     hint = f"choose among {', '.join(sorted(known))}"
     if unknown := [e for e in engines if e not in known]:
-        raise FleetError(f"no engine '{unknown[0]}'", where="--engines", hint=hint)
+        raise FleetError(f"no engine '{unknown[0]}'", where=at("--engines", unknown[0]), hint=hint)
     if not engines:
-        raise FleetError("no engine was named", where="--engines", hint=hint)
+        raise FleetError("no engine was named", where=at("--engines", ""), hint=hint)
     accelerated = _accelerated(engines, known)
     if accelerated and options.device is None:
-        raise FleetError(f"engine '{accelerated[0]}' needs a device", where="--device", hint="name one, for example hbm_small")
+        raise FleetError(
+            f"engine '{accelerated[0]}' needs a device",
+            where=at("--device", accelerated[0]),
+            hint="name one, for example hbm_small",
+        )
+    if accelerated and options.device is not None:
+        _check_device(options.device, at("--device", options.device))
     if options.metric not in {None, *METRICS}:
-        raise FleetError(f"no metric '{options.metric}'", where="--metric", hint=f"choose among {', '.join(METRICS)}")
+        raise FleetError(f"no metric '{options.metric}'", where=at("--metric", ""), hint=f"choose among {', '.join(METRICS)}")
     if labels is not None:
         check_labels(program, labels, options.data.labels or "labels")
     if options.metric and class_output(program) is None:
-        raise ModelError("the model returns no argmax, so it has no accuracy", where=program.source_name, hint="leave --metric out")
+        raise ModelError(
+            "the model returns no argmax, so it has no accuracy", where=program.source_name, hint="leave the metric out"
+        )
     if options.metric and labels is None:
-        raise ModelError(f"metric {options.metric} needs labels", where="--metric", hint="give them with --labels, or leave it out")
+        raise ModelError(f"metric {options.metric} needs labels", where=at("--metric", ""), hint="give labels, or leave it out")
 
 
 def check_ready(program: Program, engines: Sequence[str], options: CosimOptions) -> None:
@@ -70,5 +91,28 @@ def check_ready(program: Program, engines: Sequence[str], options: CosimOptions)
         open_stream(program, options.device, options.lowering)
 
 
+def _check_device(device: str, where: str) -> None:
+    from fleet.isa.registry import find_device
+
+    try:
+        find_device(device)
+    except DeviceError as error:
+        raise DeviceError(error.what, where=error.where or where, hint=error.hint) from error
+
+
 def _accelerated(engines: Sequence[str], known: Mapping[str, Engine]) -> list[str]:
     return [e for e in dict.fromkeys(engines) if known[e].target == "accel"]
+
+
+def bounded_comparisons(engines: Sequence[str], known: Mapping[str, Engine]) -> tuple[str, ...]:
+    """Names of the comparisons with a bound that `cosim` makes of these engines; an unknown engine makes none."""
+    made: list[str] = []
+    for name in dict.fromkeys(engines):
+        target = known[name].target if name in known else None
+        if target == "source":
+            made.append(f"vm-vs-{name}")
+        elif target == "accel":
+            made.append(f"iss-vs-{ROUNDED}")
+        elif target is not None and name != "vm":
+            made.append(f"{name}-vs-vm")
+    return tuple(dict.fromkeys(made))

@@ -8,28 +8,31 @@
     reason = "why this may be beyond its bound for now"
     expires = 2026-01-31
 
-An expired waiver fails the regression, and so does one that names no case or no operation: it would hide what comes next.
+An expired waiver fails the regression, and so does one for more than a year, or one that names no case, no comparison with a bound
+that the case has, or no operation: it would hide what comes next.
 """
 
 from __future__ import annotations
 
 import datetime
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
-from fleet.errors import ComparisonFailure, ModelError
+from fleet.errors import ComparisonFailure
+from fleet.isa.toml_file import read_toml
 
-__all__ = ["Waiver", "check_waivers", "load_waivers", "waivers_of"]
+__all__ = ["LONGEST", "Waiver", "check_waivers", "load_waivers", "waivers_of"]
 
-_KEYS = ("case", "comparison", "op", "owner", "reason", "expires")
+LONGEST = datetime.timedelta(days=366)
+"""No waiver lasts longer from today on: its owner looks at it again."""
+
+_TEXTS = ("case", "comparison", "op", "owner", "reason")
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """One exception; where: file and number, for messages."""
+    """One exception; places: key -> file:line, for messages."""
 
     case: str
     comparison: str
@@ -37,66 +40,66 @@ class Waiver:
     owner: str
     reason: str
     expires: datetime.date
-    where: str
+    places: Mapping[str, str] = field(compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.owner}: {self.reason} (until {self.expires.isoformat()})"
 
 
 def load_waivers(path: Path) -> tuple[Waiver, ...]:
-    """Reads the file; a missing file holds no waiver. Raises ModelError naming file and key."""
+    """Reads the file; a missing file holds no waiver. Raises ModelError naming file, line and key."""
     if not path.exists():
         return ()
-    where = str(path)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ModelError(f"not TOML: {error}", where=where) from error
-    if unknown := [k for k in table if k != "waiver"]:
-        raise ModelError(f"{unknown[0]}: no such key; expected tables [[waiver]]", where=where)
-    entries: Any = table.get("waiver", [])
-    if not isinstance(entries, list):
-        raise ModelError("waiver: expected tables [[waiver]]", where=where)
+    file = read_toml(path)
+    file.only("waiver")
     found: list[Waiver] = []
-    for i, entry in enumerate(cast("list[Any]", entries)):
-        label = f"waiver[{i}]"
-        if not isinstance(entry, dict):
-            raise ModelError(f"{label}: expected a table", where=where)
-        values = cast("dict[str, Any]", entry)
-        if wrong := sorted(values.keys() ^ set(_KEYS)):
-            what = "missing" if wrong[0] in _KEYS else "no such key"
-            raise ModelError(f"{label}.{wrong[0]}: {what}; expected {', '.join(_KEYS)}", where=where)
-        for key in _KEYS[:-1]:
-            if not isinstance(values[key], str) or not values[key].strip():
-                raise ModelError(f"{label}.{key}: expected a text, got {values[key]!r}", where=where)
-        expires = values["expires"]
-        if not isinstance(expires, datetime.date) or isinstance(expires, datetime.datetime):
-            raise ModelError(f"{label}.expires: expected a date like 2026-01-31, got {expires!r}", where=where)
-        texts = [str(values[key]) for key in _KEYS[:-1]]
-        found.append(Waiver(*texts, expires=expires, where=f"{where}, {label}"))
+    for entry in file.tables("waiver"):
+        entry.need(*_TEXTS, "expires")
+        entry.only(*_TEXTS, "expires")
+        places = {key: entry.at(key) for key in (*_TEXTS, "expires")}
+        found.append(Waiver(*map(entry.text, _TEXTS), expires=entry.date("expires"), places=places))
     return tuple(found)
 
 
-def check_waivers(waivers: Sequence[Waiver], today: datetime.date, cases: Collection[str] | None = None) -> None:
-    """Raises ComparisonFailure for an expired waiver, or one whose case is not among `cases` (None: not checked)."""
+def check_waivers(
+    waivers: Sequence[Waiver], today: datetime.date, comparisons: Mapping[str, Collection[str]] | None = None
+) -> None:  # fmt: skip
+    """Raises ComparisonFailure for a waiver that is expired, ends too late, or names what does not exist.
+
+    comparisons: case -> names of the comparisons with a bound that its runs make; None: not checked.
+    """
     for w in waivers:
         if w.expires < today:
             what = f"the waiver of {w.op} in {w.case} by {w.owner} expired on {w.expires.isoformat()} ({w.reason})"
-            raise ComparisonFailure(what, where=w.where, hint="mend the cause, or let its owner renew it")
-        if cases is not None and w.case not in cases:
-            raise ComparisonFailure(f"the waiver names case '{w.case}', which does not exist", where=w.where, hint="remove it")
+            raise ComparisonFailure(what, where=w.places["expires"], hint="mend the cause, or let its owner renew it")
+        if w.expires > today + LONGEST:
+            what = f"the waiver of {w.op} in {w.case} ends on {w.expires.isoformat()}, more than a year from today"
+            raise ComparisonFailure(what, where=w.places["expires"], hint="give a day within a year, and renew it then if need be")
+        if comparisons is None:
+            continue
+        if w.case not in comparisons:
+            what = f"the waiver names case '{w.case}', which does not exist"
+            raise ComparisonFailure(what, where=w.places["case"], hint="remove it")
+        if w.comparison not in comparisons[w.case]:
+            what = f"the waiver names comparison '{w.comparison}', which {w.case} does not hold to a bound"
+            known = ", ".join(sorted(comparisons[w.case])) or "none"
+            raise ComparisonFailure(what, where=w.places["comparison"], hint=f"those are {known}; correct it or remove it")
 
 
 def waivers_of(
-    waivers: Sequence[Waiver], case: str, operations: Collection[str], today: datetime.date
+    waivers: Sequence[Waiver], case: str, comparisons: Collection[str], operations: Collection[str], today: datetime.date
 ) -> Mapping[str, Mapping[str, str]]:
-    """comparison -> operation id -> text, for one case. Raises ComparisonFailure for an unknown operation or an expired one."""
+    """comparison -> operation id -> text, for one case.
+
+    comparisons: names of those of the case that have a bound, in any of its runs. Raises ComparisonFailure as `check_waivers`, and
+    for an operation that is not among `operations`.
+    """
     table: dict[str, dict[str, str]] = {}
     mine = [w for w in waivers if w.case == case]
-    check_waivers(mine, today)
+    check_waivers(mine, today, {case: comparisons})
     for w in mine:
         if w.op not in operations:
             what = f"the waiver names operation '{w.op}', which {case} does not have"
-            raise ComparisonFailure(what, where=w.where, hint="remove it")
+            raise ComparisonFailure(what, where=w.places["op"], hint="remove it")
         table.setdefault(w.comparison, {})[w.op] = str(w)
     return table

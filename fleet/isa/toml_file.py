@@ -63,8 +63,10 @@ class TomlTable:
 
     def get(self, key: str, expected: str, fits: Callable[[Any], bool]) -> Any:
         """A value that `fits`; expected: what fits, in words. Raises if the key is missing or its value does not fit."""
+        if key not in self.values and self.defaults is not None and key in self.defaults:
+            return self.defaults.get(key, expected, fits)
         self.need(key)
-        value = self.values[key] if key in self.values else cast("TomlTable", self.defaults).values[key]
+        value = self.values[key]
         if not fits(value):
             raise self.wrong(key, f"{self._dotted(key)} is {_shown(value)}, expected {expected}")
         return value

@@ -39,7 +39,7 @@ class Places:
         """
         best, length = 1, 0
         for entry in self._entries:
-            if entry.key == key:
+            if entry.key in (key, f"{key}[0]"):
                 return self._of_value(entry, value)
             if (key.startswith((f"{entry.key}.", f"{entry.key}["))) and len(entry.key) > length:
                 best, length = entry.first, len(entry.key)

@@ -80,7 +80,7 @@ def test_a_missing_or_edited_golden_fails(made, tmp_path: Path):
         load_golden(folder)
     text = (folder / "provenance.toml").read_text()
     (folder / "provenance.toml").write_text(text.replace("format = 1", "format = 2"))
-    with pytest.raises(ComparisonFailure, match="format: expected 1"):
+    with pytest.raises(ComparisonFailure, match="format is 2, expected 1"):
         load_golden(folder)
     (folder / "provenance.toml").write_text(text.replace("seed = 0", ""))
     with pytest.raises(ComparisonFailure, match="provenance cannot be read"):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ from fleet.cosim.files import write_atomically
 from fleet.engines.rtl_sim.build import copy_name
 from fleet.engines.rtl_sim.tools import find_coverage_tool
 from fleet.errors import FleetError, ModelError
+from fleet.isa.toml_file import read_toml
 
 __all__ = ["Exclusion", "ModuleCoverage", "RtlCoverage", "load_exclusions", "load_rtl", "measure", "merge_counts"]
 
@@ -99,16 +99,16 @@ def load_rtl(path: Path) -> RtlCoverage:
 
 
 def load_exclusions(path: Path | None) -> list[Exclusion]:
-    """The `[[exclude]]` tables of a TOML file: file, text, reason. Raises ModelError for any other content."""
+    """The `[[exclude]]` tables of a TOML file: file, text, reason. Raises ModelError naming file, line and key."""
     if path is None:
         return []
-    try:
-        rows = cast("list[dict[str, str]]", tomllib.loads(path.read_text(encoding="utf-8")).get("exclude", []))
-        found = [Exclusion(r["file"], r["text"].strip(), r["reason"].strip()) for r in rows]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ModelError(f"expected [[exclude]] with file, text and reason ({error})", where=str(path)) from error
-    if any(not e.reason for e in found):
-        raise ModelError("an exclusion has no reason", where=str(path))
+    table = read_toml(path)
+    table.only("exclude")
+    found: list[Exclusion] = []
+    for entry in table.tables("exclude"):
+        entry.need("file", "text", "reason")
+        entry.only("file", "text", "reason")
+        found.append(Exclusion(entry.text("file"), entry.text("text").strip(), entry.text("reason").strip()))
     return found
 
 

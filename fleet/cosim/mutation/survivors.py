@@ -15,19 +15,17 @@ model expects changes within its gate). `test`, where there is one, names the te
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
-from fleet.errors import ModelError
+from fleet.isa.toml_file import read_toml
 
 __all__ = ["KINDS", "Judged", "load_survivors"]
 
 KINDS = ("equivalent", "performance", "cost")
-_KEYS = {"id", "place", "kind", "reason"}
-_MORE = {"test"}
+_KEYS = ("id", "place", "kind", "reason")
+_TEST = "test"
 
 
 @dataclass(frozen=True)
@@ -42,28 +40,19 @@ class Judged:
 
 
 def load_survivors(path: Path) -> Mapping[str, Judged]:
-    """By id; nothing where there is no file. Raises ModelError for a file that is none, with what is wrong."""
+    """By id; nothing where there is no file. Raises ModelError naming file, line and key."""
     if not path.exists():
         return {}
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ModelError(f"no list of survivors ({error})", where=str(path), hint="expected [[survivor]] tables") from error
+    file = read_toml(path)
+    file.only("survivor")
     found: dict[str, Judged] = {}
-    entries: Any = table.get("survivor", [])
-    if set(table) - {"survivor"} or not isinstance(entries, list):
-        raise ModelError("expected [[survivor]] tables and nothing else", where=str(path))
-    for number, entry in enumerate(cast("list[Any]", entries), 1):
-        where = f"{path}, survivor {number}"
-        if not isinstance(entry, dict):
-            raise ModelError("expected a table", where=where)
-        texts = {str(k): v for k, v in cast("dict[Any, Any]", entry).items()}
-        if set(texts) - _MORE != _KEYS or not all(isinstance(v, str) and v.strip() for v in texts.values()):
-            raise ModelError(f"expected the texts {', '.join(sorted(_KEYS))}", where=where)
-        judged = Judged(**texts)
+    for entry in file.tables("survivor"):
+        entry.need(*_KEYS)
+        entry.only(*_KEYS, _TEST)
+        judged = Judged(*map(entry.text, _KEYS), test=entry.optional_text(_TEST) or "")
         if judged.kind not in KINDS:
-            raise ModelError(f"kind '{judged.kind}' is none", where=where, hint=f"one of {', '.join(KINDS)}")
+            raise entry.wrong("kind", f"kind '{judged.kind}' is unknown", hint=f"known are {', '.join(KINDS)}")
         if judged.id in found:
-            raise ModelError(f"'{judged.id}' stands there twice", where=where)
+            raise entry.wrong("id", f"id '{judged.id}' stands there twice")
         found[judged.id] = judged
     return found

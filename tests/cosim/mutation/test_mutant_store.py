@@ -79,11 +79,11 @@ def test_judged_survivors_are_no_holes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (GOOD.replace("equivalent", "fine"), "kind 'fine' is none"),
-        (GOOD + GOOD, "stands there twice"),
-        (GOOD.replace('reason = "never both"\n', ""), "expected the texts"),
-        ("a = 1\n", "tables and nothing else"),
-        ("[[survivor", "no list of survivors"),
+        (GOOD.replace("equivalent", "fine"), ":4: kind 'fine' is unknown; known are equivalent"),
+        (GOOD + GOOD, ":7: id '0123456789' stands there twice"),
+        (GOOD.replace('reason = "never both"\n', ""), r":1: survivor\[0\].reason is missing"),
+        ("a = 1\n", ":1: unknown key a"),
+        ("[[survivor", ":1: not TOML"),
     ],
 )
 def test_a_wrong_list_of_survivors_is_refused(tmp_path: Path, text: str, says: str) -> None:

@@ -9,7 +9,10 @@ import pytest
 def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> None:
     from fleet.report.campaign import CampaignEntry, write_campaign
 
-    entries = [CampaignEntry(r.name, r.result, r.error, r.replay, r.model, r.device, r.memory) for r in records]
+    entries = [
+        CampaignEntry(r.name, r.result, r.error, r.replay, r.model, r.device, r.memory, r.kind, r.outcome, r.seconds, r.file)
+        for r in records
+    ]
     files = write_campaign(entries, folder)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:

@@ -2,43 +2,27 @@
 
 A file is a case when it is a `.toml` in a folder named `cases`. `pytest sim/` collects sim/cases and the cases that
 installed instruction sets bring; quick runs by default, all with --nightly. Every run stores its result under
-`<--fleet-report>/<case>/<run id>/result.json`. At the end hook `pytest_fleet_campaign` gets all of them (sim/conftest.py
-makes the report out of it). Nothing of fleet is imported before a case is collected.
+`<--fleet-report>/<case>/<run id>/result.json`. At the end hook `pytest_fleet_campaign` gets a record of everything that was
+collected (sim/conftest.py makes the report out of it), and the session ends with an exit code of fleet's table
+(`fleet.cosim.pytest_campaign`). Nothing of fleet but its errors is imported before a case is collected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fleet.cosim.pytest_bundles import BundleFile, close_runners, is_bundle
+from fleet.cosim.pytest_campaign import CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
+from fleet.errors import ExitCode, FleetError
 
 if TYPE_CHECKING:
     from fleet.cosim.cases import CaseRun
-    from fleet.cosim.waivers import Waiver
 
 __all__ = ["CampaignRecord", "CaseFile", "CaseItem"]
-
-
-@dataclass(frozen=True)
-class CampaignRecord:
-    """One run for the campaign's report.
-
-    name: "digits[hbm_small-ideal-0]"; result: the stored result.json, None when there is none; error: why, one line;
-    replay: the one command that runs it again; model, device, memory: for the matrix where there is no result.
-    """
-
-    name: str
-    result: Path | None
-    error: str | None
-    replay: str
-    model: str
-    device: str
-    memory: str
 
 
 class Hooks:
@@ -46,7 +30,7 @@ class Hooks:
 
     @pytest.hookspec
     def pytest_fleet_campaign(self, config: pytest.Config, records: Sequence[CampaignRecord], folder: Path) -> None:
-        """After the last run, in the main process, when any case ran: makes the report under `folder`."""
+        """At the end of a session that was asked for cases, in the main process: makes the report under `folder`."""
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -69,7 +53,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "nightly: left out without --nightly")
     asked = _asked(config)
     config.stash[_ASKED] = asked
-    config.stash[_RECORDS] = []
     if not asked:
         return
     known = {p.resolve() for p in asked}
@@ -85,7 +68,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 _ASKED = pytest.StashKey[list[Path]]()
-_RECORDS = pytest.StashKey[list[CampaignRecord]]()
+_RECORDS = pytest.StashKey[Sequence[CampaignRecord]]()
+_GATHERER = pytest.StashKey[Gatherer]()
 
 
 def _asked(config: pytest.Config) -> list[Path]:
@@ -111,51 +95,99 @@ class CaseFile(pytest.File):
     """A case: its waivers' check, then its runs."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item a run. A bad file is a collection error of one line."""
+        """One item a run. A bad file is one item that fails: the other cases run."""
         from fleet.cosim.case_runs import waivers_file
-        from fleet.cosim.cases import find_cases, load_case
-        from fleet.cosim.waivers import load_waivers
-        from fleet.errors import FleetError
+        from fleet.cosim.cases import load_case
 
+        if self.path == min(self.path.parent.glob("*.toml")) and waivers_file(self.path).exists():
+            yield WaiverItem.from_parent(self, name="waivers")
         try:
             case = load_case(self.path)
-            if self.path == min(self.path.parent.glob("*.toml")):
-                names = {c.name for c in find_cases(self.path.parent)}
-                waivers = load_waivers(waivers_file(case))
-                if waivers:
-                    yield WaiverItem.from_parent(self, name="waivers", waivers=waivers, cases=names)
+            _hold_name(case.name, self.path)
         except FleetError as error:
-            raise self.CollectError(str(error)) from None
+            yield BadCaseItem.from_parent(self, name="case", error=error)
+            return
         for run in case.runs:
             yield CaseItem.from_parent(self, name=run.name, run=run)
 
 
-class WaiverItem(pytest.Item):
-    """No waiver is expired or names a case that does not exist."""
+def _hold_name(name: str, path: Path) -> None:
+    """Raises ModelError where a file before this one has the name; a file that cannot be read has none."""
+    from fleet.cosim.cases import names_of
+    from fleet.errors import ModelError
+    from fleet.isa.toml_places import place
 
-    def __init__(self, *, waivers: tuple[Waiver, ...], cases: set[str], **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._waivers, self._cases = waivers, cases
+    before = next((p for p, other in names_of(path.parent).items() if p.name < path.name and other == name), None)
+    if before is not None:
+        raise ModelError(f"name '{name}' is taken by {before}", where=place(path, "name"))
 
-    def runtest(self) -> None:
-        """Raises ComparisonFailure."""
-        import datetime
 
-        from fleet.cosim.waivers import check_waivers
+class _FileItem(pytest.Item):
+    """A check of a file as a whole."""
 
-        check_waivers(self._waivers, datetime.date.today(), self._cases)
+    kind = "cases"
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
-        """One line."""
-        return str(excinfo.value)
+    @property
+    def replay(self) -> str:
+        """The one command that makes it again."""
+        import shlex
+
+        return f"python -m pytest {shlex.quote(self.nodeid)}"
+
+    def note(self, name: str, **more: object) -> None:
+        """What the campaign is told of it."""
+        record = {"name": name, "replay": self.replay, "model": "", "device": "", "memory": "", "kind": self.kind, **more}
+        self.user_properties.extend((f"fleet_{k}", v) for k, v in record.items())
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """One line; a traceback only for a bug."""
+        return str(excinfo.value) if isinstance(excinfo.value, FleetError) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """For the summary."""
-        return self.path, None, "waivers"
+        return self.path, None, self.name
+
+
+class BadCaseItem(_FileItem):
+    """A case file that cannot be read: fails with what is wrong in it."""
+
+    def __init__(self, *, error: FleetError, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._error = error
+        self.add_marker(pytest.mark.quick)
+
+    def runtest(self) -> None:
+        """Raises the error."""
+        self.note(f"{self.path.name}", error=str(self._error), code=int(self._error.exit_code))
+        raise self._error
+
+
+class WaiverItem(_FileItem):
+    """No waiver is expired, ends too late, or names a case or a comparison that does not exist."""
+
+    def runtest(self) -> None:
+        """Raises ComparisonFailure; ModelError for a bad file of waivers."""
+        import datetime
+
+        from fleet.cosim.case_runs import comparisons_of, waivers_file
+        from fleet.cosim.cases import good_cases
+        from fleet.cosim.waivers import check_waivers, load_waivers
+
+        file = waivers_file(self.path)
+        known = {case.name: comparisons_of(case) for case in good_cases(self.path.parent)}
+        try:
+            check_waivers(load_waivers(file), datetime.datetime.now(datetime.UTC).date(), known)
+        except FleetError as error:
+            self.note(str(file.name), error=str(error), code=int(error.exit_code))
+            raise
+        self.note(str(file.name))
 
 
 class CaseFailure(Exception):
-    """A run whose verdict is not "pass"."""
+    """A run whose verdict is not "pass"; with another one than "fail" nothing differs, and something was not compared or proved."""
+
+
+_CODES = {"pass": int(ExitCode.AGREED), "fail": int(ExitCode.DIFFERS)}
 
 
 class CaseItem(pytest.Item):
@@ -171,18 +203,18 @@ class CaseItem(pytest.Item):
         import datetime
 
         from fleet.cosim.case_runs import CaseOptions, result_folder, run_case
-        from fleet.errors import FleetError
 
         root = Path(str(self.config.getoption("--fleet-report")))
         now = datetime.datetime.now(datetime.UTC)
         options = CaseOptions(today=now.date(), date=now.isoformat(timespec="seconds"))
-        record = {"fleet": True, "replay": self.replay, "model": self.run_.case.model, "device": self.run_.device or "host"}
-        record |= {"memory": self.run_.memory, "name": self.run_.name}
+        record: dict[str, object] = {"name": self.run_.name, "replay": self.replay, "model": self.run_.case.model}
+        record |= {"device": self.run_.device or "host", "memory": self.run_.memory, "code": int(ExitCode.INTERNAL)}
         try:
             result = run_case(self.run_, options)
             record["result"] = str(result.save(result_folder(root, self.run_)))
+            record["code"] = _CODES.get(result.verdict, int(ExitCode.INCOMPLETE))
         except FleetError as error:
-            record["error"] = str(error)
+            record |= {"error": str(error), "code": int(error.exit_code)}
             raise
         finally:
             self.user_properties.extend((f"fleet_{k}", v) for k, v in record.items())
@@ -199,8 +231,6 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The reasons and the command; a traceback only for a bug."""
-        from fleet.errors import FleetError
-
         if isinstance(excinfo.value, FleetError | CaseFailure):
             return f"{excinfo.value}\nreplay: {self.replay}"
         return f"{super().repr_failure(excinfo)}\nreplay: {self.replay}"
@@ -215,7 +245,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     """Leaves the nightly tier out by default; no case where cases were asked for is an error."""
     asked = config.stash.get(_ASKED, [])
     cases = [item for item in items if isinstance(item, CaseItem)]
-    if asked and not cases and not session.testsfailed:
+    bad = any(isinstance(item, BadCaseItem) for item in items)
+    if asked and not cases and not bad and not session.testsfailed:
         raise pytest.UsageError(f"no case was found in {', '.join(str(p) for p in asked)}: nothing would be compared")
     if config.getoption("--nightly"):
         return
@@ -229,58 +260,78 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         config.hook.pytest_deselected(items=left_out)
 
 
-class _Gatherer:
-    """Gathers the records of all runs, also of other processes."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        properties = {k.removeprefix("fleet_"): v for k, v in report.user_properties if k.startswith("fleet_")}
-        if report.when != "call" or not properties:
-            return
-        result = cast("str | None", properties.get("result"))
-        error = cast("str | None", properties.get("error"))
-        if result is None and error is None:
-            error = "internal error: " + (report.longreprtext.strip().splitlines() or ["?"])[0]
-        texts = [str(properties[k]) for k in ("replay", "model", "device", "memory")]
-        record = CampaignRecord(str(properties["name"]), None if result is None else Path(result), error, *texts)
-        self._config.stash[_RECORDS].append(record)
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """The main process gathers."""
-    if not hasattr(session.config, "workerinput"):
-        session.config.pluginmanager.register(_Gatherer(session.config), "fleet-gatherer")
+    config = session.config
+    if not hasattr(config, "workerinput") and (home := home_of(config.args, config.rootpath)) is not None:
+        config.stash[_GATHERER] = gatherer = Gatherer(config.rootpath, home)
+        config.pluginmanager.register(gatherer, "fleet-gatherer")
 
 
-def _hold_seeds(session: pytest.Session, records: Sequence[CampaignRecord]) -> None:
+def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
     """Runs of a case whose seeds changed nothing fail the session: it would have compared the same thing twice."""
     from fleet.cosim.result import CosimResult
     from fleet.cosim.settings_held import ignored_seeds
 
     cases: dict[str, list[Path]] = {}
-    for record in records:
+    for record in gatherer.records(pytest.ExitCode.OK):
         if record.result is not None:
             cases.setdefault(record.name.partition("[")[0], []).append(record.result)
-    several = [paths for paths in cases.values() if len(paths) > 1]
-    lines = [line for paths in several for line in ignored_seeds([CosimResult.load(path) for path in paths])]
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    for line in lines:
-        if reporter is not None:
-            reporter.write_line(f"\nFAILED {line}")
-    if lines and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    for name, paths in cases.items():
+        for line in ignored_seeds([CosimResult.load(path) for path in paths]) if len(paths) > 1 else ():
+            gatherer.add(
+                CampaignRecord(f"{name}: {line}", None, line, f"fleet case run {name}", kind="seeds", outcome="failed", code=1)
+            )
+            if reporter is not None:
+                reporter.write_line(f"\nFAILED {line}")
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Ends simulations, hands the records over."""
-    close_runners(session.config)
-    records = session.config.stash.get(_RECORDS, [])
-    if records and not hasattr(session.config, "workerinput"):
-        _hold_seeds(session, records)
-        folder = Path(str(session.config.getoption("--fleet-report")))
-        records = sorted(records, key=lambda r: r.name)
-        session.config.hook.pytest_fleet_campaign(config=session.config, records=records, folder=folder)
+    config = session.config
+    close_runners(config)
+    gatherer = config.stash.get(_GATHERER, None)
+    if gatherer is None or config.option.collectonly:
+        return
+    _hold_seeds(session, gatherer)
+    config.stash[_RECORDS] = records = gatherer.records(int(session.exitstatus))
+    if config.stash[_ASKED] or any(record.kind == "case" for record in records):
+        config.hook.pytest_fleet_campaign(config=config, records=records, folder=Path(str(config.getoption("--fleet-report"))))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None, object, object]:  # fmt: skip
+    """Refuses what pytest would refuse with its code 4, with fleet's 2, in a session of the regression."""
+    arguments: Sequence[str] = early_config.known_args_namespace.file_or_dir or early_config.getini("testpaths")
+    if home_of(arguments, early_config.rootpath) is None:
+        return (yield)
+    try:
+        done = yield
+    except Exception as error:  # of a conftest.py: anything
+        cause, path = getattr(error, "cause", error), getattr(error, "path", None)
+        say_and_end(f"{path}: {type(cause).__name__}: {cause}" if path else f"{type(cause).__name__}: {cause}")
+    if wrong := refused_arguments(parser, args):
+        say_and_end(wrong)
+    return done
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, int | None]:
+    """The session's exit code, in fleet's table where it is one of the regression."""
+    if hasattr(config, "workerinput") or home_of(config.args, config.rootpath) is None:
+        return (yield)
+    try:
+        status = yield
+    except pytest.UsageError as error:
+        say_and_end(" ".join(map(str, error.args)))
+    gatherer = config.stash.get(_GATHERER, None)
+    if status is None or gatherer is None:  # --help, --version
+        return status
+    return int(exit_code(int(status), config.stash.get(_RECORDS, ()), gatherer.by_user))

@@ -23,7 +23,13 @@ __all__ = [
 ABSENT = "–"
 """Stands for "there is no such figure"; never for zero."""
 
-SYMBOLS: Mapping[str, str] = {"pass": "✔ pass", "fail": "✘ fail", "nothing compared": "✘ nothing compared", "info": "measured"}
+SYMBOLS: Mapping[str, str] = {
+    "pass": "✔ pass",
+    "fail": "✘ fail",
+    "nothing compared": "✘ nothing compared",
+    "info": "measured",
+    "skipped": "skipped",
+}
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -1,10 +1,9 @@
-"""The report of many runs: one index with a matrix of verdicts, and the page of every run behind its cell."""
+"""The report of many runs: an index with a matrix of verdicts, the page of every run behind its cell, and the tests beside them."""
 
 from __future__ import annotations
 
 import json
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from fleet.cosim.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.report.headline import engine_title, headline
-from fleet.report.junit import junit
+from fleet.report.junit import JunitDocument
 from fleet.report.page import ReportFiles, load_result, write_report
 
 __all__ = ["CampaignEntry", "CampaignFiles", "write_campaign"]
@@ -25,7 +24,7 @@ _BESIDE = ("faults", "mutants")
 
 @dataclass(frozen=True)
 class CampaignEntry:
-    """One run of a campaign.
+    """One run of a campaign, or one test beside the runs.
 
     Attributes:
         name: of the case with its parameters, unique in the campaign ("digits[hbm_small-ideal-0]").
@@ -33,6 +32,9 @@ class CampaignEntry:
         error: why there is no result (one line); such a case counts as failed.
         replay: the one command that runs it again; the result's own when empty.
         model, device, memory: for the matrix where there is no result.
+        kind: "case" for a run; of a test its folder ("conformance"), or what else it stands for ("session").
+        outcome: of what leaves no result: "passed", "failed", "skipped" or "not run"; None for a run, which then counts as failed.
+        seconds: of a test; file: that the run or the test is in.
     """
 
     name: str
@@ -42,6 +44,10 @@ class CampaignEntry:
     model: str = ""
     device: str = ""
     memory: str = ""
+    kind: str = "case"
+    outcome: str | None = None
+    seconds: float = 0.0
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,38 @@ class _Row:
     cycles: int | None
     seconds: float
     cells: Mapping[str, tuple[str, str]]
+    kind: str = "case"
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """The tests of one kind, counted."""
+
+    name: str
+    rows: tuple[_Row, ...]
+
+    def count(self, verdict: str) -> int:
+        return sum(row.verdict == verdict for row in self.rows)
+
+    @property
+    def size(self) -> int:
+        return len(self.rows)
+
+    @property
+    def seconds(self) -> float:
+        return sum(row.seconds for row in self.rows)
+
+    @property
+    def verdict(self) -> str:
+        return "fail" if self.count("fail") else "pass" if self.count("pass") else "skipped"
 
 
 def write_campaign(results: Sequence[CampaignEntry | CosimResult | Path | str], out_dir: Path | str) -> CampaignFiles:
     """Writes the page of every run under `out_dir/runs/`, then index.html, campaign.json, junit.xml and summary.md.
 
-    The index is replaced last and only when everything behind it is on the disk. An empty campaign is a failed one.
+    The index is replaced last and only when everything behind it is on the disk. A campaign in which nothing passed has failed.
+    Every entry that is neither a pass nor skipped makes it red.
 
     Raises:
         ModelError: a stored result is damaged or missing.
@@ -92,32 +124,45 @@ def write_campaign(results: Sequence[CampaignEntry | CosimResult | Path | str], 
     names = _distinct([re.sub(r"[^A-Za-z0-9_-]+", "-", title).strip("-")[:80] or "run" for title in titles])
     runs: dict[str, ReportFiles] = {}
     rows: list[_Row] = []
-    suites: list[ET.Element] = []
+    document = JunitDocument("campaign")
     for entry, name in zip(entries, names, strict=True):
         result = None if entry.result is None else load_result(entry.result)
+        row = _row(entry, result, f"runs/{name}/index.html")
+        rows.append(row)
         if result is not None:
             runs[entry.name] = write_report(result, folder / "runs" / name)
-            suites += _suites(result, entry.name)
-        rows.append(_row(entry, result, f"runs/{name}/index.html"))
-        if result is None:
-            suites.append(_missing(rows[-1]))
+            document.add_result(result, entry.name, entry.file or result.identity.model.partition(":")[0], entry.error)
+        else:
+            why = "; ".join(row.reasons) or None
+            failure, skipped = (
+                (why or row.verdict, None) if row.verdict == "fail" else (None, why if row.verdict == "skipped" else None)
+            )
+            kind = entry.name if entry.kind == "case" else entry.kind
+            title = "run" if entry.kind == "case" else entry.name
+            document.add_test(kind, title, entry.file, row.seconds, failure=failure, skipped=skipped, replay=row.replay)
     files = CampaignFiles(folder / "index.html", folder / "campaign.json", folder / "junit.xml", folder / "summary.md", runs)
-    engines = list(dict.fromkeys(engine for row in rows for engine in row.cells))
-    failed = [row for row in rows if row.verdict != "pass"]
-    verdict = "nothing compared" if not rows else "fail" if failed else "pass"
+    cases = [row for row in rows if row.kind == "case"]
+    kinds = [
+        _Kind(kind, tuple(r for r in rows if r.kind == kind)) for kind in dict.fromkeys(r.kind for r in rows) if kind != "case"
+    ]
+    failed = [row for row in rows if row.verdict not in ("pass", "skipped")]
+    passed = sum(row.verdict == "pass" for row in rows)
+    verdict = "fail" if failed else "pass" if passed else "nothing compared"
     table = {
-        "rows": rows,
-        "engines": engines,
+        "rows": cases,
+        "kinds": kinds,
+        "engines": list(dict.fromkeys(engine for row in cases for engine in row.cells)),
         "failed": failed,
         "verdict": verdict,
-        "seconds": sum(row.seconds for row in rows),
+        "said": _said(cases, kinds),
+        "seconds": sum(row.seconds for row in cases),
         "beside": [name for name in _BESIDE if (folder / name / "index.html").is_file()],
     }
     write_together(
         {
             files.json: json.dumps(_json(rows, verdict), indent=1, allow_nan=False) + "\n",
-            files.junit: _junit(suites),
-            files.summary: _summary(rows, failed, verdict),
+            files.junit: document.text(),
+            files.summary: _summary(cases, kinds, failed, verdict),
             files.html: render("campaign.html.j2", table),
         }
     )
@@ -147,10 +192,14 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 def _row(entry: CampaignEntry, result: CosimResult | None, page: str) -> _Row:
     if result is None:
-        reasons = (entry.error or "the case left no result",)
+        verdict = _VERDICTS.get(entry.outcome or "failed", "fail")
+        # A run whose test passed and left nothing has compared nothing.
+        verdict = "fail" if entry.kind == "case" and verdict == "pass" else verdict
+        reasons = () if verdict == "pass" else (entry.error or "left no result",)
         return _Row(
-            entry.name, entry.model, entry.device, entry.memory, "", "fail", reasons, entry.replay, None, None, None, 0.0, {}
-        )
+            entry.name, entry.model, entry.device, entry.memory, "", verdict, reasons, entry.replay, None, None, None,
+            entry.seconds, {}, entry.kind, entry.file,
+        )  # fmt: skip
     i = result.identity
     cells: dict[str, tuple[str, str]] = {}
     clock = None
@@ -158,7 +207,8 @@ def _row(entry: CampaignEntry, result: CosimResult | None, page: str) -> _Row:
         verdict = "fail" if row.status != "ran" or row.check_verdict == "fail" else row.check_verdict or "info"
         cells[row.engine] = (verdict, row.error or row.check or row.status)
         clock = row.cycles if clock is None else clock
-    verdict = "fail" if entry.error and result.verdict == "pass" else result.verdict
+    bad = entry.error or entry.outcome in ("failed", "not run")
+    verdict = "fail" if bad and result.verdict == "pass" else result.verdict
     return _Row(
         name=entry.name,
         model=i.model,
@@ -173,7 +223,18 @@ def _row(entry: CampaignEntry, result: CosimResult | None, page: str) -> _Row:
         cycles=clock,
         seconds=sum(e.elapsed_s for e in result.engines),
         cells=cells,
+        file=entry.file,
     )
+
+
+_VERDICTS = {"passed": "pass", "failed": "fail", "not run": "fail", "skipped": "skipped"}
+
+
+def _said(cases: Sequence[_Row], kinds: Sequence[_Kind]) -> str:
+    """What passed of what there is, in one clause: "5 of 6 runs of cases pass, 12 of 12 conformance"."""
+    parts = [f"{sum(r.verdict == 'pass' for r in cases)} of {len(cases)} runs of cases pass"] if cases else []
+    parts += [f"{k.count('pass')} of {len(k.rows)} {k.name} pass" for k in kinds]
+    return ", ".join(parts)
 
 
 def _json(rows: Sequence[_Row], verdict: str) -> dict[str, Any]:
@@ -183,6 +244,8 @@ def _json(rows: Sequence[_Row], verdict: str) -> dict[str, Any]:
         "runs": [
             {
                 "name": r.name,
+                "kind": r.kind,
+                "file": r.file,
                 "model": r.model,
                 "device": r.device,
                 "memory": r.memory,
@@ -200,35 +263,12 @@ def _json(rows: Sequence[_Row], verdict: str) -> dict[str, Any]:
     }
 
 
-def _suites(result: CosimResult, name: str) -> list[ET.Element]:
-    found = list(ET.fromstring(junit(result)))
-    for suite in found:
-        suite.set("name", f"{name}: {suite.get('name', '')}")
-    return found
-
-
-def _missing(row: _Row) -> ET.Element:
-    suite = ET.Element("testsuite", name=row.name, tests="1", failures="1", errors="0", skipped="0")
-    case = ET.SubElement(suite, "testcase", classname=row.name, name="run", time="0.000")
-    ET.SubElement(case, "failure", message=row.reasons[0]).text = f"replay: {row.replay}"
-    return suite
-
-
-def _junit(suites: Sequence[ET.Element]) -> str:
-    def total(key: str) -> str:
-        return str(sum(int(s.get(key, "0")) for s in suites))
-
-    root = ET.Element("testsuites", name="campaign", tests=total("tests"), failures=total("failures"), errors="0", skipped="0")
-    root.extend(suites)
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _summary(rows: Sequence[_Row], failed: Sequence[_Row], verdict: str) -> str:
+def _summary(rows: Sequence[_Row], kinds: Sequence[_Kind], failed: Sequence[_Row], verdict: str) -> str:
     from fleet.report._text import SYMBOLS, count, duration, markdown
 
-    lines = [f"# {SYMBOLS[verdict]}: {len(rows) - len(failed)} of {len(rows)} runs pass", ""]
-    lines += ["| run | device | memory | verdict | engines | cycles | time |", "|---|---|---|---|---|---|---|"]
+    lines = [f"# {SYMBOLS[verdict]}: {_said(rows, kinds) or 'nothing ran'}", ""]
+    if rows:
+        lines += ["| run | device | memory | verdict | engines | cycles | time |", "|---|---|---|---|---|---|---|"]
     for r in rows:
         engines = ", ".join(markdown(engine_title(e)) for e in r.cells)
         cells = (
@@ -241,6 +281,11 @@ def _summary(rows: Sequence[_Row], failed: Sequence[_Row], verdict: str) -> str:
             duration(r.seconds if r.page else None),
         )
         lines.append("| " + " | ".join(cells) + " |")
+    if kinds:
+        lines += ["", "| tests | verdict | passed | failed | skipped | time |", "|---|---|---|---|---|---|"]
+    for k in kinds:
+        counts = [str(k.count(verdict)) for verdict in ("pass", "fail", "skipped")]
+        lines.append("| " + " | ".join((markdown(k.name), SYMBOLS[k.verdict], *counts, duration(k.seconds))) + " |")
     for r in failed:
         lines += [
             "",

@@ -168,10 +168,10 @@ def test_junit_counts_failures() -> None:
     assert len(failures) == int(str(bad.get("failures")))
     names = {(case.get("classname"), case.get("name")) for case in bad.iter("testcase") if case.find("failure") is not None}
     assert names >= {
-        ("rtl-vs-iss", "commit 1 mvm_bn_res"),
-        ("riscv-vs-vm", "matmul.7"),
-        ("engines", "cpython runs"),
-        ("run", "verdict"),
+        ("digits.rtl-vs-iss", "commit 1 mvm_bn_res"),
+        ("digits.riscv-vs-vm", "matmul.7"),
+        ("digits.engines", "cpython runs"),
+        ("digits.run", "verdict"),
     }
     assert all(result.identity.command in str(f.text) for f in failures)
     assert int(str(bad.get("tests"))) == len(list(bad.iter("testcase")))

@@ -1,7 +1,9 @@
 """The plugin in pytest processes of its own, on a little project of its own; engines of the project run (vm, cpython)."""
 
+import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -42,16 +44,24 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *arguments: str) -> subprocess.CompletedProcess:
-    from importlib.metadata import entry_points
-
+def command(*arguments: str) -> list[str]:
     known = any(e.value == "fleet.cosim.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = [] if known else ["-p", "fleet.cosim.pytest_plugin"]
-    import os
+    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
 
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
+
+def started(project: Path, *arguments: str) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=environment, timeout=120)
+    return subprocess.Popen(
+        command(*arguments), cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
+    )
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command(*arguments), cwd=project, capture_output=True, text=True, check=False, env=environment, timeout=120
+    )
 
 
 def test_quick_runs_are_collected_run_and_stored(project: Path):
@@ -66,7 +76,7 @@ def test_quick_runs_are_collected_run_and_stored(project: Path):
 def test_a_failure_prints_one_command_that_replays_it(project: Path):
     (project / "w.npz").unlink()
     done = run(project, "sim")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "weights: no such file w.npz; make it with `python make.py`" in done.stdout
     assert "replay: fleet case run sim/cases/tiny.toml --only host-0" in done.stdout
     assert "Traceback" not in done.stdout
@@ -81,11 +91,11 @@ def test_a_demanded_golden_that_is_missing_fails(project: Path):
     assert "replay: fleet case run sim/cases/tiny.toml --only host-0" in done.stdout
 
 
-def test_a_run_that_compares_nothing_fails(project: Path):
+def test_a_run_that_compares_nothing_is_red_and_incomplete(project: Path):
     case = project / "sim/cases/tiny.toml"
     case.write_text(case.read_text().replace('["vm", "cpython"]', '["vm"]'))
     done = run(project, "sim", "-q")
-    assert done.returncode == 1, done.stdout
+    assert done.returncode == 4, done.stdout
     assert "1 failed, 1 deselected" in done.stdout
     assert "nothing compared: tiny[host-0]" in done.stdout
     assert "name at least two engines" in done.stdout
@@ -95,26 +105,62 @@ def test_a_run_that_compares_nothing_fails(project: Path):
 def test_no_case_where_cases_are_asked_for_is_an_error(project: Path):
     (project / "sim/cases/tiny.toml").unlink()
     done = run(project, "sim")
-    assert done.returncode not in {0, 5}
+    assert done.returncode == 2
     assert "no case was found in sim: nothing would be compared" in done.stdout + done.stderr
 
 
-def test_a_bad_case_is_a_line_of_the_collection(project: Path):
+def test_a_bad_case_is_blamed_on_itself_and_the_others_run(project: Path):
     case = project / "sim/cases/tiny.toml"
-    case.write_text(case.read_text() + "tiers = 3\n")
+    text = case.read_text()
+    (case.with_name("a_bad.toml")).write_text(text.replace('"tiny"', '"bad"') + "tiers = 3\n")
+    (case.with_name("u_bad.toml")).write_text(text.replace("\nengines", "\nengines = 1\n#"))
+    (case.with_name("v_twice.toml")).write_text(text)
     done = run(project, "sim")
     assert done.returncode == 2
-    assert "tiers: no such key" in done.stdout
+    assert "1 passed, 3 failed" in done.stdout or "3 failed, 1 passed" in done.stdout
+    assert "sim/cases/a_bad.toml:13: unknown key runs[1].tiers" in done.stdout
+    assert "sim/cases/u_bad.toml:7: engines is 1, expected a list of different names" in done.stdout
+    assert "sim/cases/v_twice.toml:2: name 'tiny' is taken by " in done.stdout
     assert "Traceback" not in done.stdout
 
 
-def test_an_expired_waiver_fails(project: Path):
-    (project / "sim/waivers.toml").write_text(
-        '[[waiver]]\ncase="tiny"\ncomparison="vm-vs-cpython"\nop="y"\nowner="ada"\nreason="r"\nexpires=2001-01-01\n'
-    )
+def test_an_unknown_engine_is_blamed_on_the_line_of_the_case(project: Path):
+    case = project / "sim/cases/tiny.toml"
+    case.write_text(case.read_text().replace('"cpython"]', '"cpyton"]'))
+    done = run(project, "sim")
+    assert done.returncode == 2
+    assert "sim/cases/tiny.toml:7: no engine 'cpyton'; choose among" in done.stdout
+
+
+WAIVER = """
+[[waiver]]
+case = "tiny"
+comparison = "vm-vs-cpython"
+op = "y"
+owner = "ada"
+reason = "r"
+expires = 2001-01-01
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("x", "x", "waivers.toml:8: the waiver of y in tiny by ada expired on 2001-01-01"),
+        ("2001", "9999", "waivers.toml:8: the waiver of y in tiny ends on 9999-01-01, more than a year from today"),
+        ("vm-vs-cpython", "cpython-vs-vm", "waivers.toml:4: the waiver names comparison 'cpython-vs-vm', which tiny does not"),
+        ('"tiny"', '"tine"', "waivers.toml:3: the waiver names case 'tine', which does not exist"),
+    ],
+)
+def test_a_waiver_of_nothing_or_for_ever_fails(project: Path, old: str, new: str, says: str):
+    import datetime
+
+    soon = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(30)
+    text = WAIVER.replace(old, new)
+    (project / "sim/waivers.toml").write_text(text if "2001" not in text or old == "x" else text.replace("2001-01-01", f"{soon}"))
     done = run(project, "sim")
     assert done.returncode == 1
-    assert "expired on 2001-01-01" in done.stdout
+    assert says in done.stdout
 
 
 def test_the_plugin_is_inert_elsewhere(project: Path):

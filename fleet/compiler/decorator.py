@@ -121,7 +121,7 @@ class JitFunction(Traceable):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         source = textwrap.dedent("\n".join(file.source.lines[first - 1 : node.end_lineno]) + "\n")
         spec = f"{program.source_name}:{self.python.__qualname__}"
-        inputs = {name: np.ascontiguousarray(array) for name, array in call.inputs.items()}
+        inputs = {name: np.asarray(array, order="C") for name, array in call.inputs.items()}
         return Lowered(spec, program, inputs, source=source, engine=version.code.engine)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Given:

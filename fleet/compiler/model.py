@@ -241,7 +241,7 @@ def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None, 
 
         bound, fed = arrays(weights, "weights"), arrays(inputs, "input")
         program = load(spec, bound, fed, seed=seed, dynamic=dynamic)
-        return Compiled(spec, program, {a.name: np.ascontiguousarray(fed[a.name]) for a in program.inputs if a.name in fed})
+        return Compiled(spec, program, {a.name: np.asarray(fed[a.name], order="C") for a in program.inputs if a.name in fed})
     from fleet.cosim.model import load_model
 
     model = load_model(spec, Path(weights) if weights else None, Path(inputs) if inputs else None, seed, batch, dynamic)

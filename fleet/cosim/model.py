@@ -85,7 +85,7 @@ def _led_to(
     if not given:
         given = sample_inputs(Choice(choice.path, dims=choice.dims).spec, {}, batch=batch or 8, seed=seed)
     program = load(before, {}, given)
-    fed = {a.name: np.ascontiguousarray(given[a.name]) for a in program.inputs}
+    fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
     found = VM.run(program, fed, RunOptions(seed=seed, keep_tensors=False)).outputs
     return {**{n: a for n, a in given.items() if n in rest}, **found}, drawn
 
@@ -148,6 +148,6 @@ def load_model(
         if 0 in a.shape:
             where = str(input_path) if input_path else spec
             raise ModelError(f'input "{a.name}" is empty: shape {list(a.shape)}', where=where, hint="give at least one row")
-    fed = {a.name: np.ascontiguousarray(given[a.name]).reshape(given[a.name].shape) for a in program.inputs}
+    fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
     bound_inputs = tuple(name for name in given if name not in fed and name not in program.weights)
     return LoadedModel(spec, program, fed, tuple(drawn), bound_inputs)

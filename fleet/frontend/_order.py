@@ -118,9 +118,9 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
         scaled = index if stride == 1 else elementwise(ev, node, "mul", index, Number(stride))
         late = scaled if late is None else elementwise(ev, node, "add", late, scaled)
     if late is None:
-        return np.ascontiguousarray(np.broadcast_to(known, shape))
+        return np.array(np.broadcast_to(known, shape), order="C")
     if known.any():
-        late = elementwise(ev, node, "add", late, _create.static(ev, node, np.ascontiguousarray(known), "places", scalar=False))
+        late = elementwise(ev, node, "add", late, _create.static(ev, node, np.asarray(known, order="C"), "places", scalar=False))
     return late if late.shape == shape else emit(ev, node, "broadcast_to", [late], shape=list(shape))
 
 

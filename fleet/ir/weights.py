@@ -48,7 +48,7 @@ class Recipe(ABC):
     @cached_property
     def array(self) -> np.ndarray:
         """The array: computed on the first access, C-contiguous, not writable."""
-        array = np.ascontiguousarray(self.compute()).reshape(self.shape)
+        array = np.asarray(self.compute(), order="C").reshape(self.shape)
         if array.dtype != self.dtype:
             raise RecipeError(f"a recipe for {self.dtype}{list(self.shape)} gave {array.dtype}{list(array.shape)}")
         array.flags.writeable = False
@@ -192,7 +192,7 @@ class Draw(Recipe):
         """Takes the array that was drawn on the way to a later one."""
         if not self.made:
             array.flags.writeable = False
-            vars(self)["array"] = np.ascontiguousarray(array).reshape(self.shape)
+            vars(self)["array"] = np.asarray(array, order="C").reshape(self.shape)
 
 
 # ---- creation

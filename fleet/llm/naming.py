@@ -211,5 +211,5 @@ def stored_arrays(weights: Mapping[str, np.ndarray], config: ModelConfig, parts:
         before = made.get(part.stored)
         if before is not None:
             array = np.concatenate([before, array], axis=0 if part.transposed else -1)
-        made[part.stored] = np.ascontiguousarray(array)
+        made[part.stored] = np.asarray(array, order="C")
     return made

@@ -202,7 +202,7 @@ def _array(model: Model, kind: str, name: str) -> np.ndarray:
 
 
 def _with(model: Model, kind: str, name: str, array: np.ndarray) -> Model:
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")
     if kind == "input":
         return Model(model.program, {**model.inputs, name: array})
     weights = {k: np.asarray(v) for k, v in model.program.weights.items()}

@@ -68,7 +68,7 @@ def some_operations(model: Model, kept: set[str], golden: Mapping[str, np.ndarra
         argument.name_hint = name
         dtype = numpy_dtype(op.results[0].type)
         edit.arguments.append(Argument(name, value.shape, dtype, "input"))
-        inputs[name] = np.ascontiguousarray(value.astype(dtype))
+        inputs[name] = np.asarray(value, dtype, order="C")
         for use in users:
             use.operation.operands[use.index] = argument
     return _finished(edit, result, inputs)
@@ -132,7 +132,7 @@ def resized(model: Model, old: int, new: int, *, first: bool) -> Model | None:
         if shape == a.shape:
             continue
         arrays = inputs if a.kind == "input" else weights
-        arrays[a.name] = np.ascontiguousarray(arrays[a.name][tuple(slice(d) for d in shape)])
+        arrays[a.name] = np.asarray(arrays[a.name][tuple(slice(d) for d in shape)], order="C")
         edit.arguments[i] = replace(a, shape=shape, dims=())
         Rewriter.replace_value_with_new_type(edit.block.args[i], tensor_type(shape, a.dtype))
     try:

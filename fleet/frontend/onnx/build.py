@@ -87,7 +87,7 @@ class Build:
             unique = f"{base}.{count}"
         value = self.block.insert_arg(tensor_type(array.shape, array.dtype), len(self.block.args))
         self.arguments.append(Argument(unique, array.shape, array.dtype, "weight"))
-        self.weights[unique] = np.ascontiguousarray(array).reshape(array.shape)
+        self.weights[unique] = np.asarray(array, order="C")
         _hint(value, unique)
         return value
 

@@ -116,7 +116,7 @@ class MlirProgram:
         if not fits or array.dtype != argument.dtype:
             want = f"{argument.dtype}{['?' if d < 0 else d for d in argument.shape]}"
             raise ModelError(f'{argument.kind} "{argument.name}" must be {want}, found {array.dtype}{list(array.shape)}')
-        return np.ascontiguousarray(array).reshape(array.shape)
+        return np.asarray(array, order="C")
 
     def _named(self, results: Sequence[np.ndarray]) -> MlirRun:
         operands = [v for op in self.program.operations() if isinstance(op, PrintOp) for v in op.operands]

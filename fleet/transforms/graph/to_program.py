@@ -193,7 +193,7 @@ class Emitter:
     def weight(self, name: str, array: np.ndarray) -> SSAValue:
         """A small array that the program keeps, under a name of its own."""
         if name not in self._values:
-            self._entries[name] = np.ascontiguousarray(array)
+            self._entries[name] = np.asarray(array, order="C")
         return self._argument(name, array.shape, array.dtype, "weight")
 
     def mask(self) -> SSAValue:

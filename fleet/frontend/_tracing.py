@@ -53,6 +53,8 @@ class Tracing(Domain):
             assert isinstance(lhs, Tensor)
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))
             return self.builder.elementwise(node, "mul", [squared, squared])
+        if op == "pow" and _roots_half(lhs, rhs):
+            return self.builder.elementwise(node, "sqrt", [lhs])
         return self.builder.elementwise(node, op, [lhs, rhs])
 
     def known_scalar(self, value: Operand) -> Any:
@@ -250,6 +252,12 @@ def _squares_bool(lhs: Operand, rhs: Operand) -> bool:
     """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
     two = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is int and rhs.value == 2
     return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and not lhs.scalar
+
+
+def _roots_half(lhs: Operand, rhs: Operand) -> bool:
+    """`halves ** 0.5` is numpy.sqrt; the ufunc of the wider floats sees that itself."""
+    root = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is float and rhs.value == 0.5
+    return root and isinstance(lhs, Tensor) and lhs.dtype == np.float16 and not lhs.scalar
 
 
 def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:

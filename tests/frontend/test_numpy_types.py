@@ -143,6 +143,7 @@ FORMS = [
     *(f"np.{f}({{d}}[2], axis=0)" for f in ("sum", "max", "any", "argmax", "cumsum", "ptp", "count_nonzero", "nansum", "nanmin")),
     *(f"np.{f}({{d}}[:, None], axis={a})" for f in ("sum", "prod", "mean", "nanmax", "argmin") for a in (0, -1)),
     *("{d} << 2", "{d} >> 1", "{d} << True", "{d} // 0", "{d} % 0", "{d} // -3", "{d} % -3", "{d} ** 2", "{d} ** 3", "{d} % True"),
+    *("{d} ** 0.5", "{d}[1] ** 0.5", "{d}[-2] ** 0.5", "{d}[3] ** 3", "{d}[2] ** -1.0"),
     *("~{d}", "abs({d})", "+{d}", "-{d}", "np.diff({d})", "np.round({d})", "np.median({d})", "np.full_like({d}, 1)", "{d} @ {d}"),
     *(f"{{d}}.astype(np.{t})" for t in CASTS),
 ]  # fmt: skip

@@ -40,6 +40,18 @@ def _elementwise(ufunc: Kernel, python: Kernel | None = None) -> Operator:
     return make
 
 
+def _power(info: DispatchInfo) -> Kernel:
+    """np.power; of NumPy scalars `**`, which unlike the ufunc computes no root for an exponent of 0.5."""
+    if info.python_result:
+        return operator.pow
+    scalar = all("x" not in t for t in info.out_types)
+    return (lambda a, b: operator.pow(_scalar(a), _scalar(b))) if scalar else np.power
+
+
+def _scalar(value: Any) -> Any:
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
 def _reduction(ufunc: np.ufunc) -> Operator:
     """What `numpy.sum`, `max` ... do after their own Python; a partial, so that a run calls NumPy and nothing else."""
 
@@ -84,7 +96,7 @@ OPERATORS: dict[str, Operator] = {
     "sub": _elementwise(np.subtract, operator.sub),
     "mul": _elementwise(np.multiply, operator.mul),
     "div": _elementwise(np.divide, operator.truediv),
-    "pow": _elementwise(np.power, operator.pow),
+    "pow": _power,
     "floor_div": _elementwise(np.floor_divide, operator.floordiv),
     "mod": _elementwise(np.remainder, operator.mod),
     "less": _elementwise(np.less, operator.lt),

@@ -204,7 +204,7 @@ def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """np.ascontiguousarray, whose result has at least one dimension."""
     found = _asarray(False)(ev, node, args)
     assert isinstance(found, Tensor)
-    return found if found.shape else reshaped(ev, node, found, (Number(1),))
+    return found if found.shape else reshaped(ev, node, found, [1])
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -51,6 +51,7 @@ class Edit:
         self.symbols: dict[str, int] = dict(program.symbols)
         self._taken: set[str] | None = None
         self._twins: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
 
     @property
     def function(self) -> FuncOp:
@@ -106,6 +107,19 @@ class Edit:
         self.block.insert_op_before(op, place)
         return op.results[0]
 
+    def expand(self, op: FleetOp, parts: Sequence[FleetOp]) -> None:
+        """Puts operations, the last of which gives its result, in the place of one.
+
+        The last takes over its identity. The others are parts of it: what is later fused with them is told to be fused into it, and
+        an operation of the source that computes the same as a part hands its own identity to it.
+        """
+        *inner, last = parts
+        for part in inner:
+            self.insert_before(op, part, op_id(op))
+            self._parts[op_id(part)] = op_id(op)
+        last.describe(**identity(op))
+        self.replace(op, self.insert_before(op, last))
+
     def replace(self, op: FleetOp, value: SSAValue, fate: str | None = None) -> None:
         """Uses `value` wherever the operation's result is used, and erases the operation.
 
@@ -116,6 +130,8 @@ class Edit:
         op.results[0].replace_all_uses_with(value)
         new = value.owner
         if isinstance(new, FleetOp):
+            if fate is None and self._parts.pop(op_id(new), None) is not None:
+                new.describe(**identity(op))
             if fate is None and text_of(new, "id") != op_id(op):
                 fate = f"the same as {op_id(new)}"
             if value.name_hint is None and hint is not None and text_of(new, "id") == op_id(op):
@@ -160,10 +176,13 @@ class Edit:
             ]
         inner = sorted((c for c in covered if c != name), key=covered.__getitem__)
         composite.cover([*inner, name])
-        self.fates |= dict.fromkeys(inner, f"fused into {name}")
+        self.fates |= dict.fromkeys(inner, f"fused into {self._parts.get(name, name)}")
 
     def serves(self, op: FleetOp, other: FleetOp) -> None:
         """Notes that `op` now has the uses of `other`, which computes the same: so it is told where `other` is swept away."""
+        if (part := op_id(op)) in self._parts:
+            op.describe(**identity(other))
+            other.describe(id=part)
         self._twins[op_id(other)] = op_id(op)
 
     def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not needed") -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 
 from fleet.errors import FleetError
 from fleet.ir import functions
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp
 from fleet.ir.expand import expand
-from fleet.transforms.edit import Edit, identity
+from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass
 
 __all__ = ["NAME", "PASS"]
@@ -22,13 +22,8 @@ _FUNCTIONS: Mapping[str, type[FleetOp]] = {
 
 def _apply(edit: Edit, names: Collection[str]) -> None:
     for op in edit.operations():
-        if op.name.removeprefix("fleet.") not in names:
-            continue
-        *inner, last = expand(op)
-        for part in inner:
-            edit.insert_before(op, part, op_id(op))
-        last.describe(**identity(op))
-        edit.replace(op, edit.insert_before(op, last))
+        if op.name.removeprefix("fleet.") in names:
+            edit.expand(op, expand(op))
 
 
 def _make(options: Mapping[str, str]) -> Pass:

@@ -1,0 +1,60 @@
+"""NumPy's functions expanded: the results stay, and so does what is told of the operations around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fleet
+from fleet.errors import FleetError
+from fleet.transforms.passes import find_pass
+
+BODY = """import numpy as np
+
+
+def forward(x: np.ndarray, w: np.ndarray, n: np.ndarray):
+    y = np.clip(x @ w, 0, 6)
+    z = np.maximum(x @ w, 0)
+    t = np.log2(np.clip(x @ w, 1, 2)), np.log10(y + 1), np.exp2(y), np.sinh(y), np.cosh(y), np.tan(y), np.hypot(y, z)
+    s = np.logaddexp(y, z), np.fmax(y, np.nan), np.fmin(y, z), np.nanmax(y, axis=0), np.nanmin(np.where(y > 1, y, np.nan), axis=1)
+    return y, z, *t, *s, np.log2(n), np.hypot(n, 3), np.fmax(n, 2), np.clip(n, 1, 5)
+"""
+
+
+@pytest.fixture
+def compiled(tmp_path: Path) -> fleet.Compiled:
+    (tmp_path / "model.py").write_text(BODY)
+    rng = np.random.default_rng(0)
+    inputs = {"x": rng.standard_normal((6, 8)).astype(np.float32), "n": rng.integers(1, 100000, (4, 4)).astype(np.uint32)}
+    weights = {"w": rng.standard_normal((8, 4)).astype(np.float32)}
+    return fleet.compile(f"{tmp_path / 'model.py'}:forward", weights=weights, inputs=inputs)
+
+
+@pytest.mark.parametrize("engine", ["riscv", "onnxruntime"])
+def test_engines_that_expand_them_agree(compiled: fleet.Compiled, engine: str) -> None:
+    golden, found = compiled.run("vm"), compiled.run(engine)
+    for name, expected in golden.outputs.items():
+        assert found.outputs[name].dtype == expected.dtype
+        np.testing.assert_allclose(found.outputs[name], expected, rtol=2e-6, err_msg=name)
+
+
+def test_a_product_fused_with_a_part_is_fused_with_the_function(compiled: fleet.Compiled) -> None:
+    """`x @ w` and the maximum of the clip are one operation there; the trace has a value of every other operation of the model."""
+    golden, found = compiled.run("vm"), compiled.run("riscv")
+    missing = golden.tensors.keys() - found.tensors.keys()
+    fates = found.meta["fates"]
+    ids = golden.tensors.keys()
+    assert missing
+    for name in missing:
+        assert fates[name].removeprefix("fused into ").removeprefix("the same as ") in ids, (name, fates[name])
+
+
+def test_only_one_function(compiled: fleet.Compiled) -> None:
+    done = find_pass("expand-functions{only=clip}").run(compiled.program)
+    kinds = {op.name for op in done.operations()}
+    assert "fleet.clip" not in kinds
+    assert "fleet.log2" in kinds
+    with pytest.raises(FleetError, match="knows no function add"):
+        find_pass("expand-functions{only=add}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from fleet.core.scratch import Scratch
 
 if TYPE_CHECKING:
     from fleet.cosim.set_diff import ModelChange, SetDiff
@@ -25,8 +26,8 @@ def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequenc
     from fleet.cosim.set_diff import case_models, set_diff
     from fleet.isa.registry import find_instruction_set
 
-    with tempfile.TemporaryDirectory(prefix="fleet-isa-diff-") as temporary:
-        sides = [find_side(text, Path(temporary)) for text in (old, new)]
+    with Scratch("isa-diff") as temporary:
+        sides = [find_side(text, temporary) for text in (old, new)]
         installed = next((s.set_name for s in reversed(sides) if s.set_name is not None and s.path is None), None)
         found = find_instruction_set(installed) if installed is not None else None
         # A set that brings no cases may have some where the regression is.
@@ -39,7 +40,7 @@ def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequenc
     return 0
 
 
-def _lines(diff: SetDiff, temporary: str) -> Iterator[str]:
+def _lines(diff: SetDiff, temporary: Path) -> Iterator[str]:
     yield f"{diff.old} {diff.hashes[0][:16]} -> {diff.new} {diff.hashes[1][:16]} (descriptions)"
     if diff.full_hashes is not None:
         yield f"with semantics and device: {diff.full_hashes[0][:16]} -> {diff.full_hashes[1][:16]}"

@@ -12,11 +12,14 @@ import io
 import os
 import sys
 import traceback
+from signal import Signals
 
 import click
 
 from fleet import __version__
-from fleet.errors import FleetError
+from fleet.core.plugins import blamed, reason
+from fleet.core.signals import EndingSignals, ending_signals
+from fleet.errors import ExitCode, FleetError
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     # name -> module, one line for the overview (the command's own help is in its module)
@@ -50,9 +53,9 @@ Examples:
   fleet compile --emit bytecode examples/add_sample.py
   fleet doctor
 
-Exit codes: 0 something was compared and agreed (or the command did what was asked), 1 a comparison failed,
-2 bad input or a missing tool.
-"""
+\b
+Exit codes of every command:
+""" + "\n".join(f"  {code:3} {code.meaning}" for code in ExitCode)
 
 
 class _Lazy(click.Group):
@@ -73,10 +76,6 @@ class _Lazy(click.Group):
 @click.version_option(__version__, prog_name="fleet")
 def fleet() -> None:
     """A co-simulation harness for deep-learning accelerators: one model, several engines, every bit accounted for."""
-
-
-INTERRUPTED, PIPE_CLOSED = 130, 141
-"""128 + the signal's number, as shells have it."""
 
 
 def _streams() -> None:
@@ -111,7 +110,7 @@ def _drop_output() -> None:
 def _unread() -> int:
     """Nobody reads standard output any more (`fleet ... | head`): nothing more is said, also not at the interpreter's end."""
     _drop_output()
-    return PIPE_CLOSED
+    return ExitCode.PIPE_CLOSED
 
 
 def _usage(error: click.UsageError) -> str:
@@ -127,51 +126,78 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_command(command: click.Command, program: str, arguments: list[str] | None) -> int:
-    """Runs one console script's command; errors become one line under its name, and an exit code."""
+    """Runs one console script's command; errors become one line under its name, and an exit code (`ExitCode`).
+
+    SIGINT, SIGTERM and SIGHUP alone mean 128 and their number: nothing that code raises can pretend to be one of them, or hide one.
+    """
     _streams()
+    with ending_signals() as signals:
+        try:
+            code = _outcome(command, program, arguments, signals)
+        except KeyboardInterrupt:  # came while an error was told
+            code = ExitCode.INTERRUPTED
+        if signals.first is None:
+            return code
+        cause = "interrupted" if signals.first is Signals.SIGINT else f"ended by {signals.first.name}"
+        _say(f"{cause}; results that were already stored are untouched", program)
+        return ExitCode(128 + signals.first)
+
+
+def _outcome(command: click.Command, program: str, arguments: list[str] | None, signals: EndingSignals) -> int:
+    """The exit code of a command that no signal ended; its errors are told."""
     ours = sys.stdout
     try:
         code = command.main(args=arguments, prog_name=program, standalone_mode=False)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return code if isinstance(code, int) else ExitCode.AGREED
     except FleetError as error:
         _say(str(error), program)
         return error.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        _say("interrupted; results that were already stored are untouched", program)
-        return INTERRUPTED
+    except (click.exceptions.Abort, KeyboardInterrupt) as error:
+        return ExitCode.INTERRUPTED if signals.first is not None else _unexpected(_original(error), program)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        return 2
+        return ExitCode.BAD_INPUT
     except click.UsageError as error:
         _say(_usage(error), program)
-        return 2
+        return ExitCode.BAD_INPUT
     except click.ClickException as error:
         _say(error.format_message(), program)
-        return 2
+        return ExitCode.BAD_INPUT
     except BrokenPipeError:
         return _unread()
     except SystemExit as error:
         if sys.stdout is not ours:  # click replaces it before it leaves because of a closed pipe
             return _unread()
-        return error.code if isinstance(error.code, int) else 1
+        return _unexpected(error, program)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         if error.errno == errno.ENOSPC:
             _say(f"{place}the disk is full; free some space and run again (stored results are untouched)", program)
         else:
             _say(f"{place}{error.strerror or error}", program)
-        return 2
+        return ExitCode.BAD_INPUT
     except RecursionError:
         _say("the input nests too deeply", program)
-        return 2
+        return ExitCode.BAD_INPUT
     except Exception as error:
-        if os.environ.get("FLEET_DEBUG"):
-            traceback.print_exc()
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-        _say(f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}; FLEET_DEBUG=1 shows the traceback", program)
-        return 3
+        return _unexpected(error, program)
+
+
+def _original(error: BaseException) -> BaseException:
+    """What click's Abort stands for."""
+    return error.__context__ or error if isinstance(error, click.exceptions.Abort) else error
+
+
+def _unexpected(error: BaseException, program: str) -> ExitCode:
+    """A bug of fleet, or of the plug-in whose code raised it."""
+    if os.environ.get("FLEET_DEBUG"):
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    whose = blamed(error) or "fleet"
+    _say(f"internal error, a bug of {whose}: {reason(error)}{place}; FLEET_DEBUG=1 shows the traceback", program)
+    return ExitCode.INTERNAL
 
 
 if __name__ == "__main__":

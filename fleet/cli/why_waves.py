@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fleet.core.scratch import Scratch
 from fleet.errors import ModelError
 from fleet.report.why import RESULT, Failure
 
@@ -46,5 +46,5 @@ def waves_of(failure: Failure, path: Path) -> Waves:
     check_writable(path.absolute().parent)
     run = RunOptions(device=options.device, memory=options.memory, seed=options.seed, lowering=options.lowering)
     stream = open_stream(model.program, options.device, options.lowering)
-    with tempfile.TemporaryDirectory(prefix="fleet-waves-") as folder:
-        return leave_model_waves(stream, model.inputs, run, d.seq, path, where, Path(folder))
+    with Scratch("waves") as folder:
+        return leave_model_waves(stream, model.inputs, run, d.seq, path, where, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
+from fleet.core.scratch import Scratch
 from fleet.cosim.data import load_arrays
 from fleet.cosim.model import load_model
 from fleet.cosim.tolerance import Values
@@ -108,8 +108,8 @@ def calibrate_model(
     instruction_set, _ = find_device(device)
     program: Program | None = None
     samples: list[Mapping[str, np.ndarray]] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        files = _samples(spec, data, Path(scratch))
+    with Scratch("calibrate") as scratch:
+        files = _samples(spec, data, scratch)
         for i, file in enumerate(files):
             report(0.5 * i / len(files), f"reading sample {i + 1} of {len(files)}")
             loaded = load_model(spec, weights, file, 0, None)

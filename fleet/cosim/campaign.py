@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.scratch import Scratch
 from fleet.cosim._comparisons import Session
 from fleet.cosim._running import Outcome, failed, run_engine
 from fleet.cosim.request import check_request, known_engines
@@ -117,8 +117,8 @@ def cosim(
     program = bound(program, inputs)
     known = known_engines(options)
     check_request(program, labels, engines, options, known)
-    with tempfile.TemporaryDirectory(prefix="fleet-cosim-", ignore_cleanup_errors=True) as temporary:
-        folder = options.workdir or Path(temporary)
+    with Scratch("cosim") as temporary:
+        folder = options.workdir or temporary
         return _Run(program, inputs, labels, tuple(dict.fromkeys(engines)), options, known, folder).run()
 
 

@@ -7,18 +7,16 @@ import hashlib
 import io
 import json
 import os
-import signal
 import tempfile
-import threading
 import zipfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.signals import uninterrupted
 from fleet.errors import FleetError, ModelError
 
 __all__ = ["check_writable", "load_pair", "npz_bytes", "read_npz", "save_pair", "write_atomically", "write_together"]
@@ -144,7 +142,7 @@ def write_together(files: Mapping[Path, str]) -> None:
                 f.flush()
                 os.fsync(f.fileno())
             Path(temporary).chmod(0o644)
-        with _uninterrupted():
+        with uninterrupted():
             while waiting:
                 temporary, path = waiting[0]
                 os.replace(temporary, path)
@@ -154,22 +152,6 @@ def write_together(files: Mapping[Path, str]) -> None:
     finally:
         for temporary, _ in waiting:
             Path(temporary).unlink(missing_ok=True)
-
-
-@contextmanager
-def _uninterrupted() -> Generator[None]:
-    """Holds Ctrl-C back until the block has ended; for moments only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if came and callable(before):
-        before(*came[0])
 
 
 def load_pair(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

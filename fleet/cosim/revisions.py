@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from fleet.core.processes import run
 from fleet.errors import DeviceError
 from fleet.isa.registry import GROUP
 
@@ -75,10 +75,12 @@ def snapshot(side: Side, request: Mapping[str, Any]) -> dict[str, Any]:
         "PYTHONPATH": os.pathsep.join([*path, *(p for p in sys.path if p)]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-P", str(_SNAPSHOT)], input=json.dumps({"set": side.set_name, **request}), env=environment,
-        capture_output=True, text=True, check=False, timeout=_TIMEOUT,
-    )  # fmt: skip
+    done = run(
+        [sys.executable, "-P", str(_SNAPSHOT)],
+        input=json.dumps({"set": side.set_name, **request}),
+        env=environment,
+        timeout=_TIMEOUT,
+    )
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
@@ -91,7 +93,7 @@ def snapshot(side: Side, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _git(folder: Path, *arguments: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
+        done = run(["git", "-C", str(folder), *arguments], text=False)
     except OSError as error:
         raise DeviceError(f"git cannot be run ({error.strerror})", where=str(folder)) from error
     if done.returncode:

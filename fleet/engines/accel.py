@@ -8,7 +8,6 @@ the host has, and unpacked when the host (or the trace) needs what the device ha
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.core.scratch import Scratch
 from fleet.engines.accel_counters import static_counters
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
@@ -91,8 +91,8 @@ def _workdir(given: Path | None) -> Generator[Path]:
     if given is not None:
         yield given
         return
-    with tempfile.TemporaryDirectory(prefix="fleet-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with Scratch("accel") as folder:
+        yield folder
 
 
 def _fresh_memory(compiled: AccelProgram, folder: Path, *, hbm: bool = True) -> MappedMemory:

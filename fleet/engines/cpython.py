@@ -7,12 +7,9 @@ which therefore only computes. Everything else of the file is left out.
 from __future__ import annotations
 
 import json
-import os
 import platform
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.processes import start
+from fleet.core.scratch import Scratch
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
@@ -60,8 +59,7 @@ class CpythonEngine:
         if not program.source:
             raise ModelError("the program has no Python source", where="cpython", hint="leave engine cpython out")
         variables = _variables(program)
-        with tempfile.TemporaryDirectory(prefix="fleet-cpython-") as temporary:
-            folder = Path(temporary)
+        with Scratch("cpython") as folder:
             try:
                 _write_job(folder, program, inputs, list(variables) if options.keep_tensors else [])
             except OSError as error:
@@ -94,25 +92,19 @@ class CpythonEngine:
     def _execute(self, folder: Path, program: Program, options: RunOptions) -> int:
         command = [sys.executable, "-I", str(_CHILD), str(folder)]
         deadline = time.monotonic() + self.timeout_s
-        with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, start_new_session=True
-            )  # fmt: skip
-            try:
-                while True:
-                    try:
-                        return process.wait(timeout=min(1.0, max(0.01, deadline - time.monotonic())))
-                    except subprocess.TimeoutExpired:
-                        if time.monotonic() >= deadline:
-                            raise ModelError(
-                                f"took longer than {self.timeout_s:g} s", where=f"cpython {program.source_name}"
-                            ) from None
-                        if options.progress is not None:
-                            options.progress(0.5, "CPython runs the file")
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+        with (
+            (folder / "stdout").open("wb") as out,
+            (folder / "stderr").open("wb") as err,
+            start(command, stdout=out, stderr=err, cwd=folder) as process,
+        ):
+            while True:
+                try:
+                    return process.wait(timeout=min(1.0, max(0.01, deadline - time.monotonic())))
+                except subprocess.TimeoutExpired:
+                    if time.monotonic() >= deadline:
+                        raise ModelError(f"took longer than {self.timeout_s:g} s", where=f"cpython {program.source_name}") from None
+                    if options.progress is not None:
+                        options.progress(0.5, "CPython runs the file")
 
 
 def _variables(program: Program) -> dict[str, tuple[str, np.dtype | None]]:

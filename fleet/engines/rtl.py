@@ -8,13 +8,12 @@ equal the committed one.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
+from fleet.core.scratch import Scratch
 from fleet.engines.accel import run_accel
 from fleet.engines.base import RunOptions
 from fleet.engines.evidence import Evidence, JobEvidence
@@ -87,7 +86,7 @@ class RtlBackend:
         self._flavour: Flavour = flavour
         self._window = window
         self._simulation: Simulation | None = None
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: Scratch | None = None
         self._jobs = 0
         self._base = 0  # cycles of the jobs before
         self._counters: dict[str, float] = {}
@@ -110,8 +109,8 @@ class RtlBackend:
         self._counters["rtl_build_seconds"] = time.monotonic() - before
         self._suffix = wave_suffix(executable) if self._flavour == "waves" else None
         if options.workdir is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="fleet-rtl-")
-            self._folder = Path(self._temporary.name)
+            self._temporary = Scratch("rtl")
+            self._folder = self._temporary.path
         else:
             self._folder = options.workdir.absolute() / "rtl"
         self._simulation = Simulation(executable, self._folder, seed=options.seed)
@@ -206,7 +205,7 @@ class RtlBackend:
             self._simulation.close()
             self._simulation = None
         if self._temporary is not None:
-            self._temporary.cleanup()
+            self._temporary.close()
             self._temporary = None
 
     def _count(self, status: Status, records: Sequence[CommitRecord]) -> None:

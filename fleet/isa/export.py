@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa import description_rdl, export_sv
 from fleet.isa.description import Description, load
@@ -91,10 +92,10 @@ def _register_block(description: Description) -> Mapping[str, str]:
 
     name = f"{description.hardware}_regs"
     top = description_rdl.elaborate(description.path)["registers"]
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch("export") as folder:
         RegblockExporter().export(
             top,
-            folder,
+            str(folder),
             cpuif_cls=AXI4Lite_Cpuif_flattened,
             module_name=name,
             package_name=f"{name}_pkg",

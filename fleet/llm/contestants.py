@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fleet import __version__
+from fleet.core.scratch import Scratch
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationRow
 from fleet.cosim.result import DeviceFigures
 from fleet.engines.base import RunOptions
@@ -193,8 +193,7 @@ def generate(
 
         memory_model(request.memory, request.seed)
     with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="fleet-llm-", ignore_cleanup_errors=True)
-        folder = request.folder or Path(stack.enter_context(temporary))
+        folder = request.folder or stack.enter_context(Scratch("llm"))
         opened = _Opened(loaded, request, embedding, folder, stack, announce, watch or Watch())
         if request.host is not None:
             assert opened.compiled is not None

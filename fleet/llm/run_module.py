@@ -8,14 +8,13 @@ Example:
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.scratch import Scratch
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit
@@ -59,10 +58,10 @@ class Runner:
                 raise ModelError("no data, only a shape", where=f"constant '{place.name}'", hint=hint)
         self.module, self.commits = module, tuple[Commit, ...]()
         self._backend = device_backend(engine)
-        self._folder = tempfile.TemporaryDirectory(prefix="fleet-run-", ignore_cleanup_errors=True)
-        self._memory = device_memory(module, Path(self._folder.name) / "memory", module.images())
+        self._folder = Scratch("run")
+        self._memory = device_memory(module, self._folder.path / "memory", module.images())
         self._seq = 0
-        options = RunOptions(device=module.device.name, memory=memory, seed=seed, workdir=Path(self._folder.name))
+        options = RunOptions(device=module.device.name, memory=memory, seed=seed, workdir=self._folder.path)
         self._backend.open(module.instruction_set, module.device, self._memory, options)
 
     def run(self, inputs: Mapping[str, np.ndarray], **dims: int) -> dict[str, np.ndarray]:
@@ -105,7 +104,7 @@ class Runner:
         """Ends the engine; may be called twice."""
         self._backend.close()
         self._memory.close()
-        self._folder.cleanup()
+        self._folder.close()
 
 
 def _numbers(module: Module, name: str, given: object) -> np.ndarray:

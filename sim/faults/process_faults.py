@@ -15,6 +15,34 @@ def _fault(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bo
 
 FAULTS = (
     _fault(
+        "orphans",
+        "child processes: the supervisor does not kill the group when its owner is gone",
+        "tests/core/test_processes.py",
+        "test_children_of_children_die_with_the_owner",
+        Edit("fleet/core/processes.py", 'read -r end; kill -9 0"', 'read -r end"'),
+        nightly=True,
+    ),
+    _fault(
+        "half-objects",
+        "build: what a killed make left of the executable is taken for a whole one",
+        "tests/engines/rtl/test_part.py",
+        "test_only_whole_files_are_gone_on_with",
+        Edit("fleet/engines/rtl_sim/part.py", 'path.suffix not in (".o", ".gch")', 'path.suffix in (".part",)'),
+        nightly=True,
+    ),
+    _fault(
+        "signal-hidden",
+        "exit codes: a command that was ended by SIGTERM leaves with the code of what it had done",
+        "tests/cli/test_exit_codes.py",
+        "test_a_signal_that_code_hides",
+        Edit(
+            "fleet/cli/main.py",
+            "        if signals.first is None:\n            return code\n",
+            "        if code != ExitCode.INTERRUPTED or signals.first is None:\n            return code\n",
+        ),
+        nightly=True,
+    ),
+    _fault(
         "cache-tampered",
         "build cache: a simulation that was patched after it was built is used",
         "tests/engines/rtl/test_build_cache.py",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import DENSE, ENTRY, Fleet, Ran, environment
+from command_line import DENSE, ENTRY, Fleet, Ran, environment, preexec
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def fleet(tmp_path: Path) -> Fleet:
         done = subprocess.run(
             [sys.executable, *start, *map(str, arguments)],
             capture_output=True, cwd=keywords.pop("cwd", tmp_path), env=environment(env), timeout=120, check=False,
-            stdin=keywords.pop("stdin", subprocess.DEVNULL), **keywords,
+            stdin=keywords.pop("stdin", subprocess.DEVNULL), preexec_fn=keywords.pop("preexec_fn", preexec()), **keywords,
         )  # fmt: skip
         ran = Ran(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
         assert "Traceback" not in ran.out + ran.err, ran.err

@@ -1,4 +1,4 @@
-"""Full disks, read-only folders, Ctrl-C and two runs at once: never half a report in place of a good one, never an orphan."""
+"""Full disks, read-only folders, signals and two runs at once: never half a report in place of a good one, never an orphan."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -98,7 +99,17 @@ def test_a_folder_that_cannot_be_written(dense: Path, refused: Refused, folder: 
     assert ran.out == ""  # said before anything ran
 
 
-INTERRUPTED = "fleet: interrupted; results that were already stored are untouched"
+ENDINGS = {
+    "SIGINT": (130, "fleet: interrupted; results that were already stored are untouched"),
+    "SIGTERM": (143, "fleet: ended by SIGTERM; results that were already stored are untouched"),
+    "SIGHUP": (129, "fleet: ended by SIGHUP; results that were already stored are untouched"),
+}
+
+
+def endings(*names: str) -> pytest.MarkDecorator:
+    """The three take one way; what stops where is asked with some of them."""
+    return pytest.mark.parametrize("name", names)
+
 
 AT_RUN = """
 import os, pathlib, signal
@@ -107,7 +118,7 @@ reply = process.Simulation._reply
 def interrupted(self, timeout):
     if timeout is None:
         pathlib.Path("pid").write_text(str(self.pid))
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.{name})
     return reply(self, timeout)
 process.Simulation._reply = interrupted
 """
@@ -116,7 +127,8 @@ AT_BUILD = """
 import os, signal
 from fleet.engines.rtl_sim import build
 def compile(design, folder, verilog, cpp, options, tools, tell):
-    build._step(["sleep", "77.125"], folder, dict(os.environ), design, lambda _: os.kill(os.getpid(), signal.SIGINT))
+    command = ["sh", "-c", "sleep 77.125 & sleep 77.125"]
+    build._step(command, folder, dict(os.environ), design, lambda _: os.kill(os.getpid(), signal.{name}))
 build._compile = compile
 """
 
@@ -126,7 +138,7 @@ fsync, calls = os.fsync, []
 def interrupted(fd):
     calls.append(fd)
     if len(calls) == 2:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.{name})
     fsync(fd)
 os.fsync = interrupted
 """
@@ -136,9 +148,20 @@ import os, signal
 replace = os.replace
 def interrupted(source, target):
     if str(target).endswith("report.json"):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.{name})
     replace(source, target)
 os.replace = interrupted
+"""
+
+AT_CPYTHON = """
+import os, signal
+from fleet.engines import cpython
+from fleet.core.processes import start
+def began(command, **options):
+    child = start(command, **options)
+    os.kill(os.getpid(), signal.{name})
+    return child
+cpython.start = began
 """
 
 
@@ -155,37 +178,68 @@ def running(word: str) -> list[str]:
     return found
 
 
-def test_ctrl_c_during_the_simulation(report: Path, fleet: Fleet) -> None:
-    before = tree(report)
-    ran = fleet(*RTL, "--report", "r", prelude=AT_RUN)
-    assert (ran.code, ran.err.strip()) == (130, INTERRUPTED)
+@endings("SIGTERM")
+def test_a_signal_during_the_simulation(report: Path, fleet: Fleet, name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    before, temporary = tree(report), tmp_path_factory.mktemp("temporary")
+    ran = fleet(*RTL, "--report", "r", prelude=AT_RUN.format(name=name), env={"TMPDIR": str(temporary)})
+    assert (ran.code, ran.err.strip()) == ENDINGS[name]
     pid = int((report.parent / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+    assert list(temporary.iterdir()) == []
     assert tree(report) == before
     whole(report)
 
 
-def test_ctrl_c_during_the_build(dense: Path, fleet: Fleet) -> None:
-    ran = fleet(*RTL, prelude=AT_BUILD, env={"FLEET_CACHE": str(dense / "cache")})
-    assert (ran.code, ran.err.strip()) == (130, INTERRUPTED)
+@endings("SIGINT", "SIGTERM")
+def test_a_signal_during_the_build(dense: Path, fleet: Fleet, name: str) -> None:
+    ran = fleet(*RTL, prelude=AT_BUILD.format(name=name), env={"FLEET_CACHE": str(dense / "cache")})
+    assert (ran.code, ran.err.strip()) == ENDINGS[name]
     assert running("77.125") == []
-    assert [p.suffix for p in (dense / "cache" / "rtl").iterdir()] == [".lock"]
+    # The folder in which it was built is there to go on with; nothing half-built stands under the key itself.
+    assert {p.suffix for p in (dense / "cache" / "rtl").iterdir()} == {".lock", ".part"}
 
 
-def test_ctrl_c_during_writing(report: Path, fleet: Fleet) -> None:
+@endings("SIGHUP")
+def test_a_signal_while_cpython_runs(dense: Path, fleet: Fleet, name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    temporary = tmp_path_factory.mktemp("temporary")
+    prelude = AT_CPYTHON.format(name=name)
+    ran = fleet(*MODEL, "--engines", "vm,cpython", "--report", "new", prelude=prelude, env={"TMPDIR": str(temporary)})
+    assert (ran.code, ran.err.strip()) == ENDINGS[name]
+    assert list(temporary.iterdir()) == []
+    assert running(str(temporary)) == []
+
+
+@endings("SIGINT")
+def test_a_signal_during_writing(report: Path, fleet: Fleet, name: str) -> None:
     before = tree(report)
-    ran = fleet(*COSIM, "--seed", "1", "--report", "r", prelude=AT_WRITING)
-    assert (ran.code, ran.err.strip()) == (130, INTERRUPTED)
+    ran = fleet(*COSIM, "--seed", "1", "--report", "r", prelude=AT_WRITING.format(name=name))
+    assert (ran.code, ran.err.strip()) == ENDINGS[name]
     assert tree(report) == before
 
 
-def test_ctrl_c_during_renaming(report: Path, fleet: Fleet) -> None:
-    ran = fleet(*COSIM, "--seed", "1", "--report", "r", prelude=AT_RENAMING)
-    assert (ran.code, ran.err.strip()) == (130, INTERRUPTED)
+@endings("SIGTERM")
+def test_a_signal_during_renaming(report: Path, fleet: Fleet, name: str) -> None:
+    ran = fleet(*COSIM, "--seed", "1", "--report", "r", prelude=AT_RENAMING.format(name=name))
+    assert (ran.code, ran.err.strip()) == ENDINGS[name]
     identity = whole(report)["identity"]
     assert isinstance(identity, dict)
     assert identity["seed"] == 1  # all of the new one
+
+
+@pytest.mark.parametrize(("name", "ends"), [("SIGINT", False), ("SIGTERM", True)])
+def test_signals_that_are_ignored_at_the_start(report: Path, fleet: Fleet, name: str, ends: bool) -> None:
+    """As nohup (SIGHUP), cron and a background job of a script (SIGINT) start it: those stay ignored, SIGTERM ends it always."""
+
+    def ignored() -> None:
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+    ran = fleet(*COSIM, "--seed", "1", "--report", "r", prelude=AT_WRITING.format(name=name), preexec_fn=ignored)
+    assert ran.code == (143 if ends else 0), ran.err
+    identity = whole(report)["identity"]
+    assert isinstance(identity, dict)
+    assert identity["seed"] == (0 if ends else 1)
 
 
 SLOW_BUILD = """

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from fleet.core.processes import run
 from fleet.cosim.files import write_atomically
 from fleet.engines.rtl_sim.build import copy_name
 from fleet.engines.rtl_sim.tools import find_coverage_tool
@@ -115,9 +115,9 @@ def load_exclusions(path: Path | None) -> list[Exclusion]:
 def merge_counts(files: Sequence[Path], target: Path) -> Path:
     """Adds up the simulator's files of counts. Raises SetupError, or FleetError where the tool refuses them."""
     command = [str(find_coverage_tool()), "--write", str(target), *map(str, files)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        lines = (run.stderr or run.stdout).strip().splitlines()
+    done = run(command)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
         raise FleetError(f"the simulator's counts do not merge: {lines[0] if lines else 'no message'}", where=str(target.parent))
     return target
 

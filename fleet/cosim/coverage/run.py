@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
 
+from fleet.core.processes import ends_with_parent, stopping
 from fleet.cosim.coverage.account import Account, Point, load_account
 from fleet.cosim.coverage.bins import Space, space_of
 from fleet.cosim.coverage.steer import Steering
@@ -66,7 +67,7 @@ def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Accou
     (known or new_account(space_of(instruction_set, device))).save(start)
     began = time.monotonic()
     curve: list[Point] = []
-    with ProcessPoolExecutor(plan.jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(plan.jobs, get_context("spawn"), ends_with_parent) as pool, stopping():
         pending: set[Future[None]] = {pool.submit(_work, plan, i) for i in range(plan.jobs)}
         while pending:
             done, pending = wait(pending, timeout=_SAVED_EVERY)
@@ -115,8 +116,7 @@ def _work(plan: Plan, job: int) -> None:
     try:
         runner.watch = steering.wrote
         number = 0
-        # A worker whose parent was killed would go on to the end of its time.
-        while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER and _wanted():
+        while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER:
             case = make_case(steering.choose(number))
             way = ways[number % len(ways)]
             model = next(m for m in memories(device, number) if m.partition(":")[0] == way.memory.partition(":")[0])
@@ -140,12 +140,6 @@ def _work(plan: Plan, job: int) -> None:
     account.cpu = _cpu(None) - cpu
     account.failures += [f"{k}: met, but the set or the description calls it impossible" for k in sorted(steering.unknown)]
     account.save(mine)
-
-
-def _wanted() -> bool:
-    """Whether whoever started this process is still there."""
-    parent = parent_process()
-    return parent is None or parent.is_alive()
 
 
 def _cpu(simulation: int | None) -> float:

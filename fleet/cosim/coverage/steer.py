@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
+from fleet.core.scratch import Scratch
 from fleet.cosim.coverage.account import Account, Tried
 from fleet.cosim.coverage.aimed import aimer
 from fleet.cosim.coverage.aims import field_of, text_of
@@ -67,7 +66,7 @@ class Steering:
         words = description_of(space.instruction_set).instructions
         self._has_form = {n for n, w in words.items() if w.beats > 0}
         self._images: Images | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Scratch | None = None
         self.unknown: set[str] = set()
         """Bins that were met and are not in the space, or are called impossible there."""
 
@@ -172,8 +171,8 @@ class Steering:
     def _execute(self, case: StreamCase) -> None:
         """Runs the functional model again, where another process did."""
         if self._images is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="fleet-steer-", dir=images_home(self.space.device))
-            self._images = Images(self.space.device, Path(self._folder.name))
+            self._folder = Scratch("steer", images_home(self.space.device))
+            self._images = Images(self.space.device, self._folder.path)
         self._images.fill(case.blocks, case.parameters)
         execute(self.space.instruction_set, self.space.device, self._images.memory, case.calls, self.wrote)
 

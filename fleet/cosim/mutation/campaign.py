@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import random
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,8 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.core.processes import ends_with_parent, stopping
+from fleet.core.scratch import Scratch
 from fleet.cosim.cases import Case, find_cases
 from fleet.cosim.mutation.mutant import Mutant, Over, Result
 from fleet.cosim.mutation.probes import Effort
@@ -124,8 +125,9 @@ def _in_order(executor: Executor, work: Callable[[Mutant], Result], rest: Sequen
     """Results as they come; what is left is given up when the caller stops."""
     futures = [executor.submit(work, m) for m in rest]
     try:
-        for future in as_completed(futures):
-            yield future.result()
+        with stopping():
+            for future in as_completed(futures):
+                yield future.result()
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 
@@ -148,9 +150,9 @@ class _Hardware(Target):
     def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
         assert self._design is not None
         assert self._known is not None
-        with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
+        with Scratch("mutants") as folder:
             c = self.campaign
-            arguments = (c.device, self._design, self._known, Path(folder), c.root, c.effort, dict(c.known), c.equivalent)
+            arguments = (c.device, self._design, self._known, folder, c.root, c.effort, dict(c.known), c.equivalent)
             if self.campaign.jobs == 1:
                 _start_worker(*arguments)
                 yield from map(_hunt, rest)
@@ -167,6 +169,7 @@ def _start_worker(
     device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str],
     equivalent: frozenset[str],
 ) -> None:  # fmt: skip
+    ends_with_parent()
     _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before, equivalent)]
 
 

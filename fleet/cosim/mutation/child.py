@@ -10,12 +10,12 @@ import datetime
 import json
 import math
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fleet.core.scratch import Scratch
 from fleet.cosim.mutation.outside import FOUND
 from fleet.errors import FleetError
 
@@ -56,8 +56,8 @@ def _streams(device: str, recorded: Path) -> Iterator[str]:
 
     instruction_set, chip = find_device(device)
     errors: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="fleet-mutant-") as folder:
-        images = Images(chip, Path(folder))
+    with Scratch("mutant") as folder:
+        images = Images(chip, folder)
         try:
             for r in load_recordings(recorded):
                 case, expected = r.case, r.expected

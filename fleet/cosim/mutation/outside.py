@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from fleet.core.processes import run
 
 __all__ = ["FOUND", "Outside", "pytest_command"]
 
@@ -38,25 +38,15 @@ class Outside:
     def run(self, name: str, command: Sequence[str], variables: Mapping[str, str], limit: float | None = None) -> tuple[str, str]:
         """(test, how it said so), or ("", "") where nothing was found. name: of the test when it does not say its own."""
         began = time.monotonic()
-        process = subprocess.Popen(
-            command, cwd=self._folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, start_new_session=True,
-        )  # fmt: skip
         limit = limit or max(_LIMIT_S, 5 * self._slowest)
         try:
-            out, error = process.communicate(timeout=limit)
+            done = run(command, cwd=self._folder, env=variables, timeout=limit)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
             return name, f"does not end within {limit:.0f} s"
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-        if process.returncode in _NOTHING:
+        if done.returncode in _NOTHING:
             self._slowest = max(self._slowest, time.monotonic() - began)
             return "", ""
-        return _said(name, out, error, process.returncode)
+        return _said(name, done.stdout, done.stderr, done.returncode)
 
 
 def _said(name: str, out: str, error: str, code: int) -> tuple[str, str]:

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from fleet.core.cache import cache_root
+from fleet.core.scratch import Scratch
 from fleet.cosim.mutation.mutant import Mutant, Over, Result, identified
 from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.python_hook import environment
@@ -110,8 +110,8 @@ class PythonHunt:
                     commands[name] = command
         for folder, tests in sorted(files.items()):
             commands[str(folder.relative_to(self._root))] = pytest_command(sorted(tests))
-        with tempfile.TemporaryDirectory(prefix="fleet-mutant-") as folder:
-            variables = self._variables(None, None, Path(folder))
+        with Scratch("mutant") as folder:
+            variables = self._variables(None, None, folder)
             for name, command in commands.items():
                 test, how = self._outside.run(name, command, variables, _PATIENCE_S)
                 if test:
@@ -121,8 +121,8 @@ class PythonHunt:
     def look(self, mutant: Mutant, change: Change) -> Result:
         """Found or survived; a test that does not end counts as one that found it."""
         began, tests = time.monotonic(), 0
-        with tempfile.TemporaryDirectory(prefix="fleet-mutant-") as folder:
-            variables = self._variables(mutant, change, Path(folder))
+        with Scratch("mutant") as folder:
+            variables = self._variables(mutant, change, folder)
             stages = islice(self._stages(mutant), 1 if mutant.id in self._equivalent else None)
             for name, command in stages:
                 tests += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.scratch import Scratch
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.files import load_pair, save_pair
 from fleet.cosim.mutation.probes import Effort, Expected, left_by_model, probes
@@ -93,9 +93,9 @@ def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
     if path.exists():
         return path
     made: list[Recording] = []
-    with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary, ExitStack() as stack:
+    with Scratch("mutants") as temporary, ExitStack() as stack:
         runner = stack.enter_context(StreamRunner(device)) if instruction_set.rtl is not None else None
-        images = Images(chip, Path(temporary))
+        images = Images(chip, temporary)
         stack.callback(images.close)
         for case in map(make_case, cases):
             found = runner.hardware(case, Setting())[0] if runner is not None else []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.core.scratch import Scratch
 from fleet.cosim.mutation.mutant import Mutant, Result
 from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.probes import Effort, Probe, differs, image_digest, left_by_model, probes
@@ -55,9 +55,9 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
     if not every:
         return path
     with (
-        tempfile.TemporaryDirectory(prefix="fleet-mutants-") as temporary,
-        StreamRunner(device, Path(temporary) / "plain") as plain,
-        StreamRunner(device, Path(temporary) / "none", design=design, arguments=(plusarg(0),)) as none,
+        Scratch("mutants") as temporary,
+        StreamRunner(device, temporary / "plain") as plain,
+        StreamRunner(device, temporary / "none", design=design, arguments=(plusarg(0),)) as none,
     ):
         for n, probe in enumerate(every):
             tell(n / len(every), "comparing the design with itself and iss")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from fleet.core.processes import ends_with_parent
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
 from fleet.cosim.streams.fuzz_state import Ran
@@ -139,7 +139,7 @@ class _Here:
 
 def _serve(orders: Connection, device: str, folder: Path, power_on: int) -> None:
     """Main of a worker: answers orders until the other end has gone, also where that was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    ends_with_parent()
     runner: _Runner | None = None
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
@@ -177,6 +177,8 @@ class _Processes:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for connection in (*self._idle, *self._busy):
             connection.close()  # which they notice when they are through with what they do
+        for process in self._processes if kind is not None else ():
+            process.terminate()
         for process in self._processes:
             process.join(timeout=20)
             if process.is_alive():

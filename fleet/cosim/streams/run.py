@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
+from fleet.core.scratch import Scratch
 from fleet.cosim.result import Divergence
 from fleet.cosim.settings_held import other_memory
 from fleet.cosim.streams.binaries import Plan, binaries
@@ -25,7 +26,6 @@ from fleet.cosim.streams.divergent import explained
 from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
-from fleet.cosim.streams.scratch import Scratch
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
@@ -63,7 +63,7 @@ class StreamRunner:
         """
         folder = None if folder is None else folder.absolute()  # the simulation stands elsewhere
         self.set, self.device = find_device(device)
-        self._scratch = Scratch(images_home(self.device)) if folder is None else None
+        self._scratch = Scratch("streams", images_home(self.device)) if folder is None else None
         self.folder = self._scratch.path if self._scratch is not None else folder or Path()
         self.power_on, self.stop, self._flavour = power_on, stop, flavour
         self.spent: dict[str, float] = {}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
+from fleet.core.scratch import Scratch
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.cosim.streams.run import StreamRunner
@@ -49,8 +48,8 @@ def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFa
                 yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
         return
     _, chip = find_device(device)
-    with tempfile.TemporaryDirectory(prefix="fleet-sample-") as folder:
-        images = Images(chip, Path(folder))
+    with Scratch("sample") as folder:
+        images = Images(chip, folder)
         try:
             for name in cases:
                 yield _on_iss(name, images)

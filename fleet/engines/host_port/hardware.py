@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 
+from fleet.core.scratch import Scratch
 from fleet.engines.base import RunOptions
 from fleet.engines.host_port.beside import Beside
 from fleet.engines.host_port.port import Summary
@@ -71,10 +70,10 @@ class HardwarePort:
         model = memory_model(options.memory, options.seed)
         timing = memory_timing(model, device)
         executable = build(design_of(instruction_set, device), "burst", options.progress)
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: Scratch | None = None
         if options.workdir is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="fleet-host-rtl-")
-            folder = Path(self._temporary.name)
+            self._temporary = Scratch("host-rtl")
+            folder = self._temporary.path
         else:
             folder = options.workdir
         self._beside = Beside(instruction_set, device, memory, folder / "beside") if check else None
@@ -152,7 +151,7 @@ class HardwarePort:
         if self._beside is not None:
             self._beside.close()
         if self._temporary is not None:
-            self._temporary.cleanup()
+            self._temporary.close()
 
     @property
     def _live(self) -> LiveJob:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fleet.core.scratch import Scratch
 from fleet.engines.base import RunOptions
 from fleet.engines.host_port.hardware import HardwarePort
 from fleet.engines.host_port.model import ModelPort
@@ -79,8 +80,8 @@ def run_program(
         raise DeviceError("no device given", where=str(program), hint="name one with --device")
     instruction_set, device = find_device(options.device)
     file = _file(program)
-    with tempfile.TemporaryDirectory(prefix="fleet-host-") as temporary:
-        folder = Path(temporary) if options.workdir is None else options.workdir
+    with Scratch("host") as temporary:
+        folder = temporary if options.workdir is None else options.workdir
         for image in (folder / "memory").glob("*.bin"):  # of a run before in the same folder
             image.unlink()
         images = MappedMemory(device, folder / "memory")

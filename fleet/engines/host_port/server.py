@@ -7,13 +7,14 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from fleet.core.processes import Child, start
+from fleet.core.scratch import Scratch
 from fleet.engines.host_port.port import DevicePort
 from fleet.engines.host_port.protocol import (
     DDR_BASE,
@@ -80,8 +81,8 @@ class HostServer:
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         self._port.set_deadline(deadline)
-        with tempfile.TemporaryDirectory(prefix="fleet-host-", dir=_short_folder()) as folder:
-            path = Path(folder) / "socket"
+        with Scratch("host", _short_folder()) as folder:
+            path = folder / "socket"
             with socket.socket(socket.AF_UNIX) as listening:
                 listening.bind(str(path))
                 listening.listen(1)
@@ -90,7 +91,7 @@ class HostServer:
                 try:
                     self._serve(process, deadline)
                 finally:
-                    _end(process)
+                    process.end()
                     self._hang_up()
                     self._listening = None
         late = deadline is not None and time.monotonic() > deadline
@@ -100,7 +101,7 @@ class HostServer:
             raise self._failure
         return process.returncode
 
-    def _serve(self, process: subprocess.Popen[bytes], deadline: float | None) -> None:
+    def _serve(self, process: Child, deadline: float | None) -> None:
         while process.poll() is None:
             if deadline is not None and time.monotonic() > deadline:
                 return
@@ -182,21 +183,11 @@ def _short_folder() -> str | None:
     return None if len(os.fsencode(tempfile.gettempdir())) < _SOCKET_BYTES - 40 else "/tmp"
 
 
-def _started(command: Sequence[str], path: Path, output: int | None) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], path: Path, output: int | None) -> Child:
     # At a terminal the program stays in its foreground group: it may read what is typed, and Ctrl-C reaches it.
-    group = None if sys.stdin is not None and sys.stdin.isatty() else 0
+    terminal = sys.stdin is not None and sys.stdin.isatty()
     try:
-        return subprocess.Popen(list(command), env={**os.environ, VARIABLE: str(path)}, process_group=group, stdout=output)
+        return start(command, env={**os.environ, VARIABLE: str(path)}, stdin=None, stdout=output, foreground=terminal)
     except OSError as error:
         hint = "is it a program for this computer? `fleet host build` makes one"
         raise HostError(f"cannot be started ({error.strerror})", where=command[0], hint=hint) from error
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            if os.getpgid(process.pid) == process.pid:
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-        process.wait()

@@ -10,11 +10,12 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 
+from fleet.core.processes import Child, start
+from fleet.core.scratch import Scratch
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, Calls
 from fleet.errors import FleetError, SetupError
@@ -52,11 +53,12 @@ class QemuEmulator:
         self.version = _version()
         shared = Path("/dev/shm")
         roomy = shared.is_dir() and os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > 1 << 30
-        self._folder = tempfile.mkdtemp(prefix="fleet-qemu-", dir=shared if roomy else None)
-        self._memory = os.open(Path(self._folder) / "memory", os.O_RDWR | os.O_CREAT, 0o600)
+        self._scratch = Scratch("qemu", shared if roomy else None)
+        self._folder = self._scratch.path
+        self._memory = os.open(self._folder / "memory", os.O_RDWR | os.O_CREAT, 0o600)
         self._ranges: list[tuple[int, int]] = []
         self._image: Image | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
 
     def load(self, image: Image) -> None:
         """See `base.Emulator`."""
@@ -113,7 +115,7 @@ class QemuEmulator:
         finally:
             self._stop()
         status = self._status(calls)
-        lines = (Path(self._folder) / "log").read_text(errors="replace").strip().splitlines()
+        lines = (self._folder / "log").read_text(errors="replace").strip().splitlines()
         calls.check(status, "qemu", f"{COMMAND} stopped: {lines[-1] if lines else 'without a word'}")
         counts = calls.counts(status, whole=True)
         return Execution(sum(counts.values()), counts)
@@ -124,7 +126,7 @@ class QemuEmulator:
         if self._memory >= 0:
             os.close(self._memory)
             self._memory = -1
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._scratch.close()
 
     def _status(self, calls: Calls) -> bytes:
         return os.pread(self._memory, calls.size, _BOOT + STATUS - CODE_BASE)
@@ -137,13 +139,12 @@ class QemuEmulator:
             "-bios", "none", "-device", f"loader,addr={entry:#x},cpu-num=0", "-nographic", "-monitor", "none", "-serial", "none",
             "-cpu", cpu, "-icount", "shift=0",
         ]  # fmt: skip
-        with (Path(self._folder) / "log").open("wb") as log:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with (self._folder / "log").open("wb") as log:
+            self._process = start(command, stdout=log, stderr=log)
 
     def _stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        if self._process is not None:
+            self._process.end()
 
     def _find(self, address: int, size: int) -> None:
         if not any(start <= address and address + size <= start + length for start, length in self._ranges) and size:

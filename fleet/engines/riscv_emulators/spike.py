@@ -10,10 +10,11 @@ import importlib.util
 import re
 import shutil
 import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from fleet.core.processes import run
+from fleet.core.scratch import Scratch
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, TOHOST
 from fleet.engines.riscv_emulators.host_memory import BOOT_PLACE, HostMemory
@@ -68,17 +69,15 @@ class SpikeEmulator(HostMemory):
             "end_signature": end,
         }
         seconds = 20 + limit / _SLOWEST
-        with tempfile.TemporaryDirectory(prefix="fleet-spike-") as folder:
-            program, signature = Path(folder) / "program.elf", Path(folder) / "signature"
+        with Scratch("spike") as folder:
+            program, signature = folder / "program.elf", folder / "signature"
             program.write_bytes(self._executable(places))
             command = [
                 str(_command()), f"--isa={self._isa.name if self._isa.vlen != 256 else 'rv64gcv_zvl256b'}",
                 f"-m{CODE_BASE:#x}:{end - CODE_BASE:#x}", f"+signature={signature}", "+signature-granularity=16", str(program),
             ]  # fmt: skip
             try:
-                done = subprocess.run(
-                    command, capture_output=True, text=True, check=False, timeout=seconds, stdin=subprocess.DEVNULL
-                )
+                done = run(command, timeout=seconds)
             except subprocess.TimeoutExpired:
                 raise EmulationError(f"no end after {seconds:.0f} s", where="spike") from None
             if not signature.exists():

@@ -9,7 +9,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -20,9 +19,11 @@ from pathlib import Path
 from typing import Literal
 
 from fleet.core.notice import notice
+from fleet.core.processes import start
 from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
+from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.isa.contract import Device, InstructionSet
@@ -250,9 +251,9 @@ def _stored(folder: Path, key: str) -> Path | None:
 def build(design: Design, flavour: Flavour = "burst", progress: Progress | None = None) -> Path:
     """Returns the executable, built now or taken from the cache.
 
-    What is in the cache is held to the manifest of its build; what differs is built again, and a notice says so. Safe against
-    other processes that build the same. Raises SetupError (tools, disk), DeviceError (what is asked for), BuildError (the hardware
-    does not compile: the first errors with their places, and where the whole log is).
+    What is in the cache is held to the manifest of its build; what differs is built again, and a notice says so. An interrupted
+    build goes on where it was. Safe against other processes that build the same. Raises SetupError (tools, disk), DeviceError (what
+    is asked for), BuildError (the hardware does not compile: the first errors with their places, and where the whole log is).
     """
     tools = find_toolchain()
     files, verilog, cpp = _gather(design, flavour)
@@ -266,15 +267,11 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
         done = _stored(folder / key, key)
         if done is not None:
             return done
-        for stale in folder.glob(f".{key}-*"):  # of a build that was killed: whoever builds this holds the lock
-            shutil.rmtree(stale, ignore_errors=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=folder))
+        remove_old(folder)
+        part = folder / f"{key}.part"
         try:
-            (temporary / "key").write_text(key, encoding="utf-8")
-            for name, content in files:
-                (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-                (temporary / name).write_bytes(content)
-            _compile(design, temporary, verilog, cpp, options, tools, tell)
+            open_part(folder, key, files)
+            _compile(design, part, verilog, cpp, options, tools, tell)
             info = {
                 "top": design.dut.top,
                 "parameters": dict(design.dut.parameters),
@@ -283,21 +280,25 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
                 "verilator": tools.verilator_version,
                 "compiler": tools.compiler_version,
             }
-            (temporary / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
-            shutil.move(temporary / "obj" / _EXECUTABLE, temporary / _EXECUTABLE)
+            (part / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
+            shutil.move(part / "obj" / _EXECUTABLE, part / _EXECUTABLE)
             if flavour == "profile":
-                (temporary / "cpp").mkdir()
-                for path in (temporary / "obj").glob("*.cpp"):
-                    shutil.move(path, temporary / "cpp")
-            shutil.rmtree(temporary / "obj")
-            seal_folder(temporary, key)
-            os.replace(temporary, folder / key)
+                (part / "cpp").mkdir(exist_ok=True)
+                for path in (part / "obj").glob("*.cpp"):
+                    shutil.move(path, part / "cpp" / path.name)
+            begin(part)
+            seal_folder(part, key)
+            os.replace(part, folder / key)
+        except KeyboardInterrupt:  # whoever wants it next goes on with it
+            raise
         except OSError as error:
+            shutil.rmtree(part, ignore_errors=True)
             raise SetupError(
                 f"cannot build the simulation ({error})", where=str(folder), hint="free room or set FLEET_CACHE"
             ) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
     return folder / key / _EXECUTABLE
 
 
@@ -316,6 +317,7 @@ def _link(path: Path, name: str, folder: Path) -> Path:
     if is_plain(path):
         return path
     link = folder / name
+    link.unlink(missing_ok=True)
     link.symlink_to(path)
     return link
 
@@ -336,16 +338,20 @@ def _compile(
         verilator = root / "bin" / program.name
         environment["VERILATOR_ROOT"] = str(root / "share" / "verilator" if (root / "share" / "verilator").is_dir() else root)
         environment["VERILATOR_BIN"] = str(root / "bin" / "verilator_bin")
-    if tools.ccache:
-        environment["OBJCACHE"] = "ccache"
+    environment["OBJCACHE"] = f"{OBJCACHE} ccache" if tools.ccache else OBJCACHE
     command = [str(verilator), *options, "-Mdir", "obj", *(f"-Iinc{i}" for i in range(len(design.include_dirs)))]
     if "--vpi" in options:
         libs = _link(Path(cocotb_tools.config.libs_dir), "cocotb_libs", folder)
         # Found at run time through LD_LIBRARY_PATH: the executable outlives the environment that built it.
         command += ["-LDFLAGS", f"-L{libs} -lcocotbvpi_verilator -lgpi"]
     top = design.dut.top
-    tell(0.0, f"verilating {top}")
-    _step([*command, *verilog, *cpp], folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
+    command += [*verilog, *cpp]
+    if goes_on(folder, command):
+        tell(0.1, f"going on with the build of {top}")
+    else:
+        tell(0.0, f"verilating {top}")
+        _step(command, folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
+        mark_verilated(folder, command)
     objects = max(1, len(list((folder / "obj").glob("*.cpp"))) + len(cpp))
     tell(0.1, f"compiling {top}")
     _step(
@@ -362,30 +368,17 @@ def _step(command: list[str], folder: Path, environment: dict[str, str], design:
     with log.open("a") as f:
         f.write("$ " + " ".join(command) + "\n")
         f.flush()
-        start = f.tell()
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=f,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
+        begun = f.tell()
+        with start(command, cwd=folder, env=environment, stdout=f, stderr=subprocess.STDOUT) as process:
             while True:
                 try:
                     code = process.wait(timeout=0.5)
                     break
                 except subprocess.TimeoutExpired:
                     tell(log.read_text(errors="replace").count(" -c -o "))
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
     if code != 0:
         with log.open(errors="replace") as f:
-            f.seek(start)
+            f.seek(begun)
             raise _failure(f.read(), folder, design)
 
 

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import select
-import signal
 import struct
 import threading
 import time
@@ -141,8 +140,7 @@ class LiveJob:
     def abandon(self) -> None:
         """Lets go of the job, and ends the simulation where it still plays; may be called twice, also after `close`."""
         if self._thread.is_alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._simulation.pid, signal.SIGKILL)
+            self._simulation.kill()
             self._thread.join()
         for fd in self._pipes:
             os.close(fd)

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from xml.etree import ElementTree
 
+from fleet.core.processes import start
 from fleet.engines.evidence import JobEvidence, register
 from fleet.engines.rtl_sim.build import built
 from fleet.engines.rtl_sim.job import Job, Status
@@ -75,14 +76,6 @@ def _environment(folder: Path) -> dict[str, str]:
     return environment
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends the simulation and whatever it started."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
 def _command(executable: Path, folder: Path, seed: int, more: Sequence[str] = ()) -> list[str]:
     return [str(executable), "--jobs", str(folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}", *more]
 
@@ -126,11 +119,9 @@ class Simulation:
                 FDS_VARIABLE: f"{request_read},{reply_write}",
             }
             with self.log.open("wb") as log:
-                self._process = subprocess.Popen(
+                self._process = start(  # in a group of its own: Ctrl-C goes to this process alone, which then ends the simulation
                     _command(executable, self._folder, seed, arguments),
-                    cwd=self._folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                    pass_fds=(request_read, reply_write),
-                    start_new_session=True,  # Ctrl-C goes to this process alone, which then ends the simulation
+                    cwd=self._folder, env=environment, stdout=log, stderr=subprocess.STDOUT, pass_fds=(request_read, reply_write),
                 )  # fmt: skip
         except OSError as error:
             os.close(self._requests)
@@ -139,7 +130,7 @@ class Simulation:
         finally:
             os.close(request_read)
             os.close(reply_write)
-        self._finalizer = weakref.finalize(self, _kill, self._process)
+        self._finalizer = weakref.finalize(self, self._process.end)
         atexit.register(self._finalizer)
         self.evidence: JobEvidence | None = None
         self._buffer = b""
@@ -163,6 +154,10 @@ class Simulation:
     def pid(self) -> int:
         """The process id of the simulation."""
         return self._process.pid
+
+    def kill(self) -> None:
+        """Ends the process at once, from any thread; whoever waits for an answer reads that it crashed."""
+        self._process.kill()
 
     def run(self, job: Job, progress: Callable[[int], None] | None = None) -> Status:
         """Runs one job and returns how it ended ("done", or "diverged" where the job says what to expect).
@@ -283,17 +278,15 @@ def run_cocotb_tests(
     built(executable)
     variables = _environment(folder) | {"COCOTB_TEST_MODULES": module, "COCOTB_RANDOM_SEED": str(seed)} | dict(environment or {})
     variables["PYTHONPATH"] = os.pathsep.join([*map(str, paths), variables["PYTHONPATH"]])
-    with log.open("wb") as f:
-        process = subprocess.Popen(
-            _command(executable, folder, seed),
-            cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+    command = _command(executable, folder, seed)
+    with (
+        log.open("wb") as f,
+        start(command, cwd=folder, env=variables, stdout=f, stderr=subprocess.STDOUT) as process,
+    ):
         try:
             process.wait(timeout=timeout)
         except subprocess.TimeoutExpired:
             raise SimulationError(f"the tests of {module} took more than {timeout:g} s", where=str(log)) from None
-        finally:
-            _kill(process)
     try:
         cases = list(ElementTree.parse(results).getroot().iter("testcase"))
     except (OSError, ElementTree.ParseError) as error:

@@ -6,11 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from fleet.core.processes import run
+from fleet.core.scratch import Scratch
 from fleet.errors import FleetError, SetupError
 
 __all__ = ["GENERATION", "PIPELINE", "lower", "missing", "optimise", "tools"]
@@ -108,13 +109,11 @@ def lower(text: str) -> str:
 
 def _run(command: Sequence[str], text: str) -> str:
     name = Path(command[0]).name
-    with tempfile.TemporaryDirectory(prefix="fleet-mlir-") as folder:
-        source, target = Path(folder) / "in.mlir", Path(folder) / "out"
+    with Scratch("mlir") as folder:
+        source, target = folder / "in.mlir", folder / "out"
         source.write_text(text)
         try:
-            done = subprocess.run(
-                [*command, str(source), "-o", str(target)], capture_output=True, text=True, timeout=_SECONDS, check=False
-            )
+            done = run([*command, source, "-o", target], timeout=_SECONDS)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise FleetError(f"{name} does not run ({error})", where="MLIR", hint="see `fleet doctor`") from error
         if done.returncode:

@@ -108,16 +108,39 @@ def test_hardware_generated_from_another_description_is_refused(tmp_path: Path) 
         building.design_of(replace(instruction_set, rtl=rtl), device)
 
 
-def test_an_interrupted_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_build_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once more than half of it was compiled, and again when a killed process left halves of files."""
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path / "cache"))
+    rtl = tmp_path / "cache" / "rtl"
 
     def interrupt(fraction: float, words: str) -> None:
-        if fraction >= 0.1:
+        if fraction > 0.1 and len(list(rtl.glob("*.part/obj/*.o"))) > 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         build(loopback(), progress=interrupt)
-    assert [p.suffix for p in (tmp_path / "cache" / "rtl").iterdir()] == [".lock"]
+    assert {p.suffix for p in rtl.iterdir()} == {".lock", ".part"}
+    (part,) = rtl.glob("*.part")
+    whole = {p.name: p.stat().st_mtime_ns for p in (part / "obj").glob("*.o")}
+    generated = (part / "obj" / "Vtop.h").stat().st_mtime_ns
+    for name in ("Vtop", "Vtop__ALL.a", "Vtop__x.o.part"):  # what was being written
+        (part / "obj" / name).write_bytes(b"half")
+    said: list[str] = []
+    began: list[tuple[int, dict[str, int]]] = []
+
+    def listen(fraction: float, words: str) -> None:
+        said.append(words)
+        if words == "built loopback_top":
+            objects = {p.name: p.stat().st_mtime_ns for p in (part / "obj").glob("*.o")}
+            began.append(((part / "obj" / "Vtop.h").stat().st_mtime_ns, objects))
+
+    executable = build(loopback(), progress=listen)
+    assert "going on with the build of loopback_top" in said
+    ((header, objects),) = began
+    assert header == generated, "not verilated again"
+    assert whole.items() <= objects.items(), "not compiled again"
+    assert executable.read_bytes()[:4] == b"\x7fELF"
+    assert not part.exists()
 
 
 def _program(folder: Path, name: str, output: str) -> None:

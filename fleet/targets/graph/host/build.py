@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from fleet.core.processes import run
 from fleet.errors import FleetError, SetupError
 from fleet.targets.graph.host import include_dir
 
@@ -49,6 +49,6 @@ def build_program(
     includes = [f"-I{folder}" for folder in (*folders, include_dir())]
     defines = [f"-D{macro}" for macro in macros]
     line = [program, "-std=c++17", "-Wall", "-Wextra", *options, *defines, *includes, *map(str, sources), "-o", str(output)]
-    if subprocess.run(line, check=False).returncode:
+    if run(line, capture=False).returncode:
         raise FleetError("the host program does not compile (the compiler's own words stand above)", where=str(sources[0]))
     return output

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.streams.scratch import Scratch
+from fleet.core.scratch import Scratch
 
 _HOLD = """
 import sys, time
 from pathlib import Path
-from fleet.cosim.streams.scratch import Scratch
-scratch = Scratch(Path(sys.argv[1]))
+from fleet.core.scratch import Scratch
+scratch = Scratch("streams", Path(sys.argv[1]))
 print(scratch.path, flush=True)
 time.sleep(100)
 """
 
 
 def test_it_is_removed_at_the_end(tmp_path: Path) -> None:
-    scratch = Scratch(tmp_path)
+    scratch = Scratch("streams", tmp_path)
     (scratch.path / "iss").mkdir()
     scratch.close()
     scratch.close()
@@ -46,7 +46,7 @@ def test_only_what_a_killed_process_left_is_removed(killed: bool, tmp_path: Path
             if killed:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
-            Scratch(tmp_path).close()
+            Scratch("streams", tmp_path).close()
             assert left.exists() is not killed
             assert other.exists()
         finally:
@@ -57,5 +57,5 @@ def test_one_that_was_just_made_is_left_alone(tmp_path: Path) -> None:
     young = tmp_path / "fleet-streams-young"
     young.mkdir()
     (young / ".in-use").touch()
-    Scratch(tmp_path).close()
+    Scratch("streams", tmp_path).close()
     assert young.exists()

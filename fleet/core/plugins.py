@@ -1,0 +1,103 @@
+"""Other people's code inside fleet: found by entry points, loaded and called so that no exception of it ends fleet.
+
+A plug-in may raise anything, SystemExit and KeyboardInterrupt included. Only `os._exit`, a signal that it sends, and a crash of the
+interpreter cannot be caught.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import traceback
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from fleet.core.signals import signals_told
+from fleet.errors import ExitCode, FleetError
+
+__all__ = ["PluginFailure", "PluginLoadError", "blamed", "load_plugin", "points_of", "raised_by_code", "reason"]
+
+
+class PluginLoadError(FleetError):
+    """A plug-in was asked for and cannot be loaded; `where` is its entry point."""
+
+
+class PluginFailure(FleetError):
+    """A plug-in raised what none of fleet's contracts allows."""
+
+    exit_code = ExitCode.INTERNAL
+
+
+def points_of(group: str, name: str | None = None) -> Iterator[EntryPoint]:
+    """Entry points of a group, by name."""
+    yield from sorted((p for p in entry_points(group=group) if name in (None, p.name)), key=lambda p: p.name)
+
+
+def load_plugin(point: EntryPoint, kind: str) -> object:
+    """The object of an entry point; `kind` for the message ("engine").
+
+    Raises PluginLoadError naming the entry point, its distribution and the exception, whatever the import raised.
+    """
+    if point.pattern.match(point.value) is None:
+        raise PluginLoadError(f"{kind} {_named(point)} cannot be loaded: not of the form module:name")
+    try:
+        return point.load()
+    except FleetError:
+        raise
+    except BaseException as error:
+        if not raised_by_code(error):
+            raise
+        raise PluginLoadError(f"{kind} {_named(point)} cannot be loaded: {reason(error)}") from error
+
+
+def raised_by_code(error: BaseException) -> bool:
+    """Whether a program's code raised it: anything but Ctrl-C and what ends a generator.
+
+    KeyboardInterrupt counts where fleet handles the signals itself and none came; elsewhere nobody can tell.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        told = signals_told()
+        return told is not None and told.first is None
+    return isinstance(error, Exception | SystemExit)
+
+
+def reason(error: BaseException) -> str:
+    """One line: the exception's type and its words."""
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def blamed(error: BaseException) -> str | None:
+    """The plug-in whose code an exception passed last, named for a message; None where all of it is fleet's and Python's own."""
+    files = [Path(f.filename) for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<")]
+    folders = [(folder, point) for point in _foreign() for folder in _folders(point)]
+    for file in reversed(files):
+        for folder, point in folders:
+            if file.is_relative_to(folder) or file == folder.with_suffix(".py"):
+                return f"{point.group} {_named(point)}"
+    return None
+
+
+def _foreign() -> Iterator[EntryPoint]:
+    points = entry_points()
+    for point in (p for group in points.groups if group.startswith("fleet.") for p in points.select(group=group)):
+        if point.value.partition(":")[0].partition(".")[0] != "fleet":
+            yield point
+
+
+def _folders(point: EntryPoint) -> Iterator[Path]:
+    """Where the top package of the entry point's module lies; nothing where that cannot be found."""
+    try:
+        spec = importlib.util.find_spec(point.value.partition(":")[0].partition(".")[0])
+    except (ImportError, ValueError):
+        return
+    if spec is None:
+        return
+    if spec.submodule_search_locations:
+        yield from map(Path, spec.submodule_search_locations)
+    elif spec.origin:
+        yield Path(spec.origin).with_suffix("")
+
+
+def _named(point: EntryPoint) -> str:
+    return f"{point.name} ({point.value}, of {point.dist.name if point.dist is not None else 'unknown'})"

@@ -1,0 +1,110 @@
+"""The folder in which a simulation is being built, `<key>.part` in the cache: an interrupted build goes on where it was.
+
+Whoever holds the lock of the key owns the folder. What a killed process left of it is used only where it is whole: a compiler's
+output appears by a rename (`whole.sh`), and everything else that make wrote is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shutil
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+__all__ = ["OBJCACHE", "begin", "goes_on", "mark_verilated", "open_part", "remove_old"]
+
+_WRAPPER = "whole.sh"
+_STATE = "verilated.json"
+_DAYS = 14
+_SCRIPT = """\
+# Runs a compiler so that its output is there whole or not at all.
+out= last= c=
+for word; do
+  shift
+  [ "$word" = -c ] && c=1
+  [ "$last" = -o ] && { out=$word; word=$word.part; }
+  set -- "$@" "$word"
+  last=$word
+done
+if [ -z "$out" ]; then
+  [ -n "$c" ] || exec "$@"
+  out=${last##*/} out=${out%.*}.o
+  set -- "$@" -o "$out.part"
+fi
+"$@" && exec mv -f "$out.part" "$out"
+"""
+OBJCACHE = f"/bin/sh ../{_WRAPPER}"
+"""What Verilator's makefiles put in front of the compiler."""
+
+
+def open_part(folder: Path, key: str, files: Iterable[tuple[str, bytes]]) -> Path:
+    """The folder of a key with its input files; `folder`: the cache. A file that is there with its content is not touched.
+
+    What is left from before the machine was started anew is not gone on with: of a crash nobody knows what reached the disk.
+    """
+    part = folder / f"{key}.part"
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        if json.loads((part / _STATE).read_text(encoding="utf-8"))["boot"] != _boot():
+            shutil.rmtree(part, ignore_errors=True)
+    for name, content in (*files, ("key", key.encode()), (_WRAPPER, _SCRIPT.encode())):
+        path = part / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return part
+
+
+def goes_on(part: Path, command: Sequence[str]) -> bool:
+    """Whether this command of Verilator has finished here before; then `obj` holds its output and whole objects, and nothing else.
+
+    Otherwise `obj` is removed.
+    """
+    try:
+        state = json.loads((part / _STATE).read_text(encoding="utf-8"))
+        generated: list[str] = state["files"] if state["command"] == list(command) else []
+    except (OSError, ValueError, KeyError, TypeError):
+        generated = []
+    if generated and all((part / "obj" / name).is_file() for name in generated):
+        for path in (part / "obj").iterdir():
+            if path.name not in generated and path.suffix not in (".o", ".gch"):
+                path.unlink()
+        return True
+    begin(part)
+    return False
+
+
+def begin(part: Path) -> None:
+    """Forget what was built."""
+    (part / _STATE).unlink(missing_ok=True)
+    shutil.rmtree(part / "obj", ignore_errors=True)
+
+
+def mark_verilated(part: Path, command: Sequence[str]) -> None:
+    """Verilator has finished: from here on a later process may go on."""
+    files = sorted(p.name for p in (part / "obj").iterdir())
+    waiting = part / f"{_STATE}.new"
+    waiting.write_text(json.dumps({"boot": _boot(), "command": list(command), "files": files}), encoding="utf-8")
+    waiting.replace(part / _STATE)
+
+
+def remove_old(folder: Path) -> None:
+    """Remove parts of builds that nobody went on with for two weeks, and whatever killed processes of older versions left."""
+    for path in folder.iterdir():
+        key = path.name.removesuffix(".part") if path.name.endswith(".part") else path.name[1:].rpartition("-")[0]
+        if not key or not path.is_dir() or not (path.name.startswith(".") or path.name.endswith(".part")):
+            continue
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAYS * 86400:
+                with (folder / f"{key}.lock").open("w") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

@@ -127,7 +127,7 @@ AT_BUILD = """
 import os, signal
 from fleet.engines.rtl_sim import build
 def compile(design, folder, verilog, cpp, options, tools, tell):
-    command = ["sh", "-c", "sleep 77.125 & sleep 77.125"]
+    command = ["sh", "-c", "sleep {seconds} & sleep {seconds}"]
     build._step(command, folder, dict(os.environ), design, lambda _: os.kill(os.getpid(), signal.{name}))
 build._compile = compile
 """
@@ -193,9 +193,10 @@ def test_a_signal_during_the_simulation(report: Path, fleet: Fleet, name: str, t
 
 @endings("SIGINT", "SIGTERM")
 def test_a_signal_during_the_build(dense: Path, fleet: Fleet, name: str) -> None:
-    ran = fleet(*RTL, prelude=AT_BUILD.format(name=name), env={"FLEET_CACHE": str(dense / "cache")})
+    seconds = f"{600 + os.getpid() / 1e7:.7f}{ENDINGS[name][0]}"  # nobody else's
+    ran = fleet(*RTL, prelude=AT_BUILD.format(name=name, seconds=seconds), env={"FLEET_CACHE": str(dense / "cache")})
     assert (ran.code, ran.err.strip()) == ENDINGS[name]
-    assert running("77.125") == []
+    assert [line for line in running(seconds) if line.startswith("sleep")] == []
     # The folder in which it was built is there to go on with; nothing half-built stands under the key itself.
     assert {p.suffix for p in (dense / "cache" / "rtl").iterdir()} == {".lock", ".part"}
 

@@ -10,6 +10,7 @@ import numpy as np
 from fleet.cosim.result import ROUNDED
 from fleet.cosim.stream import open_stream
 from fleet.cosim.tasks import METRICS, check_labels, class_output
+from fleet.engines.accel import check_work
 from fleet.engines.base import Engine
 from fleet.errors import DeviceError, FleetError, ModelError, SetupError
 from fleet.ir.program import Program
@@ -74,7 +75,8 @@ def check_request(
 def check_ready(program: Program, engines: Sequence[str], options: CosimOptions) -> None:
     """Raises FleetError for what would make an engine of a checked request fail at its start.
 
-    A missing tool (SetupError, naming the engine), an unknown device or memory model, a model that the device cannot hold.
+    A missing tool (SetupError, naming the engine), an unknown device or memory model, a model that the device cannot hold or of
+    which it computes nothing.
     Compiles for the device; the stream is kept, so the run does not compile again.
     """
     known = known_engines(options)
@@ -88,7 +90,7 @@ def check_ready(program: Program, engines: Sequence[str], options: CosimOptions)
 
         assert options.device is not None
         memory_timing(memory_model(options.memory, options.seed), find_device(options.device)[1])
-        open_stream(program, options.device, options.lowering)
+        check_work(open_stream(program, options.device, options.lowering).compiled)
 
 
 def _check_device(device: str, where: str) -> None:

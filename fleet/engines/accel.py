@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,7 +34,15 @@ from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 
-__all__ = ["check_description", "load_constants", "run_accel", "run_compiled", "run_group_locally", "run_groups_locally"]
+__all__ = [
+    "check_description",
+    "check_work",
+    "load_constants",
+    "run_accel",
+    "run_compiled",
+    "run_group_locally",
+    "run_groups_locally",
+]
 
 
 def run_accel(
@@ -42,11 +51,30 @@ def run_accel(
     options: RunOptions,
     backend: Backend,
 ) -> Trace:
-    """Compiles (or takes from the cache) and runs; see `run_compiled`. Raises DeviceError for an unknown device."""
+    """Compiles (or takes from the cache) and runs; see `run_compiled`.
+
+    Raises DeviceError for an unknown device, and for a model of which nothing runs on it.
+    """
     if options.device is None:
         raise DeviceError("no device given", where=f"engine {backend.name}", hint="name one with --device")
     instruction_set, device = find_device(options.device)
-    return run_compiled(compile_accel(program, instruction_set, device, options.lowering), inputs, options, backend)
+    compiled = compile_accel(program, instruction_set, device, options.lowering)
+    check_work(compiled)
+    return run_compiled(compiled, inputs, options, backend)
+
+
+def check_work(compiled: AccelProgram) -> None:
+    """Raises DeviceError, with the two commonest reasons, if no operation of the model runs on the device."""
+    if any(True for _ in compiled.groups):
+        return
+    reasons = Counter(compiled.missed.values()).most_common(2)
+    host = sum(1 for _ in compiled.missed)
+    told = "; ".join(f"{count} of {host}: {why}" for why, count in reasons)
+    raise DeviceError(
+        f"no operation of the model runs on {compiled.device.name}{f' ({told})' if told else ''}",
+        where=compiled.program.source_name,
+        hint="leave out the engines on the device, or give a model with an operation that it has",
+    )
 
 
 def check_description(compiled: AccelProgram) -> str:

@@ -11,6 +11,8 @@ import pytest
 from command_line import Fleet, Refused
 
 from fleet.cli.main import main
+from fleet.compiler.model import compile_model
+from fleet.errors import DeviceError
 
 MODEL = "model.py:forward"
 ON_DEVICE = ("--device", "hbm_small")
@@ -93,20 +95,26 @@ def test_a_model_of_which_nothing_runs_on_the_device(
 ) -> None:
     (tmp_path / "m.py").write_text(f'import numpy as np\n\n\ndef f(x: "{dtype}[N, 64]"):\n    return {body}\n')
     monkeypatch.chdir(tmp_path)
-    assert main(["cosim", "m.py:f", "--engines", "vm,iss,riscv", *ON_DEVICE]) == 1
-    out = capsys.readouterr().out
-    assert "verdict: FAIL" in out
-    assert "no operation of the model runs on hbm_small: there is nothing of it to compare" in out
-    assert "PASS      riscv-vs-vm" in out  # what else was compared stands
+    for asked in (["cosim", "m.py:f", "--engines", "vm,iss,riscv"], ["run", "m.py:f", "--engine", "iss"]):
+        assert main([*asked, *ON_DEVICE]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        line = err.splitlines()[-1]
+        assert "m.py" in line
+        assert "no operation of the model runs on hbm_small (" in line
+        assert line.count(" of ") >= 2, "the reasons stand there"
+    options = {"device": "hbm_small"}
+    with pytest.raises(DeviceError, match="no operation of the model runs on hbm_small"):
+        compile_model("m.py:f").run("iss", **options)
 
 
-def test_rtl_without_anything_on_the_device(tmp_path: Path, fleet: Fleet) -> None:
-    (tmp_path / "m.py").write_text('import numpy as np\n\n\ndef f(x: "float32[N, 64]"):\n    return np.exp(x)\n')
-    ran = fleet("cosim", "m.py:f", "--engines", "iss,rtl", *ON_DEVICE)
-    assert ran.code == 1
-    assert "rtl did not run: gave back a trace that counts no cycles: nothing shows that it ran" in ran.out
-    assert "no operation of the model runs on hbm_small: there is nothing of it to compare" in ran.out
-    assert "PASS" not in ran.out
+def test_two_reasons_are_named_where_nothing_runs_on_the_device(tmp_path: Path, fleet: Fleet) -> None:
+    (tmp_path / "m.py").write_text('import numpy as np\n\n\ndef f(x: "float64[N, 64]"):\n    return np.cumsum(x @ x.T, axis=-1)\n')
+    for engines in ("iss", "iss,rtl"):
+        ran = fleet("cosim", "m.py:f", "--engines", engines, *ON_DEVICE)
+        assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+        assert ran.err.count(" of ") >= 3
+        assert "; " in ran.err
 
 
 def test_one_engine_compares_nothing(dense: Path, fleet: Fleet) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fleet.cli.model import data_options
-from fleet.errors import ModelError
+from fleet.errors import ExitCode, ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.case_runs import CaseOptions
@@ -103,7 +103,7 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
     runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]
     if not runs:
         raise ModelError("has no quick run", where=str(found.path), hint="add --nightly, or name one with --only")
-    worst = 0
+    worst = ExitCode.AGREED
     results: list[CosimResult] = []
     for one in runs:
         watch = Watch(quiet=False)
@@ -117,9 +117,11 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
             files = store(result, folder if only else result_folder(folder, one), None)
             click.echo(f"report: {files['page']}")
         if result.verdict != "pass":
-            worst = 1
-            print(f"fleet: {one.name} failed; again: {one.replay()}", file=sys.stderr)
+            # Of several runs a difference says more than what is not proved.
+            worst = result.exit_code if worst != ExitCode.DIFFERS else worst
+            words = "failed" if result.verdict == "fail" else f"{result.verdict}"
+            print(f"fleet: {one.name} {words}; again: {one.replay()}", file=sys.stderr)
     for line in ignored_seeds(results):
-        worst = 1
+        worst = ExitCode.DIFFERS
         click.echo(f"{click.style('FAIL', fg='red', bold=True)} {line}")
     return worst

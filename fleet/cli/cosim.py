@@ -221,7 +221,7 @@ def command(
 
 
 def finish(result: CosimResult, files: dict[str, str], machine: bool) -> int:
-    """Prints the outcome; 0 when it passed, else 1."""
+    """Prints the outcome; returns the exit code."""
     from fleet.cli.table import as_json, print_verdict
 
     if machine:
@@ -230,7 +230,7 @@ def finish(result: CosimResult, files: dict[str, str], machine: bool) -> int:
         print_verdict(result)
         if "page" in files:
             click.echo(f"report: {files['page']}")
-    return 0 if result.verdict == "pass" else 1
+    return result.exit_code
 
 
 def _announce(loaded: LoadedModel, samples: int, names: list[str], device: str | None, memory: str, seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from fleet.cosim.result import Comparison, CosimResult, EngineRun, TaskMetric
 
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
 _WIDTHS = (11, 8, 17, 15, 10, 12, 14, 9)
-_COLOURS = {"pass": "green", "fail": "red", "nothing compared": "red"}
+_COLOURS = {"pass": "green", "fail": "red", "not proved": "yellow", "nothing compared": "red"}
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -56,11 +57,16 @@ def _extent(comparison: Comparison) -> str:
     text = f"{len(rows)} operations, {comparison.elements:,} elements"
     ratios = [r.held.worst_ratio for r in rows if r.held is not None and math.isfinite(r.held.worst_ratio)]
     if comparison.kind == "bound":
-        steps = sum(r.by_step for r in rows)
-        note = f" ({steps} operations each by itself: what gathers before them has no finite bound)" if steps else ""
-        return f"{text}, worst error / derived bound {max(ratios):.2g}{note}" if ratios else text
-    sqnr = [r.cumulative.sqnr_db for r in rows if math.isfinite(r.cumulative.sqnr_db)]
-    return f"{text}, lowest SQNR {min(sqnr):.1f} dB" if sqnr else text
+        worst = f", worst error / derived bound {max(ratios):.2g}" if ratios else ""
+        ways = comparison.ways.words()
+        return f"{text}{worst}{f'; {ways}' if ways else ''}"
+    floats = [r for r in rows if r.cumulative.ulp_dtype]
+    sqnr = [r.cumulative.sqnr_db for r in floats if math.isfinite(r.cumulative.sqnr_db)]
+    silent = [r for r in floats if math.isnan(r.cumulative.sqnr_db)]
+    lowest = f", lowest SQNR {min(sqnr):.1f} dB" if sqnr else ""
+    largest = max((r.cumulative.max_abs for r in silent), default=0.0)
+    zero = f", {len(silent)} without a signal (zero but for rounding, largest error {largest:.2g})" if silent else ""
+    return f"{text}{lowest}{zero}"
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -135,7 +141,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     comparisons = [
         {
             "name": c.name, "kind": c.kind, "verdict": c.verdict, "reasons": list(c.reasons), "elements": c.elements,
-            "bytes": c.bytes,
+            "bytes": c.bytes, "ways": asdict(c.ways) if c.kind == "bound" else None,
             "worst_ratio": max((number(r.held.worst_ratio) or 0.0 for r in c.operations if r.held is not None), default=None),
         }
         for c in result.comparisons

@@ -21,10 +21,12 @@ from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.replay.explain import Known
 from fleet.cosim.replay.model import explain_model, host_names
 from fleet.cosim.result import Comparison, Divergence
-from fleet.cosim.shared_steps import alone, shared, stated
+from fleet.cosim.shared_steps import alone, hidden_steps, shared, stated
 from fleet.cosim.stream import Stream
+from fleet.cosim.third_judge import ThirdJudge
 from fleet.cosim.tolerance import (
     NUMPY_ULP,
+    Bound,
     GroupArithmetic,
     Values,
     cumulative_bounds,
@@ -80,7 +82,7 @@ class Session:
             frozenset(map(str, stating.meta.get("unrounded", ()))),
             fused_groups(self.program, fates),
         )
-        spec = replace(spec, inner=fates, progress=self.progress)
+        spec = replace(spec, inner=fates, progress=self.progress, inputs=self.inputs)
         try:
             spec = replace(spec, bounds=cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side))
             if reference is self.golden:
@@ -88,7 +90,24 @@ class Session:
         except FleetError as error:
             return _impossible(spec, reference, other, str(error)), {}
         a, b = (_with_outputs(t, self.program) for t in (reference, other))
+        golden, shown = (a, b) if reference is self.golden else (b, a)
+        judge = ThirdJudge(self.program, self.inputs, golden.tensors, golden_is_reference=golden is a)
+        spec = replace(spec, judge=judge, steps=partial(self._shown_steps, shown, side))
         return compare_values(spec, a, b, self.program, same_program=True)
+
+    def _shown_steps(
+        self, shown: Trace, side: FusedArithmetic, names: Sequence[str]
+    ) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, Bound]]:
+        """Operations of an engine that shows some of its values only, on those that it shows: what lies between counts as one."""
+        own: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        bounds: dict[str, Bound] = {}
+        for name, steps in hidden_steps(self.program, shown.tensors, names).items():
+            try:
+                found = alone(self.program, self.inputs, shown.tensors, {name: steps}, side)
+            except FleetError:
+                continue  # an operand that nothing shows: not to be had
+            own[name], bounds[name] = (found[name][0], np.asarray(shown.tensors[name])), found[name][1]
+        return own, bounds
 
     def _alone(self, spec: ValueComparison, other: Trace, side: FusedArithmetic) -> ValueComparison:
         """Each operation of an engine against the golden's operator on that engine's own operands.
@@ -126,7 +145,7 @@ class Session:
         question = "What does storing the weights as the device does cost? (quantisation error)"
         spec = ValueComparison(
             name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed,
-            progress=self.progress,
+            progress=self.progress, inputs=self.inputs,
         )  # fmt: skip
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
@@ -135,7 +154,9 @@ class Session:
         assert self.stream is not None
         name = f"{iss.engine}-vs-{rounded.engine}"
         question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
-        spec = ValueComparison(name, "bound", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress)
+        spec = ValueComparison(
+            name, "bound", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress, inputs=self.inputs
+        )
         if not self.stream.groups:
             why = f"no operation of the model runs on {self.stream.compiled.device.name}: there is nothing of it to compare"
             return replace(_impossible(spec, rounded, iss, why), verdict="nothing compared"), {}
@@ -164,7 +185,9 @@ class Session:
         assert self.stream is not None
         name = f"{iss.engine}-vs-{golden.engine}"
         question = "How far is the device from the model? (quantisation and arithmetic error together)"
-        spec = ValueComparison(name, "info", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress)
+        spec = ValueComparison(
+            name, "info", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress, inputs=self.inputs
+        )
         try:
             local = local_device_values(self.stream, golden, self.inputs)
             spec = replace(spec, local=pairs(golden.tensors, local), ulp_dtype=self._stored(self._device_side()))

@@ -6,13 +6,15 @@ different descriptions, and comparisons of zero elements are failures that say w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from fleet.cosim.operation_rows import Basis, operation_row
+from fleet.cosim.operation_rows import Basis, Judgement, Measured, measured, operation_row
 from fleet.cosim.result import CommitRow, Comparison, Divergence, NotCompared, OperationRow, Verdict
+from fleet.cosim.signal import Floors
 from fleet.cosim.tolerance import Array, Bound
 from fleet.engines.base import Progress
 from fleet.engines.trace import Commit, Trace
@@ -20,7 +22,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
-__all__ = ["CallFigures", "ValueComparison", "compare_bits", "compare_values", "quiet", "refusals"]
+__all__ = ["CallFigures", "Doubt", "Judge", "ValueComparison", "compare_bits", "compare_values", "quiet", "refusals"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,19 @@ class CallFigures:
 
 def quiet(_fraction: float, _words: str) -> None:
     """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An operation's values of which no bound decides everything. undecided: boolean, in their shape."""
+
+    reference: Array
+    other: Array
+    undecided: Array
+
+
+Judge: TypeAlias = Callable[[Mapping[str, Doubt]], Mapping[str, Judgement]]
+"""Asked once a comparison, with all of its doubts by operation id; what it does not answer is not proved."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,9 @@ class ValueComparison:
         inner: operation id -> why no value of it can be had (inside a device group).
         missing_is_failure: whether an operation without a value on the other side, and without an entry in `inner`, fails.
         progress: told of each operation before it is compared.
+        steps: asked for what the accumulated bound leaves undecided where `own` has nothing: (own, own_bounds) of these operations.
+        inputs: of the model, by name, as far as they are known.
+        judge: asked for what all bounds leave undecided; None: that is not proved.
     """
 
     name: str
@@ -73,6 +91,9 @@ class ValueComparison:
     inner: Mapping[str, str] = field(default_factory=dict[str, str])
     missing_is_failure: bool = True
     progress: Progress = quiet
+    steps: Callable[[Sequence[str]], tuple[Mapping[str, tuple[Array, Array]], Mapping[str, Bound]]] | None = None
+    judge: Judge | None = None
+    inputs: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
 
 def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early: bool = False) -> list[str]:
@@ -235,26 +256,38 @@ def compare_values(
 ) -> tuple[Comparison, dict[str, np.ndarray]]:
     """Operations aligned by id. Returns the comparison and the arrays for pictures (`CosimResult.arrays`)."""
     reasons = refusals(reference, other, same_program=same_program)
-    rows: list[OperationRow] = []
+    rows: tuple[OperationRow, ...] = ()
     skipped: list[NotCompared] = []
     arrays: dict[str, np.ndarray] = {}
     if not reasons:
+        measurements: list[Measured] = []
         operations = list(program.operations())
+        finite: dict[str, Array] = {}
+        ordered = _ordered(spec, operations)
+        floors = Floors(program, spec.inputs, reference.tensors)
         for index, op in enumerate(operations):
             name = op_id(op)
             if isinstance(op, d.ConstantOp | d.PrintOp):
                 continue
             spec.progress(index / len(operations), f"comparing {name}")
+            floor = floors.of(op)
+            if name in ordered and (bound := spec.bounds.get(name)) is not None:
+                finite[name] = np.isfinite(bound.array)
             if why := _why_not(spec, reference, other, name):
                 skipped.append(NotCompared(name, why))
                 if name not in spec.inner and spec.missing_is_failure:
                     reasons.append(f"{name}: {why}")
                 continue
-            rows.append(_row(spec, reference, other, op, index, arrays))
+            measurements.append(_measured(spec, reference, other, op, index, finite, floor))
+            arrays |= _samples(spec, reference, other, name)
+        rows = _decided(spec, reference, other, measurements)
     reasons += [f"{row.op}: {row.reason}" for row in rows if row.verdict == "fail"]
     elements = sum(row.cumulative.elements for row in rows)
     verdict: Verdict = "fail" if reasons else "pass"
-    if not reasons and elements == 0:
+    if unproved := [f"{row.op}: {row.reason}" for row in rows if row.verdict == "not proved"]:
+        verdict = "fail" if reasons else "not proved"
+        reasons += unproved
+    elif not reasons and elements == 0:
         verdict, reasons = "nothing compared", ["no element was compared: the traces have no operation in common"]
     divergence = None
     if bad := next((row for row in rows if row.verdict == "fail"), None):
@@ -263,7 +296,7 @@ def compare_values(
         divergence = Divergence(spec.name, None, None, (bad.op,), f"{bad.op} ({bad.at or bad.name}): {bad.reason}{found}")
     kind = "bound" if spec.kind == "bound" else "info"
     comparison = Comparison(
-        spec.name, kind, reference.engine, other.engine, spec.question, verdict, tuple(reasons), elements, 0, tuple(rows), (),
+        spec.name, kind, reference.engine, other.engine, spec.question, verdict, tuple(reasons), elements, 0, rows, (),
         divergence, tuple(skipped),
     )  # fmt: skip
     return comparison, arrays
@@ -278,27 +311,73 @@ def _why_not(spec: ValueComparison, reference: Trace, other: Trace, name: str) -
     return f"{' and '.join(missing)} kept no value of it"
 
 
-def _row(
-    spec: ValueComparison, reference: Trace, other: Trace, op: FleetOp, index: int, arrays: dict[str, np.ndarray]
-) -> OperationRow:
+def _ordered(spec: ValueComparison, operations: Sequence[FleetOp]) -> set[str]:
+    """Operations whose largest element is asked for, where it must be the same one on both sides."""
+    argmax = [op for op in operations if isinstance(op, d.ArgmaxOp | d.ArgminOp)] if spec.classes_must_agree else []
+    return {op_id(owner) for op in argmax if isinstance(owner := op.operands[0].owner, FleetOp)}
+
+
+def _decided(spec: ValueComparison, reference: Trace, other: Trace, found: Sequence[Measured]) -> tuple[OperationRow, ...]:
+    """The rows with their verdicts; what their bounds leave undecided goes to the judge."""
+    doubts = {
+        m.row.op: Doubt(np.asarray(reference.tensors[m.row.op]), np.asarray(other.tensors[m.row.op]), m.undecided)
+        for m in found
+        if m.undecided.any()
+    }
+    if doubts:
+        spec.progress(1.0, f"{len(doubts)} operations in higher precision")
+    judged = spec.judge(doubts) if doubts and spec.judge is not None else {}
+    return tuple(_waived(spec, m.decided(judged.get(m.row.op))) for m in found)
+
+
+def _waived(spec: ValueComparison, row: OperationRow) -> OperationRow:
+    if row.verdict in {"fail", "not proved"} and row.op in spec.waivers:
+        return replace(row, verdict="pass", waiver=spec.waivers[row.op])
+    return row
+
+
+def _measured(
+    spec: ValueComparison, reference: Trace, other: Trace, op: FleetOp, index: int, finite: Mapping[str, Array], floor: float
+) -> Measured:
+    """The row of one operation. finite: by operation whose largest element is asked for, where its bounds are."""
     name = op_id(op)
     a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
+    local, own = spec.local.get(name), spec.own.get(name)
     basis = Basis(
         op, index, other.placement.get(name, "") if other.device is not None else "",
         bound=spec.bounds.get(name), local_bound=spec.local_bounds.get(name), own_bound=spec.own_bounds.get(name),
         classes_must_agree=spec.classes_must_agree, ulp_dtype=spec.ulp_dtype.get(name),
+        floor=floor, unbounded_rows=_unbounded_rows(op, finite),
     )  # fmt: skip
-    row = operation_row(basis, a, b, local=spec.local.get(name), own=spec.own.get(name), kind=spec.kind)
-    row = replace(row, parts=dict(spec.parts.get(name, {})), causes=dict(spec.causes.get(name, {})))
-    if row.verdict == "fail" and name in spec.waivers:
-        row = replace(row, verdict="pass", waiver=spec.waivers[name])
-    if a.shape == b.shape and a.size:
-        bound = spec.bounds.get(name)
-        pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
-        flat = a.reshape(-1)[pick].astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            arrays[f"{spec.name}/{name}/error"] = b.reshape(-1)[pick].astype(np.float64) - flat
-        arrays[f"{spec.name}/{name}/reference"] = flat
-        if bound is not None:
-            arrays[f"{spec.name}/{name}/bound"] = bound.array.reshape(-1)[pick]
-    return row
+    made = measured(basis, a, b, local=local, own=own, kind=spec.kind)
+    if own is None and spec.steps is not None and made.undecided.any():
+        pairs, bounds = spec.steps((name,))
+        if name in pairs and name in bounds:
+            made = measured(replace(basis, own_bound=bounds[name]), a, b, local=local, own=pairs[name], kind=spec.kind)
+    row = replace(made.row, parts=dict(spec.parts.get(name, {})), causes=dict(spec.causes.get(name, {})))
+    return replace(made, row=row)
+
+
+def _unbounded_rows(op: FleetOp, finite: Mapping[str, Array]) -> Array | None:
+    """Of an argmax whose classes must agree: where its operand has no finite bound; None elsewhere."""
+    if not isinstance(op, d.ArgmaxOp | d.ArgminOp):
+        return None
+    owner = op.operands[0].owner
+    known = finite.get(op_id(owner)) if isinstance(owner, FleetOp) else None
+    return None if known is None else np.asarray(~known.all(axis=int(op.axis.value.data)))
+
+
+def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str) -> dict[str, np.ndarray]:
+    """What pictures need of an operation (`CosimResult.arrays`)."""
+    a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
+    if a.shape != b.shape or not a.size:
+        return {}
+    bound = spec.bounds.get(name)
+    pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
+    flat = a.reshape(-1)[pick].astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        arrays = {f"{spec.name}/{name}/error": b.reshape(-1)[pick].astype(np.float64) - flat}
+    arrays[f"{spec.name}/{name}/reference"] = flat
+    if bound is not None:
+        arrays[f"{spec.name}/{name}/bound"] = bound.array.reshape(-1)[pick]
+    return arrays

@@ -7,7 +7,8 @@ Relative error: absolute error / |reference| over elements with a finite, non-ze
 ULP distance: the number of representable values of the compared dtype between both, counted on the real line without the
     double zero: 0 for +0 and -0, 1 for neighbours, also across powers of two and from the largest subnormal to the smallest
     normal. inf as for absolute error. The compared dtype is the coarser of both; values are rounded to it first.
-SQNR: 10 log10(sum ref^2 / sum err^2) over elements that are not both NaN or both infinite; inf when nothing differs.
+SQNR: 10 log10(sum ref^2 / sum err^2) over elements that are not both NaN or both infinite; inf when nothing differs; nan when the
+    reference is no signal: zero, or no larger than what rounding leaves of a zero (`signal.Floors`).
 Cosine: of both arrays as vectors, over elements finite on both sides; nan when one of them is zero.
 """
 
@@ -27,6 +28,7 @@ __all__ = [
     "coarser_dtype",
     "equal_elements",
     "error_stats",
+    "root_mean_square",
     "spacing_of",
     "ulp_distance",
     "value_counts",
@@ -90,8 +92,11 @@ def spacing_of(values: Array, dtype: np.dtype) -> Array:
         return np.spacing(np.abs(values.astype(dtype))).astype(np.float64)
 
 
-def error_stats(reference: Array, other: Array, ulp_dtype: np.dtype | None = None) -> ErrorStats:
-    """All figures. Arrays have one shape (ComparisonFailure otherwise); zero elements give a row with `elements` 0."""
+def error_stats(reference: Array, other: Array, ulp_dtype: np.dtype | None = None, floor: float = 0.0) -> ErrorStats:
+    """All figures. Arrays have one shape (ComparisonFailure otherwise); zero elements give a row with `elements` 0.
+
+    floor: root mean square up to which the reference is zero but for rounding, and no signal (`signal.Floors`).
+    """
     _check(reference, other)
     dtype = ulp_dtype or coarser_dtype(reference.dtype, other.dtype)
     error = absolute_error(reference, other)
@@ -120,11 +125,18 @@ def error_stats(reference: Array, other: Array, ulp_dtype: np.dtype | None = Non
         ulp_p99=p99,
         ulp_upper=ULP_EDGES,
         ulp_counts=tuple(int(c) for c in counts),
-        sqnr_db=_sqnr_db(ref, error),
+        sqnr_db=_sqnr_db(ref, error, floor),
         cosine=_cosine(a, b),
         mismatches=int(n - np.count_nonzero(equal_elements(reference, other))),
         channel_max_abs=_by_channel(error),
     )
+
+
+def root_mean_square(values: Array) -> float:
+    """Of the finite elements; 0 without any."""
+    finite = values[np.isfinite(values)].astype(np.float64) if values.dtype.kind == "f" else np.zeros(0)
+    size = _norm(finite) / math.sqrt(finite.size) if finite.size else 0.0
+    return size if math.isfinite(size) else float(np.finfo(np.float64).max)
 
 
 def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
@@ -187,13 +199,15 @@ _SAFE = 1e-200
 """Squares above it, and below its reciprocal, have lost nothing that shows to underflow or overflow."""
 
 
-def _sqnr_db(ref: Array, error: Array) -> float:
+def _sqnr_db(ref: Array, error: Array, floor: float) -> float:
     finite = np.isfinite(ref)
     counted = finite | (error > 0)
     signal, noise = _norm(_where(ref, finite & counted)), _norm(_where(error, counted))
     if noise == 0.0:
         return math.inf
-    if signal == 0.0 or math.isinf(noise):
+    if signal <= floor * math.sqrt(ref.size):
+        return math.nan
+    if math.isinf(noise):
         return -math.inf
     return 20.0 * (math.log10(signal) - math.log10(noise))
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from fleet.cosim.metrics import absolute_error, error_stats, spacing_of, value_counts
+from fleet.cosim.metrics import absolute_error, error_stats, root_mean_square, spacing_of, value_counts
 from fleet.cosim.result import BoundStats, OperationRow, Worst
 from fleet.cosim.tolerance import Array, Bound
+from fleet.cosim.ways import HigherPrecision, Ways
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 
-__all__ = ["Basis", "bound_stats", "operation_row", "text_of"]
+__all__ = ["Basis", "Judgement", "Measured", "bound_stats", "measured", "operation_row", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,62 @@ class Basis:
     own_bound: Bound | None = None
     classes_must_agree: bool = False
     ulp_dtype: np.dtype | None = None
+    floor: float = 0.0
+    """Root mean square up to which the reference is no signal (`signal.Floors`)."""
+    unbounded_rows: Array | None = None
+    """Of an argmax whose classes must agree: where its operand has no finite bound, so that no margin is known."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What somebody else found of the elements of a row that no bound decides: masks in the row's shape, which share no element.
+
+    reason: of what is beyond, one clause.
+    """
+
+    held: Array
+    beyond: Array
+    reason: str = ""
+    higher: HigherPrecision | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row before its last word. undecided: boolean, in the row's shape: elements that differ, of which no bound says anything."""
+
+    row: OperationRow
+    undecided: Array
+
+    def decided(self, judgement: Judgement | None) -> OperationRow:
+        """The row with its verdict: the judgement counts for what is undecided; what it leaves is not proved."""
+        row, ways = self.row, self.row.ways
+        if ways is None or not self.undecided.any():
+            return row
+        held = beyond = 0
+        if judgement is not None:
+            held = int(np.count_nonzero(judgement.held & self.undecided))
+            beyond = int(np.count_nonzero(judgement.beyond & self.undecided & ~judgement.held))
+        left = ways.not_proved - held - beyond
+        ways = replace(ways, higher=held, beyond=ways.beyond + beyond, not_proved=left)
+        reasons = [row.reason] if row.reason else []
+        if judgement is not None and beyond:
+            reasons.append(f"{beyond} of {row.cumulative.elements} elements {judgement.reason}")
+        verdict = "fail" if row.verdict == "fail" or beyond else row.verdict
+        if left:
+            reasons.append(f"{left} of {row.cumulative.elements} elements not proved: {self._why(judgement)}")
+            verdict = "not proved" if verdict == "pass" else verdict
+        higher = None if judgement is None else judgement.higher
+        return replace(row, ways=ways, higher=higher, verdict=verdict, reason="; ".join(reasons))
+
+    def _why(self, judgement: Judgement | None) -> str:
+        """Why no way decides what is left."""
+        none = self.row.bound is None
+        causes = ["no bound was derived for it" if none else "their accumulated bound is infinite or wider than they are"]
+        if self.row.own_bound is not None:
+            causes.append("so is the bound on their own operands")
+        if judgement is not None and judgement.higher is not None and judgement.higher.why:
+            causes.append(f"higher precision: {judgement.higher.why}")
+        return ", ".join(causes)
 
 
 def operation_row(
@@ -39,11 +96,24 @@ def operation_row(
     own: tuple[Array, Array] | None = None,
     kind: str,
 ) -> OperationRow:
-    """The row, its verdict included.
+    """The row, its verdict included; see `measured`. What its bounds leave undecided is not proved."""
+    return measured(basis, reference, other, local=local, own=own, kind=kind).decided(None)
 
-    local, own: (reference, other) of the operation alone on the same operands; own: on the other side's. kind: "bound" demands
-    a bound that holds, "info" nothing but the shape. Where no element has a finite accumulated bound, those of `own` decide,
-    if all of its elements have one.
+
+def measured(
+    basis: Basis,
+    reference: Array,
+    other: Array,
+    *,
+    local: tuple[Array, Array] | None = None,
+    own: tuple[Array, Array] | None = None,
+    kind: str,
+) -> Measured:
+    """The row, and what its bounds leave undecided.
+
+    local, own: (reference, other) of the operation alone on the same operands; own: on the other side's. kind: "bound" demands that
+    elements are equal or within a finite bound, "info" nothing but the shape. Equal elements pass before any bound is asked. Where
+    an element's accumulated bound is infinite, or so wide that it says nothing, that of `own` decides.
     """
     op = basis.op
     reasons: list[str] = []
@@ -54,28 +124,44 @@ def operation_row(
     elif local is not None and local[1].shape != shape:
         reasons.append(f"local run: shape {list(local[1].shape)} instead of {list(shape)}")
         local = None
-    bound = local_bound = own_bound = worst = local_worst = None
+    bound = local_bound = own_bound = worst = local_worst = ways = None
     required = kind == "bound" and not reasons
-    if required and basis.bound is None:
-        reasons.append("no bound was derived for it")
+    undecided = np.zeros(reference.shape, bool)
     if reference.size:
-        classes = isinstance(op, d.ArgmaxOp | d.ArgminOp)
-        if required and own is not None and own[0].shape == shape and basis.own_bound is not None:
-            own_bound = bound_stats(basis, basis.own_bound, *own)
-            if own is not local:
-                reasons += _violations(own_bound, "on its own operands: ", int(reference.size), classes)
-        if required and basis.bound is not None:
-            bound = bound_stats(basis, basis.bound, reference, other)
-            proved = own_bound is not None and own is not None and _bounded(basis.own_bound, own[0])
-            reasons += _violations(bound, "", int(reference.size), classes, proved=proved)
+        classes, size = isinstance(op, d.ArgmaxOp | d.ArgminOp), int(reference.size)
+        equal = np.asarray(absolute_error(reference, other) == 0)
+        if required:
+            decided, step = np.zeros(shape, bool), None
+            if own is not None and own[0].shape == shape and basis.own_bound is not None:
+                step = _held(replace(basis, unbounded_rows=None), basis.own_bound, *own, equal)
+                own_bound = step.stats
+                if own is not local:
+                    reasons += _violations(own_bound, "on its own operands: ", size, classes)
+                # That a class is right for its own operands does not make it the golden's.
+                decided = step.violating if classes and basis.classes_must_agree else step.decided
+            none = Bound(np.full(shape, np.inf), None, "none")
+            within = _held(basis, basis.bound or none, reference, other, equal, unbounded_fails=False)
+            bound, beyond = within.stats if basis.bound is not None else None, within.violating
+            reasons += _violations(within.stats, "", size, classes)
+            undecided = ~equal & ~within.bounded & ~decided
+            by_step = ~equal & ~within.bounded & decided
+            wrong = by_step & step.violating if step is not None else by_step
+            ways = Ways(
+                equal=int(np.count_nonzero(equal)),
+                accumulated=int(np.count_nonzero(~equal & within.bounded & ~beyond)),
+                own=int(np.count_nonzero(by_step & ~wrong)),
+                not_proved=int(np.count_nonzero(undecided)),
+                beyond=int(np.count_nonzero(beyond)) + int(np.count_nonzero(wrong)),
+            )
         worst = _worst(reference, other, basis.bound)
         if local is not None:
             if required and basis.local_bound is not None:
-                local_bound = bound_stats(basis, basis.local_bound, *local)
-                reasons += _violations(local_bound, "alone, on the same inputs: ", int(reference.size), classes)
+                alone = _held(replace(basis, unbounded_rows=None), basis.local_bound, *local, equal if local is own else None)
+                local_bound = alone.stats
+                reasons += _violations(local_bound, "alone, on the same inputs: ", size, classes)
             local_worst = _worst(*local, basis.local_bound)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
-    return OperationRow(
+    row = OperationRow(
         op=op_id(op),
         name=op.name.removeprefix("fleet."),
         var=text_of(op, "var"),
@@ -85,8 +171,8 @@ def operation_row(
         shape=shape,
         reference_dtype=reference.dtype.name,
         other_dtype=other.dtype.name,
-        cumulative=error_stats(reference, other, basis.ulp_dtype),
-        local=None if local is None else error_stats(*local, basis.ulp_dtype),
+        cumulative=error_stats(reference, other, basis.ulp_dtype, basis.floor),
+        local=None if local is None else error_stats(*local, basis.ulp_dtype, basis.floor),
         bound=bound,
         local_bound=local_bound,
         worst=worst,
@@ -96,47 +182,91 @@ def operation_row(
         verdict=verdict,
         reason="; ".join(reasons),
         own_bound=own_bound,
+        ways=ways,
     )
+    return Measured(row, undecided)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A bound held against every element: figures, and by element whether it is violated, and whether the bound is finite."""
+
+    stats: BoundStats
+    violating: Array
+    bounded: Array
+
+    @property
+    def decided(self) -> Array:
+        """Elements of which this bound says whether they are right."""
+        return self.bounded | self.violating
 
 
 def bound_stats(basis: Basis, bound: Bound, reference: Array, other: Array) -> BoundStats:
+    """The figures of `_held`."""
+    return _held(basis, bound, reference, other).stats
+
+
+def _held(
+    basis: Basis, bound: Bound, reference: Array, other: Array, equal: Array | None = None, *, unbounded_fails: bool = True
+) -> _Held:
     """The bound held against every element.
 
     Where the reference is NaN or infinite, or the other side is while the reference is finite and bounded, both must be the
-    same special value. An argmax is held against its candidates instead of a distance.
+    same special value. An argmax is held against its candidates instead of a distance. equal: elements of which it is known
+    otherwise that they are right. unbounded_fails: False where somebody else decides of an element without a finite bound, of
+    special values too.
     """
     error = absolute_error(reference, other)
+    if equal is not None:
+        error = np.where(equal, 0.0, error)
     undecided = 0
     if bound.candidates is not None:
         violating, undecided = _argmax_violations(basis, bound.candidates, reference, other)
+        violating = violating & (error > 0)
         limit = np.where(error > 0, np.where(violating, 0.0, np.inf), 0.0)
+        bounded = np.ones(error.shape, bool) if basis.unbounded_rows is None else ~basis.unbounded_rows | (error == 0)
     else:
         limit = bound.array
         violating = error > limit
+        bounded = np.isfinite(limit) | (error == 0)
+        if not unbounded_fails:
+            bounded = bounded & (violating | ~_says_nothing(limit, reference))
         if reference.dtype.kind == "f":
             violating = violating | (~np.isfinite(reference) & (error > 0))
-    bounded = np.isfinite(limit)
+    if not unbounded_fails:
+        violating = violating & bounded
+    finite_limit = np.isfinite(limit)
     ratio = np.where(error == 0, 0.0, np.inf)
-    np.divide(error, limit, out=ratio, where=bounded & (limit > 0) & (error > 0))
-    ratio = np.where(violating & ~bounded, np.inf, np.where(bounded, ratio, 0.0))
+    np.divide(error, limit, out=ratio, where=finite_limit & (limit > 0) & (error > 0))
+    ratio = np.where(violating & ~finite_limit, np.inf, np.where(finite_limit, ratio, 0.0))
     dtype = basis.ulp_dtype or reference.dtype
-    finite = limit[bounded]
+    finite = limit[finite_limit]
     ulps = np.zeros(0)
     if dtype.kind == "f" and reference.dtype.kind == "f":
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ulps = finite / spacing_of(reference, dtype)[bounded]
+            ulps = finite / spacing_of(reference, dtype)[finite_limit]
         ulps = ulps[np.isfinite(ulps)]
-    return BoundStats(
+    stats = BoundStats(
         bound_max=float(finite.max()) if finite.size else float("inf"),
         bound_median=float(np.median(finite)) if finite.size else float("inf"),
         ulp_max=float(ulps.max()) if ulps.size else 0.0,
         ulp_median=float(np.median(ulps)) if ulps.size else 0.0,
         worst_ratio=float(ratio.max()),
         violations=int(np.count_nonzero(violating)),
-        unbounded=0 if bound.candidates is not None else int(np.count_nonzero(~bounded)),
+        unbounded=0 if bound.candidates is not None else int(np.count_nonzero(~finite_limit)),
         undecided=undecided,
         rule=bound.rule,
     )
+    return _Held(stats, np.asarray(violating), np.asarray(bounded))
+
+
+def _says_nothing(limit: Array, reference: Array) -> Array:
+    """Whether the bound of a float is wider than it and the operation's root mean square: a wrong sign is within it."""
+    if reference.dtype.kind != "f":
+        return np.zeros(limit.shape, bool)
+    size = root_mean_square(reference)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray((size > 0) & (limit > np.maximum(np.abs(reference.astype(np.float64)), size)))
 
 
 def _argmax_violations(basis: Basis, candidates: Array, reference: Array, other: Array) -> tuple[Array, int]:
@@ -153,21 +283,11 @@ def _argmax_violations(basis: Basis, candidates: Array, reference: Array, other:
     return differs & ~possible, int(np.count_nonzero(differs & possible))
 
 
-def _bounded(bound: Bound | None, reference: Array) -> bool:
-    """Whether every element that is a number has a finite bound: half of them would prove half of it."""
-    if bound is None or bound.candidates is not None:
-        return bound is not None
-    return bool(np.all(np.isfinite(bound.array) | ~np.isfinite(reference.astype(np.float64))))
-
-
-def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool, *, proved: bool = False) -> list[str]:
-    """proved: something else says that the operation is right where this bound says nothing."""
+def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool) -> list[str]:
     if stats.violations and is_argmax:
         return [f"{prefix}{stats.violations} of {size} classes differ though the margin decides them"]
     if stats.violations:
         return [f"{prefix}{stats.violations} of {size} elements beyond the bound, worst {stats.worst_ratio:.3g} times"]
-    if stats.unbounded == size and not proved:
-        return [f"{prefix}no element has a finite bound, so nothing is proved"]
     return []
 
 

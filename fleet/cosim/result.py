@@ -20,7 +20,8 @@ import numpy as np
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.account import Account
 from fleet.cosim.files import load_pair, save_pair
-from fleet.errors import ModelError
+from fleet.cosim.ways import HigherPrecision, Ways
+from fleet.errors import ExitCode, ModelError
 
 __all__ = [
     "ROUNDED",
@@ -50,7 +51,14 @@ SCHEMA = 1
 ROUNDED = "vm-rounded"
 """Engine name of the rounded golden."""
 
-Verdict = Literal["pass", "fail", "nothing compared"]
+Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
+"""fail: something differs. not proved: nothing differs for certain, and of something nobody can say."""
+_EXIT_CODES: Mapping[Verdict, ExitCode] = {
+    "pass": ExitCode.AGREED,
+    "fail": ExitCode.DIFFERS,
+    "not proved": ExitCode.INCOMPLETE,
+    "nothing compared": ExitCode.DIFFERS,
+}
 Kind = Literal["bits", "bound", "info"]
 Status = Literal["ran", "failed", "not asked"]
 
@@ -157,7 +165,8 @@ class ErrorStats:
         ulp_dtype: dtype in which ULPs are counted (the coarser of both); "" for integers and booleans (difference in units).
         ulp_max, ulp_p50, ulp_p99: distance in ULPs; inf where NaN or infinity stands on one side only.
         ulp_upper: inclusive upper edges of the histogram (0, 1, 2, 4, ...); ulp_counts has one count more: beyond the last edge.
-        sqnr_db: 10 log10(sum ref^2 / sum err^2); inf for no error; cosine: of both as vectors, nan if one is zero.
+        sqnr_db: 10 log10(sum ref^2 / sum err^2); inf for no error, nan for no signal.
+        cosine: of both as vectors, nan if one is zero.
         mismatches: elements that are not equal (NaN equals NaN, +0 equals -0).
         channel_max_abs: largest error by index of the last dimension, at most 4096 entries (empty for scalars and beyond).
     """
@@ -185,8 +194,7 @@ class BoundStats:
 
     bound_max, bound_median: of the elementwise bound; ulp_max, ulp_median: the bound in ULPs of the reference element.
     worst_ratio: largest error / bound (0 / 0 counts as 0); above 1 is a violation. violations: elements with error > bound.
-    unbounded: elements whose bound is infinite (nothing is proved of them; all of them: the step on its own operands decides, and
-    without such a step the row fails as not compared).
+    unbounded: elements whose bound is infinite: it says nothing of them (`Ways` says what does).
     undecided: argmax rows whose class differs while the top-2 margin lies within the bound.
     rule: one clause that says what the bound was derived from.
     """
@@ -239,7 +247,9 @@ class OperationRow:
         own_bound: of the operation (or its group) on the other side's own operands, where that was measured. It stays finite
             where errors that gather on the way have no bound, and decides there.
         reference_counts, other_counts: special values of both sides.
-        verdict: "pass", "fail", or "info" where nothing is required; reason: one clause, "" when it passes.
+        verdict: "pass", "fail", "not proved", or "info" where nothing is required; reason: one clause, "" when it passes.
+        ways: how many elements were held in which way; None for kind "info" and "bits". higher: what the third judge found, None
+            where it was not asked.
         waiver: "owner: reason (until date)" when a waiver turned a failure into a pass, else None.
         parts: of a device group's local error, as RMS: what "operands" stored by the device cost, what storing the "result"
             does, what the "unit" computes differently; empty where it was not measured.
@@ -263,16 +273,20 @@ class OperationRow:
     local_worst: Worst | None
     reference_counts: ValueCounts
     other_counts: ValueCounts
-    verdict: Literal["pass", "fail", "info"]
+    verdict: Literal["pass", "fail", "not proved", "info"]
     reason: str
     waiver: str | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     causes: Mapping[str, str] = field(default_factory=dict[str, str])
     own_bound: BoundStats | None = None
+    ways: Ways | None = field(default=None, metadata={"may_be_missing": True})
+    higher: HigherPrecision | None = field(default=None, metadata={"may_be_missing": True})
 
     @property
     def by_step(self) -> bool:
-        """Whether no element has a finite accumulated bound, so that the step on its own operands decides."""
+        """Whether no differing element has a finite accumulated bound, so that the step on its own operands decides."""
+        if self.ways is not None:
+            return self.own_bound is not None and self.ways.own > 0 and self.ways.accumulated == 0
         return self.own_bound is not None and self.bound is not None and 0 < self.bound.unbounded == self.cumulative.elements
 
     @property
@@ -381,6 +395,11 @@ class Comparison:
     divergence: Divergence | None = None
     not_compared: tuple[NotCompared, ...] = ()
 
+    @property
+    def ways(self) -> Ways:
+        """How many elements of all operations were held in which way."""
+        return Ways.total(row.ways for row in self.operations)
+
 
 @dataclass(frozen=True)
 class Flip:
@@ -441,6 +460,11 @@ class CosimResult:
     reasons: tuple[str, ...]
     divergence: Divergence | None
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What a command leaves with that was asked for this comparison."""
+        return _EXIT_CODES[self.verdict]
 
     def engine(self, name: str) -> EngineRun | None:
         """The run of an engine, None when the result knows nothing of it."""

@@ -8,7 +8,7 @@ the whole chain.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +20,7 @@ from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.targets.bytecode.operators import apply
 
-__all__ = ["alone", "shared", "stated"]
+__all__ = ["alone", "hidden_steps", "shared", "stated"]
 
 
 def stated(trace: Trace) -> dict[str, tuple[str, ...]]:
@@ -46,6 +46,22 @@ def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Ma
         steps = tuple(name for name, op in operations.items() if op in between)
         if any(groups.get(name) != root for name in steps):
             found[root] = steps
+    return found
+
+
+def hidden_steps(program: Program, shown: Collection[str], names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Id of an operation of `names` -> the operations without a value in `shown` that it is computed of, in the program's order.
+
+    Left out are those that are computed of arguments by nothing that is shown: they are the model itself, not a step of it.
+    """
+    operations = {op_id(op): op for op in program.operations()}
+    enters = frozenset(shown)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        between = _between(operations[name], enters)
+        seen = (value.owner for op in (*between, operations[name]) for value in op.operands)
+        if any(isinstance(op, FleetOp) and op_id(op) in enters for op in seen):
+            found[name] = tuple(n for n, op in operations.items() if op in between)
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
+from fleet.cosim.ways import NORM
 from fleet.report import accuracy, error_causes, images, performance
 from fleet.report._text import count, number, percent, times
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution
@@ -59,6 +60,7 @@ def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]
         "moved": _moved(previous, result) if previous else None,
         "proved": proved(result),
         "gaps": gaps(result),
+        "norm": NORM,
         "accuracy": _accuracy(result),
         "flips": _all_flips(result),
         "agreeing": [task for task in result.tasks if not task.flips],
@@ -168,6 +170,9 @@ def _operations(comparison: Comparison) -> dict[str, Any]:
         "comparison": comparison,
         "rows": _Cut(rows, len(comparison.operations)),
         "failed": sum(r.verdict == "fail" for r in comparison.operations),
+        "unproved": sum(r.verdict == "not proved" for r in comparison.operations),
+        "ways": comparison.ways.words() if comparison.kind == "bound" else "",
+        "judged": any(r.higher is not None for r in comparison.operations),
         "special": [r for r in rows if _special(r)],
     }
 

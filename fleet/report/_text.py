@@ -26,6 +26,7 @@ ABSENT = "–"
 SYMBOLS: Mapping[str, str] = {
     "pass": "✔ pass",
     "fail": "✘ fail",
+    "not proved": "? not proved",
     "nothing compared": "✘ nothing compared",
     "info": "measured",
     "skipped": "skipped",
@@ -48,9 +49,11 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def decibel(value: float | None) -> str:
-    """SQNR; no error at all reads "exact"."""
-    if value is None or math.isnan(value):
+    """SQNR; no error at all reads "exact", and a reference that is zero but for rounding "no signal"."""
+    if value is None:
         return ABSENT
+    if math.isnan(value):
+        return "no signal"
     if math.isinf(value):
         return "exact" if value > 0 else "-∞"
     return f"{value:.1f}"

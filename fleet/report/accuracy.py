@@ -85,11 +85,11 @@ def _place(engine: EngineRun | None, op: str) -> str:
 
 
 def sqnr(row: OperationRow | None, part: str = "cumulative") -> float | None:
-    """SQNR in dB of the row's "cumulative" or "local" figures; None without them and for indices, of which it says nothing."""
+    """SQNR in dB of the row's "cumulative" or "local" figures; None without them, without a signal and for indices."""
     if row is None or not has_ulps(row):
         return None
     stats = row.cumulative if part == "cumulative" else row.local
-    return stats.sqnr_db if stats is not None else None
+    return stats.sqnr_db if stats is not None and not math.isnan(stats.sqnr_db) else None
 
 
 def has_ulps(row: OperationRow) -> bool:
@@ -104,7 +104,11 @@ def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...
 
     def badness(row: OperationRow) -> tuple[bool, float, float]:
         sqnr = row.cumulative.sqnr_db
-        return row.verdict == "fail", row.held.worst_ratio if row.held else 0.0, -sqnr if not math.isnan(sqnr) else math.inf
+        return (
+            row.verdict in {"fail", "not proved"},
+            row.held.worst_ratio if row.held else 0.0,
+            -sqnr if not math.isnan(sqnr) else math.inf,
+        )
 
     chosen = sorted(rows, key=badness, reverse=True)[:most]
     return tuple(sorted(chosen, key=lambda row: row.index))

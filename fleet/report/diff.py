@@ -177,7 +177,8 @@ def _errors(result: CosimResult) -> dict[str, float]:
     for comparison in result.comparisons:
         for row in comparison.operations:
             found[f"{comparison.name} {row.op} max abs"] = row.cumulative.max_abs
-            found[f"{comparison.name} {row.op} SQNR (dB)"] = row.cumulative.sqnr_db
+            if not math.isnan(row.cumulative.sqnr_db):
+                found[f"{comparison.name} {row.op} SQNR (dB)"] = row.cumulative.sqnr_db
             if row.held is not None:
                 found[f"{comparison.name} {row.op} error / bound"] = row.held.worst_ratio
     return found

@@ -23,7 +23,7 @@ class HeadRow:
         accuracy, low, high: fraction with its Wilson interval; None without labels.
         lost, lost_low, lost_high: golden's accuracy minus this one's, with the paired interval; None for the golden itself.
         agreement: fraction of samples with the golden's class; None without a task.
-        check: what it was held to and with what outcome, in words; check_verdict: "pass", "fail", "info" or "".
+        check: what it was held to and with what outcome, in words; check_verdict: "pass", "fail", "not proved", "info" or "".
         ratio: largest error / derived bound, None without a bound; ratio_op: the operation where it stands.
         evidence: "model", "bench" or "board", "" where it did not run.
         cycles, instructions: None where the engine has none; elapsed_s: wall time.
@@ -118,8 +118,11 @@ def _check(comparison: Comparison) -> tuple[str, str]:
         equal = sum(row.equal for row in comparison.commits)
         return f"{equal:,} of {len(comparison.commits):,} commits = {reference} in every bit", comparison.verdict
     if comparison.kind == "bound":
-        ok = sum(row.verdict != "fail" for row in comparison.operations)
-        return f"{ok:,} of {len(comparison.operations):,} operations within the bound of {reference}", comparison.verdict
+        ok = sum(row.verdict not in {"fail", "not proved"} for row in comparison.operations)
+        ways = comparison.ways
+        others = f" ({ways.words()})" if ways.own + ways.higher + ways.not_proved else ""
+        words = "hold against" if others else "within the bound of"
+        return f"{ok:,} of {len(comparison.operations):,} operations {words} {reference}{others}", comparison.verdict
     return f"measured against {reference}", "info" if comparison.verdict == "pass" else "fail"
 
 

@@ -72,7 +72,7 @@ class JunitDocument:
 
     def _comparison(self, comparison: Comparison, suite: _Suite) -> None:
         for row in comparison.operations:
-            suite.case(row.op, (row.reason or "failed") if row.verdict == "fail" else None)
+            suite.case(row.op, (row.reason or "failed") if row.verdict in {"fail", "not proved"} else None)
         for row in comparison.commits:
             text = f"{row.reference_digest} expected, {row.other_digest} found"
             suite.case(f"commit {row.seq} {row.instruction}", None if row.equal else text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from fleet.cosim.result import ROUNDED, Comparison, CosimResult, TaskMetric
@@ -42,17 +43,15 @@ def _bound(result: CosimResult, c: Comparison) -> str:
     if not any(row.cumulative.mismatches for row in c.operations):
         text = f"{_name(c.other)} = {_name(c.reference)} in all {count(c.elements)} elements"
     else:
-        words = "within the derived bound"
+        words = "as near to higher precision as the golden, or within the bound," if c.ways.higher else "within the derived bound"
         text = f"{_name(c.other)} {words} of {_name(c.reference)}"
         if task is not None and alike:
             text = f"{_name(c.other)} = {_name(c.reference)} in all {count(task.samples)} classes and {words}"
         if worst is not None and worst.held is not None:
             text += f" (worst {number(worst.held.worst_ratio, 2)} of it, at {worst.op})"
-    unbounded = sum(row.held.unbounded for row in c.operations if row.held is not None)
     waived = sum(row.waiver is not None for row in c.operations)
-    steps = sum(row.by_step for row in c.operations)
-    notes = [f"{count(unbounded)} elements have no finite bound"] if unbounded else []
-    notes += [f"{steps} operations each on its own operands: what gathers before them has no finite bound"] if steps else []
+    ways = c.ways
+    notes = [ways.words()] if ways.own + ways.higher else []
     notes += [f"{waived} operations by waiver"] if waived else []
     text += f" ({'; '.join(notes)})" if notes else ""
     return text + "."
@@ -69,7 +68,11 @@ def _cost(result: CosimResult) -> Iterator[str]:
     if real and task is not None and golden is not None and task.lost is not None and task.value is not None:
         yield f"The device costs {_points(task)}: {percent(task.value)} instead of {percent(golden.value)}{_rounding(result)}."
     elif found.total is not None and found.total.verdict == "pass":
-        worst = min((r for r in found.total.operations if has_ulps(r)), key=lambda r: r.cumulative.sqnr_db, default=None)
+        worst = min(
+            (r for r in found.total.operations if has_ulps(r) and not math.isnan(r.cumulative.sqnr_db)),
+            key=lambda r: r.cumulative.sqnr_db,
+            default=None,
+        )
         if worst is not None:
             yield f"The device keeps {number(worst.cumulative.sqnr_db)} dB of signal over error (lowest, at {worst.op})."
 

@@ -32,7 +32,7 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
         "|" + "---|" * 9,
     ]
     for row in headline(result):
-        symbol = _text.SYMBOLS[row.check_verdict] + ": " if row.check_verdict in {"pass", "fail"} else ""
+        symbol = _text.SYMBOLS[row.check_verdict] + ": " if row.check_verdict in {"pass", "fail", "not proved"} else ""
         check = symbol + m(row.check) if row.status == "ran" else "✘ " + m(row.error or row.status)
         cells = [
             m(row.title),

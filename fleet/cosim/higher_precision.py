@@ -1,0 +1,99 @@
+"""A program evaluated in more precision than its own: every float of it in float64, or in longdouble.
+
+The operations, their order and the numbers that the program states stay as they are: a Python number takes the dtype of the array
+that it meets, and a cast to a narrower float rounds, because both are what the program means. Nothing else is rounded to the
+program's dtypes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.cosim.tolerance import Array
+from fleet.errors import ComparisonFailure
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.targets.bytecode.operators import apply
+
+__all__ = ["evaluate", "widest"]
+
+_AS_THEY_ARE = (d.GatherOp, d.ScatterOp, d.WhereOp, d.DynamicReshapeOp, d.DynamicBroadcastOp, d.DynamicSliceOp, d.ArangeOp, d.TriOp)
+"""Operations that take an integer as an integer, whatever dtype they give."""
+
+_NO_LONGDOUBLE = (d.ErfOp, d.GeluOp, d.AttentionOp)
+"""Operations that the VM computes by tables of float64."""
+
+
+def widest(dtype: np.dtype) -> np.dtype | None:
+    """The dtype in which a float of `dtype` is evaluated for a reference; None where this machine has none with more precision."""
+    found = np.dtype(np.longdouble if dtype.itemsize >= 8 else np.float64)
+    return found if np.finfo(found).nmant > np.finfo(dtype).nmant else None
+
+
+def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype) -> dict[str, Array]:
+    """Operation id -> its value, for the operations of `keep`. Values are dropped after their last use.
+
+    Args:
+        arguments: every input and weight, floats in `dtype`, everything else as the program has it.
+        dtype: float64 or longdouble.
+
+    Raises:
+        FleetError: an operation that cannot be computed in `dtype`.
+    """
+    values: dict[SSAValue, Array] = {}
+    operations = list(program.operations())
+    left = Counter(v for op in operations for v in op.operands)
+    kept: dict[str, Array] = {}
+    for op in operations:
+        if not op.results or isinstance(op, d.PrintOp):
+            continue
+        if dtype.itemsize > 8 and isinstance(op, _NO_LONGDOUBLE):
+            raise ComparisonFailure(f"{op.name.removeprefix('fleet.')} has no longdouble", where=op_id(op))
+        operands = [_taken(op, v, _value(program, arguments, values, v), dtype) for v in op.operands]
+        found = values[op.results[0]] = _result(op, operands, dtype)
+        if op_id(op) in keep:
+            kept[op_id(op)] = found
+        for operand in op.operands:
+            left[operand] -= 1
+            if not left[operand]:
+                values.pop(operand, None)
+    return kept
+
+
+def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Array], value: SSAValue) -> Array:
+    return arguments[program.arguments[value.index].name] if isinstance(value, BlockArgument) else values[value]
+
+
+def _taken(op: FleetOp, operand: SSAValue, value: Array, dtype: np.dtype) -> Array:
+    """An operand as the operation takes it: in `dtype`, where it counts as a float."""
+    own = numpy_dtype(operand.type)
+    if not is_tensor(operand.type):
+        met = [numpy_dtype(v.type) for v in op.operands if is_tensor(v.type)]
+        floats = [t for t in met if t.kind == "f"] or ([numpy_dtype(op.results[0].type)] if met else [])
+        if own.kind == "f" and floats and floats[0].kind == "f":
+            return np.asarray(value, np.result_type(*floats)).astype(dtype)
+        return value
+    gives_float = numpy_dtype(op.results[0].type).kind == "f"
+    if own.kind in "iu" and gives_float and not isinstance(op, _AS_THEY_ARE):
+        return value.astype(dtype)
+    return value
+
+
+def _result(op: FleetOp, operands: list[Array], dtype: np.dtype) -> Array:
+    """One operation; a float in `dtype`, everything else as the program has it."""
+    type_ = op.results[0].type
+    own = numpy_dtype(type_)
+    if isinstance(op, d.CastOp) and is_tensor(type_) and own.kind == "f":
+        source = numpy_dtype(op.operands[0].type)
+        narrower = source.kind == "f" and np.finfo(own).nmant < np.finfo(source).nmant
+        with np.errstate(over="ignore"):
+            return (operands[0].astype(own) if narrower else operands[0]).astype(dtype)
+    with np.errstate(all="ignore"):
+        found = apply(op, operands)
+    return found.astype(dtype if own.kind == "f" and is_tensor(type_) else own, copy=False)

@@ -14,6 +14,7 @@ import process_faults
 import silent_faults
 import software_faults
 import stream_faults
+import verdict_faults
 import vgemm_faults
 from planting import Fault
 
@@ -28,6 +29,7 @@ FAULTS: tuple[Fault, ...] = (
     *memory_faults.FAULTS,
     *compiler_faults.FAULTS,
     *harness_faults.FAULTS,
+    *verdict_faults.FAULTS,
     *process_faults.FAULTS,
     *bus_faults.FAULTS,
     *evidence_faults.FAULTS,

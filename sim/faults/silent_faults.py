@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler_faults import tests
 from data import CASE, DEVICE, cosim, digits
 from planting import Edit, Fault, Project
 
@@ -206,9 +207,9 @@ FAULTS = (
     Fault(
         "bound-infinite",
         "tolerance: every bound is infinite",
-        digits("--engines", "vm,riscv"),
-        "FAIL      riscv-vs-vm",
-        (r"h1: no element has a finite bound, so nothing is proved",),
+        tests("tests/cosim/test_ways.py", "-k", "test_a_plain_network"),
+        "FAILED tests/cosim/test_ways.py::test_a_plain_network",
+        (r"FAILED tests/cosim/test_ways.py::test_a_plain_network_is_held_by_accumulated_bounds",),
         (
             Edit(
                 "fleet/cosim/tolerance.py",
@@ -216,15 +217,15 @@ FAULTS = (
                 "array = np.full(shape, np.inf)",
             ),
         ),
-        at="operation h1",
+        at="the ways in which a plain network is held",
         kind="harness",
     ),
     Fault(
         "bound-half-infinite",
         "tolerance: every second element's bound is infinite",
-        digits("--engines", "vm,riscv"),
-        "FAIL      riscv-vs-vm",
-        (r"h2: no element has a finite bound, so nothing is proved",),
+        tests("tests/cosim/test_ways.py", "-k", "test_a_plain_network"),
+        "FAILED tests/cosim/test_ways.py::test_a_plain_network",
+        (r"FAILED tests/cosim/test_ways.py::test_a_plain_network_is_held_by_accumulated_bounds",),
         (
             Edit(
                 "fleet/cosim/tolerance.py",
@@ -232,7 +233,7 @@ FAULTS = (
                 "array = np.where(np.arange(int(np.prod(shape))).reshape(shape) % 2, np.inf, array)",
             ),
         ),
-        at="operation h2",
+        at="the ways in which a plain network is held",
         kind="harness",
     ),
     Fault(

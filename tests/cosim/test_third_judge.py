@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 
 from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.compare import Doubt
 from fleet.cosim.condition import determined, moved
 from fleet.cosim.higher_precision import evaluate, widest
 from fleet.cosim.result import DataProvenance, OperationRow
+from fleet.cosim.third_judge import ThirdJudge
+from fleet.engines.base import RunOptions
 from fleet.engines.onnxruntime.of_file import fused
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
@@ -284,19 +287,19 @@ def test_an_untrustworthy_golden_proves_nothing(tmp_path: Path) -> None:
 
 
 def test_what_nothing_determines_is_not_proved(tmp_path: Path) -> None:
-    """A difference of large numbers: one ulp of the inputs changes all of it, and so would four times the golden's error."""
-    (tmp_path / "m.py").write_text(
-        "import numpy as np\n"
-        'def forward(x: "float32[6, 32]", c: "float32[32, 12]"):\n'
-        "    y = x @ c\n"
-        "    far = y + np.float32(1e6)\n"
-        "    return (far - np.max(far)) / (far - np.float32(1e6))\n"
-    )
-    rng = np.random.default_rng(0)
-    inputs = {"x": (rng.standard_normal((6, 32)) * 1e6).astype("f4")}
-    program = load(f"{tmp_path / 'm.py'}:forward", {"c": (rng.standard_normal((32, 12))).astype("f4")}, inputs)
-    result = compared(program, inputs, lambda o: first(o).__imul__(np.float32(1.5)))
-    assert result.verdict != "pass"
+    """x - 1 near 1: one ulp of x is an eighth of the result, and so is what the golden is allowed to be off."""
+    (tmp_path / "m.py").write_text('def forward(x: "float32[4]"):\n    return x - 1.0\n')
+    inputs = {"x": (1 + np.array([8, 9, 10, 11], "f4") * np.float32(2.0**-23)).astype("f4")}
+    program = load(f"{tmp_path / 'm.py'}:forward", {}, inputs)
+    golden = VM.run(program, inputs, RunOptions()).outputs
+    name, value = op_id(program.returned()[0].owner), next(iter(golden.values()))
+    doubt = Doubt(value, value * np.float32(1.05), np.ones(4, bool))
+    found = ThirdJudge(program, inputs, {name: value})({name: doubt})[name]
+    assert not found.held.any()
+    assert not found.beyond.any()
+    assert found.higher.why == "one ulp of the inputs moves them too far"
+    wrong = ThirdJudge(program, inputs, {name: value})({name: replace(doubt, other=-value)})[name]
+    assert wrong.beyond.all(), "a wrong sign is one however badly the result is determined"
 
 
 def test_higher_precision_is_the_program_in_float64(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 The high frequencies of a constant block are zero. A transform leaves there what cancelling large numbers rounds: 1e-15, where the
 numbers were 100. In decibels that is the ratio of two roundings, and says nothing of either engine (-283.5 dB of a codec whose
-pictures agree). So each operation has a floor, the size that rounding alone may leave of a zero, and a root mean square that does not
-rise above it has no SQNR.
+pictures agree). So each operation has a floor, the size that rounding alone may leave of a zero, and a reference whose root mean
+square does not rise above it has no SQNR.
 """
 
 from __future__ import annotations

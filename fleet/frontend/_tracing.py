@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,9 @@ class Tracing(Domain):
         known = [self.known_scalar(v) for v in (lhs, rhs)]
         if None not in known and op in BINARY:
             with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, OverflowError):
-                return _indexing.literal(self.ev, node, BINARY[op](*known))
+                # Of scalars the operator and the ufunc differ: -0.0 ** 0.5 is 0.0, np.power(-0.0, 0.5) is -0.0.
+                compute = operator.pow if op == "pow" else BINARY[op]
+                return _indexing.literal(self.ev, node, compute(*known))
         if op == "pow" and _squares_bool(lhs, rhs):
             assert isinstance(lhs, Tensor)
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))

@@ -60,3 +60,15 @@ def test_the_reason_names_the_weight(tmp_path: Path, arrays) -> None:
     found = fleet.compile(f"{path}:forward", weights={"w": w}, inputs={"x": x}).run("iss", device="hbm_small")
     reasons = dict(found.meta["host_reasons"])
     assert any("has NaN, an infinity or a number beyond FP16" in reason for reason in reasons.values()), reasons
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_clip_is_a_maximum_to_a_device(tmp_path: Path, arrays, device: str) -> None:
+    """The product takes the maximum with it, the minimum is the host's."""
+    x, w = arrays
+    path = tmp_path / "model.py"
+    path.write_text(HEAD + "return np.clip(x @ w, 0, 6)\n")
+    compiled = fleet.compile(f"{path}:forward", weights={"w": w}, inputs={"x": x})
+    golden, found = compiled.run("vm"), compiled.run("iss", device=device)
+    assert sorted(found.placement.values()) == ["device", "device", "host"]
+    np.testing.assert_allclose(found.outputs["out0"], golden.outputs["out0"], rtol=2e-3, atol=2e-3)

@@ -152,7 +152,7 @@ NUMBERS_ALONE = [
     *("np.fmax(np.nan, 3)", "np.fmax(float('nan'), np.nan)", "np.fmin(float16, float('nan'))", "np.hypot(3, 4)", "np.dot(2, 3)"),
     *("np.argsort(2)", "np.nanmin(np.array([0.0, -0.0]))", "np.nanmax(np.array([-0.0, np.nan, 0.0], np.float32))"),
     *("np.round(True)", "np.uint8(3.9)", "np.arange(-0.0, 2.0)", "np.linspace(-1, 300, 5, dtype=np.int16)", "np.full((2,), True)"),
-    "np.isclose(1e40, 300)",
+    *("np.isclose(1e40, 300)", "np.float32(-0.0) ** 0.5", "np.float64(-np.inf) ** 0.5", "np.int8(2) ** 8"),
 ]  # fmt: skip
 
 

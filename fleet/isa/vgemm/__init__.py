@@ -40,6 +40,6 @@ INSTRUCTION_SET = InstructionSet(
         "ahead": ahead,
         "unordered": unordered,
         "error_model": error_model,
-        "passes": ("fold-weight-views", "turn-products", "integer-products"),
+        "passes": ("expand-functions{only=clip}", "fold-weight-views", "turn-products", "integer-products"),
     },
 )

@@ -177,6 +177,10 @@ def _outcome(command: click.Command, program: str, arguments: list[str] | None, 
         else:
             _say(f"{place}{error.strerror or error}", program)
         return ExitCode.BAD_INPUT
+    except MemoryError as error:
+        what = str(error) or "the machine has no more memory"
+        _say(f"out of memory: {what}; make the arrays smaller, or run on a machine that has more", program)
+        return ExitCode.BAD_INPUT
     except RecursionError:
         _say("the input nests too deeply", program)
         return ExitCode.BAD_INPUT

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
 from fleet.frontend._arguments import bound_arguments, check_finite, declared
 from fleet.frontend._builder import Builder
@@ -126,6 +127,7 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
                 hint=f'give the input, or annotate it: {a.name}: "float32[N, 64]"',
             )  # fmt: skip
         shape = tuple(d if isinstance(d, int) else sizes.get(d, batch) for d in a.dims)
+        check_room(bytes_of(shape, np.dtype(np.float64)), f"a drawn {a.name}, {a.dtype}{list(shape)},", where=module.source.name)
         found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
 

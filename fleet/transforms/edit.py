@@ -40,6 +40,7 @@ class Edit:
 
     Attributes:
         module: the copy; arguments, weights, symbols: as in `Program`; fates: id of an operation that is gone -> what became of it.
+        changes: how often an operation came or went, for who keeps what he found.
     """
 
     def __init__(self, program: Program) -> None:
@@ -49,6 +50,7 @@ class Edit:
         self.weights: Mapping[str, np.ndarray] = program.weights
         self.fates: dict[str, str] = dict(program.fates)
         self.symbols: dict[str, int] = dict(program.symbols)
+        self.changes = 0
         self._taken: set[str] | None = None
         self._twins: dict[str, str] = {}
         self._parts: dict[str, str] = {}
@@ -105,6 +107,7 @@ class Edit:
         if wanted_id is not None:
             op.describe(id=self.fresh_id(wanted_id), at=text_of(place, "at"))
         self.block.insert_op_before(op, place)
+        self.changes += 1
         return op.results[0]
 
     def expand(self, op: FleetOp, parts: Sequence[FleetOp]) -> None:
@@ -147,6 +150,7 @@ class Edit:
             self.fates[op_id(op)] = fate
         op.detach()
         op.erase()
+        self.changes += 1
 
     def compose(self, root: FleetOp, composite: FleetOp) -> None:
         """Lets `composite`, not yet in the block, stand for `root` and for everything that only `root` needed.
@@ -159,6 +163,7 @@ class Edit:
         name, hint = op_id(root), root.results[0].name_hint
         composite.describe(**identity(root))
         self.block.insert_op_before(composite, root)
+        self.changes += 1
         composite.results[0].name_hint = hint
         root.results[0].replace_all_uses_with(composite.results[0])
         order = {op: i for i, op in enumerate(self.block.ops)}

@@ -20,6 +20,7 @@ from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.ir.walk import operands_first
 from fleet.ir.weights import Derived, Entry, Weights
 from fleet.transforms.edit import Edit
 from fleet.transforms.numbers import call_of, computes
@@ -103,6 +104,10 @@ def _number(op: ConstantOp) -> Any:
     return np.full(shape_of(type_), number, numpy_dtype(type_)) if is_tensor(type_) else number
 
 
+def _operands(value: SSAValue) -> Sequence[SSAValue]:
+    return () if not isinstance(value.owner, FleetOp) or isinstance(value.owner, ConstantOp) else value.owner.operands
+
+
 _Step = tuple[Callable[..., Any], tuple[int, ...]]
 """What to call, and where its operands stand: leaves first, then the results of the steps."""
 
@@ -111,20 +116,11 @@ def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str, bool
     """The steps that compute a value, its leaves, a text that says both, and whether all steps only move."""
     order: list[FleetOp] = []
     leaves: dict[SSAValue, None] = {}
-    seen: set[SSAValue] = set()
-
-    def visit(v: SSAValue) -> None:
-        if v in seen:
-            return
-        seen.add(v)
+    for v in operands_first(value, _operands):
         if isinstance(v.owner, FleetOp) and not isinstance(v.owner, ConstantOp):
-            for operand in v.owner.operands:
-                visit(operand)
             order.append(v.owner)
         else:
             leaves[v] = None
-
-    visit(value)
     place = {v: i for i, v in enumerate([*leaves, *(op.results[0] for op in order)])}
     steps: list[_Step] = []
     words: list[str] = []

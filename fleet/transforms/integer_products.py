@@ -48,10 +48,11 @@ class _Weight(NamedTuple):
 
 def _apply(edit: Edit) -> None:
     changed = False
+    known: dict[SSAValue, bool] = {}
     for op in edit.operations():
         if not isinstance(op, d.MatmulOp) or numpy_dtype(op.result.type) != np.float32 or len(shape_of(op.rhs.type)) != 2:
             continue
-        if len(shape_of(op.lhs.type)) < 2 or -1 in shape_of(op.lhs.type) or not of_weights(edit, op.rhs):
+        if len(shape_of(op.lhs.type)) < 2 or -1 in shape_of(op.lhs.type) or not of_weights(edit, op.rhs, known):
             continue
         weight, activation = _weight(edit, op.rhs), _activation(edit, op.lhs)
         if weight is not None and activation is not None:

@@ -12,6 +12,7 @@ from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+from fleet.ir.walk import operands_first
 from fleet.ir.weights import Derived, Weights
 from fleet.transforms.edit import Edit, identity
 from fleet.transforms.passes import plain
@@ -19,19 +20,27 @@ from fleet.transforms.passes import plain
 __all__ = ["PASS", "of_weights"]
 
 
-def of_weights(edit: Edit, value: SSAValue) -> bool:
-    """Whether a value is a weight, or computed of weights and numbers alone."""
+def of_weights(edit: Edit, value: SSAValue, known: dict[SSAValue, bool]) -> bool:
+    """Whether a value is a weight, or computed of weights and numbers alone. known: what was found before, of a pass."""
+    for v in operands_first(value, lambda v: () if v in known or not isinstance(v.owner, FleetOp) else v.owner.operands):
+        if v not in known:
+            known[v] = _of_weights(edit, v, known)
+    return known[value]
+
+
+def _of_weights(edit: Edit, value: SSAValue, known: dict[SSAValue, bool]) -> bool:
     if isinstance(value, BlockArgument):
         return edit.arguments[value.index].kind == "weight"
     op = value.owner
     if not isinstance(op, FleetOp) or isinstance(op, ConstantOp) or not op.operands:
         return False
-    return all(of_weights(edit, v) or isinstance(v.owner, ConstantOp) for v in op.operands)
+    return all(known[v] or isinstance(v.owner, ConstantOp) for v in op.operands)
 
 
 def _apply(edit: Edit) -> None:
+    known: dict[SSAValue, bool] = {}
     for op in edit.operations():
-        if isinstance(op, d.MatmulOp) and of_weights(edit, op.lhs) and not of_weights(edit, op.rhs):
+        if isinstance(op, d.MatmulOp) and of_weights(edit, op.lhs, known) and not of_weights(edit, op.rhs, known):
             _turn(edit, op)
 
 

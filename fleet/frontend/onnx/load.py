@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import Choice
 from fleet.frontend.onnx.cut import cut, resized
@@ -51,6 +52,9 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
         if a.dims is None or a.dtype is None:
             refuse(Choice.of(spec).path, f"does not say which shape the input {a.name!r} has", "give it with --input")
         shape = tuple(d if isinstance(d, int) else batch for d in a.dims)
+        check_room(
+            bytes_of(shape, np.dtype(np.float64)), f"a drawn {a.name}, {a.dtype}{list(shape)},", where=str(Choice.of(spec).path)
+        )
         found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
 

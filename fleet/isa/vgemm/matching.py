@@ -99,16 +99,18 @@ def _narrowed(op: Operation, program: Program) -> Chain | None:
 
 def _stepped(op: Operation | Block, program: Program) -> Chain | None:
     """Operations with one number, behind sums."""
-    if not isinstance(op, Operation):
-        return None
-    step = _step(op)
-    if step is None:
-        return _summed(op, program)
-    value, what, number = step
-    inner = _stepped(value.owner, program)
-    if inner is None or (inner.real and (what, number) != (AluOp.MAX, 0)):
-        return _summed(op, program)
-    return replace(inner.then(_fleet(op)), steps=(*inner.steps, (what, number)))
+    steps: list[tuple[Operation, AluOp, int]] = []
+    while isinstance(op, Operation) and (step := _step(op)) is not None:
+        value, what, number = step
+        steps.append((op, what, number))
+        op = value.owner
+    chain = _summed(op, program) if isinstance(op, Operation) else None
+    for one, what, number in reversed(steps):
+        if chain is None or (chain.real and (what, number) != (AluOp.MAX, 0)):
+            chain = _summed(one, program)
+        else:
+            chain = replace(chain.then(_fleet(one)), steps=(*chain.steps, (what, number)))
+    return chain
 
 
 def _step(op: Operation) -> tuple[SSAValue, AluOp, int] | None:
@@ -139,11 +141,13 @@ def _number(value: SSAValue) -> int | None:
     return int(number) if number == int(number) else None
 
 
-def _summed(op: Operation | Block, program: Program) -> Chain | None:
-    """A product, with a bias, with a residual; the two in any order."""
+def _summed(op: Operation | Block, program: Program, most: int = 2) -> Chain | None:
+    """A product, with a bias, with a residual; the two in any order. most: sums that may still follow."""
     if isinstance(op, d.AddOp):
+        if not most:
+            return None
         for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            inner = _summed(value.owner, program)
+            inner = _summed(value.owner, program, most - 1)
             if inner is None or shape_of(value.type) != shape_of(op.result.type):
                 continue
             name = weight_name(other, program)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.ir.walk import operands_first
 from fleet.ir.weights import Creation, Derived, Entry, Weights
 from fleet.transforms.edit import Edit
 from fleet.transforms.numbers import compute, computes, known_number
@@ -23,6 +26,23 @@ _MOST = 1 << 22
 
 def known_array(edit: Edit, value: SSAValue) -> np.ndarray | None:
     """The value as an array where it is known and small; None otherwise."""
+    unknown = _UNKNOWN.setdefault(edit, set())
+    found: dict[SSAValue, np.ndarray] = {}
+    for v in operands_first(value, lambda v: () if v in unknown or not isinstance(v.owner, FleetOp) else v.owner.operands):
+        array = None if v in unknown else _known_array(edit, v, found)
+        if array is None:
+            unknown.add(v)
+        else:
+            found[v] = array
+    return found.get(value)
+
+
+_UNKNOWN: WeakKeyDictionary[Edit, set[SSAValue]] = WeakKeyDictionary()
+"""Values of an edit that are not known, so that a long chain is walked once: what a value is does not change under an edit."""
+
+
+def _known_array(edit: Edit, value: SSAValue, found: Mapping[SSAValue, np.ndarray]) -> np.ndarray | None:
+    """found: of the operands that are known."""
     shape = shape_of(value.type)
     if -1 in shape or math.prod(shape) > _MOST:
         return None
@@ -37,9 +57,9 @@ def known_array(edit: Edit, value: SSAValue) -> np.ndarray | None:
         return np.full(shape, number, numpy_dtype(value.type))
     if not isinstance(op, FleetOp) or not computes(op):
         return None
-    operands = [known_array(edit, v) for v in op.operands]
-    if any(o is None for o in operands):
+    if any(v not in found for v in op.operands):
         return None
+    operands = [found[v] for v in op.operands]
     values = [o if is_tensor(v.type) else np.asarray(o).item() for o, v in zip(operands, op.operands, strict=True)]
     try:
         return np.asarray(compute(op, values))
@@ -53,9 +73,14 @@ def _cheap(edit: Edit, name: str) -> bool:
 
 
 def _cheap_entry(entry: Entry | float) -> bool:
-    if isinstance(entry, Derived):
-        return all(_cheap_entry(o) for o in entry.operands)
-    return isinstance(entry, np.ndarray | Creation | bool | int | float) and math.prod(getattr(entry, "shape", ())) <= _MOST
+    waiting = [entry]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Derived):
+            waiting += one.operands
+        elif not isinstance(one, np.ndarray | Creation | bool | int | float) or math.prod(getattr(one, "shape", ())) > _MOST:
+            return False
+    return True
 
 
 def is_causal(seen: np.ndarray, n: int, m: int) -> bool:

@@ -56,6 +56,8 @@ class Site:
     def __init__(self, edit: Edit, misses: list[Miss] | None = None) -> None:
         self.edit = edit
         self.misses: list[Miss] = [] if misses is None else misses
+        self._order: dict[FleetOp, int] | None = None
+        self._changes = 0
 
     def operations(self, names: Iterable[str]) -> list[FleetOp]:
         """The operations of these kinds, in program order."""
@@ -67,8 +69,10 @@ class Site:
         return op.parent is not None
 
     def order(self) -> dict[FleetOp, int]:
-        """Position of every operation."""
-        return {op: i for i, op in enumerate(self.edit.operations())}
+        """Position of every operation; gathered again when the program has changed."""
+        if self._order is None or self._changes != self.edit.changes:
+            self._order, self._changes = {op: i for i, op in enumerate(self.edit.operations())}, self.edit.changes
+        return self._order
 
     def miss(self, idiom: str, op: FleetOp, why: str) -> None:
         """Notes a near match."""

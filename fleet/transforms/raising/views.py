@@ -44,13 +44,31 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 
 def view_of(value: SSAValue) -> View:
     """The widest way back: through reshapes, transposes and slices as far as the value stays a window on its base."""
-    whole = View(value, shape_of(value.type), contiguous(shape_of(value.type)), 0)
+    chain = [value]
+    while _moved_out_of(chain[-1]) is not None:
+        chain.append(_moved_out_of(chain[-1]) or value)
+    view = _whole(chain[-1])
+    for one in reversed(chain[:-1]):
+        view = _seen_through(one, view)
+    return view
+
+
+def _whole(value: SSAValue) -> View:
+    return View(value, shape_of(value.type), contiguous(shape_of(value.type)), 0)
+
+
+def _moved_out_of(value: SSAValue) -> SSAValue | None:
+    """The operand of a movement whose sizes are known; None for everything else."""
     op = value.owner
-    if not isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp) or -1 in whole.shape or not is_tensor(op.operand.type):
-        return whole
-    if -1 in shape_of(op.operand.type):
-        return whole
-    inner = view_of(op.operand)
+    if not isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp) or -1 in shape_of(value.type) or not is_tensor(op.operand.type):
+        return None
+    return None if -1 in shape_of(op.operand.type) else op.operand
+
+
+def _seen_through(value: SSAValue, inner: View) -> View:
+    """The view of a movement's result, from that of its operand."""
+    op = value.owner
+    assert isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp)
     a = attributes_of(op)
     if isinstance(op, d.TransposeOp):
         return inner.axes(a["permutation"])
@@ -58,8 +76,9 @@ def view_of(value: SSAValue) -> View:
         steps = a.get("step") or [1] * len(a["start"])
         offset = inner.offset + sum(s * stride for s, stride in zip(a["start"], inner.strides, strict=True))
         return View(inner.base, tuple(a["size"]), tuple(s * t for s, t in zip(inner.strides, steps, strict=True)), offset)
-    strides = _reshaped(inner.shape, inner.strides, whole.shape)
-    return whole if strides is None else View(inner.base, whole.shape, strides, inner.offset)
+    shape = shape_of(value.type)
+    strides = _reshaped(inner.shape, inner.strides, shape)
+    return _whole(value) if strides is None else View(inner.base, shape, strides, inner.offset)
 
 
 def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], into: tuple[int, ...]) -> tuple[int, ...] | None:

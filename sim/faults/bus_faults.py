@@ -5,6 +5,7 @@ What a channel offers changes while valid waits for ready in most of them: nothi
 
 from __future__ import annotations
 
+import stream_faults
 import vgemm_faults
 from planting import Choice, Fault
 
@@ -199,4 +200,20 @@ REGISTER_PORT = (
 )  # fmt: skip
 """On the register port: by the design, by the host."""
 
-FAULTS = (*DESIGN, *SLAVE, *REGISTER_PORT)
+
+def _hbm(name: str, what: str, stream: str, signal: str, wrong: str) -> Fault:
+    return Fault(
+        f"bus-hbm-{name}", f"HBM: {what}", stream_faults.streams(stream, options=("--memory", "stall:1")),
+        f"FAIL {stream_faults.SMALL}/", (rf"AXI violation on hbm port \d+ in cycle \d+: {name}\S* .*{_CHANGED} \w+ready",),
+        at=f"an HBM port, {name}", kind="RTL", choices=(_wire(signal, wrong),), nightly=True,
+    )  # fmt: skip
+
+
+HBM_PORTS = (
+    _hbm("araddr", "a read's address changes while it waits", "mvm/directed/6", "hbm_araddr",
+         "{0} ^ {{HbmPorts{{33'({{cycle_q[0], 12'd0}})}}}}"),
+    _hbm("wdata", "write data change while they wait", "wt2hbm/directed/1", "hbm_wdata", "{0} ^ {{$bits({0}){{cycle_q[0]}}}}"),
+)  # fmt: skip
+"""The same checker stands at every HBM port: two of its rules, to see that it does."""
+
+FAULTS = (*DESIGN, *SLAVE, *REGISTER_PORT, *HBM_PORTS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import vgemm_faults
 from data import DEVICE, digits
-from planting import Edit, Fault
+from planting import Choice, Edit, Fault
 
 BITS = digits("--engines", "vm,iss,rtl", *DEVICE)
 _REFUSED = "rtl did not run"
@@ -96,5 +97,22 @@ FAULTS = (
         r"rtl did not run: counts [\d,]+ cycles, its simulation [\d,]+",
         (Edit("fleet/engines/rtl.py", 'add("cycles", status.cycles)', 'add("cycles", int(status.cycles * 1.1))'),),
         "the cycles of engine rtl",
+    ),
+    Fault(
+        "cycles-scaled-design",
+        "the design's counters of cycles run an eighth too fast",
+        vgemm_faults.streams("finish/directed/1"),
+        "FAIL vgemm_small/finish/directed/1",
+        (r"rtl, instruction 0 .*the classes of cycles sum to \d+, from start to commit the bench measured \d+ [(]commit 0, ",),
+        at="instruction 0",
+        kind="bench",
+        nightly=True,
+        choices=(
+            Choice(
+                "rtl_models/bench/fleet_bench.sv",
+                "192'(commit_cycles)",
+                "192'({commit_cycles[5:1], commit_cycles[0] + (commit_cycles[0] >> 3) + 32'd1})",
+            ),
+        ),
     ),
 )

@@ -6,6 +6,7 @@ import gc
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -145,3 +146,10 @@ def test_records_are_kept_as_long_as_somebody_has_their_evidence() -> None:
     del job
     gc.collect()
     assert records_of(same) is None
+
+
+def test_evidence_is_stored_with_a_trace(honest: tuple[Trace, int], tmp_path: Path) -> None:
+    trace, before = honest
+    trace.save(tmp_path / "trace.npz")
+    assert (loaded := Trace.load(tmp_path / "trace.npz")) == trace
+    assert without_evidence(Named("rtl"), loaded, before) is None, "as long as this process holds what was launched"

@@ -43,11 +43,15 @@ def _slave(signal: str, right: str, wrong: str, before: str = "", after: str = "
     return Choice(MEMORY, right, wrong.format(right), f"assign {signal}_o".ljust(20) + f" = {before}", after)
 
 
+_SEEDS = tuple(f"--memory=stall:{n}" for n in range(6))
+_IDLE = vgemm_faults.streams("store/directed/4", "store/directed/5", PROGRAM, options=_SEEDS)
+"""Requests after pauses, when a port that stalls may show no ready before it sees valid."""
+
+
 def _waiting(channel: str, what: str, valid: str, ready: str) -> Fault:
     """Valid that waits for ready: found by a memory whose ready waits for valid."""
     return Fault(
-        f"bus-{channel}-waits", f"{what} (shows on a memory that stalls)",
-        vgemm_faults.streams(PROGRAM, options=tuple(f"--memory=stall:{seed}" for seed in (1, 2, 3))), f"FAIL {DEVICE}/{PROGRAM}",
+        f"bus-{channel}-waits", f"{what} (shows on a memory that stalls)", _IDLE, f"FAIL {DEVICE}/",
         (r"the simulation ended in hang: nothing moved for \d+ cycles",), at=f"ddr, {valid.removeprefix('ddr_')}", kind="RTL",
         choices=(_wire(valid, "{0} & " + ready),), nightly=True,
     )  # fmt: skip

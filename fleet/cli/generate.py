@@ -14,6 +14,7 @@ import click
 
 from fleet.cli.model import riscv_choice, riscv_options
 from fleet.cli.progress import ProgressLine
+from fleet.errors import ExitCode
 
 if TYPE_CHECKING:
     from fleet.cosim.generation import GenerationResult, TokenRow
@@ -116,7 +117,9 @@ def command(
         _print_end(result)
         if page is not None:
             click.echo(f"report: {page}")
-    return 0 if result.verdict == "pass" else 1
+    if result.verdict == "nothing compared":
+        return ExitCode.INCOMPLETE
+    return ExitCode.AGREED if result.verdict == "pass" else ExitCode.DIFFERS
 
 
 class _Told:

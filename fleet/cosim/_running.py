@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.plugins import blamed, raised_by_code, reason
 from fleet.cosim.evidence_held import without_evidence
 from fleet.cosim.result import EngineRun
 from fleet.cosim.settings_held import other_memory
@@ -65,10 +66,13 @@ def run_engine(
         return failed(name, required, "out of memory")
     except OSError as error:
         return failed(name, required, f"{error.filename or name}: {error.strerror or error}")
-    except Exception as error:
+    except BaseException as error:
+        if not raised_by_code(error):
+            raise
         frames = traceback.extract_tb(error.__traceback__)
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-        return failed(name, required, f"internal error, a bug of fleet: {type(error).__name__}: {error}{place}")
+        why = f"internal error, a bug of {blamed(error) or 'fleet'}: {reason(error)}{place}"
+        return Outcome(EngineRun(name, "failed", required, why, internal=True), None)
     if why := _implausible(trace, engine, program, accepted, options.memory, before):
         return failed(name, required, why)
     return Outcome(_row(trace, name, required, golden), trace)

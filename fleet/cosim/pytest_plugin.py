@@ -202,6 +202,7 @@ class CaseItem(pytest.Item):
         """Runs, stores the result, fails with its reasons."""
         import datetime
 
+        from fleet.core.signals import ending_signals
         from fleet.cosim.case_runs import CaseOptions, result_folder, run_case
 
         root = Path(str(self.config.getoption("--fleet-report")))
@@ -210,7 +211,8 @@ class CaseItem(pytest.Item):
         record: dict[str, object] = {"name": self.run_.name, "replay": self.replay, "model": self.run_.case.model}
         record |= {"device": self.run_.device or "host", "memory": self.run_.memory, "code": int(ExitCode.INTERNAL)}
         try:
-            result = run_case(self.run_, options)
+            with ending_signals():  # a KeyboardInterrupt that code raises is not Ctrl-C
+                result = run_case(self.run_, options)
             record["result"] = str(result.save(result_folder(root, self.run_)))
             record["code"] = _CODES.get(result.verdict, int(ExitCode.INCOMPLETE))
         except FleetError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,10 +27,27 @@ def known_engines(options: CosimOptions) -> Mapping[str, Engine]:
 
 
 def installed_engines() -> Mapping[str, Engine]:
-    """Name -> engine, of all that are installed."""
-    from fleet.engines.registry import engines as registered
+    """Name -> engine, of all that are installed; each is loaded when it is looked up, so that a broken one hurts nobody else."""
+    return _Installed()
 
-    return {name: info.engine for name, info in registered().items()}
+
+class _Installed(Mapping[str, "Engine"]):
+    def __init__(self) -> None:
+        from fleet.engines.registry import engines as registered
+
+        self._infos = registered()
+
+    def __getitem__(self, name: str) -> Engine:
+        return self._infos[name].engine
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self._infos)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._infos)
+
+    def __len__(self) -> int:
+        return len(self._infos)
 
 
 def _option(option: str, name: str) -> str:

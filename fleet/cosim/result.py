@@ -138,6 +138,7 @@ class EngineRun:
         dtypes: operation id -> dtype name; dtype_note: a sentence where dtypes differ from the golden's, else "".
         placement: operation id -> "device" or "host"; empty where everything runs in one place.
         meta: JSON values of the trace (tool versions, host steps, quantisation).
+        internal: it failed by an internal error, a bug of fleet or of the engine's plug-in.
     """
 
     name: str
@@ -154,6 +155,7 @@ class EngineRun:
     description_hash: str | None = None
     placement: Mapping[str, str] = field(default_factory=dict[str, str])
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    internal: bool = False
 
 
 @dataclass(frozen=True)
@@ -463,7 +465,10 @@ class CosimResult:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a command leaves with that was asked for this comparison."""
+        """What a command leaves with that was asked for this comparison: a difference weighs more than an internal error."""
+        differs = any(c.verdict == "fail" for c in self.comparisons) or any(t.must_agree and t.flips for t in self.tasks)
+        if self.verdict == "fail" and not differs and any(e.internal for e in self.engines):
+            return ExitCode.INTERNAL
         return _EXIT_CODES[self.verdict]
 
     def engine(self, name: str) -> EngineRun | None:

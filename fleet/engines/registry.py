@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from fleet.core.plugins import PluginLoadError, load_plugin
 from fleet.errors import SetupError
 
 if TYPE_CHECKING:  # listing the names must not import the IR
@@ -45,13 +46,10 @@ def _load(point: EntryPoint) -> EngineInfo:
     from fleet.engines.base import EngineInfo
 
     distribution = point.dist.name if point.dist is not None else "unknown"
-    if point.pattern.match(point.value) is None:
-        raise SetupError(f"engine {point.name} ({point.value}, of {distribution}) cannot be loaded: not of the form module:name")
     try:
-        engine: Any = point.load()
-    except Exception as error:
-        reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-        raise SetupError(f"engine {point.name} ({point.value}, of {distribution}) cannot be loaded: {reason}") from error
+        engine: Any = load_plugin(point, "engine")
+    except PluginLoadError as error:
+        raise SetupError(str(error)) from error
     missing = [m for m in ("name", "target", "available", "run") if not hasattr(engine, m)]
     if missing:
         raise SetupError(f"engine {point.name} ({point.value}, of {distribution}) lacks {', '.join(missing)}")

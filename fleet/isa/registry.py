@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
+from fleet.core.plugins import raised_by_code
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
 from fleet.isa.closure import semantics_files
@@ -168,7 +169,9 @@ def _same(point: EntryPoint, loaded: InstructionSet) -> bool:
     """One distribution seen twice on the import path (an editable install and its folder)."""
     try:
         return point.load() is loaded
-    except (Exception, SystemExit):  # the same module failed to load: a second line would say nothing new
+    except BaseException as error:  # the same module failed to load: a second line would say nothing new
+        if not raised_by_code(error):
+            raise
         return True
 
 
@@ -179,7 +182,9 @@ def _load(point: EntryPoint) -> InstructionSet:
         manifest: object = point.load()
     except FleetError:
         raise
-    except (Exception, SystemExit) as error:  # a plug-in's import may raise anything; it must not take the others down
+    except BaseException as error:  # a plug-in's import may raise anything; it must not take the others down
+        if not raised_by_code(error):
+            raise
         what = f"instruction set '{point.name}' cannot be imported ({_reason(error)})"
         raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
     if not isinstance(manifest, InstructionSet):
@@ -195,7 +200,9 @@ def _load(point: EntryPoint) -> InstructionSet:
         check_binding(manifest)
     except FleetError as error:
         raise error if error.where else PluginError(str(error), where=_set_where(point)) from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if not raised_by_code(error):
+            raise
         what = f"instruction set '{point.name}': its manifest is not usable ({_reason(error)})"
         raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
     return manifest

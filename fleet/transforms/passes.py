@@ -10,8 +10,9 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Literal
+from typing import Literal, cast
 
+from fleet.core.plugins import load_plugin
 from fleet.errors import FleetError
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
@@ -105,8 +106,5 @@ def _factory(name: str) -> PassFactory:
     if name in _OWN:
         return importlib.import_module(f"fleet.transforms.{_OWN[name]}").PASS
     for point in entry_points(group=GROUP, name=name):
-        try:
-            return point.load()
-        except Exception as error:
-            raise FleetError(f"pass {name} of {point.value} cannot be loaded ({error})") from error
+        return cast("PassFactory", load_plugin(point, "pass"))
     raise FleetError(f"no pass is called {name or '(nothing)'}", hint=f"passes are {', '.join(pass_names())}")

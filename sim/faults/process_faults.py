@@ -43,6 +43,19 @@ FAULTS = (
         nightly=True,
     ),
     _fault(
+        "plugin-leaves",
+        "plug-ins: SystemExit at an engine's import is not caught",
+        "tests/cli/test_failing_plugins.py",
+        "test_an_engine_that_leaves_at_import",
+        Edit("fleet/core/plugins.py", "isinstance(error, Exception | SystemExit)", "isinstance(error, Exception)"),
+        Edit(
+            "fleet/cli/main.py",
+            "        return _unexpected(error, program)\n    except OSError",
+            "        return int(error.code or 0)\n    except OSError",
+        ),
+        nightly=True,
+    ),
+    _fault(
         "cache-tampered",
         "build cache: a simulation that was patched after it was built is used",
         "tests/engines/rtl/test_build_cache.py",

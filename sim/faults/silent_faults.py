@@ -264,6 +264,7 @@ FAULTS = (
         "NOTHING COMPARED",
         (r"only vm ran: name at least two engines",),
         plant=in_the_command,
+        code=4,
         at="the engines asked for",
         kind="harness",
     ),

@@ -119,7 +119,7 @@ def test_two_reasons_are_named_where_nothing_runs_on_the_device(tmp_path: Path, 
 
 def test_one_engine_compares_nothing(dense: Path, fleet: Fleet) -> None:
     ran = fleet("cosim", MODEL, "--engines", "vm")
-    assert ran.code == 1
+    assert ran.code == 4
     assert "verdict: NOTHING COMPARED" in ran.out
 
 

@@ -40,7 +40,7 @@ def test_json_is_all_of_standard_output(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_one_engine_alone_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--engines", "vm")
-    assert code == 1
+    assert code == 4
     assert "verdict: NOTHING COMPARED" in out
 
 

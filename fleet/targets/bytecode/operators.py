@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import entry_points
 from operator import methodcaller
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from fleet.core.plugins import load_plugin
 from fleet.errors import FleetError, ModelError
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
@@ -186,10 +187,7 @@ def kernel(info: DispatchInfo, operators: Mapping[str, Operator] | None = None) 
 
 def _plugin(name: str) -> Operator | None:
     for point in entry_points(group=ENTRY_POINTS, name=name):
-        try:
-            return point.load()
-        except Exception as error:
-            raise ModelError(f"VM operator {name} of {point.value} cannot be loaded ({error})") from error
+        return cast("Operator", load_plugin(point, "VM operator"))
     return None
 
 

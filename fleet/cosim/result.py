@@ -57,7 +57,7 @@ _EXIT_CODES: Mapping[Verdict, ExitCode] = {
     "pass": ExitCode.AGREED,
     "fail": ExitCode.DIFFERS,
     "not proved": ExitCode.INCOMPLETE,
-    "nothing compared": ExitCode.DIFFERS,
+    "nothing compared": ExitCode.INCOMPLETE,
 }
 Kind = Literal["bits", "bound", "info"]
 Status = Literal["ran", "failed", "not asked"]

@@ -254,6 +254,7 @@ FAULTS = (
         "verdict: NOTHING COMPARED",
         (r"only vm ran: name at least two engines",),
         plant=_only_golden_engine,
+        code=4,
         at="the engines of the case",
         kind="harness",
     ),

@@ -12,7 +12,7 @@ from fleet.cosim.programs.devices import draw_device_program
 from fleet.cosim.programs.drawing import Drawn, draw_program
 from fleet.cosim.programs.oracle import Model, Oracle, Outcome
 
-__all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "run_batch", "signature"]
+__all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "outcomes", "run_batch", "signature"]
 
 ENGINES = ("interp", "riscv", "iss")
 EVERY = {"interp": 8, "riscv": 64, "iss": 200}
@@ -83,6 +83,13 @@ def run_batch(order: Order, oracle: Oracle) -> Batch:
         gc.enable()
         gc.collect()
     return found
+
+
+def outcomes(order: Order) -> list[Outcome]:
+    """Of each program by itself, on CPython and the golden alone."""
+    with Oracle() as oracle:
+        drawn = (draw_program((order.seed, n), order.wanted) for n in range(order.first, order.first + order.count))
+        return [oracle.compare(Model(d.source, d.inputs)) for d in drawn]
 
 
 def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:

@@ -185,7 +185,7 @@ class Tracing(Domain):
             case "T":
                 order = list(reversed(range(len(owner.shape))))
                 return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
-            case name if name in METHODS:
+            case name if name in METHODS and not (name == "dot" and owner.scalar):  # which NumPy scalars lack
                 return Method(owner, name)
             case name:
                 supported = ", ".join(sorted([*METHODS, *_ATTRIBUTES]))

@@ -14,6 +14,7 @@ import pytest
 from fleet.cosim.programs.batches import ENGINES
 from fleet.cosim.programs.fuzz import State, fuzz
 
+QUICK_SEED, QUICK_PROGRAMS = 2024, 200
 NIGHTLY_PROGRAMS, NIGHTLY_SECONDS = 100_000, 3600.0
 MOST_REFUSED, LEAST_MET = 0.15, 0.95
 
@@ -28,6 +29,15 @@ def _checked(state: State, capsys: pytest.CaptureFixture[str]) -> None:
         )
     assert not state.failures, "\n".join(f"{k}: {v[2]}; fleet fuzz {v[3]}" for k, v in state.failures.items())
     assert refused <= MOST_REFUSED * sums.drawn, dict(sums.refused)
+
+
+def test_a_short_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state, here = fuzz(
+        tmp_path / "state.json", tmp_path / "failing", QUICK_SEED, programs=QUICK_PROGRAMS, seconds=600, jobs=1, engines=ENGINES
+    )
+    assert here.accepted >= QUICK_PROGRAMS
+    assert set(here.engines) >= set(ENGINES)
+    _checked(state, capsys)
 
 
 def test_a_long_run(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> None:

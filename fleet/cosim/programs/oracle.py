@@ -95,7 +95,11 @@ class Oracle:
             return Outcome("differs", "accepted", f"CPython raises {expected}")
         if said := difference(model.source, [np.asarray(v) for v in expected], found):
             return said
-        return self._others(model, program, inputs) if model.engines else Outcome("agreed")
+        if not model.engines:
+            return Outcome("agreed")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._others(model, program, inputs)
 
     def _others(self, model: Model, program: Program, inputs: Mapping[str, Array]) -> Outcome:
         """The engines that the model names, against the golden."""

@@ -122,6 +122,16 @@ def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch
         assert oracle.compare(again).kind == "agreed"
 
 
+def test_what_cpython_refuses_is_refused() -> None:
+    """A NumPy scalar has no method dot."""
+    arrays = {"a": np.arange(3.0)}
+    with Oracle() as oracle:
+        for text, kind, cause in (("a.dot(a)", "agreed", ""), ("a[0].dot(a[1])", "refused", "F206"), ("a[3]", "refused", "F306")):
+            source = f"import numpy as np\n\n\ndef forward(a: 'float64[3]'):\n    v0 = {text}\n    return v0\n"
+            outcome = oracle.compare(Model(source, arrays))
+            assert (outcome.kind, outcome.cause) == (kind, cause), outcome
+
+
 def test_stored_programs_keep_every_value(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     arrays = {d: draw_array(rng, np.dtype(d), shape) for d, shape in zip(DTYPES, [(2, 3), (), (0, 2)] * 4, strict=True)}

@@ -23,14 +23,27 @@ _UNARY = (
     *("deg2rad", "rad2deg", "exp2", "log2", "log10", "sinh", "cosh", "tan", "nan_to_num", "bitwise_not", "degrees", "radians"),
 )
 _BINARY = (
-    *("add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "mod", "power", "maximum", "minimum"),
+    *(
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "true_divide",
+        "floor_divide",
+        "remainder",
+        "mod",
+        "power",
+        "pow",
+        "maximum",
+        "minimum",
+    ),
     *("fmax", "fmin", "heaviside", "hypot", "logaddexp", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or"),
     *("bitwise_xor", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isclose"),
 )
 _OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=")
 _REDUCTIONS = (
     *("sum", "prod", "max", "min", "mean", "std", "var", "any", "all", "count_nonzero", "ptp", "nansum", "nanmax", "nanmin"),
-    *("nanmean", "average"),
+    *("nanmean", "average", "amax", "amin"),
 )
 _ONE_AXIS = ("argmax", "argmin")
 _METHODS = ("sum", "prod", "max", "min", "mean", "std", "var", "any", "all")
@@ -38,6 +51,45 @@ _PLAIN = (
     *("ravel", "transpose", "flip", "atleast_1d", "atleast_2d", "copy", "ascontiguousarray", "fliplr", "flipud", "zeros_like"),
     *("ones_like", "squeeze"),
 )
+
+
+_SHORT = (
+    "flatten()",
+    "ravel()",
+    "round()",
+    "argmax()",
+    "argmin()",
+    "squeeze()",
+    "transpose()",
+    "copy()",
+    "swapaxes(0, -1)",
+    "trace()",
+)
+_WITH_ARGUMENTS = (
+    "np.nan_to_num({x}, nan=1.0, posinf=7.0, neginf=-7.0)",
+    "np.isclose({x}, {y}, rtol=0.1, atol=0.5, equal_nan=True)",
+    "np.flip({x}, axis={a})",
+    "np.squeeze({x}, axis={a})",
+    "np.moveaxis({x}, 0, {a})",
+    "np.roll({x}, (1, -2), axis=(0, {a}))",
+    "{x}.take([0, -1], axis={a})",
+    "{x}.repeat(2, axis={a})",
+    "np.argsort({x}, axis={a}, kind='stable')[..., ::-1]",
+    "{x}.argsort(axis={a}, kind='stable')",
+    "np.concatenate([{x}, {x}, {y}], axis={a})",
+    "np.take({x}, [[0, 1], [-1, 0]], axis={a})",
+    "np.stack([{x}, {y}], axis={a})[0]",
+    "np.average({x}, axis={a})",
+    "np.size({x}) * {x}",
+    "np.cumsum({x}, axis={a})[..., -1]",
+)
+
+
+def _argued(h: Hand, x: Known) -> str:
+    """Arguments and methods that the other entries leave out."""
+    if h.chance(0.4):
+        return f"{x.text}.{h.one(_SHORT)}"
+    return h.one(_WITH_ARGUMENTS).format(x=x.text, y=h.like(x), a=h.axis(x))
 
 
 def _unary(name: str) -> Draw:
@@ -68,7 +120,9 @@ def _shift(symbol: str) -> Draw:
     def draw(h: Hand, x: Known) -> str:
         if x.dtype.kind not in "iu":
             raise Redraw
-        return f"({x.text} {symbol} {h.integer(0, 8 * x.dtype.itemsize)})"
+        by = h.integer(0, 8 * x.dtype.itemsize)
+        name = "left_shift" if symbol == "<<" else "right_shift"
+        return f"np.{name}({x.text}, {by})" if h.chance(0.3) else f"({x.text} {symbol} {by})"
 
     return draw
 
@@ -106,7 +160,8 @@ def _cumsum(h: Hand, x: Known) -> str:
 def _norm(h: Hand, x: Known) -> str:
     if x.ndim not in (1, 2):
         raise Redraw
-    return f"np.linalg.norm({x.text}{h.axes(x, several=False)})"
+    axes = h.axes(x, several=False)
+    return f"np.linalg.norm({x.text}{axes}{h.one(('', '', ', ord=2', ', ord=1')) if 'axis=' in axes or x.ndim == 1 else ''})"
 
 
 def _sort(h: Hand, x: Known) -> str:
@@ -134,7 +189,7 @@ def _reshape(h: Hand, x: Known) -> str:
 
 
 def _permute(h: Hand, x: Known) -> str:
-    axes = h.rng.permutation(x.ndim).tolist()
+    axes = [int(a) - x.ndim * h.chance(0.4) for a in h.rng.permutation(x.ndim)]
     kind = h.one(("np.transpose({x}, {a})", "{x}.transpose({a})", "np.permute_dims({x}, {a})"))
     return kind.format(x=x.text, a=tuple(axes))
 
@@ -164,8 +219,8 @@ def _pad(h: Hand, x: Known) -> str:
 
 
 def _join(h: Hand, x: Known) -> str:
-    name = h.one(("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"))
-    axis = f", axis={h.axis(x)}" if name in ("concatenate", "stack") and h.chance(0.6) else ""
+    name = h.one(("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "concat"))
+    axis = f", axis={h.axis(x)}" if name in ("concatenate", "stack", "concat") and h.chance(0.6) else ""
     return f"np.{name}([{x.text}, {h.like(x)}]{axis})"
 
 
@@ -175,7 +230,18 @@ def _append(h: Hand, x: Known) -> str:
 
 def _split(h: Hand, x: Known) -> str:
     parts, axis = h.integer(2, 4), h.axis(x)
-    return f"np.array_split({x.text}, {parts}, axis={axis})[{h.integer(0, parts)}]"
+    at = h.integer(0, parts)
+    places = sorted(h.integer(0, max(x.shape) + 1) for _ in range(parts - 1))
+    texts = (
+        *(f"np.array_split({x.text}, {parts}, axis={axis})[{at}]" for _ in range(2)),
+        f"np.split({x.text}, {places}, axis={axis})[{at}]",
+        f"np.split({x.text}, 2, {axis})[1]",
+        f"np.hsplit({x.text}, {places})[{at}]",
+        f"np.vsplit({x.text}, {places})[{at}]",
+        f"np.hsplit({x.text}, 2)[0]",
+        f"np.vsplit({x.text}, 2)[0]",
+    )
+    return h.one(texts)
 
 
 def _broadcast(h: Hand, x: Known) -> str:
@@ -225,7 +291,7 @@ def _products(h: Hand, x: Known) -> str:
 
 _EINSUMS: Mapping[int, tuple[str, ...]] = {
     1: ("i,i->i", "i,j->ij", "i,i->", "i->", "i->i"),
-    2: ("ij,ij->ij", "ij->ji", "ij->", "ij->i", "ij,kj->ik", "ij,ij->", "ij->j"),
+    2: ("ij,ij->ij", "ij->ji", "ij->", "ij->i", "ij,kj->ik", "ij,ij->", "ij->j", "...j->...", "ii->i", "ij,ij", "ji"),
     3: ("ijk->kij", "ijk,ijk->ij", "ijk->k", "bij,bkj->bik"),
 }
 
@@ -263,7 +329,8 @@ def _cast(h: Hand, x: Known) -> str:
     name = h.one(DTYPES)
     if not _held(x, np.dtype(name)):
         raise Redraw
-    return f"{x.text}.astype({h.one((f'np.{name}', repr(name)))})"
+    kind = h.one(("{x}.astype(np.{d})", "{x}.astype('{d}')", "np.array({x}, dtype='{d}')", "np.asarray({x}, np.{d})"))
+    return kind.format(x=x.text, d=name)
 
 
 def _held(x: Known, dtype: np.dtype) -> bool:
@@ -288,7 +355,9 @@ def _fancy(h: Hand, x: Known) -> str:
     if kind < 0.3:
         return f"{x.text}[{h.numbers(n)}]"
     if kind < 0.5:
-        return f"{x.text}[{h.known_mask(n)}]"
+        mask = h.known_mask(n)
+        places = h.one(("{m}", "np.nonzero({m})[0]", "np.flatnonzero({m})", "np.where({m})[0]"))
+        return f"{x.text}[{places.format(m=mask)}]"
     index = h.one([*whole, f"np.array({h.numbers(n)})", f"np.argsort({x.text}, axis=0, kind='stable')"])
     if kind < 0.75 or x.ndim < 2:
         return f"{x.text}[{index}]"
@@ -306,7 +375,10 @@ def _take(h: Hand, x: Known) -> str:
 
 
 def _full_like(h: Hand, x: Known) -> str:
-    return f"np.full_like({x.text}, {h.number(x)})"
+    kind = h.one(
+        ("np.full_like({x}, {n})", "np.zeros_like({x}, dtype='{d}')", "np.ones_like({x}, '{d}')", "np.full_like({x}, 1, '{d}')")
+    )
+    return kind.format(x=x.text, n=h.number(x), d=h.dtype())
 
 
 def _array(h: Hand, x: Known) -> str:
@@ -337,6 +409,11 @@ def _beside_made(h: Hand, x: Known) -> str:
             f"np.linspace(-1, 2, {n})",
             f"np.zeros({x.shape}, {bound})",
             f"np.eye({n})",
+            f"np.eye({n + 1}, {n}, k={h.integer(-2, 3)})",
+            f"np.tri({n + 1}, {n}, {h.integer(-2, 3)}, dtype='{dtype}')",
+            f"np.identity({n}, dtype='{dtype}')",
+            f"np.arange({2 * n + 1}, 1, -2)",
+            f"np.linspace(0, {n}, {n}, endpoint=False)",
         )
     )
     symbol = h.one(("+", "*", "-", "<", "=="))
@@ -418,6 +495,7 @@ def _table() -> Iterator[tuple[str, Draw]]:
     yield "np.meshgrid", _meshgrid
     yield "made arrays", _beside_made
     yield "Python", _python
+    yield "arguments", _argued
 
 
 EXPRESSIONS: Mapping[str, Draw] = dict(_table())

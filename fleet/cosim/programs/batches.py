@@ -21,13 +21,14 @@ EVERY = {"interp": 8, "riscv": 64, "iss": 200}
 
 @dataclass(frozen=True)
 class Order:
-    """Programs first <= n < first + count of a seed, on some of `ENGINES`; wanted: the bins to aim at."""
+    """Programs first <= n < first + count of a seed, on some of `ENGINES`; wanted: the bins to aim at; avoided: those refused."""
 
     seed: int
     first: int
     count: int
     wanted: tuple[int, ...]
     engines: tuple[str, ...]
+    avoided: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     if "iss" in order.engines and number % EVERY["iss"] == EVERY["iss"] - 1:
         model, drawn = draw_device_program((order.seed, number)), None
     else:
-        drawn = draw_program((order.seed, number), order.wanted)
+        drawn = draw_program((order.seed, number), order.wanted, order.avoided)
         engines = tuple(e for e in ("interp", "riscv") if e in order.engines and number % EVERY[e] == 0 and not drawn.wrong)
         model = Model(drawn.source, drawn.inputs, engines=engines)
     outcome = oracle.compare(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +22,10 @@ BINS: tuple[Bin, ...] = tuple((op, dtype, layout) for op in (*EXPRESSIONS, *STAT
 _NUMBER: Mapping[Bin, int] = {b: i for i, b in enumerate(BINS)}
 _TRIES = 6
 """Draws that CPython refuses, and none that it takes, until a bin is closed; programs that fleet refuses, until it is given up."""
+
+
+_REFUSALS = 1
+_AVOIDED_SHARE = 0.02
 
 
 @dataclass
@@ -46,10 +50,14 @@ class Account:
         """Whether CPython takes no such call."""
         return number not in self.met and number not in self.refused and self.closed.get(number, 0) >= _TRIES
 
+    def refusing(self) -> list[int]:
+        """Bins that only met refusals."""
+        return sorted(n for n, count in self.refused.items() if count >= _REFUSALS and n not in self.met)
+
     def open(self) -> list[int]:
         """Bins to aim at: not met, not closed, and not refused time and again."""
-        given_up = (n for n, count in self.refused.items() if count >= _TRIES and n not in self.met)
-        return sorted(set(range(len(BINS))) - self.met.keys() - set(given_up) - {n for n in self.closed if self.is_closed(n)})
+        closed = {n for n in self.closed if self.is_closed(n)}
+        return sorted(set(range(len(BINS))) - self.met.keys() - set(self.refusing()) - closed)
 
     @property
     def share(self) -> tuple[int, int]:
@@ -63,15 +71,20 @@ def number_of(b: Bin) -> int | None:
     return _NUMBER.get(b)
 
 
-def aims(rng: np.random.Generator, wanted: Sequence[int], count: int) -> list[Bin]:
-    """Bins for one program, of two dtypes, so that its inputs are few: of `wanted`, and where these do not suffice of all."""
+def aims(rng: np.random.Generator, wanted: Sequence[int], count: int, avoided: Collection[int] = ()) -> list[Bin]:
+    """Bins for one program, of two dtypes so that its inputs are few: of `wanted` (one alone where few are left), then of all.
+
+    avoided: bins that fleet is known to refuse, of which one program in fifty takes one.
+    """
+    most = count if len(wanted) > len(BINS) // 8 else 1
     found: list[Bin] = []
-    for source in (wanted, range(len(BINS))):
+    for source, limit in ((wanted, most), (range(len(BINS)), count)):
         tries = 0
-        while source and len(found) < count and tries < 12 * count:
+        while source and len(found) < limit and tries < 12 * count:
             tries += 1
-            b = BINS[source[int(rng.integers(len(source)))]]
+            number = source[int(rng.integers(len(source)))]
+            b = BINS[number]
             dtypes = {f[1] for f in found}
-            if b[1] in dtypes or len(dtypes) < 2:
+            if (b[1] in dtypes or len(dtypes) < 2) and (number not in avoided or rng.random() < _AVOIDED_SHARE):
                 found.append(b)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,12 +60,12 @@ def source_of(lines: Sequence[Line], inputs: Mapping[str, Array]) -> str:
     return f"import numpy as np\n{helper}\n\ndef {FUNCTION}({declared}):\n{body}\n    return {', '.join(names)}\n"
 
 
-def draw_program(seed: Sequence[int], wanted: Sequence[int], statements: int = 5) -> Drawn:
+def draw_program(seed: Sequence[int], wanted: Sequence[int], avoided: Collection[int] = (), statements: int = 5) -> Drawn:
     """Program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
     rng = np.random.default_rng(list(seed))
     with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        return _Drawing(rng, said, aims(rng, wanted, statements)).draw()
+        return _Drawing(rng, said, aims(rng, wanted, statements, avoided)).draw()
 
 
 class _Drawing:

@@ -49,6 +49,7 @@ class State:
     next: int = 0
     sums: Batch = field(default_factory=Batch)
     wanted: tuple[int, ...] = ()
+    avoided: tuple[int, ...] = ()
     failures: dict[str, tuple[int, int, str, str]] = field(default_factory=dict[str, tuple[int, int, str, str]])
     seconds: float = 0.0
 
@@ -80,7 +81,16 @@ def load_state(path: Path, seed: int) -> State:
             int(t["accepted"]), Counter(t["refused"]), int(t["wrong"]), int(t["statements"]), Counter(t["engines"]), account
         )
         failures = {str(k): (int(v[0]), int(v[1]), str(v[2]), str(v[3])) for k, v in table["failures"].items()}
-        return State(seed, now, int(table["next"]), sums, tuple(map(int, table["wanted"])), failures, float(table["seconds"]))
+        return State(
+            seed,
+            now,
+            int(table["next"]),
+            sums,
+            tuple(map(int, table["wanted"])),
+            tuple(map(int, table["avoided"])),
+            failures,
+            float(table["seconds"]),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
 
@@ -119,7 +129,8 @@ def fuzz(
                     yield None
                     continue
                 state.wanted = tuple(state.sums.account.open())
-            yield Order(seed, number, _BATCH, state.wanted, engines)
+                state.avoided = tuple(state.sums.account.refusing())
+            yield Order(seed, number, _BATCH, state.wanted, engines, frozenset(state.avoided))
             number += _BATCH
 
     for batch in in_order(orders(), jobs):

@@ -149,10 +149,13 @@ def _with_golden(
     reasons = tuple(f"{comparison.name}: {r}" for r in comparison.reasons if comparison.verdict != "pass")
     if result.verdict == "nothing compared" and comparison.verdict == "pass":
         return replace(result, comparisons=(*result.comparisons, comparison), verdict="pass", reasons=())
+    verdict = result.verdict
+    if reasons:
+        verdict = "not proved" if comparison.verdict == "not proved" and verdict in {"pass", "not proved"} else "fail"
     return replace(
         result,
         comparisons=(*result.comparisons, comparison),
-        verdict="fail" if reasons else result.verdict,
+        verdict=verdict,
         reasons=(*result.reasons, *reasons),
         divergence=result.divergence or comparison.divergence,
     )

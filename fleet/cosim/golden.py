@@ -197,6 +197,9 @@ def check(
     verdict: Verdict = "fail" if reasons else "pass"
     if not reasons and elements == 0:
         verdict, reasons = "nothing compared", [f"{where}: nothing of it was compared"]
+    if unproved := [f"{where}: {row.op}: {row.reason}" for row in operations if row.verdict == "not proved"]:
+        verdict = "fail" if verdict == "fail" else "not proved"
+        reasons += unproved
     bad = next((row for row in operations if row.verdict == "fail"), None)
     divergence = Divergence("vm-vs-golden", None, None, (bad.op,), f"{where}: {bad.op}: {bad.reason}") if bad else None
     question = "Is this still what it was when somebody looked at it?"

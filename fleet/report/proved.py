@@ -43,12 +43,13 @@ def _bound(result: CosimResult, c: Comparison) -> str:
     if not any(row.cumulative.mismatches for row in c.operations):
         text = f"{_name(c.other)} = {_name(c.reference)} in all {count(c.elements)} elements"
     else:
-        words = "as near to higher precision as the golden, or within the bound," if c.ways.higher else "within the derived bound"
+        words = "within rounding" if c.ways.higher else "within the derived bound"
         text = f"{_name(c.other)} {words} of {_name(c.reference)}"
         if task is not None and alike:
             text = f"{_name(c.other)} = {_name(c.reference)} in all {count(task.samples)} classes and {words}"
         if worst is not None and worst.held is not None:
-            text += f" (worst {number(worst.held.worst_ratio, 2)} of it, at {worst.op})"
+            whole = "the bound" if c.ways.higher else "it"
+            text += f" (worst {number(worst.held.worst_ratio, 2)} of {whole}, at {worst.op})"
     waived = sum(row.waiver is not None for row in c.operations)
     ways = c.ways
     notes = [ways.words()] if ways.own + ways.higher else []

@@ -39,7 +39,7 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
     instructions = run.counters.get("instructions")
     cells = (
         run.name,
-        run.evidence,
+        run.evidence or "",
         accuracy,
         interval,
         agreement,

@@ -132,7 +132,7 @@ class EngineRun:
     Attributes:
         name: see the module; status: "ran", "failed" (error says why) or "not asked".
         required: whether the user named it (the rounded golden and a golden run for others' sake are not).
-        evidence: what shows that it ran (`fleet.engines.evidence`): "model", "bench", "board"; "" where it did not run.
+        evidence: what shows that it ran (`fleet.engines.evidence`): "model", "bench", "board"; None where it did not run.
         elapsed_s: wall time of the run itself.
         cycles: total cycles, None without a clock; counters: as `Trace.counters` documents.
         dtypes: operation id -> dtype name; dtype_note: a sentence where dtypes differ from the golden's, else "".
@@ -145,7 +145,7 @@ class EngineRun:
     status: Status
     required: bool = True
     error: str | None = None
-    evidence: str = ""
+    evidence: str | None = None
     elapsed_s: float = 0.0
     cycles: int | None = None
     counters: Mapping[str, float] = field(default_factory=dict[str, float])

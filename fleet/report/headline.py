@@ -89,7 +89,7 @@ def _row(result: CosimResult, engine: EngineRun) -> HeadRow:
         engine=engine.name,
         title=engine_title(engine.name),
         status=engine.status,
-        evidence=engine.evidence,
+        evidence=engine.evidence or "",
         error=engine.error,
         metric=task.metric if task else None,
         accuracy=task.value if task else None,

@@ -45,7 +45,7 @@ __all__ = [
     "Worst",
 ]
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON form; a reader refuses any other."""
 
 ROUNDED = "vm-rounded"

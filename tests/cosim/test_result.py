@@ -87,7 +87,7 @@ def test_save_and_load(tmp_path: Path):
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (lambda t: t.update(schema=2), "schema 2"),
+        (lambda t: t.update(schema=1), "schema 1"),
         (lambda t: t.pop("verdict"), "result.verdict"),
         (lambda t: t.update(extra=1), "result.extra"),
         (lambda t: t.update(verdict="fine"), "one of pass, fail"),

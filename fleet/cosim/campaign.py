@@ -26,6 +26,7 @@ import numpy as np
 from fleet.core.scratch import Scratch
 from fleet.cosim._comparisons import Session
 from fleet.cosim._running import Outcome, failed, run_engine
+from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
 from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import (
     ROUNDED,
@@ -321,22 +322,42 @@ class _Run:
         rtl_hash = None
         if hardware and self.stream is not None:
             rtl_hash = hardware_hash(self.stream.compiled.instruction_set, self.stream.compiled.device)
+        tools = _tools(traces)
+        device = self.stream.compiled.device if self.stream is not None else None
+        weights, inputs = _arrays_hash(self.program.weights), _arrays_hash(self.inputs)
+        rounded = self.stream.rounded.hash if self.stream else None
+        labels = None if self.labels is None else _arrays_hash({"labels": self.labels})
+        content = Content(
+            model=text_hash(self.program.source, self.program.hash, rounded),
+            data=text_hash(weights, inputs, labels),
+            description=described,
+            hardware=rtl_hash,
+            device=None if device is None else text_hash(replace(device, path=Path())),
+            bench=None if rtl_hash is None else bench_hash(),
+            software=software_hash(),
+            settings=repr(
+                (o.memory, o.seed, o.data.samples, sorted(self.asked), sorted(o.lowering.items()), sorted(o.riscv.items()))
+            ),
+            tools={name: version for name, version in tools.items() if name != "fleet"},
+        )
         return RunIdentity(
             model=o.model,
             case=o.case,
             source_hash=hashlib.sha256(self.program.source.encode()).hexdigest(),
-            weights_hash=_arrays_hash(self.program.weights),
-            inputs_hash=_arrays_hash(self.inputs),
+            weights_hash=weights,
+            inputs_hash=inputs,
             program_hash=self.program.hash,
-            rounded_program_hash=self.stream.rounded.hash if self.stream else None,
+            rounded_program_hash=rounded,
             description_hash=described,
             rtl_hash=rtl_hash,
             device=device_figures(o.device) if o.device and self.stream is not None else None,
-            tools=_tools(traces),
+            tools=tools,
             memory=o.memory,
             seed=o.seed,
             date=o.date,
             command=o.command,
+            content=content,
+            provenance=provenance(o.date),
         )
 
 

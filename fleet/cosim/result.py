@@ -20,6 +20,7 @@ import numpy as np
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.account import Account
 from fleet.cosim.files import load_pair, save_pair
+from fleet.cosim.identity import Content, Provenance
 from fleet.cosim.ways import HigherPrecision, Ways
 from fleet.errors import ExitCode, ModelError
 
@@ -89,6 +90,7 @@ class RunIdentity:
         memory, seed: as asked for.
         date: ISO 8601, given by the caller (nothing here reads a clock).
         command: one line that makes the same run again.
+        content, provenance: what decides the figures, and what does not (`fleet.cosim.identity`); None in older results.
     """
 
     model: str
@@ -106,6 +108,8 @@ class RunIdentity:
     seed: int
     date: str
     command: str
+    content: Content | None = field(default=None, metadata={"may_be_missing": True})
+    provenance: Provenance | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)

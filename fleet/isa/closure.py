@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,7 @@ import fleet
 from fleet.errors import ModelError
 from fleet.isa.contract import InstructionSet
 
-__all__ = ["NOT_SEMANTICS", "Member", "closure", "semantics_files"]
+__all__ = ["NOT_SEMANTICS", "Imports", "Member", "closure", "imports_of", "semantics_files"]
 
 NOT_SEMANTICS: Mapping[str, str] = {
     "fleet.errors": "the classes and texts of errors: no value passes through them",
@@ -30,6 +30,9 @@ the description holds which class is which instruction), imports for type checke
 lists them in `sources`, and so it does with data that the semantics read), and distributions other than the set's own and fleet.
 The compiler, the engine and the comparison are not semantics.
 """
+
+Imports = tuple[tuple[str, tuple[str, ...]], ...]
+"""(module, names taken from it) of every import; no names for `import module`; "package.*" for any module of a package."""
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -75,6 +78,11 @@ class _Places:
             self._files[name] = self._look_for(name)
         return self._files[name]
 
+    def folder(self, package: str) -> list[Path]:
+        """The modules of a package and of the packages in it."""
+        init = self.file(package)
+        return sorted(init.parent.rglob("*.py")) if init is not None and init.name == "__init__.py" else []
+
     def _look_for(self, name: str) -> Path | None:
         top = name.partition(".")[0]
         for folder in (self.tops[top],) if top in self.tops else () if top in sys.stdlib_module_names else self.folders:
@@ -85,7 +93,10 @@ class _Places:
         return None
 
 
-def closure(roots: Iterable[Path], left_out: Collection[str] = (), named: Mapping[Path, str] | None = None) -> tuple[Member, ...]:
+def closure(
+    roots: Iterable[Path], left_out: Collection[str] = (), named: Mapping[Path, str] | None = None,
+    imports: Callable[[bytes, str], Imports] | None = None,
+) -> tuple[Member, ...]:  # fmt: skip
     """The files and all that they import of their own packages and of fleet, ascending by name.
 
     Args:
@@ -93,10 +104,12 @@ def closure(roots: Iterable[Path], left_out: Collection[str] = (), named: Mappin
         left_out: modules that are neither members nor followed.
         named: file -> the dotted name by which it was imported, where that is known: it says where the file's package begins
             (also where a folder has no `__init__.py`).
+        imports: instead of `imports_of` (one that remembers).
 
     Raises:
         ModelError: a file cannot be read, or is not Python (file:line).
     """
+    imports = imports or imports_of
     places = _Places()
     todo = [path.resolve() for path in roots]
     known = {path.resolve(): name for path, name in (named or {}).items()}
@@ -114,11 +127,14 @@ def closure(roots: Iterable[Path], left_out: Collection[str] = (), named: Mappin
             continue
         package = member.name if path.name == "__init__.py" else member.name.rpartition(".")[0]
         try:
-            imported = _imports(member.read(), package)
+            imported = imports(member.read(), package)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             raise ModelError(f"is not Python ({error})", where=f"{path}:{line}") from error
         for module, names in imported:
+            if module.endswith(".*"):
+                todo += [p for p in places.folder(module.removesuffix(".*")) if places.member(p).name not in left_out]
+                continue
             todo += [p for name in _modules(places, module, names) if name not in left_out and (p := places.file(name))]
     return tuple(sorted(found.values(), key=lambda m: m.name))
 
@@ -143,7 +159,7 @@ def _modules(places: _Places, module: str, names: tuple[str, ...]) -> Iterator[s
 
 
 @lru_cache(maxsize=1024)
-def _imports(text: bytes, package: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def imports_of(text: bytes, package: str) -> Imports:
     """(module, names taken from it) of every import that can run; no names for `import module`."""
     found: list[tuple[str, tuple[str, ...]]] = []
     tree = ast.parse(text)
@@ -180,10 +196,15 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _imported_by_name(call: ast.Call) -> str | None:
-    """The module of `import_module("a.b")` or `__import__("a.b")`, None where the name is computed."""
-    if _last_name(call.func) in ("import_module", "__import__") and call.args and isinstance(call.args[0], ast.Constant):
-        value = call.args[0].value
-        return value if isinstance(value, str) and not value.startswith(".") else None
+    """The module of `import_module("a.b")` or `__import__("a.b")`, "a.*" of `import_module(f"a.{name}")`, None of another name."""
+    if _last_name(call.func) not in ("import_module", "__import__") or not call.args:
+        return None
+    named = call.args[0]
+    if isinstance(named, ast.JoinedStr) and named.values and isinstance(named.values[0], ast.Constant):
+        package, dot, _ = str(named.values[0].value).rpartition(".")
+        return f"{package}.*" if package and dot else None
+    if isinstance(named, ast.Constant) and isinstance(named.value, str):
+        return None if named.value.startswith(".") else named.value
     return None
 
 

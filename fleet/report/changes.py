@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.cosim.result import CosimResult
+from fleet.cosim.result import CosimResult, RunIdentity
 from fleet.report._text import date
 
-__all__ = ["Change", "changes", "compared_with"]
+__all__ = ["PROVENANCE", "Change", "changes", "compared_with"]
+
+
+PROVENANCE = ("revision", "host", "processor")
+"""Names of what moves no figure."""
+
+_PARTS = (("device", "device's parameters and timing"), ("bench", "bench and memory models"), ("software", "fleet's own code"))
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,26 @@ def _each(before: CosimResult, after: CosimResult) -> Iterator[Change]:
     yield Change("samples", str(before.data.samples), str(after.data.samples))
     yield Change("kind of data", before.data.kind, after.data.kind)
     yield Change("engines that ran", _engines(before), _engines(after))
+    yield from _content(a, b)
     for name in sorted(set(a.tools) | set(b.tools)):
         yield Change(f"tool {name}", a.tools.get(name), b.tools.get(name))
+
+
+def _content(a: RunIdentity, b: RunIdentity) -> Iterator[Change]:
+    """The content as a whole, and its parts that no other line shows; the provenance."""
+    if a.content is None or b.content is None:
+        return
+    yield Change("content", a.content.hash, b.content.hash)
+    for name, words in (
+        ("device", "device's parameters and timing"),
+        ("bench", "bench and memory models"),
+        ("software", "fleet's own code"),
+    ):
+        yield Change(words, getattr(a.content, name), getattr(b.content, name))
+    yield Change("settings", a.content.settings, b.content.settings)
+    if a.provenance is not None and b.provenance is not None:
+        for name in PROVENANCE:
+            yield Change(name, getattr(a.provenance, name), getattr(b.provenance, name))
 
 
 def _engines(result: CosimResult) -> str:

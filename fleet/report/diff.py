@@ -11,7 +11,7 @@ from typing import Any
 
 from fleet.cosim.result import CosimResult
 from fleet.report import _text, performance
-from fleet.report.changes import Change, changes, compared_with
+from fleet.report.changes import PROVENANCE, Change, changes, compared_with
 from fleet.report.headline import engine_title, headline
 from fleet.report.page import load_result
 
@@ -80,8 +80,27 @@ class RunDiff:
     def same(self) -> bool:
         """Whether nothing differs: identity, verdict and every figure."""
         figures = (*self.accuracy, *self.cycles, *self.errors)
-        identical = not any(c.changed for c in (*self.identity, *self.comparisons)) and not any(f.changed for f in figures)
+        content = [c for c in self.identity if c.what not in PROVENANCE]
+        identical = not any(c.changed for c in (*content, *self.comparisons)) and not any(f.changed for f in figures)
         return identical and self.verdict[0] == self.verdict[1] and not self.commits
+
+    @property
+    def slower(self) -> str:
+        """What is to be said of cycles that grew: with a content that explains it, or without; empty where none did."""
+        grew = [f for f in self.cycles if f.what.endswith(" cycles") and f.before and f.after and f.after > f.before]
+        if not grew:
+            return ""
+        most = max(grew, key=lambda f: f.ratio or 0.0)
+        times = f"{most.what}: {_text.times(most.ratio)}" if most.ratio is not None else most.what
+        content = next((c for c in self.identity if c.what == "content"), None)
+        if content is None:
+            why = "one of the runs does not say what it was made of"
+        elif content.changed:
+            parts = [c.what for c in self.identity if c.changed and c.what not in ("content", *PROVENANCE)]
+            why = f"the content differs: {', '.join(parts) or 'nothing that has a name'}"
+        else:
+            why = "THE CONTENT IS EQUAL: what made it slower is in no hash"
+        return f"cycles grew ({times}); {why}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON values of everything, changed or not."""
@@ -96,6 +115,7 @@ class RunDiff:
             "cycles": [f.to_json() for f in self.cycles],
             "errors": [f.to_json() for f in self.errors],
             "commits_that_differ": self.commits,
+            "slower": self.slower,
         }
 
     def json_text(self) -> str:
@@ -116,6 +136,8 @@ class RunDiff:
         for name in dict.fromkeys(f.what.split(" ", 1)[0] for f in errors):
             own = [_figure_row(f, _text.number) for f in errors if f.what.split(" ", 1)[0] == name]
             lines += _part(f"errors, {name}", [(row[0].split(" ", 1)[-1], *row[1:]) for row in own], width)
+        if self.slower:
+            lines += ["", self.slower]
         if self.commits:
             lines += ["", f"commits with another digest: {self.commits}"]
         elif self.commits is None:

@@ -123,6 +123,7 @@ def names(members: tuple[Member, ...]) -> list[str]:
         ("match 1:\n    case 1:\n        import plug.b", ["plug.b"]),
         ("import importlib\nm = importlib.import_module('plug.b')", ["plug.b"]),
         ("m = __import__('plug.b')", ["plug.b"]),
+        ("def f(n):\n    import importlib\n    return importlib.import_module(f'plug.low.{n}')", ["plug.low", "plug.low.c"]),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import plug.b", []),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    import plug.b", ["plug.b"]),
         ("import numpy, json, os.path", []),

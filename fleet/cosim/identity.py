@@ -1,0 +1,198 @@
+"""Who a run is, in two parts: its content, which decides every figure, and its provenance, which decides none.
+
+Two runs of the same content give the same bits and, in simulated time, the same cycles. What is in no hash here and moves a figure
+is a hole. A change of documentation, of reports or of the command line changes no content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, cast
+
+import fleet
+from fleet.core.cache import cache_root
+from fleet.cosim.files import write_atomically
+from fleet.errors import FleetError
+from fleet.isa.closure import Imports, closure, imports_of
+
+__all__ = ["NOT_CONTENT", "Content", "Provenance", "bench_hash", "provenance", "software_hash", "software_members", "text_hash"]
+
+NOT_CONTENT: Mapping[str, str] = {
+    "fleet.errors": "the classes and texts of errors",
+    "fleet.isa.toml_places": "the line of a key in a file, for messages",
+    "fleet.cosim.pytest_plugin": "how a session of pytest is run and what it says",
+}
+"""Modules that are left out of the closure of fleet's own code, and why. Reports and commands import it and are not in it."""
+
+_PACKAGE = Path(fleet.__file__).resolve().parent
+_BENCH = ("bench", "memory")
+"""Folders of rtl_models that every simulation is built from; the hardware's own sources have a hash of their own."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Hashes (SHA-256 hex) of everything that can move a figure; None where a run has no such part.
+
+    Attributes:
+        model: of the source and of the compiled program, also with rounded weights; data: of weights and inputs.
+        description: of the instruction set and its semantics; hardware: of the RTL's sources, top and parameters.
+        device: of the device's parameters, memory, clock, limits and timing.
+        bench: of the bench and the memory models that the hardware runs in.
+        software: of fleet's own code that compiles, runs and compares, with every plug-in's.
+        settings: memory model, seed, samples, engines and options of the compile, as text.
+        tools: name -> version, without fleet's own.
+    """
+
+    model: str
+    data: str
+    description: str | None
+    hardware: str | None
+    device: str | None
+    bench: str | None
+    software: str
+    settings: str
+    tools: Mapping[str, str]
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of all of it."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return hashlib.sha256(json.dumps(values, sort_keys=True, default=dict).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where and when a run was made. revision: of fleet's checkout, "" outside of one; changed: whether files differ from it."""
+
+    revision: str
+    changed: bool
+    host: str
+    processor: str
+    system: str
+    version: str
+    date: str
+
+
+def text_hash(*parts: object) -> str:
+    """SHA-256 (hex) of values that `repr` tells apart."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def software_members() -> tuple[Path, ...]:
+    """The files of fleet's own code that compiles, runs and compares, and of every installed plug-in's, ascending by module."""
+    points = [point for group in ("fleet.engines", "fleet.instruction_sets", "fleet.passes") for point in entry_points(group=group)]
+    roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "cosim" / "case_runs.py"]
+    roots += sorted((_PACKAGE / "frontend").glob("*.py"))  # commands choose among them
+    roots += [path for point in points if (path := _file_of(point.module)) is not None]
+    known = _Known()
+    found = closure(roots, NOT_CONTENT.keys(), imports=known.imports)
+    known.keep()
+    return tuple(member.path for member in found)
+
+
+@cache
+def software_hash() -> str:
+    """SHA-256 (hex) over `software_members` and the files beside fleet's code that it reads (descriptions, devices, runtime)."""
+    return _files_hash([*software_members(), *_beside()])
+
+
+@cache
+def bench_hash() -> str:
+    """SHA-256 (hex) over the bench and the memory models."""
+    from fleet.engines.rtl_sim.build import rtl_models
+
+    models = rtl_models()
+    return _files_hash([p for name in _BENCH for p in sorted((models / name).rglob("*")) if p.is_file() and p.suffix != ".md"])
+
+
+@cache
+def _checkout() -> tuple[str, bool]:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(_PACKAGE.parent), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() != _PACKAGE.parent:
+            return "", False
+        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.SubprocessError):
+        return "", False
+
+
+def provenance(date: str) -> Provenance:
+    """Of a run that is made now; date: as the caller has it."""
+    revision, changed = _checkout()
+    return Provenance(revision, changed, platform.node(), _processor(), platform.platform(), fleet.__version__, date)
+
+
+@cache
+def _processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _file_of(module: str) -> Path | None:
+    """Of a module of fleet, or of a plug-in that is loaded or can be found without importing its package."""
+    parts = module.split(".")
+    if parts[0] == "fleet":
+        base = _PACKAGE.joinpath(*parts[1:])
+        return next((p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()), None)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return Path(file) if file else None
+
+
+def _beside() -> list[Path]:
+    """Files of the package that are no Python and that its code reads; pages, templates of workspaces and commands are not."""
+    not_read = {_PACKAGE / "report", _PACKAGE / "cli", _PACKAGE / "isa" / "templates", _PACKAGE / "_rtl_models"}
+    return [
+        p
+        for p in sorted(_PACKAGE.rglob("*"))
+        if p.suffix not in (".py", ".pyc", ".md", ".j2") and p.is_file() and not not_read & set(p.parents)
+    ]
+
+
+def _files_hash(files: list[Path]) -> str:
+    h = hashlib.sha256()
+    for path in files:
+        data = path.read_bytes()
+        name = path.relative_to(_PACKAGE.parent) if path.is_relative_to(_PACKAGE.parent) else Path(path.name)
+        h.update(f"{name} {len(data)}\n".encode() + data)
+    return h.hexdigest()
+
+
+class _Known:
+    """Imports by the hash of a file's text and of what reads them, kept between processes: reading takes a second."""
+
+    def __init__(self) -> None:
+        self._path = cache_root() / "imports.json"
+        self._found: dict[str, Imports] = {}
+        self._new = False
+        self._reader = hashlib.sha256((_PACKAGE / "isa" / "closure.py").read_bytes()).digest()
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            table = cast("dict[str, Any]", json.loads(self._path.read_text(encoding="utf-8")))
+            self._found = {key: tuple((str(m), tuple(map(str, names))) for m, names in rows) for key, rows in table.items()}
+
+    def imports(self, text: bytes, package: str) -> Imports:
+        key = hashlib.sha256(self._reader + package.encode() + b"\0" + text).hexdigest()
+        if key not in self._found:
+            self._found[key] = imports_of(text, package)
+            self._new = True
+        return self._found[key]
+
+    def keep(self) -> None:
+        if self._new:
+            with suppress(OSError, FleetError):  # a cache that cannot be written is no error
+                write_atomically(self._path, json.dumps(self._found).encode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fleet.cli.model import data_options
-from fleet.errors import ExitCode, ModelError
+from fleet.errors import ExitCode, FleetError, ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.case_runs import CaseOptions
@@ -125,3 +125,39 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
         worst = ExitCode.DIFFERS
         click.echo(f"{click.style('FAIL', fg='red', bold=True)} {line}")
     return worst
+
+
+@command.command(
+    name="accept",
+    epilog='\b\nExample:\n  fleet case accept digits --only hbm_small-fixed-0 --reason "the memory answers later now"',
+)
+@click.argument("case")
+@click.option("--only", help="The id of one run; default: every quick run.")
+@click.option("--nightly", is_flag=True, help="The nightly runs too.")
+@click.option("--reason", default="", help="Why; kept in the file.")
+@click.option("--dry-run", is_flag=True, help="Only show the differences.")
+def accept(case: str, only: str | None, nightly: bool, reason: str, dry_run: bool) -> int:
+    """Run CASE and store its cycles and the widths of its bounds, to which every later run is held (golden/CASE/norms.toml)."""
+    from fleet.cli.cosim import Watch
+    from fleet.cosim.case_runs import accepted_norms
+    from fleet.cosim.cases import load_case, select
+    from fleet.cosim.norms import differences, store_norms
+
+    if not dry_run and not reason.strip():
+        raise FleetError("norms need a reason", where=case, hint='give one with --reason "...", or look with --dry-run')
+    found = load_case(find_case(case))
+    runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]
+    if not runs:
+        raise ModelError("has no quick run", where=str(found.path), hint="add --nightly, or name one with --only")
+    old, new = accepted_norms(found, runs, reason, case_options(Watch(quiet=True)))
+    lines = differences(old, new)
+    for line in lines:
+        click.echo(line)
+    if not lines:
+        click.echo("no norm changes")
+    if dry_run:
+        return ExitCode.AGREED
+    if lines:
+        store_norms(new)
+        click.echo(f"wrote {new.path}")
+    return ExitCode.AGREED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.cases import Case, CaseRun
 from fleet.cosim.golden import Golden, GoldenChange, Provenance, capture, changes, check, load_golden, store_golden
 from fleet.cosim.model import LoadedModel, load_model
+from fleet.cosim.norms import FILE, Norms, RunNorms, held, load_norms, norms_of
 from fleet.cosim.request import bounded_comparisons, check_ready, check_request, installed_engines, known_engines
-from fleet.cosim.result import Comparison, CosimResult, DataProvenance, EngineRun, TaskMetric
+from fleet.cosim.result import Comparison, CosimResult, DataProvenance, EngineRun, NotCompared, TaskMetric
 from fleet.cosim.waivers import load_waivers, waivers_of
 from fleet.engines.base import Engine
 from fleet.engines.trace import Trace
@@ -25,6 +26,7 @@ from fleet.ir.dialect import op_id
 __all__ = [
     "CaseOptions",
     "GoldenUpdate",
+    "accepted_norms",
     "comparisons_of",
     "golden_folder",
     "prepare_golden",
@@ -43,6 +45,7 @@ class CaseOptions:
         goldens: folder of all goldens; None: found from the case's place (`golden_folder`).
         waivers: the file; None: found from the case's place (`waivers_file`).
         workdir, progress, on_engine, on_comparison, engines: as in `CosimOptions`.
+        norms: whether cycles and bounds are held to the stored norms.
     """
 
     today: datetime.date
@@ -54,6 +57,7 @@ class CaseOptions:
     on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
     on_comparison: Callable[[Comparison], None] | None = None
     engines: Mapping[str, Engine] | None = None
+    norms: bool = True
 
 
 def golden_folder(case: Case, goldens: Path | None = None) -> Path:
@@ -123,9 +127,26 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
     check_request(loaded.program, labels, run.engines, chosen, known_engines(chosen), run.at)
     check_ready(loaded.program, run.engines, chosen)
     result = cosim(loaded.program, loaded.inputs, labels, run.engines, chosen)
-    if not case.golden:
-        return result
-    return _with_golden(result, run, loaded, rows, traces, golden_folder(case, options.goldens), options)
+    folder = golden_folder(case, options.goldens)
+    if case.golden:
+        result = _with_golden(result, run, loaded, rows, traces, folder, options)
+    return _with_norms(result, run, folder) if options.norms else result
+
+
+def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
+    """Cycles and bounds held to the case's norms, where it has any."""
+    try:
+        norms = load_norms(folder / FILE, [r.id for r in run.case.runs])
+    except FleetError as error:
+        return replace(result, verdict="fail", reasons=(*result.reasons, str(error)))
+    if norms is None:
+        why = f"there is no {folder / FILE}: cycles and bounds are held to nothing; `fleet case accept` stores them"
+        return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
+    if run.id not in norms.runs:
+        why = f"{norms.path} has none of this run: its cycles and bounds are held to nothing; `fleet case accept` stores them"
+        return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
+    wrong = held(norms, run.id, result)
+    return replace(result, verdict="fail", reasons=(*result.reasons, *(f"norms: {line}" for line in wrong))) if wrong else result
 
 
 def _with_golden(
@@ -248,6 +269,25 @@ def prepare_golden(case: Case, reason: str, options: CaseOptions) -> GoldenUpdat
         problem = str(error)
     provenance = Provenance(case.name, reason, options.date, *hashes, case.runs[0].seed, tools, descriptions)
     return GoldenUpdate(case, folder, changes(old, arrays), provenance, arrays, problem)
+
+
+def accepted_norms(case: Case, runs: Sequence[CaseRun], reason: str, options: CaseOptions) -> tuple[Norms | None, Norms]:
+    """(norms that are stored, norms as these runs of the case give them now; other runs keep theirs).
+
+    Raises:
+        ComparisonFailure: a run fails by something else than its norms.
+        FleetError: as `run_case`.
+    """
+    path = golden_folder(case, options.goldens) / FILE
+    known = [run.id for run in case.runs]
+    old = load_norms(path)
+    made: dict[str, RunNorms] = {} if old is None else {run: norms for run, norms in old.runs.items() if run in known}
+    for run in runs:
+        result = run_case(run, replace(options, norms=False))
+        if result.verdict != "pass":
+            raise ComparisonFailure(f"no norms of a run that does not pass: {result.reasons[0]}", where=run.name)
+        made[run.id] = norms_of(result)
+    return old, Norms(case.name, reason, options.date, made, path)
 
 
 def result_folder(root: Path, run: CaseRun) -> Path:

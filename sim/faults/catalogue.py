@@ -11,6 +11,7 @@ import harness_faults
 import memory_faults
 import model_faults
 import process_faults
+import regression_faults
 import silent_faults
 import software_faults
 import stream_faults
@@ -31,6 +32,7 @@ FAULTS: tuple[Fault, ...] = (
     *harness_faults.FAULTS,
     *verdict_faults.FAULTS,
     *process_faults.FAULTS,
+    *regression_faults.FAULTS,
     *bus_faults.FAULTS,
     *evidence_faults.FAULTS,
 )

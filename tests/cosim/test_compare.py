@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ir_builder import Net, evaluate
 
-from fleet.cosim.compare import CallFigures, ValueComparison, compare_bits, compare_values, refusals
+from fleet.cosim.compare import CallFigures, ValueComparison, _same_bits, compare_bits, compare_values, refusals
 from fleet.cosim.divergence import Evidence, explain, writes_digest
 from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds
 from fleet.engines.trace import Commit, Trace
@@ -286,3 +286,36 @@ def test_a_divergence_is_traced_to_the_word(net, evidence):
     late = explain(divergence, iss, rtl, evidence)
     assert late.differences == ()
     assert "overwritten later" in late.what
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(1,), (3,), (2, 17), (5, 7, 11), (1031,)])
+def test_any_bit_of_any_byte_is_compared(dtype, shape):
+    """One bit, anywhere, the last byte too: whatever the size, the layout in memory and the value (NaN's payload, 0's sign)."""
+    rng = np.random.default_rng(7)
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    a = (rng.integers(0, 2, shape).astype(bool) if dtype == "bool" else np.frombuffer(rng.bytes(size), dtype).reshape(shape)).copy()
+    assert _same_bits(a, a.copy())
+    assert _same_bits(a, np.asfortranarray(a))
+    for byte in {0, size // 2, 15 % size, 16 % size, size - 1, *rng.integers(0, size, 20).tolist()}:
+        b = a.copy()
+        b.reshape(-1).view(np.uint8)[byte] ^= 1 if dtype == "bool" else 1 << int(rng.integers(0, 8))
+        assert not _same_bits(a, b), byte
+        assert not _same_bits(a, np.asfortranarray(b)), byte
+    assert not _same_bits(a, a.reshape(1, *shape))
+    other = "int8" if dtype in ("bool", "uint8") else f"V{np.dtype(dtype).itemsize}"
+    assert not _same_bits(a, a.view(other))
+
+
+def test_a_difference_in_the_last_element_of_a_large_output_is_found(net):
+    program, inputs = net
+    values = evaluate(program, inputs)
+    name = "y"
+    right = trace(program, values, "iss", commits=commits(), description_hash="d1", device="chip")
+    large = np.zeros(100_000, np.float32)
+    wrong = large.copy()
+    wrong[-1] = -0.0
+    a, b = (replace(right, engine=e, outputs={**right.outputs, name: v}) for e, v in (("iss", large), ("rtl", wrong)))
+    result = compare_bits("rtl-vs-iss", a, b, program)
+    assert result.verdict == "fail"
+    assert f"output '{name}' differs in its bits" in result.reasons

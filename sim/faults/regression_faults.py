@@ -1,0 +1,104 @@
+"""Faults in what the regression itself is made of: hashes, norms, waivers, the campaign of a session."""
+
+from __future__ import annotations
+
+from compiler_faults import tests
+from planting import Edit, Fault
+
+
+def _fault(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bool = False) -> Fault:
+    return Fault(
+        name, what, tests(file, "-k", test), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), edits,
+        at=test, kind="harness", nightly=nightly,
+    )  # fmt: skip
+
+
+FAULTS = (
+    _fault(
+        "hash-without-imports",
+        "hash of an instruction set: what the semantics import is not in it",
+        "tests/isa/test_closure.py",
+        "test_the_closure_holds_what_makes_the_compiled_kernels",
+        Edit("fleet/isa/closure.py", "imported = imports(member.read(), package)", "imported = ()"),
+    ),
+    _fault(
+        "bits-of-16-bytes",
+        "comparison: of two arrays only the first 16 bytes are compared",
+        "tests/cosim/test_compare.py",
+        "test_any_bit_of_any_byte_is_compared",
+        Edit("fleet/cosim/compare.py", "np.ascontiguousarray(a).tobytes() ==", "np.ascontiguousarray(a).tobytes()[:16] =="),
+        Edit("fleet/cosim/compare.py", "np.ascontiguousarray(b).tobytes()\n", "np.ascontiguousarray(b).tobytes()[:16]\n"),
+    ),
+    Fault(
+        "bounds-a-thousand-times",
+        "tolerance: every bound is a thousand times as wide",
+        ("fleet.cli.main", "case", "run", "digits", "--only", "hbm_small-ideal-0"),
+        "bounds are wider than their norms",
+        (r"golden/digits/norms\.toml: \d+ of \d+ bounds are wider than their norms; most: [\w-]+, \S+",),
+        (
+            Edit(
+                "fleet/cosim/tolerance.py",
+                "    return Bound(array, candidates, rule)\n",
+                "    return Bound(1000 * array, candidates, rule)\n",
+            ),
+        ),
+        at="norms, an operation's bound",
+        kind="harness",
+    ),
+    Fault(
+        "memory-latency",
+        "memory: the memory of fixed latency answers after 256 cycles instead of 64",
+        ("fleet.cli.main", "case", "run", "digits", "--only", "hbm_small-fixed-0"),
+        "norms: golden/digits/norms.toml: rtl took",
+        (r"rtl took [\d,]+ cycles, the norm is [\d,]+ \(\d\.\d+ times as many\)",),
+        (Edit("fleet/engines/rtl.py", "_FIXED_LATENCY = 64", "_FIXED_LATENCY = 256"),),
+        at="norms, cycles of rtl",
+        kind="memory",
+    ),
+    _fault(
+        "content-without-constants",
+        "identity: fleet's own code is not in the content",
+        "tests/cosim/test_identity.py",
+        "test_documentation_changes_no_content_and_a_constant_of_the_memory_does",
+        Edit("fleet/cosim/identity.py", "return _files_hash([*software_members(), *_beside()])", "return _files_hash(_beside())"),
+        nightly=True,
+    ),
+    _fault(
+        "waiver-of-no-comparison",
+        "waivers: an exception to a comparison that nobody makes is accepted",
+        "tests/cosim/test_cases.py",
+        "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
+        Edit("fleet/cosim/waivers.py", "if w.comparison not in comparisons[w.case]:", "if not comparisons[w.case]:"),
+    ),
+    _fault(
+        "waiver-for-ever",
+        "waivers: an exception may hold until the year 9999",
+        "tests/cosim/test_cases.py",
+        "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
+        Edit("fleet/cosim/waivers.py", "LONGEST = datetime.timedelta(days=366)", "LONGEST = datetime.timedelta(days=366 * 7900)"),
+    ),
+    _fault(
+        "red-session-green-page",
+        "campaign: a failing test beside the cases is not in it",
+        "tests/sim/test_pytest_campaign.py",
+        "test_what_is_red_in_the_session_is_red_in_the_campaign",
+        Edit(
+            "fleet/cosim/pytest_campaign.py",
+            "for nodeid, reports in self._reports.items()]",
+            'for nodeid, reports in self._reports.items() if ".toml" in nodeid]',
+        ),
+        nightly=True,
+    ),
+    _fault(
+        "junit-without-run",
+        "JUnit: a test case does not name its run",
+        "tests/sim/test_pytest_campaign.py",
+        "test_everything_that_was_collected_is_a_row_of_its_kind",
+        Edit(
+            "fleet/report/junit.py",
+            '(f"{run}: {kind}", f"{run}.{kind}") if run else (kind, kind)',
+            "(kind, kind)",
+        ),
+        nightly=True,
+    ),
+)

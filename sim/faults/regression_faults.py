@@ -58,7 +58,7 @@ FAULTS = (
     _fault(
         "content-without-constants",
         "identity: fleet's own code is not in the content",
-        "tests/cosim/test_identity.py",
+        "tests/cosim/test_run_identity.py",
         "test_documentation_changes_no_content_and_a_constant_of_the_memory_does",
         Edit("fleet/cosim/identity.py", "return _files_hash([*software_members(), *_beside()])", "return _files_hash(_beside())"),
         nightly=True,

@@ -15,7 +15,7 @@ import numpy as np
 from fleet.cosim.fates import completed
 from fleet.cosim.local import local_host_values, pairs
 from fleet.cosim.stream import Stream
-from fleet.cosim.tolerance import Bound, GroupArithmetic, Values, local_bounds
+from fleet.cosim.tolerance import Bounds, GroupArithmetic, Values, local_bounds
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import op_id
 from fleet.ir.types import numpy_dtype
@@ -25,7 +25,7 @@ __all__ = ["own_steps"]
 
 def own_steps(
     stream: Stream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]
-) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, Bound]]:
+) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], Bounds]:
     """(operation id -> (the golden's operators, the device), both on the device's operands; operation id -> bound).
 
     Operations inside a group have no value; the golden's operators compute them of what enters the group. Stored dtypes

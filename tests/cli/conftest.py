@@ -30,7 +30,7 @@ def fleet(tmp_path: Path) -> Fleet:
         ran = Ran(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
         assert "Traceback" not in ran.out + ran.err, ran.err
         if not plugin_fails:
-            assert "internal error" not in ran.out + ran.err, ran.out + ran.err
+            assert "internal error, a bug" not in ran.out + ran.err, ran.out + ran.err
         return ran
 
     return run

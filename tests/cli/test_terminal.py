@@ -84,7 +84,7 @@ def test_help_imports_nothing_heavy() -> None:
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert not loaded & {"numpy", "xdsl", "rich", "matplotlib", "llvmlite", "cocotb", "jinja2", "systemrdl"}
     assert "Examples:" in done.stdout
-    assert "Exit codes:" in done.stdout
+    assert "Exit codes of every command:" in done.stdout
 
 
 def test_drawn_data_are_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,8 +26,8 @@ _FUSING = ("fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
 PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,
     "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
-    "riscv": ("expand-functions", "canonicalise", "fold-constants", "cse", *_FUSING),
-    "accel": (_CLIP, "canonicalise", "fold-constants", "cse", "turn-products", *_FUSING),
+    "riscv": ("canonicalise", "fold-constants", "cse", "expand-functions", *_FUSING),
+    "accel": ("canonicalise", "fold-constants", "cse", _CLIP, "turn-products", *_FUSING),
 }
 """Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
 

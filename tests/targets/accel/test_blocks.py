@@ -263,6 +263,9 @@ def test_a_part_of_what_the_host_has_is_made_by_the_host() -> None:
 def test_products_of_composites_on_the_host_are_counted() -> None:
     """4 heads of 32 channels: the device has no such attention."""
     x = {name: rand(i, 8, 128) for i, name in enumerate("qkv")}
-    trace = IssEngine().run(narrow_heads(), x, RunOptions(device="hbm_small"))
+    b = Builder(dict.fromkeys("qkv", (8, 128)), {"w": rand(3, 128, 128)})
+    b("p", "matmul", "q", "w")
+    b("y", "attention", "p", "k", "v", heads=4, kv_heads=4, scale=0.125, causal=True)
+    trace = IssEngine().run(b.done("y"), x, RunOptions(device="hbm_small"))
     assert trace.counters["host_macs"] == 2 * 4 * 8 * 8 * 32
     assert trace.meta["host_reasons"] == {"y": "a head has 32 channels, the device takes 64 or 128"}

@@ -59,7 +59,7 @@ def test_an_installed_operator_is_found() -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_one_that_cannot_be_loaded_says_whose_it_is() -> None:
-    with pytest.raises(ModelError, match="VM operator broken [(]ops_of_a_user:missing, of ops-of-a-user[)] cannot be loaded"):
+    with pytest.raises(ModelError, match=r"VM operator broken [(]ops_of_a_user:missing, of ops-of-a-user[)] cannot be loaded"):
         VM(module("broken"))
 
 

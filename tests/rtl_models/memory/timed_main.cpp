@@ -49,14 +49,14 @@ int main() {
     std::string error = model.parse(memory, keys);
     fleet::DigestSum digest;
     fleet::WriteLog log;
-    std::string problem, refusal;
+    std::string refusal;
     const uint32_t width = space == "hbm" ? 32 : 64;
-    fleet::Port port({space, width, 0, 1ull << 33, 0}, digest, log, problem, refusal);
+    fleet::Port port({space, width, 0, 1ull << 33, 0}, digest, log, refusal);
     port.set_timing(model.port(index, space, width, error));
     port.reset();
     if (!error.empty()) {
-        std::printf("problem %s\n", error.c_str());
-        return 0;
+        std::fprintf(stderr, "%s\n", error.c_str());
+        return 2;
     }
     std::vector<size_t> order[2];
     for (size_t i = 0; i < requests.size(); ++i) order[requests[i].write].push_back(i);
@@ -88,7 +88,6 @@ int main() {
         if (data < order[1].size() && requests[order[1][data]].cycle <= cycle) {
             Request& r = requests[order[1][data]];
             in.wvalid = true;
-            in.wlast = write_beat + 1 == r.beats;
             if (port.wready && ++write_beat == r.beats) write_beat = 0, ++data;
         }
         in.rready = cycle < hold_from || cycle > hold_to;
@@ -109,7 +108,7 @@ int main() {
     }
     fleet::RowCounters rows;
     port.timing().counters(rows);
-    std::printf("rows %llu %llu %llu %llu\nproblem %s\n", static_cast<unsigned long long>(rows.hits),
+    std::printf("rows %llu %llu %llu %llu\n", static_cast<unsigned long long>(rows.hits),
                 static_cast<unsigned long long>(rows.closed), static_cast<unsigned long long>(rows.misses),
-                static_cast<unsigned long long>(rows.refresh_cycles), problem.c_str());
+                static_cast<unsigned long long>(rows.refresh_cycles));
 }

@@ -72,7 +72,7 @@ def of_failure(comparison: str, message: str) -> tuple[int | None, Signature]:
     """Of a run that ended in an error, from its one line: the instruction's number where it names one, and the signature."""
     place = _PLACE.match(message)
     seq, name = (int(place["seq"]), place["name"]) if place else (None, "")
-    text = (message[place.end() :] if place else message).split("; job ")[0].splitlines()[0]
+    text = (message[place.end() :] if place else message).split("; the log is in ")[0].splitlines()[0]
     if "ended in hang" in text or re.search(r"committed \d+ of \d+", text):
         return seq, Signature(comparison, "hang", name)
     return seq, Signature(comparison, "rule", name, _without_numbers(text))

@@ -43,12 +43,12 @@ def test_commits_that_agree_have_no_signature() -> None:
     ("message", "seq", "signature"),
     [
         (
-            "rtl, instruction 3 (mul for h1): the simulation ended in hang: nothing moves since cycle 812; job /a/b/job_7",
+            "rtl, instruction 3 (mul for h1): the simulation ended in hang: nothing moves since cycle 812; the log is in /a/b-7.log",
             3, Signature("c", "hang", "mul"),
         ),
         ("rtl, instruction 0 (add): the hardware committed 0 of 2 instructions", 0, Signature("c", "hang", "add")),
         (
-            "rtl, instruction 12 (add): the simulation ended in error: ddr: burst crosses 4 KiB at 0x1fc0, cycle 93; job /x/job_1",
+            "rtl, instruction 12 (add): the simulation ended in error: ddr: burst crosses 4 KiB at 0x1fc0, cycle 93; the log is in /x-1.log",
             12, Signature("c", "rule", "add", "the simulation ended in error: ddr: burst crosses # KiB at #, cycle #"),
         ),
         ("x: no such thing 5", None, Signature("c", "rule", "", "x: no such thing #")),
@@ -56,7 +56,7 @@ def test_commits_that_agree_have_no_signature() -> None:
 )  # fmt: skip
 def test_a_run_that_ended_is_known_by_its_words_without_numbers(message: str, seq: int | None, signature: Signature) -> None:
     assert of_failure("c", message) == (seq, signature)
-    other = message.replace("812", "9").replace("0x1fc0", "0x2fc0").replace("93", "4").replace("job_7", "job_8")
+    other = message.replace("812", "9").replace("0x1fc0", "0x2fc0").replace("93", "4").replace("b-7", "b-8")
     assert of_failure("c", other) == (seq, signature), "the same failure elsewhere"
 
 

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,6 +22,7 @@ from fleet.core.processes import start
 from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
+from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
@@ -383,7 +383,6 @@ def _step(command: list[str], folder: Path, environment: dict[str, str], design:
 
 
 _SHOWN_ERRORS = 5
-_LOG_DAYS = 30
 _ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
 
 
@@ -401,26 +400,10 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
         return re.sub(r"(?:\.\./)?(src/[\w.-]+)", lambda m: places.get(m[1], m[1]), line)
 
     first = [readable(line) for line in lines[:_SHOWN_ERRORS]]
+    log = keep_log((folder / "key").read_text(encoding="utf-8"), (folder / "build.log").read_bytes())
     return BuildError(
         f"the simulation does not compile: {first[0] if first else 'no message'}",
         where=design.dut.top,
-        hint=f"the whole log is in {_kept_log(folder)}",
+        hint=f"the whole log is in {log}",
         detail="\n".join(first[1:]) or None,
     )
-
-
-def _kept_log(folder: Path) -> Path:
-    """A copy of a build's log that no later build touches: its name is that of its content. Old ones go after `_LOG_DAYS`."""
-    content = (folder / "build.log").read_bytes()
-    logs = folder.parent / "logs"
-    logs.mkdir(exist_ok=True)
-    for path in logs.iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _LOG_DAYS * 86400:
-                path.unlink()
-    key = (folder / "key").read_text(encoding="utf-8")
-    log = logs / f"{key}-{hashlib.sha256(content).hexdigest()[:8]}.log"
-    with tempfile.NamedTemporaryFile(dir=logs, delete=False) as f:
-        f.write(content)
-    os.replace(f.name, log)
-    return log

@@ -24,8 +24,9 @@ from fleet.core.processes import start
 from fleet.engines.evidence import JobEvidence, register
 from fleet.engines.rtl_sim.build import built
 from fleet.engines.rtl_sim.job import Job, Status
+from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
-from fleet.errors import ExitCode, FleetError, SetupError
+from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
 _START_SECONDS = 120  # for Python and cocotb to come up inside the simulator, on a busy machine
 _LOG_LINES = 5
@@ -107,7 +108,7 @@ class Simulation:
         self.log = self._folder / "simulation.log"
         self._jobs = 0
         before = time.monotonic()
-        self._executable = built(executable).sha256
+        self._executable, self._key = built(executable).sha256, executable.parent.name
         environment = _environment(self._folder)
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
@@ -168,13 +169,16 @@ class Simulation:
         Raises SimulationError for a hang, a failed assertion, an error of the job, or a crash of the process.
         """
         if self._closed:
-            raise SimulationError("the simulation has ended", where=str(self.log))
+            raise SimulationError("the simulation has ended", where=self._kept())
         self._jobs += 1
         job = replace(job, nonce=secrets.token_hex(16))
         job.status.unlink(missing_ok=True)
         job.save(self._folder / f"job_{self._jobs}")
         try:
-            os.write(self._requests, json.dumps({"job": self._jobs}).encode() + b"\n")
+            try:
+                os.write(self._requests, json.dumps({"job": self._jobs}).encode() + b"\n")
+            except BrokenPipeError as error:  # it ended after the last job
+                raise self._crash("the simulation crashed") from error
             while True:
                 reply = self._reply(None)
                 if "over" in reply:
@@ -184,27 +188,30 @@ class Simulation:
         except BaseException:
             self.close()
             raise
-        status = Status.load(job.status)
+        try:
+            status = Status.load(job.status)
+        except DeviceError as error:
+            raise SimulationError(error.what, where=self._kept()) from error
         if status.status != "done" and not (status.status == "diverged" and job.expected is not None):
-            raise SimulationError(f"the simulation ended in {status.status}: {status.message}", where=self._where(job))
+            raise SimulationError(f"the simulation ended in {status.status}: {status.message}", where=self._kept())
         self.evidence = self._evidence(job, status)
-        (self._folder / f"job_{self._jobs}").unlink(missing_ok=True)  # kept where it explains a failure
+        (self._folder / f"job_{self._jobs}").unlink(missing_ok=True)
         return status
 
     def _evidence(self, job: Job, status: Status) -> JobEvidence:
         """What the process wrote of a job. Raises SimulationError where that is not whole, or another process's."""
         if status.nonce != job.nonce:
             raise SimulationError(
-                f"the status file carries nonce '{status.nonce}', the job was given {job.nonce}", where=str(job.status)
+                f"the status file carries nonce '{status.nonce}', the job was given {job.nonce}", where=self._kept()
             )
         try:
             records = job.trace.read_bytes()
         except OSError as error:
-            raise SimulationError(f"the simulation left no trace of commits ({error.strerror})", where=str(job.trace)) from error
+            raise SimulationError(f"the simulation left no trace of commits ({error.strerror})", where=self._kept()) from error
         found = hashlib.sha256(records).hexdigest()
         if found != status.records:
             raise SimulationError(
-                f"the trace of commits hashes to {found[:16]}, the simulation wrote {status.records[:16]}", where=str(job.trace)
+                f"the trace of commits hashes to {found[:16]}, the simulation wrote {status.records[:16]}", where=self._kept()
             )
         beats = sum(number for key, number in status.traffic.items() if key.endswith(("read_beats", "write_beats")))
         return register(job.nonce, self._executable, records, found, status.cycles, beats)
@@ -221,8 +228,16 @@ class Simulation:
         atexit.unregister(self._finalizer)
         os.close(self._replies)
 
-    def _where(self, job: Job) -> str:
-        return f"job {self._folder / f'job_{self._jobs}'}"
+    def _kept(self) -> str:
+        """A copy of the log, with the last job at its end: the simulation's folder may be a temporary one."""
+        content = b""
+        for path in (self.log, self._folder / f"job_{self._jobs}"):
+            with contextlib.suppress(OSError):
+                content += f"# {path.name}\n".encode() + path.read_bytes()
+        try:
+            return str(keep_log(self._key, content))
+        except (OSError, SetupError):  # no room in the cache must not hide what happened
+            return str(self.log)
 
     def _reply(self, timeout: float | None) -> dict[str, int]:
         """Next line of the worker. Raises SimulationError when the process died or says nothing within `timeout` seconds."""
@@ -246,7 +261,7 @@ class Simulation:
             code = None
         if code is not None:
             what += f" ({signal.Signals(-code).name})" if code < 0 else f" (exit code {code})"
-        return SimulationError(what, where=str(self.log), detail=_tail(self.log))
+        return SimulationError(what, where=self._kept(), detail=_tail(self.log))
 
 
 def run_cocotb_tests(

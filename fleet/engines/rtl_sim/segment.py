@@ -141,7 +141,10 @@ class Segment:
         """The failure of the job, with the instruction that was running."""
         done = len(read_records(job.trace)) if job.trace.exists() else 0
         return SimulationError(
-            failure.what, where=self.name(min(done, len(self.calls) - 1)), hint=failure.where, detail=failure.detail
+            failure.what,
+            where=self.name(min(done, len(self.calls) - 1)),
+            hint=f"the log is in {failure.where}",
+            detail=failure.detail,
         )
 
     def check(self, job: Job, status: Status, base: int) -> tuple[list[Commit], list[CommitRecord]]:

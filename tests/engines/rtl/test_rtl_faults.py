@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from loopback import CAUSE, DESC, ENABLE, HASH, PENDING, RESULT, START, STATUS, Workplace, copy
 
+from fleet.core.scratch import Scratch
 from fleet.engines.rtl_sim.job import Script
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import read_records
@@ -171,6 +172,31 @@ def test_a_crash_leaves_the_commits_and_a_clear_line(executable: Path, place: Wo
     with pytest.raises(SimulationError, match="the simulation has ended"):
         simulation.run(job)
     simulation.close()
+
+
+def _log_named_by(error: SimulationError) -> str:
+    assert error.where is not None
+    return Path(error.where).read_text(encoding="utf-8")
+
+
+def test_the_log_of_a_failure_outlives_the_simulations_folder(
+    executable: Path, place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash between two jobs, a hang, and a job after the end: each error names a log that is still there."""
+    monkeypatch.setenv("FLEET_CACHE", str(tmp_path / "cache"))
+    with Scratch("test") as folder:
+        simulation = Simulation(executable, folder / "crash")
+        os.kill(simulation.pid, signal.SIGSEGV)
+        with pytest.raises(SimulationError, match=r"the simulation crashed \(SIGSEGV\)") as crash:
+            simulation.run(place.job(_fault(0)))
+        with pytest.raises(SimulationError, match="the simulation has ended") as ended:
+            simulation.run(place.job(_fault(0)))
+        with Simulation(executable, folder / "hang") as simulation, pytest.raises(SimulationError, match="hang") as hang:
+            simulation.run(place.job(_fault(FOREVER), quiet_cycles=1000))
+    assert not folder.exists()
+    assert "# simulation.log" in _log_named_by(crash.value)
+    assert "# simulation.log" in _log_named_by(ended.value)
+    assert "quiet_cycles=1000" in _log_named_by(hang.value)
 
 
 def test_close_ends_the_process_and_may_come_twice(executable: Path, tmp_path: Path) -> None:

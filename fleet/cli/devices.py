@@ -23,7 +23,7 @@ def _listing() -> dict[str, Any]:
     from fleet.isa.registry import broken, description_hash, instruction_sets
 
     sets: list[dict[str, Any]] = []
-    for s in instruction_sets().values():
+    for s in instruction_sets(tell=False).values():
         d = load(s.description)
         sets.append(
             {

@@ -1,6 +1,6 @@
-"""`fleet doctor`: what is installed, which versions, what is missing and how to get it.
+"""`fleet doctor`: what is installed, which versions, what is missing and how to get it, and plug-ins that cannot be loaded.
 
-Standard library only: it must run on a machine where nothing is set up (`make doctor`).
+Standard library only, but for the plug-ins: it must run on a machine where nothing is set up (`make doctor`).
 """
 
 from __future__ import annotations
@@ -104,6 +104,25 @@ def _cache() -> Finding:
     return Finding("cache folder", f"{root} ({free:.0f} GiB free)", ok, "engine rtl", hint)
 
 
+def _plugins() -> list[Finding]:
+    """Each plug-in of somebody else that cannot be loaded; none where fleet itself cannot be imported (its packages are missing)."""
+    try:
+        from fleet.core.plugins import foreign_points, load_plugin
+        from fleet.errors import FleetError
+        from fleet.isa.registry import GROUP, broken
+    except ImportError:
+        return []
+    found = {f"instruction set {name}": error for name, error in broken().items()}
+    for point in foreign_points():
+        if point.group != GROUP:
+            try:
+                load_plugin(point, point.group)
+            except FleetError as error:
+                found[f"{point.group} {point.name}"] = error
+    hint = "mend or uninstall the package that brings it"
+    return [Finding(name, f"cannot be loaded: {error}", False, "whoever asks for it", hint) for name, error in found.items()]
+
+
 def examine() -> list[Finding]:
     """Looks at everything; runs a few `--version` commands, changes nothing."""
     python_ok = sys.version_info >= (3, 11)
@@ -132,11 +151,12 @@ def examine() -> list[Finding]:
         _package("onnxruntime", "engine onnxruntime", "the extra `onnx`, or make setup"),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
+        *_plugins(),
     ]  # fmt: skip
 
 
 def main(*, as_json: bool = False) -> int:
-    """Prints the findings; 0 when everything is there, 2 when something is missing."""
+    """Prints the findings; 0 when everything is there, 2 when something is missing or cannot be loaded."""
     findings = examine()
     missing = [f for f in findings if not f.ok]
     if as_json:

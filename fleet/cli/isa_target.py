@@ -28,9 +28,11 @@ def find_set(name: str) -> tuple[InstructionSet, Device | None]:
 
     Raises DeviceError that lists both kinds, or what is wrong with a set of that name.
     """
-    sets = instruction_sets()
-    if name in sets or name in broken():
+    if name in broken():
         return find_instruction_set(name), None
+    sets = instruction_sets()
+    if name in sets:
+        return sets[name], None
     devices = sorted(d for s in sets.values() for d in s.devices)
     if name in devices:
         return find_device(name)

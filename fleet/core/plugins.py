@@ -15,7 +15,16 @@ from pathlib import Path
 from fleet.core.signals import signals_told
 from fleet.errors import ExitCode, FleetError
 
-__all__ = ["PluginFailure", "PluginLoadError", "blamed", "load_plugin", "points_of", "raised_by_code", "reason"]
+__all__ = [
+    "PluginFailure",
+    "PluginLoadError",
+    "blamed",
+    "foreign_points",
+    "load_plugin",
+    "points_of",
+    "raised_by_code",
+    "reason",
+]
 
 
 class PluginLoadError(FleetError):
@@ -70,7 +79,7 @@ def reason(error: BaseException) -> str:
 def blamed(error: BaseException) -> str | None:
     """The plug-in whose code an exception passed last, named for a message; None where all of it is fleet's and Python's own."""
     files = [Path(f.filename) for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<")]
-    folders = [(folder, point) for point in _foreign() for folder in _folders(point)]
+    folders = [(folder, point) for point in foreign_points() for folder in _folders(point)]
     for file in reversed(files):
         for folder, point in folders:
             if file.is_relative_to(folder) or file == folder.with_suffix(".py"):
@@ -78,7 +87,8 @@ def blamed(error: BaseException) -> str | None:
     return None
 
 
-def _foreign() -> Iterator[EntryPoint]:
+def foreign_points() -> Iterator[EntryPoint]:
+    """Entry points of every group of fleet, less fleet's own."""
     points = entry_points()
     for point in (p for group in points.groups if group.startswith("fleet.") for p in points.select(group=group)):
         if point.value.partition(":")[0].partition(".")[0] != "fleet":

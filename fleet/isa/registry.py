@@ -1,7 +1,7 @@
 """Finds instruction sets: every entry point of the group `fleet.instruction_sets`, loaded when first asked for.
 
-A plug-in that cannot be loaded breaks nothing but itself: it is left out of `instruction_sets` and stands, with one
-line that says why, in `broken`; looking for one of its devices gives that line.
+A plug-in that cannot be loaded breaks nothing but itself: it is left out of `instruction_sets`, with one line on standard error, and
+`broken` says why; looking for one of its devices gives that line too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
+from fleet.core.notice import notice
 from fleet.core.plugins import raised_by_code
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
@@ -41,11 +42,18 @@ class PluginError(FleetError):
 
 
 _CACHE: dict[tuple[str, ...], tuple[dict[str, InstructionSet], dict[str, FleetError]]] = {}
+_TOLD: set[str] = set()
 
 
-def instruction_sets() -> dict[str, InstructionSet]:
-    """Name -> every instruction set that is installed and whole, ascending by name."""
-    return dict(_load_all()[0])
+def instruction_sets(*, tell: bool = True) -> dict[str, InstructionSet]:
+    """Name -> every instruction set that is installed and whole, ascending by name.
+
+    tell: print a notice of each one left out, once a process; False for a caller that shows `broken`.
+    """
+    good, bad = _load_all()
+    if tell:
+        _tell(bad)
+    return dict(good)
 
 
 def broken() -> dict[str, FleetError]:
@@ -56,6 +64,7 @@ def broken() -> dict[str, FleetError]:
 def find_instruction_set(name: str) -> InstructionSet:
     """The instruction set of that name. Raises what is wrong with it, or DeviceError when none has the name."""
     good, bad = _load_all()
+    _tell({other: error for other, error in bad.items() if other != name})
     if name in good:
         return good[name]
     if name in bad:
@@ -84,6 +93,7 @@ def find_device(name: str) -> tuple[InstructionSet, Device]:
         devices = ", ".join(sorted(d for s in good.values() for d in s.devices)) or "none"
         problems = "".join(f"; left out: {error}" for error in bad.values())
         raise DeviceError(f"no device '{name}'", hint=f"known devices: {devices}{problems}")
+    _tell(bad)
     return found[0]
 
 
@@ -144,6 +154,13 @@ def check_binding(instruction_set: InstructionSet) -> None:
     missing = [p for p in (*s.sources, *(s.rtl.sources if s.rtl else ())) if not p.is_file()]
     if missing:
         raise PluginError(f"file {missing[0]} does not exist", where=f"{s.description}:1", hint=f"the manifest of {owner} names it")
+
+
+def _tell(left_out: Mapping[str, FleetError]) -> None:
+    for name, error in left_out.items():
+        if name not in _TOLD:
+            _TOLD.add(name)
+            notice(f"instruction set {name} is left out: {error}")
 
 
 def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:

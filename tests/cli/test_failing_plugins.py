@@ -81,5 +81,22 @@ def test_a_pass_that_leaves(fleet: Fleet, plugin: Install) -> None:
 def test_one_that_nobody_asked_for(fleet: Fleet, plugin: Install) -> None:
     env = plugin("fleet.engines", "leaves = leaving:ENGINE", RAISES[0])
     assert fleet(*COSIM, "--engines", "vm,cpython", env=env).code == 0
-    ran = fleet("devices", env=plugin("fleet.instruction_sets", "leaves = leaving:SET", RAISES[1]))
+    ran = fleet("doctor", env=env)
+    assert ran.code == 2
+    assert "fleet.engines leaves (leaving:ENGINE, of somebodys) cannot be loaded: SystemExit: 0" in ran.out
+
+
+def test_an_instruction_set_that_nobody_asked_for(fleet: Fleet, plugin: Install) -> None:
+    """It is named once where devices are looked up, and where it is listed there is no second line."""
+    env = plugin("fleet.instruction_sets", "leaves = leaving:SET", RAISES[1])
+    asked = ("compile", "--emit", "accel-regs", "model.py:forward", "--weights", "w.npz", "--device", "hbm_small")
+    ran = fleet(*asked, env=env)
     assert ran.code == 0, ran.err
+    (line,) = [line for line in ran.err.splitlines() if "leaves" in line]
+    assert line.startswith("fleet: instruction set leaves is left out: "), ran.err
+    assert "KeyboardInterrupt" in line
+    for command, exit_code in (("devices", 0), ("doctor", 2)):
+        ran = fleet(command, env=env)
+        assert (ran.code, ran.err) == (exit_code, "")
+        assert "leaves" in ran.out
+        assert "KeyboardInterrupt" in ran.out

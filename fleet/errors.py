@@ -6,6 +6,7 @@ Every exception that can be caused by bad input derives from `FleetError`; the c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 
@@ -42,6 +43,13 @@ _MEANINGS = {
     ExitCode.PIPE_CLOSED: "nobody reads standard output any more (`fleet ... | head`)",
     ExitCode.TERMINATED: "ended by SIGTERM",
 }
+
+
+def heaviest(codes: Iterable[int]) -> ExitCode:
+    """The exit code of a command that did several things: what differs, then a bug, then bad input, then what was left open."""
+    found = set(codes)
+    order = (ExitCode.DIFFERS, ExitCode.INTERNAL, ExitCode.BAD_INPUT, ExitCode.INCOMPLETE)
+    return next((code for code in order if code in found), ExitCode.AGREED)
 
 
 class FleetError(Exception):
@@ -99,6 +107,6 @@ class SetupError(FleetError):
 
 
 class ComparisonFailure(FleetError):
-    """Two things that must agree do not, or nothing was compared."""
+    """Two things that must agree do not, nothing was compared, or an engine failed at what the golden computes."""
 
     exit_code = ExitCode.DIFFERS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fleet.cli.model import data_options
-from fleet.errors import ExitCode, FleetError, ModelError
+from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:
     from fleet.cosim.case_runs import CaseOptions
@@ -117,8 +117,7 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
             files = store(result, folder if only else result_folder(folder, one), None)
             click.echo(f"report: {files['page']}")
         if result.verdict != "pass":
-            # Of several runs a difference says more than what is not proved.
-            worst = result.exit_code if worst != ExitCode.DIFFERS else worst
+            worst = heaviest((worst, result.exit_code))
             words = "failed" if result.verdict == "fail" else f"{result.verdict}"
             print(f"fleet: {one.name} {words}; again: {one.replay()}", file=sys.stderr)
     for line in ignored_seeds(results):

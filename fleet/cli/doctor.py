@@ -105,7 +105,7 @@ def _cache() -> Finding:
 
 
 def _plugins() -> list[Finding]:
-    """Each plug-in of somebody else that cannot be loaded; none where fleet itself cannot be imported (its packages are missing)."""
+    """Plug-ins of others that cannot be loaded; none where fleet itself cannot be imported because packages are missing."""
     try:
         from fleet.core.plugins import foreign_points, load_plugin
         from fleet.errors import FleetError

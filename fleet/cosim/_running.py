@@ -16,7 +16,7 @@ from fleet.cosim.settings_held import other_memory
 from fleet.engines.base import Engine, RunOptions
 from fleet.engines.evidence import issued
 from fleet.engines.trace import CYCLE_CLASSES, Trace
-from fleet.errors import FleetError, SetupError
+from fleet.errors import ExitCode, FleetError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
@@ -31,9 +31,9 @@ class Outcome:
     trace: Trace | None
 
 
-def failed(name: str, required: bool, why: str) -> Outcome:
-    """An engine that gave nothing."""
-    return Outcome(EngineRun(name, "failed", required, why), None)
+def failed(name: str, required: bool, why: str, code: ExitCode) -> Outcome:
+    """An engine that gave nothing. code: what that means for the command."""
+    return Outcome(EngineRun(name, "failed", required, why, exit_code=int(code)), None)
 
 
 def run_engine(
@@ -57,24 +57,24 @@ def run_engine(
     try:
         missing = engine.available()
         if missing is not None:
-            return failed(name, required, str(SetupError(missing)))
+            return failed(name, required, str(SetupError(missing)), ExitCode.BAD_INPUT)
         before = issued()
         trace = engine.run(program, inputs, options)
     except FleetError as error:
-        return failed(name, required, str(error))
+        return failed(name, required, str(error), error.exit_code)
     except MemoryError:
-        return failed(name, required, "out of memory")
+        return failed(name, required, "out of memory", ExitCode.BAD_INPUT)
     except OSError as error:
-        return failed(name, required, f"{error.filename or name}: {error.strerror or error}")
+        return failed(name, required, f"{error.filename or name}: {error.strerror or error}", ExitCode.BAD_INPUT)
     except BaseException as error:
         if not raised_by_code(error):
             raise
         frames = traceback.extract_tb(error.__traceback__)
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         why = f"internal error, a bug of {blamed(error) or 'fleet'}: {reason(error)}{place}"
-        return Outcome(EngineRun(name, "failed", required, why, internal=True), None)
+        return failed(name, required, why, ExitCode.INTERNAL)
     if why := _implausible(trace, engine, program, accepted, options.memory, before):
-        return failed(name, required, why)
+        return failed(name, required, why, ExitCode.DIFFERS)
     return Outcome(_row(trace, name, required, golden), trace)
 
 

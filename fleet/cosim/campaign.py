@@ -43,7 +43,7 @@ from fleet.cosim.stream import Stream, device_figures, hardware_hash, open_strea
 from fleet.cosim.tasks import task_metric
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import FleetError
+from fleet.errors import ExitCode, FleetError
 from fleet.ir.program import Program
 from fleet.transforms.infer_shapes import bound
 
@@ -176,7 +176,7 @@ class _Run:
             self.stream = open_stream(self.program, self.options.device, self.options.lowering)
         except FleetError as error:
             for name in accelerated:
-                self._finished(failed(name, True, str(error)))
+                self._finished(failed(name, True, str(error), error.exit_code))
             return
         if self.session is not None:
             self.session.stream = self.stream
@@ -192,7 +192,7 @@ class _Run:
             return
         kind = "vm" if name == ROUNDED else name
         if kind not in self.known:
-            self._finished(failed(name, required, f"engine '{kind}' is not installed"))
+            self._finished(failed(name, required, f"engine '{kind}' is not installed", ExitCode.BAD_INPUT))
             return
         program = self.stream.rounded if name == ROUNDED and self.stream else self.program
         accepted = {program.hash}

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from fleet.errors import ExitCode
+from fleet.errors import ExitCode, heaviest
 
 __all__ = ["CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
 
@@ -159,12 +159,10 @@ class Gatherer:
 
 
 def exit_code(status: int, records: Sequence[CampaignRecord], by_user: bool) -> int:
-    """Fleet's exit code for pytest's. What differs counts most, then a bug, then bad input, then what was left open."""
+    """Fleet's exit code for pytest's."""
     match status:
         case pytest.ExitCode.TESTS_FAILED:
-            codes = {r.code for r in records if r.failed}
-            order = (ExitCode.DIFFERS, ExitCode.INTERNAL, ExitCode.BAD_INPUT, ExitCode.INCOMPLETE)
-            return next((code for code in order if code in codes), ExitCode.DIFFERS)
+            return heaviest(r.code for r in records if r.failed) or ExitCode.DIFFERS
         case pytest.ExitCode.INTERRUPTED:
             return ExitCode.INTERRUPTED if by_user else ExitCode.BAD_INPUT
         case pytest.ExitCode.INTERNAL_ERROR:

@@ -187,9 +187,6 @@ class CaseFailure(Exception):
     """A run whose verdict is not "pass"; with another one than "fail" nothing differs, and something was not compared or proved."""
 
 
-_CODES = {"pass": int(ExitCode.AGREED), "fail": int(ExitCode.DIFFERS)}
-
-
 class CaseItem(pytest.Item):
     """One run of a case. `run_`: what it runs."""
 
@@ -214,7 +211,7 @@ class CaseItem(pytest.Item):
             with ending_signals():  # a KeyboardInterrupt that code raises is not Ctrl-C
                 result = run_case(self.run_, options)
             record["result"] = str(result.save(result_folder(root, self.run_)))
-            record["code"] = _CODES.get(result.verdict, int(ExitCode.INCOMPLETE))
+            record["code"] = int(result.exit_code)
         except FleetError as error:
             record |= {"error": str(error), "code": int(error.exit_code)}
             raise

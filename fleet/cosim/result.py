@@ -22,7 +22,7 @@ from fleet.cosim.account import Account
 from fleet.cosim.files import load_pair, save_pair
 from fleet.cosim.identity import Content, Provenance
 from fleet.cosim.ways import HigherPrecision, Ways
-from fleet.errors import ExitCode, ModelError
+from fleet.errors import ExitCode, ModelError, heaviest
 
 __all__ = [
     "ROUNDED",
@@ -142,7 +142,7 @@ class EngineRun:
         dtypes: operation id -> dtype name; dtype_note: a sentence where dtypes differ from the golden's, else "".
         placement: operation id -> "device" or "host"; empty where everything runs in one place.
         meta: JSON values of the trace (tool versions, host steps, quantisation).
-        internal: it failed by an internal error, a bug of fleet or of the engine's plug-in.
+        exit_code: what its failure means for a command (`fleet.errors.ExitCode`); None where it did not fail.
     """
 
     name: str
@@ -159,7 +159,7 @@ class EngineRun:
     description_hash: str | None = None
     placement: Mapping[str, str] = field(default_factory=dict[str, str])
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    internal: bool = False
+    exit_code: int | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)
@@ -469,10 +469,15 @@ class CosimResult:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a command leaves with that was asked for this comparison: a difference weighs more than an internal error."""
+        """What a command leaves with that was asked for this comparison: that of a difference, else that of what failed.
+
+        Where the golden failed its own counts: nobody can say of the others whether they had to.
+        """
         differs = any(c.verdict == "fail" for c in self.comparisons) or any(t.must_agree and t.flips for t in self.tasks)
-        if self.verdict == "fail" and not differs and any(e.internal for e in self.engines):
-            return ExitCode.INTERNAL
+        failed = {e.name: e.exit_code for e in self.engines if e.exit_code is not None}
+        failures = [failed["vm"]] if "vm" in failed else list(failed.values())
+        if self.verdict == "fail" and not differs and failures:
+            return heaviest(failures)
         return _EXIT_CODES[self.verdict]
 
     def engine(self, name: str) -> EngineRun | None:

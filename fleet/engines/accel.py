@@ -24,7 +24,7 @@ from fleet.engines.accel_counters import static_counters
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import ComparisonFailure, DeviceError, FleetError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.description import load as load_description
@@ -107,7 +107,7 @@ def run_compiled(compiled: AccelProgram, inputs: Mapping[str, np.ndarray], optio
         operation too ("macs.<op id>"), and what the backend counts.
 
     Raises:
-        DeviceError: an illegal instruction, a write outside its destination, a full disk.
+        DeviceError: an illegal instruction. ComparisonFailure: a write outside its destination. FleetError: a full disk.
     """
     check_description(compiled)
     with _workdir(options.workdir) as folder:
@@ -263,7 +263,9 @@ class _Run:
         if 0 < len(commits) < len(segment.calls) and options_expect(self.options, first_seq + len(commits) - 1):
             return commits  # ended at the one that is not the expected one
         if len(commits) != len(segment.calls):
-            raise DeviceError(f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}")
+            raise ComparisonFailure(
+                f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}"
+            )
         self.on_device |= made
         for group in segment.groups:
             for key in group.results if self.options.keep_tensors else ():

@@ -21,7 +21,7 @@ from fleet.core.processes import start
 from fleet.core.scratch import Scratch
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
-from fleet.errors import ModelError
+from fleet.errors import ComparisonFailure, ModelError
 from fleet.frontend.source import SCRIPT, module_statements, parameters
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
@@ -31,6 +31,8 @@ __all__ = ["ENGINE", "CpythonEngine"]
 
 _CHILD = Path(__file__).with_name("_cpython_child.py")
 _MAX_PRINTED = 1 << 20
+_NOT_OF_VALUES = ("ImportError", "ModuleNotFoundError", "MemoryError")
+"""A missing package or too little memory, which says nothing of the model."""
 
 
 class CpythonEngine:
@@ -53,8 +55,8 @@ class CpythonEngine:
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """See `Engine.run`. What the file prints stands in `meta["stdout"]`.
 
-        Raises ModelError when the file fails (with the last line of its traceback), takes too long or returns something else
-        than the program does.
+        Raises ComparisonFailure when the file fails (with the last line of its traceback) or returns something else than the
+        program does, ModelError when it takes too long.
         """
         if not program.source:
             raise ModelError("the program has no Python source", where="cpython", hint="leave engine cpython out")
@@ -142,18 +144,19 @@ def _result(folder: Path, program: Program, status: int) -> dict[str, Any]:
     except (OSError, ValueError):
         tail = (folder / "stderr").read_text(errors="replace").strip().splitlines()
         ended = f"signal {-status}" if status < 0 else f"status {status}"
-        raise ModelError(
+        raise ComparisonFailure(
             f"the process ended with {ended} and left no result{': ' + tail[-1] if tail else ''}", where=where
         ) from None
     if "error" in result:
         line = f":{result['line']}" if result.get("line") else ""
-        raise ModelError(f"running the file fails: {result['error']}", where=f"cpython {program.source_name}{line}")
+        kind = ModelError if str(result["error"]).startswith(_NOT_OF_VALUES) else ComparisonFailure
+        raise kind(f"running the file fails: {result['error']}", where=f"cpython {program.source_name}{line}")
     return result
 
 
 def _outputs(program: Program, found: list[np.ndarray]) -> dict[str, np.ndarray]:
     if len(found) != len(program.outputs) and program.function.sym_name.data != SCRIPT:
-        raise ModelError(f"the file returned {len(found)} values, the program has {len(program.outputs)}", where="cpython")
+        raise ComparisonFailure(f"the file returned {len(found)} values, the program has {len(program.outputs)}", where="cpython")
     types = [v.type for v in program.returned()]
     return {
         name: a if is_tensor(t) else np.asarray(a, numpy_dtype(t)) for name, a, t in zip(program.outputs, found, types, strict=True)

@@ -13,7 +13,7 @@ from fleet.engines.accel import run_accel
 from fleet.engines.base import RunOptions
 from fleet.engines.evidence import Evidence
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import DeviceError
+from fleet.errors import ComparisonFailure, DeviceError
 from fleet.ir.program import Program
 from fleet.isa.codec import decode_binary
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
@@ -47,8 +47,8 @@ def execute_calls(
         watch: told the number, the call and the writes of each that is executed.
 
     Raises:
-        DeviceError: an unknown or (without `commit_refused`) illegal instruction, or one whose semantics write outside its
-            own destination.
+        DeviceError: an unknown or (without `commit_refused`) illegal instruction.
+        ComparisonFailure: one whose semantics write outside its own destination.
     """
     for seq, call in enumerate(calls, first_seq):
         where = f"instruction {seq} ({call.instruction}{', ' + call.ops[-1] if call.ops else ''})"
@@ -92,7 +92,7 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
         at = bisect_right(starts.get(key, []), begin)
         if at == 0 or ends[key][at - 1] < end:
             bank = f" bank {w.bank}" if w.bank else ""
-            raise DeviceError(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
+            raise ComparisonFailure(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
 
 
 def digest_of(writes: Sequence[Write]) -> int:

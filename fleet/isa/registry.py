@@ -1,7 +1,7 @@
 """Finds instruction sets: every entry point of the group `fleet.instruction_sets`, loaded when first asked for.
 
-A plug-in that cannot be loaded breaks nothing but itself: it is left out of `instruction_sets`, with one line on standard error, and
-`broken` says why; looking for one of its devices gives that line too.
+A plug-in that cannot be loaded breaks nothing but itself: it is left out of `instruction_sets`, with one line on standard error.
+`broken` says why, and so does looking for one of its devices.
 """
 
 from __future__ import annotations

@@ -378,6 +378,7 @@ FAULTS = (
         ),
         at="the generated files",
         kind="description and tables",
+        code=2,
     ),
     Fault(
         "graph-storage",

@@ -111,6 +111,7 @@ FAULTS = (
         REGISTERS,
         at="the generated files",
         kind="description and tables",
+        code=2,
     ),
     Fault(
         "rdl-generated",

@@ -1,6 +1,8 @@
 """The orchestration with engines made up for the test: no engine of the project takes part."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ from ir_builder import Net, evaluate, shuffled_sum
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.engines.riscv_emulators.base import EmulationError
+from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.trace import Trace
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir import dialect as d
@@ -99,6 +103,53 @@ def test_an_engine_that_fails_loses_nothing_of_the_others():
     absent = run([VM, Fake("riscv", "riscv", missing="no emulator; pip install fleet[riscv]")])
     assert absent.reasons == ("riscv did not run: no emulator; pip install fleet[riscv]; run `fleet doctor` for the whole picture",)
     assert absent.not_compared[0].what == "riscv"
+
+
+def raising(error: BaseException) -> Callable[[Trace], Trace]:
+    """An engine that fails."""
+
+    def spoil(_trace: Trace) -> Trace:
+        raise error
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("failing", "code"),
+    [
+        ({"spoil": raising(DeviceError("does not fit the device's memory"))}, 2),
+        ({"spoil": raising(MemoryError())}, 2),
+        ({"spoil": raising(OSError(28, "No space left on device"))}, 2),
+        ({"missing": "no emulator"}, 2),
+        ({"spoil": raising(SimulationError("the simulation ended in hang"))}, 1),
+        ({"spoil": raising(EmulationError("crashed on riscv"))}, 1),
+        ({"spoil": lambda t: replace(t, complete=False)}, 1),
+        ({"spoil": raising(ZeroDivisionError())}, 3),
+    ],
+)
+def test_the_exit_code_of_an_engine_that_gives_nothing(failing: dict[str, Any], code: int) -> None:
+    result = run([VM, RISCV, Fake("other", "x", **failing)], ("vm", "other", "riscv"))
+    assert (result.verdict, result.exit_code) == ("fail", code)
+    assert CosimResult.from_json(result.to_json()).exit_code == code
+
+
+def test_the_exit_code_of_several_that_give_nothing() -> None:
+    def code(*errors: BaseException, **vm: Any) -> int:
+        others = [Fake(f"e{i}", "x", spoil=raising(error)) for i, error in enumerate(errors)]
+        engines = [Fake("vm", "vm", **vm), *others]
+        return run(engines, tuple(e.name for e in engines)).exit_code
+
+    refused, hung, bug = DeviceError("no room"), SimulationError("hang"), ZeroDivisionError()
+    assert code(refused, bug) == 3
+    assert code(refused, bug, hung) == 1
+    assert code(hung, spoil=raising(ModelError("index 5 is out of bounds"))) == 2, "the golden failed too"
+
+    def wrong(trace: Trace) -> Trace:
+        trace.tensors["product"] = trace.tensors["product"] + 1
+        return trace
+
+    different = run([VM, Fake("riscv", "riscv", spoil=wrong), Fake("other", "x", spoil=raising(refused))], ("vm", "riscv", "other"))
+    assert different.exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from fleet.engines.onnxruntime.session import Session
 from fleet.engines.registry import GROUP
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import ComparisonFailure, DeviceError, FleetError
 from fleet.frontend.onnx.load import load
 from fleet.ir.program import Program
 from fleet.llm.models import build_model
@@ -230,7 +230,7 @@ def test_what_onnxruntime_refuses_or_fails_on_is_one_line(tmp_path: Path) -> Non
     assert "\n" not in str(caught.value)
     taken = model([node("Gather", ["x", "i"], ["y"])], {"x": ("float32", 2), "i": ("int64", 3)}, ["y"])
     given = {**x, "i": np.asarray([0, 1, 7])}
-    with pytest.raises(DeviceError, match="fails on these values"):
+    with pytest.raises(ComparisonFailure, match="fails on these values"):
         ENGINE.run(load(saved(taken, tmp_path), {}, given), given, RunOptions())
 
 

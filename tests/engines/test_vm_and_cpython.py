@@ -15,7 +15,7 @@ from fleet.engines.cpython import CpythonEngine
 from fleet.engines.registry import engine_names, engines, find_engine
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM_ENGINE
-from fleet.errors import ModelError, SetupError, SourceError
+from fleet.errors import ComparisonFailure, ModelError, SetupError, SourceError
 from fleet.frontend.source import load
 from fleet.targets.bytecode import VM, ByteCodeConverter
 
@@ -99,9 +99,16 @@ def test_the_vm_does_not_touch_the_terminal(case, capfd) -> None:
 )
 def test_a_file_that_fails_is_one_clear_line(case, statement: str, says: str) -> None:
     program, inputs = case
-    with pytest.raises(ModelError, match=says) as caught:
+    with pytest.raises(ComparisonFailure, match=says) as caught:
         CPYTHON.run(changed(program, TEXT.replace("print(n)", statement)), inputs, RunOptions())
     assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize("statement", ["import no_such_module", "raise MemoryError"])
+def test_a_file_that_lacks_a_package_or_memory_is_bad_input(case, statement: str) -> None:
+    program, inputs = case
+    with pytest.raises(ModelError, match="running the file fails"):
+        CPYTHON.run(changed(program, TEXT.replace("print(n)", statement)), inputs, RunOptions())
 
 
 def test_a_file_that_hangs_is_ended_with_its_children(case, tmp_path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.errors import DeviceError, FleetError
+from fleet.errors import ComparisonFailure, DeviceError, FleetError
 
 __all__ = ["LEVELS", "Session", "level_of"]
 
@@ -69,11 +69,11 @@ class Session:
         return [str(i.name) for i in self._session.get_inputs()]
 
     def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The outputs of these names. Raises DeviceError where a node fails on these values."""
+        """The outputs of these names. Raises ComparisonFailure where a node fails on these values."""
         try:
             found: list[Any] = self._session.run(list(names), dict(inputs))
         except _causes() as error:
-            raise DeviceError(f"onnxruntime fails on these values: {_line(error)}", where=self.where) from error
+            raise ComparisonFailure(f"onnxruntime fails on these values: {_line(error)}", where=self.where) from error
         return {name: np.asarray(array) for name, array in zip(names, found, strict=True)}
 
 

@@ -8,16 +8,19 @@ from typing import Protocol
 
 import numpy as np
 
-from fleet.errors import FleetError
+from fleet.errors import ExitCode, FleetError
 from fleet.targets.riscv.elf import Image
 
 
 class EmulationError(FleetError):
-    """The program did not reach its end. `symbol` is the function in which it stopped, `pc` the address of the instruction.
+    """The program did not reach its end, which the golden did.
 
+    `symbol` is the function in which it stopped, `pc` the address of the instruction.
     `address` is the data address of a bad access, None where there is none; `trapped` tells an illegal instruction or a
     breakpoint (which generated code uses to stop itself).
     """
+
+    exit_code = ExitCode.DIFFERS
 
     def __init__(
         self,

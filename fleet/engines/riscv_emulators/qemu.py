@@ -18,7 +18,7 @@ from fleet.core.processes import Child, start
 from fleet.core.scratch import Scratch
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, Calls
-from fleet.errors import FleetError, SetupError
+from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.targets.riscv.elf import Image
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
@@ -70,7 +70,7 @@ class QemuEmulator:
     def map(self, address: int, size: int, *, writable: bool) -> None:
         """See `base.Emulator`; everything is writable."""
         if address < CODE_BASE or (address + size > _BOOT and address < _BOOT + 0x10_0000):
-            raise EmulationError(f"cannot map {size} bytes at {address:#x}", where="qemu")
+            raise DeviceError(f"cannot map {size} bytes at {address:#x}", where="qemu")
         self._ranges.append((address, size))
         os.ftruncate(self._memory, max(os.fstat(self._memory).st_size, address + size - CODE_BASE))
 
@@ -82,7 +82,7 @@ class QemuEmulator:
             try:
                 done += os.pwrite(self._memory, view[done : done + (1 << 28)], address - CODE_BASE + done)
             except OSError as error:
-                raise EmulationError(f"cannot fill memory ({error.strerror})", where="qemu", hint="free space") from error
+                raise DeviceError(f"cannot fill memory ({error.strerror})", where="qemu", hint="free space") from error
 
     def read(self, address: int, size: int) -> bytes:
         """See `base.Emulator`."""

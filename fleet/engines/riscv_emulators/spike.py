@@ -18,7 +18,7 @@ from fleet.core.scratch import Scratch
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, TOHOST
 from fleet.engines.riscv_emulators.host_memory import BOOT_PLACE, HostMemory
-from fleet.errors import SetupError
+from fleet.errors import DeviceError, SetupError
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import CODE_BASE
 
@@ -56,7 +56,7 @@ class SpikeEmulator(HostMemory):
         """See `base.Emulator`."""
         super().map(address, size, writable=writable)
         if sum(map(len, self._parts.values())) > _MOST:
-            raise EmulationError(f"more than {_MOST >> 20} MiB of memory", where="spike", hint="use unicorn or qemu")
+            raise DeviceError(f"more than {_MOST >> 20} MiB of memory", where="spike", hint="use unicorn or qemu")
 
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
         """See `base.Emulator`; the limit is one of time, and nothing is told while it runs."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.counting import SHARED, BlockCounter
-from fleet.errors import FleetError, SetupError
+from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.targets.riscv.elf import PF_W, PF_X, Image
 from fleet.targets.riscv.isa import Isa
 
@@ -140,14 +140,14 @@ class UnicornEmulator:
         try:
             memory = mmap.mmap(-1, size)
         except OSError as error:
-            raise EmulationError(
+            raise DeviceError(
                 f"cannot allocate {size >> 20} MiB ({error.strerror})", where="unicorn", hint="use a smaller batch"
             ) from error
         pointer = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
         try:
             self._machine.mem_map_ptr(address, size, rights, pointer)
         except self._u.UcError as error:
-            raise EmulationError(f"cannot map {size} bytes at {address:#x} ({error})", where="unicorn") from error
+            raise DeviceError(f"cannot map {size} bytes at {address:#x} ({error})", where="unicorn") from error
         bisect.insort(self._memory, (address, memory), key=lambda entry: entry[0])
 
     def _find(self, address: int, size: int) -> tuple[mmap.mmap, int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fleet.core.processes import run
 from fleet.core.scratch import Scratch
-from fleet.errors import FleetError, SetupError
+from fleet.errors import ComparisonFailure, FleetError, SetupError
 
 __all__ = ["GENERATION", "PIPELINE", "lower", "missing", "optimise", "tools"]
 
@@ -96,7 +96,7 @@ def _tools() -> tuple[str, str]:
 def optimise(text: str, passes: Sequence[str] = ()) -> str:
     """What mlir-opt makes of a module: parsed, verified, run through `passes`, printed.
 
-    Raises SetupError without mlir-opt, FleetError where it refuses.
+    Raises SetupError without mlir-opt, ComparisonFailure where it refuses.
     """
     pipeline = [f"--pass-pipeline=builtin.module({','.join(passes)})"] if passes else []
     return _run([_tools()[0], *pipeline], text)
@@ -119,5 +119,5 @@ def _run(command: Sequence[str], text: str) -> str:
         if done.returncode:
             lines = [line.replace(str(source), "export") for line in done.stderr.splitlines() if "error:" in line]
             reason = lines[0] if lines else f"it ended with {done.returncode}"
-            raise FleetError(f"{name} refuses the export: {reason}", where="MLIR", hint="this is a bug of fleet's export")
+            raise ComparisonFailure(f"{name} refuses the export: {reason}", where="MLIR", hint="this is a bug of fleet's export")
         return target.read_text()

@@ -14,7 +14,7 @@ from mvm_devices import make_device
 
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import DeviceError
+from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.isa.digest import HBM_PORT_0, ONCHIP, mix
 from fleet.isa.hbm0923 import INSTRUCTION_SET
@@ -181,7 +181,7 @@ def test_a_stray_write_among_many_is_found(memory: MappedMemory) -> None:
             return writes
 
     odd = replace(SET, instructions={**SET.instructions, "dat2hbm": Stray})
-    with pytest.raises(DeviceError, match=r"writes bytes \[0x2147, 0x2151\) of hbm outside its destination"):
+    with pytest.raises(ComparisonFailure, match=r"writes bytes \[0x2147, 0x2151\) of hbm outside its destination"):
         list(execute_calls(odd, SMALL, memory, [Call("dat2hbm", o.encode(SMALL))], 0))
 
 

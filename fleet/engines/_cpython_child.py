@@ -132,12 +132,16 @@ def _without_handlers(statement: ast.Try) -> None:
     statement.handlers = [ast.copy_location(handler, statement)]
 
 
+class RefusedError(Exception):
+    """The file is not run."""
+
+
 def _refuse_calls(statement: ast.FunctionDef) -> None:
     """A default that the front end could not evaluate must not be evaluated here."""
     spec = statement.args
     for default in (*spec.defaults, *spec.kw_defaults):
         if default is not None and any(isinstance(node, ast.Call) for node in ast.walk(default)):
-            raise ValueError(f"line {default.lineno}: a default of {statement.name} is a call, which would run before the model")
+            raise RefusedError(f"line {default.lineno}: a default of {statement.name} is a call, which would run before the model")
 
 
 def _store(job: dict[str, Any], folder: Path, outputs: list[Any], variables: dict[str, Any]) -> dict[str, Any]:

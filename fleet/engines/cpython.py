@@ -31,8 +31,8 @@ __all__ = ["ENGINE", "CpythonEngine"]
 
 _CHILD = Path(__file__).with_name("_cpython_child.py")
 _MAX_PRINTED = 1 << 20
-_NOT_OF_VALUES = ("ImportError", "ModuleNotFoundError", "MemoryError")
-"""A missing package or too little memory, which says nothing of the model."""
+_NOT_OF_VALUES = ("ImportError", "ModuleNotFoundError", "MemoryError", "RefusedError")
+"""A missing package, too little memory, a file that is not run: errors that say nothing of the values."""
 
 
 class CpythonEngine:

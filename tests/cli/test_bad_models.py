@@ -129,7 +129,7 @@ def test_a_model_file_can_run_no_code(tmp_path: Path, fleet: Fleet, refused: Ref
     default = f"import numpy as np\n\n\ndef g(x, y=open({marker!r}, 'w')):\n    return x + y\n\n\n"
     (tmp_path / "d.py").write_text(f'{default}def f(x: "float32[N, 4]"):\n    return g(x, 1)\n')
     ran = fleet("cosim", "d.py:f", "--engines", "vm,cpython")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "a default of g is a call" in ran.out
     assert not (tmp_path / "pwned").exists()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import fleet
 from fleet.core.scratch import Scratch
 
 _HOLD = """
@@ -21,6 +23,18 @@ scratch = Scratch("streams", Path(sys.argv[1]))
 print(scratch.path, flush=True)
 time.sleep(100)
 """
+
+
+def test_every_temporary_folder_of_fleet_is_one() -> None:
+    """Others stay where a process is killed."""
+    package = Path(fleet.__file__).parent
+    others = [
+        f"{path.relative_to(package)}:{number}"
+        for path in sorted(package.rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"\b(TemporaryDirectory|mkdtemp)\b", line) and path.name != "scratch.py"
+    ]
+    assert others == []
 
 
 def test_it_is_removed_at_the_end(tmp_path: Path) -> None:

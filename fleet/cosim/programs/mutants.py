@@ -13,7 +13,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from fleet.core.processes import run
+from fleet.core.scratch import Scratch
 from fleet.cosim.mutation.mutant import Mutant, identified
 from fleet.cosim.mutation.python_hook import environment
 from fleet.cosim.mutation.python_sites import Change, changes
@@ -92,9 +93,7 @@ def look(change: Change | None, file: str, expected: Path, programs: int = PROGR
     )
     command = [sys.executable, "-W", "ignore", "-m", "fleet.cosim.programs.mutants", "--child", str(expected), str(programs)]
     try:
-        done = subprocess.run(
-            command, env=variables, cwd=ROOT, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        )  # fmt: skip
+        done = run(command, env=variables, cwd=ROOT, timeout=_PATIENCE_S)
     except subprocess.TimeoutExpired:
         return f"does not end in {_PATIENCE_S:g} s"
     if done.returncode == 0:
@@ -135,8 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = [m for m in there.mutants if m.id in given.only.split(",")]
     print(f"{len(there.mutants):,} mutants in {len(FILES)} files, {len(reached):,} in lines that programs reach", flush=True)
     found = 0
-    with tempfile.TemporaryDirectory(prefix="fleet-mutants-") as folder:
-        expected = Path(folder) / "expected.json"
+    with Scratch("mutants") as folder:
+        expected = folder / "expected.json"
         outcome_list = [o for n in range(0, given.programs, 10) for o in outcomes(Order(SEED, n, 10, (), ()))]
         expected.write_text(json.dumps([[o.kind, o.cause] for o in outcome_list]), encoding="utf-8")
         if how := look(None, "", expected, given.programs):

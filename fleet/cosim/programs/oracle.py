@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, cast
 
 import numpy as np
 
+from fleet.core.scratch import Scratch
 from fleet.cosim._comparisons import Session
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.programs.drawing import FUNCTION
@@ -64,14 +63,14 @@ class Oracle:
     """Compares programs; use it as a context manager, for it has a folder."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="fleet-programs-")
-        self._path = Path(self._folder.name) / "model.py"
+        self._scratch = Scratch("programs")
+        self._path = self._scratch.path / "model.py"
 
     def __enter__(self) -> Oracle:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._folder.cleanup()
+        self._scratch.close()
 
     def compare(self, model: Model) -> Outcome:
         """CPython first, then the golden, then the model's engines."""
@@ -132,7 +131,7 @@ class Oracle:
         found = RISCV.run(program, inputs, RunOptions())
         if not self._bits(golden, found):
             return ""
-        session = Session(program, inputs, golden, {}, Path(self._folder.name))
+        session = Session(program, inputs, golden, {}, self._scratch.path)
         comparison, _ = session.against_golden(golden, found)
         return "" if comparison.verdict == "pass" else "; ".join(comparison.reasons)
 

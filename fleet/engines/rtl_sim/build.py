@@ -10,7 +10,6 @@ import platform
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from typing import Literal
 
 from fleet.core.notice import notice
 from fleet.core.processes import start
+from fleet.core.scratch import Scratch
 from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
@@ -242,9 +242,8 @@ def _stored(folder: Path, key: str) -> Path | None:
         return _checked(folder, key)
     except BrokenSealError as error:
         notice(f"{folder}: the stored simulation is not what was built: {error}; building it again")
-        aside = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=folder.parent))
-        os.replace(folder, aside)  # at once: nobody finds half of it
-        shutil.rmtree(aside, ignore_errors=True)
+        with Scratch("stale", folder.parent) as aside:
+            os.replace(folder, aside / key)  # at once: nobody finds half of it
         return None
 
 

@@ -124,16 +124,29 @@ def _affine(op: Operation, program: Program) -> Chain | None:
 
 
 def _biased(op: Operation, program: Program) -> Chain | None:
-    if isinstance(op, d.AddOp):
-        for value, other in _sides(op):
-            name = weight_name(other, program)
-            inner = None if name is None else _used_once(value, _matmul, program)
-            if inner is None or not inner.plain or inner.bias is not None or inner.residual is not None:
-                continue
-            if shape_of(other.type) in _bias_shapes(value) and not unstorable(program, other):
-                return replace(inner.then(op), bias=name)
+    if not isinstance(op, d.AddOp):
+        return _matmul(op, program)
+    if (found := _bias(op, program)) is None:
         return None
-    return _matmul(op, program)
+    product, bias = found
+    return None if unstorable(program, bias) else replace(product.then(op), bias=weight_name(bias, program))
+
+
+def _bias(op: d.AddOp, program: Program) -> tuple[Chain, SSAValue] | None:
+    """The product to which `op` adds one number a channel, and these numbers: a weight."""
+    for value, other in _sides(op):
+        inner = None if weight_name(other, program) is None else _used_once(value, _matmul, program)
+        if inner is None or not inner.plain or inner.bias is not None or inner.residual is not None:
+            continue
+        if shape_of(other.type) in _bias_shapes(value):
+            return inner, other
+    return None
+
+
+def unstorable_bias(op: Operation, program: Program) -> str | None:
+    """Why the device cannot hold the bias that `op` adds to a product; None where it can, or where `op` adds no bias."""
+    found = _bias(op, program) if isinstance(op, d.AddOp) else None
+    return None if found is None else unstorable(program, found[1])
 
 
 def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:

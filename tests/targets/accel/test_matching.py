@@ -62,6 +62,19 @@ def test_residual_on_either_side(swap: bool, cls: type[d.BinaryOp]) -> None:
     assert next(compiled(program).calls).fields["mvm_res_mode"] == (2 if cls is d.MulOp else 0)
 
 
+@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e6])
+@pytest.mark.parametrize("operands", [("m", "b"), ("b", "m")])
+def test_a_bias_that_fp16_cannot_hold_is_the_reason(value: float, operands: tuple[str, str]) -> None:
+    bias = rand(2, C)
+    bias[7] = value
+    g = Graph({"x": (N, C)}, {"w": rand(1, C, C), "b": bias})
+    g.binary(d.MatmulOp, "m", "x", "w", (N, C))
+    g.binary(d.AddOp, "a", *operands, (N, C))
+    program = g.done("a")
+    assert groups(program) == [(("m",), "mvm")]
+    assert compiled(program).missed == {"a": "weight 'b' has NaN, an infinity or a number beyond FP16 (65504)"}
+
+
 def test_bias_on_the_left_and_relu_of_a_lone_product() -> None:
     g = graph()
     g.binary(d.MatmulOp, "m", "x", "w", (N, C))

@@ -11,7 +11,7 @@ from fleet.ir.program import Program
 from fleet.isa.contract import Call, Device
 from fleet.isa.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
 from fleet.isa.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
-from fleet.isa.hbm0923.matching import unstorable
+from fleet.isa.hbm0923.matching import unstorable, unstorable_bias
 from fleet.isa.hbm0923.operands import PIXEL_BYTES
 from fleet.isa.lowering import EmitContext, Match, Missed
 
@@ -43,7 +43,7 @@ class ElementwisePattern:
             return None
         reason = no_feature(*op.operands, *op.results)
         if reason is None and not same_shapes(*op.operands):
-            reason = "one side is broadcast, the device takes two tensors of one shape"
+            reason = unstorable_bias(op, program) or "one side is broadcast, the device takes two tensors of one shape"
         inputs = activations(program, *op.operands)
         if reason is None and not inputs:
             reason = "both sides are weights"

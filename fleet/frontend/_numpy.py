@@ -125,7 +125,18 @@ def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[
         dtypes = loop_types(ufunc.__name__, ufunc, [emitter(ev).type_of(node, v) for v in operands])
     except InferenceError as error:
         ev.fail("F401", node, str(error))
-    return [convert(ev, node, v, t) for v, t in zip(operands, dtypes, strict=False)]
+    return [_widened(ev, node, v, t) for v, t in zip(operands, dtypes, strict=False)]
+
+
+def _widened(ev: Evaluator, node: ast.AST, value: Operand, dtype: np.dtype) -> Tensor:
+    """An operand in the dtype of a ufunc's loop.
+
+    Integers times 1: what a cast gives lies in memory as its operand does, what a ufunc gives in C order where the operand is
+    broadcast, and a later sum adds in the order of memory.
+    """
+    if isinstance(value, Tensor) and len(value.shape) > 1 and value.dtype.kind in "biu" and dtype.kind == "f":
+        return elementwise(ev, node, "mul", value, emitter(ev).filled(node, (), 1.0, dtype))
+    return convert(ev, node, value, dtype)
 
 
 def _binary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -290,6 +301,15 @@ def _ptp(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return elementwise(ev, node, "sub", *parts)
 
 
+def _average(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """np.average without weights: a mean, but NumPy divides the operand's size by the result's."""
+    x = array(ev, node, args["a"])
+    axes = axes_of(ev, node, len(x.shape), args.get("axis"))
+    if any(d == 0 for i, d in enumerate(x.shape) if i not in axes):
+        ev.fail("F305", node, f"average of {words(x)} has no elements, which NumPy refuses", "np.mean takes it")
+    return emit(ev, node, "mean", [x], axes=axes, keepdims=keeps(ev, node, args))
+
+
 def _count_nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     x = x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, Number(0))
@@ -438,8 +458,7 @@ def whole(ev: Evaluator, node: ast.AST, number: bool | int | float, dtype: np.dt
 
 _HANDLERS: Mapping[str, Handler] = {
     "binary": _binary, "logical_xor": _logical_xor, "shift": _shift, "unary": _unary,
-    "square": _square, "reciprocal": _reciprocal, "isinf": _isinf,
-    "isfinite": _isfinite,
+    "square": _square, "reciprocal": _reciprocal, "isinf": _isinf, "isfinite": _isfinite, "average": _average,
     "round": _round, "clip": _clip, "where": _where, "reduce": _reduce, "var": variance, "std": _std, "ptp": _ptp,
     "count_nonzero": _count_nonzero, "norm": _norm, "arg": _arg, "cumsum": _cumsum, "matmul": _matmul, "dot": _dot,
     "inner": _inner, "outer": _outer, "einsum": _einsum,

@@ -42,11 +42,11 @@ _KEEP = ("keepdims",)
 _SHAPE = ("shape", "dtype")
 _REDUCTIONS = {
     "sum": "reduce_sum", "prod": "reduce_prod", "max": "reduce_max", "amax": "reduce_max", "min": "reduce_min",
-    "amin": "reduce_min", "any": "reduce_any", "all": "reduce_all", "mean": "mean", "average": "mean",
+    "amin": "reduce_min", "any": "reduce_any", "all": "reduce_all", "mean": "mean",
 }  # fmt: skip
 
 _SHARED: Mapping[str, Signature] = {
-    **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in _REDUCTIONS.items() if n not in ("amax", "amin", "average")},
+    **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in _REDUCTIONS.items() if n not in ("amax", "amin")},
     "var": Signature("var", _AXIS, 1, ("keepdims", "ddof")),
     "std": Signature("std", _AXIS, 1, ("keepdims", "ddof")),
     "argmax": Signature("arg:argmax", _AXIS, 1, _KEEP),
@@ -73,6 +73,7 @@ FUNCTIONS: Mapping[str, Signature] = {
         **{n: Signature(f"unary:{op}", ("x",), 1) for n, op in UNARY.items()},
         **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in _REDUCTIONS.items()},
         **_SHARED,
+        "average": Signature("average", _AXIS, 1, _KEEP),
         **{n: Signature(n, ("x",), 1) for n in ("trunc", "deg2rad", "rad2deg")},
         "heaviside": Signature("heaviside", ("x1", "x2"), 2),
         **{n: Signature(f"reduce:{op}", _AXIS, 1, _KEEP) for n, op in (("nanmax", "nan_max"), ("nanmin", "nan_min"))},

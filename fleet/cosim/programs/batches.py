@@ -46,13 +46,14 @@ class Batch:
     """Counts of a batch, or sums of several.
 
     accepted: compared and agreed, or differing. refused: of programs that CPython runs, by code. wrong: that CPython refuses, as
-    fleet does. engines: name -> programs that agreed on it.
+    fleet does. engines: name -> programs that agreed on it. reordered: of those accepted, agreed only with sums in C order.
     """
 
     accepted: int = 0
     refused: Counter[str] = field(default_factory=Counter[str])
     wrong: int = 0
     statements: int = 0
+    reordered: int = 0
     engines: Counter[str] = field(default_factory=Counter[str])
     account: Account = field(default_factory=Account)
     failures: list[Failure] = field(default_factory=list[Failure])
@@ -67,6 +68,7 @@ class Batch:
         self.accepted += other.accepted
         self.wrong += other.wrong
         self.statements += other.statements
+        self.reordered += other.reordered
         self.refused.update(other.refused)
         self.engines.update(other.engines)
         self.account.add(other.account)
@@ -111,6 +113,7 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
         return
     found.accepted += 1
     found.statements += len(drawn.lines) if drawn is not None else 1
+    found.reordered += outcome.reordered
     found.engines.update(outcome.engines)
     if outcome.kind == "differs":
         found.failures.append(Failure(number, signature(model, outcome), outcome.said, model))

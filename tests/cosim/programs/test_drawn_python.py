@@ -14,6 +14,7 @@ from fleet.cosim.programs.bins import BINS, Account, aims
 from fleet.cosim.programs.devices import draw_device_program
 from fleet.cosim.programs.drawing import draw_program
 from fleet.cosim.programs.fuzz import fuzz, load_state
+from fleet.cosim.programs.memory_order import in_c_order
 from fleet.cosim.programs.oracle import Model, Oracle, by_cpython, difference
 from fleet.cosim.programs.shrinking import shrink
 from fleet.cosim.programs.stored import find_programs, load_program, save_program
@@ -124,11 +125,39 @@ def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch
         assert oracle.compare(again).kind == "agreed"
 
 
+def test_sums_may_differ_by_the_order_of_memory_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`np.tile` keeps no order of axes in memory, which the golden cannot know; a sum that is wrong in its last digit is found."""
+    arrays = {"a": np.random.default_rng(1).standard_normal((17, 5, 3)).astype(np.float32)}
+    text = "import numpy as np\n\n\ndef forward(a: 'float32[17, 5, 3]'):\n    v0 = np.tile(a.T, 2).mean()\n    return v0\n"
+    with Oracle() as oracle:
+        outcome = oracle.compare(Model(text, arrays))
+        assert (outcome.kind, outcome.reordered) == ("agreed", True), outcome
+        right = operators.OPERATORS["mean"]
+        monkeypatch.setitem(operators.OPERATORS, "mean", lambda info: lambda x: np.nextafter(right(info)(x), np.float32(9)))
+        assert oracle.compare(Model(text, arrays)).kind == "differs"
+
+
+def test_operands_of_sums_are_copied_into_c_order() -> None:
+    a = np.broadcast_to(np.arange(3.0), (2, 3)).T
+    source = in_c_order("import numpy as np\ndef forward(a):\n    return a.sum(), np.einsum('ij->', a), a.T @ a, np.linalg.norm(a)")
+    assert source.count("_in_c_order(") == 6, source
+    found, expected = by_cpython(source, {"a": a}), [a.sum(), a.sum(), a.T @ a, np.linalg.norm(a)]
+    assert all(np.allclose(x, y) for x, y in zip(found, expected, strict=True))
+
+
 def test_what_cpython_refuses_is_refused() -> None:
-    """A NumPy scalar has no method dot."""
+    """A NumPy scalar has no method dot; an average of no elements divides by their number."""
     arrays = {"a": np.arange(3.0)}
     with Oracle() as oracle:
-        for text, kind, cause in (("a.dot(a)", "agreed", ""), ("a[0].dot(a[1])", "refused", "F206"), ("a[3]", "refused", "F306")):
+        for text, kind, cause in (
+            ("a.dot(a)", "agreed", ""),
+            ("a[0].dot(a[1])", "refused", "F206"),
+            ("a[3]", "refused", "F306"),
+            ("np.average(a[:, None][:, :0], axis=1)", "agreed", ""),
+            ("np.average(a[:0, None], axis=1)", "refused", "F305"),
+            ("np.average(a[:0, None], axis=-1, keepdims=True)", "refused", "F305"),
+            ("np.average(a[:0, None], axis=0)", "agreed", ""),
+        ):
             source = f"import numpy as np\n\n\ndef forward(a: 'float64[3]'):\n    v0 = {text}\n    return v0\n"
             outcome = oracle.compare(Model(source, arrays))
             assert (outcome.kind, outcome.cause) == (kind, cause), outcome

@@ -1,0 +1,83 @@
+"""Programs whose sums do not depend on how arrays lie in memory.
+
+NumPy adds in the order of memory, so the last digits of a sum of floats depend on strides: `np.sort` of a transposed array keeps
+its axes' order in memory, `np.tile` does not, and a copy of a broadcast array has its repeated axis innermost. None of it is part
+of what a function means, and the IR has no strides. Where only the bits of results differ, both sides therefore run again with
+every operand of a sum copied into C order; then every bit must agree.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fleet.targets.bytecode.hints import DispatchInfo
+from fleet.targets.bytecode.operators import OPERATORS, Kernel, Operator
+
+__all__ = ["IN_C_ORDER", "SUMS", "in_c_order"]
+
+SUMS: Mapping[str, int] = {
+    **dict.fromkeys(("sum", "prod", "mean", "average", "std", "var", "nansum", "nanmean", "cumsum", "trace", "norm"), 1),
+    **dict.fromkeys(("dot", "vdot", "inner", "matmul", "einsum"), 2),
+}
+"""NumPy's functions and methods that add floats -> how many operands they have, at most."""
+_OURS = ("reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum")
+_COPY = "_in_c_order"
+
+
+def _copied(value: Any) -> Any:
+    return np.array(value, order="C") if isinstance(value, np.ndarray) and value.ndim else value
+
+
+def _ordered(name: str) -> Operator:
+    def made(info: DispatchInfo) -> Kernel:
+        kernel = OPERATORS[name](info)
+        return lambda *values: kernel(*map(_copied, values))
+
+    return made
+
+
+IN_C_ORDER: Mapping[str, Operator] = {name: _ordered(name) for name in _OURS}
+"""The golden's operators that add floats."""
+
+
+def in_c_order(source: str) -> str:
+    """The source with operands of sums copied."""
+    tree = _Copies().visit(ast.parse(source))
+    helper = f"def {_COPY}(v):\n    return np.array(v, order='C') if isinstance(v, np.ndarray) and v.ndim else v\n"
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helper
+
+
+class _Copies(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """`np.sum(x)` and `x.sum()`."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in SUMS:
+            count = SUMS[node.func.attr]
+            if not _is_numpy(node.func.value):
+                node.func.value, count = _copy(node.func.value), count - 1
+            node.args = [_copy(a) if i < count + _is_text(node.args[0]) else a for i, a in enumerate(node.args)]
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        """`x @ y`."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.MatMult):
+            node.left, node.right = _copy(node.left), _copy(node.right)
+        return node
+
+
+def _copy(e: ast.expr) -> ast.expr:
+    return e if _is_text(e) else ast.Call(ast.Name(_COPY, ast.Load()), [e], [])
+
+
+def _is_text(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and isinstance(e.value, str)
+
+
+def _is_numpy(e: ast.expr) -> bool:
+    """`np`, or `np.linalg`."""
+    return (isinstance(e, ast.Name) and e.id == "np") or (isinstance(e, ast.Attribute) and e.attr == "linalg")

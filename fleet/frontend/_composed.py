@@ -128,7 +128,10 @@ def _diff(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if not x.shape:
         ev.fail("F305", node, f"diff of {words(x)}", "it takes arrays of rank 1 or more")
     axis = axis_of(ev, node, len(x.shape), args.get("axis", Number(-1)))
-    for _ in range(ev.integer(node, args.get("n", Number(1)), "n")):
+    order = ev.integer(node, args.get("n", Number(1)), "n")
+    if order < 0:
+        ev.fail("F703", node, f"diff of order {order}", "the order must not be negative")
+    for _ in range(order):
         ev.step(node)
         size = x.shape[axis]
         if size < 0:

@@ -44,7 +44,10 @@ def canonical(subscripts: str, ranks: Sequence[int]) -> str:
 
 
 def result_shape(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape of the result. Raises InferenceError. A dimension of 1 stretches, as everywhere in NumPy's einsum."""
+    """The shape of the result. Raises InferenceError. A dimension of 1 stretches beside another array's.
+
+    Not beside its own array's: NumPy refuses a diagonal of (1, 3), and reads what is not there of (0, 1).
+    """
     if not _EXPLICIT.fullmatch(subscripts):
         raise InferenceError(f'einsum "{subscripts}": expected letters, commas and one "->"')
     left, _, right = subscripts.partition("->")
@@ -56,6 +59,9 @@ def result_shape(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[in
         if len(term) != len(shape):
             raise InferenceError(f'einsum "{subscripts}": term {term or "(empty)"} for an array of shape {shape_words(shape)}')
         for letter, size in zip(term, shape, strict=True):
+            alike = {n for c, n in zip(term, shape, strict=True) if c == letter and n >= 0}
+            if len(alike) > 1:
+                raise InferenceError(f'einsum "{subscripts}": {letter} is {" and ".join(map(str, sorted(alike)))} in one array')
             known = sizes.get(letter, 1)
             joined = size if known == 1 else known if size == 1 else unify(known, size)
             if joined is None:

@@ -6,17 +6,24 @@ The seed is the date's, or `FLEET_FUZZ_SEED`; it is printed. What differs is shr
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from fleet.cosim.mutation.survivors import load_survivors
 from fleet.cosim.programs.batches import ENGINES
 from fleet.cosim.programs.fuzz import State, fuzz
+from fleet.cosim.programs.mutants import ROOT, SURVIVORS
 
 QUICK_SEED, QUICK_PROGRAMS = 2024, 250
 NIGHTLY_PROGRAMS, NIGHTLY_SECONDS = 100_000, 3600.0
 MOST_REFUSED, LEAST_MET = 0.15, 0.95
+NIGHTLY_MUTANTS, WEEKLY_MUTANTS, SUNDAY = 20, 100, 6
+LEAST_FOUND = 0.7
+"""Of so few, of which some will be equivalent and not known to be."""
 SETTLED = 20_000
 """Before, it is still being found out which bins are refused."""
 
@@ -60,3 +67,23 @@ def test_a_long_run(request: pytest.FixtureRequest, capsys: pytest.CaptureFixtur
     met, of = state.sums.account.share
     if state.sums.accepted >= NIGHTLY_PROGRAMS:
         assert met >= LEAST_MET * of
+
+
+@pytest.mark.nightly
+def test_mutants_of_the_front_end(capsys: pytest.CaptureFixture[str]) -> None:
+    """A few of the day, every Sunday more: of what is not equivalent the programs must find most."""
+    today = datetime.now(UTC).date()
+    count = WEEKLY_MUTANTS if today.weekday() == SUNDAY else NIGHTLY_MUTANTS
+    command = (sys.executable, "-W", "ignore", "-m", "fleet.cosim.programs.mutants", "--count", str(count), "--seed")
+    done = subprocess.run((*command, str(today.toordinal())), cwd=ROOT, capture_output=True, text=True, check=False)
+    with capsys.disabled():
+        print(f"\n{done.stdout}")
+    assert done.returncode in {0, 1}, done.stdout[-2000:] + done.stderr[-2000:]
+    found, holes = done.stdout.count("\nfound "), done.stdout.count("\nSURVIVED ")
+    assert found >= LEAST_FOUND * (found + holes), f"{' '.join(command[3:])} {today.toordinal()}\n{done.stdout[-6000:]}"
+
+
+def test_the_list_of_survivors_can_be_read() -> None:
+    for judged in load_survivors(SURVIVORS).values():
+        file, _, name = judged.test.partition("::")
+        assert not judged.test or f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{judged.id}: no {judged.test}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fleet.cosim.programs.bins import BINS, Account
@@ -46,7 +47,7 @@ class Batch:
     """Counts of a batch, or sums of several.
 
     accepted: compared and agreed, or differing. refused: of programs that CPython runs, by code. wrong: that CPython refuses, as
-    fleet does. engines: name -> programs that agreed on it. reordered: of those accepted, agreed only with sums in C order.
+    fleet does. engines: name -> programs that agreed on it. reordered: of those accepted, agreed only with operands in C order.
     """
 
     accepted: int = 0
@@ -88,11 +89,16 @@ def run_batch(order: Order, oracle: Oracle) -> Batch:
     return found
 
 
-def outcomes(order: Order) -> list[Outcome]:
-    """Of each program by itself, on CPython and the golden alone."""
-    with Oracle() as oracle:
-        drawn = (draw_program((order.seed, n), order.wanted) for n in range(order.first, order.first + order.count))
-        return [oracle.compare(Model(d.source, d.inputs)) for d in drawn]
+def outcomes(seed: int, numbers: Iterable[int]) -> Iterator[tuple[str, Outcome]]:
+    """Source and outcome of each program, on CPython and the golden alone."""
+    gc.disable()
+    try:
+        with Oracle() as oracle:
+            for number in numbers:
+                drawn = draw_program((seed, number), ())
+                yield drawn.source, oracle.compare(Model(drawn.source, drawn.inputs, drawn.weights))
+    finally:
+        gc.enable()
 
 
 def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
@@ -101,7 +107,7 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     else:
         drawn = draw_program((order.seed, number), order.wanted, order.avoided)
         engines = tuple(e for e in ("interp", "riscv") if e in order.engines and number % EVERY[e] == 0 and not drawn.wrong)
-        model = Model(drawn.source, drawn.inputs, engines=engines)
+        model = Model(drawn.source, drawn.inputs, drawn.weights, engines)
     outcome = oracle.compare(model)
     if drawn is not None:
         _account(drawn, outcome, found)

@@ -14,13 +14,14 @@ from fleet.cosim.programs.hand import MOST_ELEMENTS, Hand, Known, Redraw
 from fleet.cosim.programs.operations import EXPRESSIONS
 from fleet.cosim.programs.statements import STATEMENTS
 from fleet.cosim.programs.values import DTYPES, Array, draw_array, draw_shape, layout_of
+from fleet.cosim.programs.wrong import wrong_text
 
 __all__ = ["FUNCTION", "Drawn", "Line", "draw_program", "source_of"]
 
 FUNCTION = "forward"
 HELPER = "def helper(v, k=2):\n    if k > 2:\n        return v * k\n    return v + k\n"
 _TRIES = 5
-_WRONG_SHARE = 0.03
+_WRONG_SHARE, _UNKNOWN_SHARE, _WEIGHTS_SHARE = 0.05, 0.03, 0.05
 _LEAST_WIDE = 2
 
 
@@ -37,24 +38,29 @@ class Line:
 class Drawn:
     """A program.
 
-    wrong: CPython raises in its last statement, so it must be refused. account: of bins, what CPython refused.
+    wrong: CPython raises in its last statement, so it must be refused. account: of bins, what CPython refused. unknown: input ->
+    axes whose sizes only the run knows; one size has one name. weights: inputs that are bound when the program is compiled.
     """
 
     lines: tuple[Line, ...]
     inputs: Mapping[str, Array]
     wrong: bool = False
     account: Account = field(default_factory=Account)
+    unknown: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+    weights: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
         """The file."""
-        return source_of(self.lines, self.inputs)
+        return source_of(self.lines, self.inputs, self.unknown)
 
 
-def source_of(lines: Sequence[Line], inputs: Mapping[str, Array]) -> str:
+def source_of(lines: Sequence[Line], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None) -> str:
     """A file with a function of these statements, which returns all that they assign."""
     body = "\n".join("    " + row for line in lines for row in line.text.split("\n"))
-    declared = ", ".join(f'{name}: "{a.dtype.name}[{", ".join(map(str, a.shape))}]"' for name, a in inputs.items())
+    late = {name: (unknown or {}).get(name, ()) for name in inputs}
+    dims = {name: ", ".join(f"n{d}" if i in late[name] else str(d) for i, d in enumerate(a.shape)) for name, a in inputs.items()}
+    declared = ", ".join(f'{name}: "{a.dtype.name}[{dims[name]}]"' for name, a in inputs.items())
     names = dict.fromkeys(n for line in lines for n in line.names)
     helper = f"\n\n{HELPER}" if "helper(" in body else ""
     return f"import numpy as np\n{helper}\n\ndef {FUNCTION}({declared}):\n{body}\n    return {', '.join(names)}\n"
@@ -98,7 +104,17 @@ class _Drawing:
         if not self._lines:
             self._lines.append(self._bound(f"{self._pool[0].text} + 1", ()))
         wrong = self._hand.chance(_WRONG_SHARE) and self._add_wrong()
-        return Drawn(tuple(self._lines), self._inputs, wrong, self._account)
+        unknown = self._unknown() if self._hand.chance(_UNKNOWN_SHARE) else {}
+        weights = self._weights() if not unknown and self._hand.chance(_WEIGHTS_SHARE) else ()
+        return Drawn(tuple(self._lines), self._inputs, wrong, self._account, unknown, weights)
+
+    def _unknown(self) -> dict[str, frozenset[int]]:
+        """First dimensions, or some of all."""
+        share = self._hand.one((0.0, 0.5))
+        return {name: frozenset(i for i in range(a.ndim) if i == 0 or self._hand.chance(share)) for name, a in self._inputs.items()}
+
+    def _weights(self) -> tuple[str, ...]:
+        return tuple(n for n, a in self._inputs.items() if self._hand.chance(0.5) and bool(np.isfinite(a).all()))
 
     def _closed(self, b: Bin) -> None:
         number = number_of(b)
@@ -196,9 +212,9 @@ class _Drawing:
     def _add_wrong(self) -> bool:
         """A last statement that CPython refuses."""
         for _ in range(_TRIES):
-            name = self._hand.one(tuple(EXPRESSIONS))
+            name, x = self._hand.one(tuple(EXPRESSIONS)), self._hand.one(self._pool)
             try:
-                text = EXPRESSIONS[name](self._hand, self._hand.one(self._pool))
+                text = wrong_text(self._hand, x) if self._hand.chance(0.8) else EXPRESSIONS[name](self._hand, x)
             except Redraw:
                 continue
             try:

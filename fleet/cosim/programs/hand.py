@@ -134,7 +134,7 @@ class Hand:
             return ":"
         if kind < 0.4:
             return self.one(("::2", "::-1", "1::2", "::-2", "::3"))
-        ends = [str(self.integer(-n - 2, n + 3)) if self.chance(0.7) else "" for _ in range(2)]
+        ends = [str(self.integer(-n - 2, n + 3)) if self.chance(0.7) else self.one(("", "", "None")) for _ in range(2)]
         step = self.one(("", "", ":1", ":2", ":-1", ":-2", ":3"))
         return f"{ends[0]}:{ends[1]}{step}"
 

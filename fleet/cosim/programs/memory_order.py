@@ -1,9 +1,10 @@
-"""Programs whose sums do not depend on how arrays lie in memory.
+"""Programs whose last digits do not depend on how arrays lie in memory.
 
-NumPy adds in the order of memory, so the last digits of a sum of floats depend on strides: `np.sort` of a transposed array keeps
-its axes' order in memory, `np.tile` does not, and a copy of a broadcast array has its repeated axis innermost. None of it is part
-of what a function means, and the IR has no strides. Where only the bits of results differ, both sides therefore run again with
-every operand of a sum copied into C order; then every bit must agree.
+NumPy adds in the order of memory, and its loops for exp, log and the like compute contiguous arrays in another way than strided
+ones. So last digits depend on strides: `np.sort` of a transposed array keeps its axes' order in memory, `np.tile` does not, a copy
+of a broadcast array has its repeated axis innermost, `np.ravel(x[::-1])` is contiguous. None of it is what a function means,
+and the IR has no strides. Where only the bits of results differ, both sides therefore run again with every operand of these
+functions copied into C order; then every bit must agree.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ import numpy as np
 from fleet.targets.bytecode.hints import DispatchInfo
 from fleet.targets.bytecode.operators import OPERATORS, Kernel, Operator
 
-__all__ = ["IN_C_ORDER", "SUMS", "in_c_order"]
+__all__ = ["FUNCTIONS", "IN_C_ORDER", "in_c_order"]
 
-SUMS: Mapping[str, int] = {
+_LOOPS = ("exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+FUNCTIONS: Mapping[str, int] = {
+    **dict.fromkeys(_LOOPS, 1),
+    **dict.fromkeys(("power", "pow", "hypot", "logaddexp"), 2),
     **dict.fromkeys(("sum", "prod", "mean", "average", "std", "var", "nansum", "nanmean", "cumsum", "trace", "norm"), 1),
     **dict.fromkeys(("dot", "vdot", "inner", "matmul", "einsum"), 2),
 }
-"""NumPy's functions and methods that add floats -> how many operands they have, at most."""
-_OURS = ("reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum")
+"""NumPy's functions and methods whose last digits depend on strides -> how many operands they have, at most."""
+_OURS = (*_LOOPS, "pow", "hypot", "logaddexp", "reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum")
 _COPY = "_in_c_order"
 
 
@@ -41,11 +45,11 @@ def _ordered(name: str) -> Operator:
 
 
 IN_C_ORDER: Mapping[str, Operator] = {name: _ordered(name) for name in _OURS}
-"""The golden's operators that add floats."""
+"""The golden's operators of that kind."""
 
 
 def in_c_order(source: str) -> str:
-    """The source with operands of sums copied."""
+    """The source with their operands copied."""
     tree = _Copies().visit(ast.parse(source))
     helper = f"def {_COPY}(v):\n    return np.array(v, order='C') if isinstance(v, np.ndarray) and v.ndim else v\n"
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helper
@@ -55,17 +59,17 @@ class _Copies(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.Call:
         """`np.sum(x)` and `x.sum()`."""
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in SUMS:
-            count = SUMS[node.func.attr]
+        if isinstance(node.func, ast.Attribute) and node.func.attr in FUNCTIONS:
+            count = FUNCTIONS[node.func.attr]
             if not _is_numpy(node.func.value):
                 node.func.value, count = _copy(node.func.value), count - 1
             node.args = [_copy(a) if i < count + _is_text(node.args[0]) else a for i, a in enumerate(node.args)]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        """`x @ y`."""
+        """`x @ y` and `x ** y`."""
         self.generic_visit(node)
-        if isinstance(node.op, ast.MatMult):
+        if isinstance(node.op, ast.MatMult | ast.Pow):
             node.left, node.right = _copy(node.left), _copy(node.right)
         return node
 

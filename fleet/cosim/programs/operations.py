@@ -61,6 +61,8 @@ _SHORT = (
     "argmin()",
     "squeeze()",
     "transpose()",
+    "transpose(None)",
+    "sum(None)",
     "copy()",
     "swapaxes(0, -1)",
     "trace()",
@@ -205,7 +207,7 @@ def _repeat(h: Hand, x: Known) -> str:
 
 
 def _tile(h: Hand, x: Known) -> str:
-    return f"np.tile({x.text}, {h.one(('2', '(2, 1)', '(1, 3)', '(2, 2)', '1'))})"
+    return f"np.tile({x.text}, {h.one(('2', '(2, 1)', '(1, 3)', '(2, 2)', '1', '0', '(2, 0)', '(1, 1, 2)'))})"
 
 
 def _pad(h: Hand, x: Known) -> str:
@@ -351,6 +353,16 @@ def _fancy(h: Hand, x: Known) -> str:
     n = x.shape[0]
     whole = [k.text for k in h.pool if k.dtype.kind in "iu" and k.value.size and k.value.min() >= 0 and k.value.max() < n]
     kind = h.rng.random()
+    if kind < 0.1 and x.ndim > 1:
+        one = h.integer(-x.shape[1], x.shape[1])
+        first = h.numbers(n)
+        return h.one(
+            (
+                f"{x.text}[{first}, {one}]",
+                f"{x.text}[{h.integer(-n, n)}, {h.numbers(x.shape[1])}]",
+                f"{x.text}[{first}][..., {one}]",
+            )
+        )
     if kind < 0.3:
         return f"{x.text}[{h.numbers(n)}]"
     if kind < 0.5:
@@ -433,6 +445,8 @@ def _python(h: Hand, x: Known) -> str:
             f"helper({x.text}, k={h.integer(0, 4)})",
             f"max({x.text}.shape) * {x.text}",
             f"sum({x.text})",
+            f"({x.text} if 1 < {x.text}.ndim < {n} else {x.text} * 2)",
+            f"({x.text} if {x.text}.ndim == {n} else {x.text} + 1)",
             f"abs({x.text})",
             f"np.array([v for v in {x.text}][::-1])",
         )

@@ -171,6 +171,20 @@ def _declared(model: Model) -> Model:
     function = _function(tree)
     used = {n.id for s in function.body for n in ast.walk(s) if isinstance(n, ast.Name)}
     arrays: Mapping[str, Array] = {n: a for n, a in model.arrays.items() if n in used} or dict(list(model.arrays.items())[:1])
-    function.args.args = [ast.arg(n, ast.Constant(f"{a.dtype.name}[{', '.join(map(str, a.shape))}]")) for n, a in arrays.items()]
+    names = {a.arg: _named(a) for a in function.args.args}
+    dims = {
+        n: [d if d.isidentifier() else str(s) for d, s in zip(names[n], a.shape, strict=True)]
+        if len(names.get(n, ())) == a.ndim
+        else list(map(str, a.shape))
+        for n, a in arrays.items()
+    }
+    function.args.args = [ast.arg(n, ast.Constant(f"{a.dtype.name}[{', '.join(dims[n])}]")) for n, a in arrays.items()]
     weights = tuple(n for n in model.weights if n in arrays)
     return replace(model, source=ast.unparse(ast.fix_missing_locations(tree)) + "\n", arrays=arrays, weights=weights)
+
+
+def _named(argument: ast.arg) -> list[str]:
+    """The declared sizes, numbers or names."""
+    text = argument.annotation.value if isinstance(argument.annotation, ast.Constant) else ""
+    inside = str(text).partition("[")[2].rstrip("]")
+    return [d.strip() for d in inside.split(",")] if inside else []

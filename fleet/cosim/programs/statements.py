@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fleet.cosim.programs.hand import Hand, Known, Redraw
+from fleet.cosim.programs.language import copies, language, numbers
 from fleet.cosim.programs.operations import stable
 
 __all__ = ["STATEMENTS", "Change"]
@@ -118,6 +119,9 @@ def _table() -> Iterator[tuple[str, Change]]:
     yield "if", _if
     yield "views", _view
     yield "writes through views", _through
+    yield "language", language
+    yield "Python numbers", numbers
+    yield "copies", copies
 
 
 STATEMENTS: Mapping[str, Change] = dict(_table())

@@ -21,6 +21,8 @@ _SHAPES: tuple[tuple[int, ...], ...] = (
     *((2, 2, 2, 2), (9, 2)),
 )
 _EMPTY: tuple[tuple[int, ...], ...] = ((0,), (0, 3), (3, 0), (2, 0, 2))
+_EDGES = tuple(sign * ((1 << bits) + by) for bits in (7, 8, 15, 16, 31, 32, 53, 63) for by in (-1, 0, 1) for sign in (1, -1))
+"""Ends of the integers' ranges, and the numbers beside them."""
 _SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
@@ -98,6 +100,8 @@ def number_text(rng: np.random.Generator, dtype: np.dtype[Any]) -> str:
         return str(round(float(rng.standard_normal() * 3), 3))
     if kind > 0.96:
         return ("True", "False")[int(rng.integers(2))]
-    if dtype.kind in "iu" and kind > 0.9:
+    if kind > 0.94:
+        return str(_EDGES[int(rng.integers(len(_EDGES)))])
+    if dtype.kind in "iu" and kind > 0.88:
         return str(int(np.iinfo(dtype).max if rng.random() < 0.5 else np.iinfo(dtype).min))
     return str(int(rng.integers(0 if dtype.kind == "u" else -3, 6)))

@@ -190,13 +190,23 @@ def _isfinite(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return elementwise(ev, node, "less", elementwise(ev, node, "abs", x), Number(math.inf))
 
 
+_MOST_DECIMALS = 8
+"""NumPy has the powers of ten up to here in a table."""
+
+
 def _round(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    if "decimals" in args and ev.integer(node, args["decimals"], "decimals") != 0:
-        ev.fail("F506", node, "round with decimals is not supported", "scale, np.rint, scale back")
+    """With decimals NumPy scales, rounds and scales back, each in the array's dtype."""
+    decimals = ev.integer(node, args["decimals"], "decimals") if "decimals" in args else 0
     x = array(ev, node, args["a"])
-    if x.dtype.kind in "iu":  # the same bits, and np.round gives them in their own dtype
+    if x.dtype.kind in "iu" and decimals >= 0:  # the same bits, and np.round gives them in their own dtype
         return Tensor(x.ssa, scalar=x.scalar)
-    return elementwise(ev, node, "rint", x)
+    if decimals == 0:
+        return elementwise(ev, node, "rint", x)
+    if x.dtype.kind != "f" or abs(decimals) > _MOST_DECIMALS:
+        ev.fail("F506", node, f"round of {words(x)} with decimals={decimals} is not supported", "scale, np.rint, scale back")
+    scale, back = ("mul", "div") if decimals > 0 else ("div", "mul")
+    factor = Number(10.0 ** abs(decimals))
+    return elementwise(ev, node, back, elementwise(ev, node, "rint", elementwise(ev, node, scale, x, factor)), factor)
 
 
 def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -207,6 +217,7 @@ def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if x.dtype.kind in "iu":
         bounds = {n: v for n, v in bounds.items() if not _beyond(v, x.dtype, n)}
     if not bounds:
+        loop(ev, node, np.positive, x)  # which NumPy then calls; it has none of truth values
         return Tensor(x.ssa, scalar=x.scalar)
     low, high = bounds.get("min"), bounds.get("max")
     if low is None or high is None:

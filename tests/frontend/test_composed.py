@@ -34,6 +34,7 @@ EXACT = [
     "m = np.arange(4) % 2 == 0\nz = x.copy()\nz[:, m] = 5\nreturn x[:, m], x[~m[:3]], z, x[np.tri(3, 4) > 0]",
     "return np.flatnonzero(np.arange(6) > 3), np.nonzero(np.eye(3))[1], np.where(np.arange(4) < 2)[0], x[[True, False, True]]",
     "z = x.copy()\nz.sort()\nreturn z, z[0]",
+    "return np.round(x, 1), np.round(y, decimals=-1), y.round(2), np.round(x[0, 0], 1), np.round(n, 3)",
     "return np.diff(x), np.diff(x, axis=0), np.diff(x, n=2), np.diff(x, 5)",
     "return np.trunc(x), np.fix(y), np.fabs(x), np.fmax(x, y), np.fmin(x, 0.25), np.heaviside(x, 0.5), np.heaviside(x, y)",
     "return np.isclose(x, y), np.allclose(x, x + 1e-9), np.array_equal(x, x), np.array_equal(x, x.T), np.isclose(x, 0.5, atol=0.1)",
@@ -50,6 +51,7 @@ WITH_NAN = [
     "return np.nan_to_num(x), np.nan_to_num(x, nan=1.0, posinf=7.0, neginf=-7.0), np.fmax(x, y), np.fmin(x, y), np.isclose(x, y)",
     "return np.isclose(x, y, equal_nan=True), np.heaviside(x, 0.5), np.trunc(x), np.median(x, axis=1), np.sort(x)",
     "return np.hypot(x, y), np.logaddexp(x, y)",
+    "return np.round(x, 1), np.round(y, -2)",
 ]
 N = np.array([2, 0, 1])
 

@@ -163,6 +163,8 @@ def test_what_cpython_refuses_is_refused() -> None:
             ("np.average(a[:0, None], axis=0)", "agreed", ""),
             ("np.diff(a, n=-1)", "refused", "F703"),
             ("np.diff(a, n=0)", "agreed", ""),
+            ("np.clip(a > 1)", "refused", "F401"),
+            ("np.clip(a)", "agreed", ""),
             ("np.einsum('ii->i', a[:0, None])", "refused", "F311"),
             ("np.einsum('ij,ij->ij', a[:1, None], a[:, None])", "agreed", ""),
         ):

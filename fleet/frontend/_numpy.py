@@ -403,8 +403,10 @@ def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _scaled(ev: Evaluator, node: ast.AST, lhs: Tensor, rhs: Tensor) -> Value:
-    """np.dot with a scalar. A number there is an array, and so not weak. BLAS adds to 0.0, so that no -0.0 stays; NumPy calls it for
-    all arrays but those of one element."""
+    """np.dot with a scalar. A number there is an array, and so not weak.
+
+    BLAS adds to 0.0, so that no -0.0 stays; NumPy calls it for all arrays but those of one element.
+    """
     product = elementwise(ev, node, "mul", lhs, rhs)
     by_blas = product.dtype.name in ("float32", "float64") and 1 <= len(product.shape) <= 2 and set(product.shape) != {1}
     return elementwise(ev, node, "add", product, Number(0.0)) if by_blas else product

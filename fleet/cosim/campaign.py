@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
 from fleet.cosim._comparisons import Session
 from fleet.cosim._running import Outcome, failed, run_engine
@@ -263,7 +264,8 @@ class _Run:
             return
         if self.options.progress is not None:
             self.session.progress = partial(self.options.progress, f"{other} against {reference}")
-        comparison, arrays = how(self.session, a, b)
+        with one_thread():
+            comparison, arrays = how(self.session, a, b)
         self.comparisons.append(comparison)
         self.arrays |= arrays
         if self.options.on_comparison is not None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.core.blas_threads import one_thread
 from fleet.engines.base import RunOptions
-from fleet.llm.blas_threads import one_thread
 from fleet.llm.models import ModelGraph
 from fleet.llm.session import F32, Embedding, Ran, Session
 from fleet.transforms.graph.to_program import MASK, StepProgram, mask_of, to_program

@@ -1,6 +1,7 @@
 """The orchestration with engines made up for the test: no engine of the project takes part."""
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from ir_builder import Net, evaluate, shuffled_sum
 
+from fleet.cosim import _comparisons, campaign
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.result import CosimResult, DataProvenance
 from fleet.engines.riscv_emulators.base import EmulationError
@@ -318,3 +320,21 @@ def test_a_comparisons_gaps_are_its_own_and_not_said_again_for_the_run():
     comparison = result.comparison("vm-vs-cpython")
     assert [n.what for n in comparison.not_compared] == ["product"]
     assert [n.what for n in result.not_compared] == ["riscv"]
+
+
+def test_comparisons_compute_in_one_thread(monkeypatch):
+    """OpenBLAS's threads spin after every product; among small ones that takes more processor time than the comparison."""
+    inside = []
+
+    @contextmanager
+    def noticed():
+        inside.append(True)
+        yield
+        inside.pop()
+
+    compare = _comparisons.compare_values
+    seen = []
+    monkeypatch.setattr(campaign, "one_thread", noticed)
+    monkeypatch.setattr(_comparisons, "compare_values", lambda *a, **k: seen.append(bool(inside)) or compare(*a, **k))
+    assert run([VM, RISCV]).verdict == "pass"
+    assert seen == [True]

@@ -1,7 +1,9 @@
-"""One thread for NumPy's products while a token is computed.
+"""One thread for NumPy's products: while a token is computed, and while traces are compared.
 
 A product of one row takes a tenth of a millisecond, less than it takes threads to wait for each other on a machine that others use
 too: there a token takes 50 times as long with two threads as with one. It also keeps the bits the same on every machine.
+OpenBLAS's threads spin for some 25 ms after each product before they sleep: products of a millisecond each among other work keep
+every processor busy all the time (the comparison of a CNN took three times the processor time of one thread).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fleet.llm import blas_threads
+from fleet.core import blas_threads
 
 
 def test_one_inside_and_as_before_outside() -> None:

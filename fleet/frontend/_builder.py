@@ -12,6 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i1, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
+from fleet.core.unique import Taken
 from fleet.frontend._errors import Source
 from fleet.frontend._values import Number, Tensor
 from fleet.ir.build import make
@@ -184,7 +185,7 @@ class Builder:
         `final`: the function's own variables at its end; an operation whose variable holds something else by then
         has no `var`, unless a later operation of the same variable does.
         """
-        taken: set[str] = set()
+        taken = Taken()
         counters: Counter[str] = Counter()
         last = {variable: op for op, (depth, variable) in self._ordered_names() if depth == 0}
         for op in self.block.ops:
@@ -193,18 +194,14 @@ class Builder:
             kind = op.name.removeprefix("fleet.")
             depth, variable = self._names.get(op, (0, ""))
             if variable:
-                identity = variable
-                suffix = 0
-                while identity in taken:
-                    suffix += 1
-                    identity = f"{variable}.{suffix}"
+                identity = taken.unique(variable)
             else:
                 identity = f"{kind}.{counters[kind]}"
                 while identity in taken:
                     counters[kind] += 1
                     identity = f"{kind}.{counters[kind]}"
                 counters[kind] += 1
-            taken.add(identity)
+                taken.add(identity)
             at = op.properties["at"]
             holds = last.get(variable) is op and final.get(variable) is op.results[0]
             op.describe(id=identity, var=variable if depth == 0 and variable and holds else None)

@@ -151,7 +151,7 @@ def _nothing_moves(op: FleetOp, _edit: Edit) -> SSAValue | None:
 def _moved(op: FleetOp, kind: type[FleetOp]) -> FleetOp | None:
     """The movement before this one, where nothing else needs what stands between them."""
     inner = _same_kind(_operand(op), kind)
-    return inner if inner is not None and text_of(inner, "var") is None and len(list(_operand(op).uses)) == 1 else None
+    return inner if inner is not None and text_of(inner, "var") is None and _operand(op).has_one_use() else None
 
 
 def _reshape_of_reshape(op: FleetOp, edit: Edit) -> SSAValue | None:

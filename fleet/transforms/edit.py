@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
+from fleet.core.unique import Taken
+from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
@@ -45,20 +47,33 @@ class Edit:
 
     def __init__(self, program: Program) -> None:
         self._base = program
-        self.module = program.module.clone()
+        self._module = program.module.clone()
+        self._function: FuncOp | None = None
+        self._type_is_old = self._owns_weights = False
         self.arguments: list[Argument] = list(program.arguments)
         self.weights: Mapping[str, np.ndarray] = program.weights
         self.fates: dict[str, str] = dict(program.fates)
         self.symbols: dict[str, int] = dict(program.symbols)
         self.changes = 0
-        self._taken: set[str] | None = None
+        self._taken: Taken | None = None
+        self._places: dict[FleetOp, float] | None = None
         self._twins: dict[str, str] = {}
         self._parts: dict[str, str] = {}
 
     @property
+    def module(self) -> ModuleOp:
+        """The copy."""
+        if self._type_is_old:
+            self._type_is_old = False
+            self.function.update_function_type()
+        return self._module
+
+    @property
     def function(self) -> FuncOp:
         """The model's function in the copy."""
-        return entry_function(self.module)
+        if self._function is None or self._function.parent is None:
+            self._function = entry_function(self._module)
+        return self._function
 
     @property
     def block(self) -> Block:
@@ -69,8 +84,33 @@ class Edit:
         """A snapshot of the operations in program order."""
         return [op for op in self.block.ops if isinstance(op, FleetOp)]
 
+    def order(self) -> Mapping[FleetOp, float]:
+        """Numbers that ascend in program order, kept up to date by what changes the program through the edit."""
+        if self._places is None:
+            self._places = {op: float(i) for i, op in enumerate(self.operations())}
+        return self._places
+
+    def renumber(self) -> None:
+        """To be called where operations came to the block by other ways."""
+        self._places = None
+
+    def _put(self, op: FleetOp, place: FleetOp) -> None:
+        """An operation before another, numbered between its neighbours: numbering all of them each time would be quadratic."""
+        self.block.insert_op_before(op, place)
+        self.changes += 1
+        if self._places is None:
+            return
+        before, last = op.prev_op, self._places.get(place, -1.0)
+        first = last - 2 if before is None else self._places.get(before, last) if isinstance(before, FleetOp) else last
+        middle = (first + last) / 2
+        if first < middle < last:
+            self._places[op] = middle
+        else:
+            self._places = None  # no number is left between them
+
     def program(self) -> Program:
         """The result. The edit must not be used after it."""
+        self._owns_weights = False
         return replace(
             self._base,
             module=self.module,
@@ -82,6 +122,7 @@ class Edit:
 
     def snapshot(self) -> Program:
         """The program as it is now, while the edit goes on."""
+        self._owns_weights = False
         return replace(
             self._base,
             module=self.module.clone(),
@@ -94,20 +135,14 @@ class Edit:
     def fresh_id(self, wanted: str) -> str:
         """`wanted`, with a number where an operation or argument already has that name."""
         if self._taken is None:
-            self._taken = {op_id(op) for op in self.operations()} | {a.name for a in self.arguments} | self.fates.keys()
-        name, count = wanted, 0
-        while name in self._taken:
-            count += 1
-            name = f"{wanted}.{count}"
-        self._taken.add(name)
-        return name
+            self._taken = Taken({op_id(op) for op in self.operations()} | {a.name for a in self.arguments} | self.fates.keys())
+        return self._taken.unique(wanted)
 
     def insert_before(self, place: FleetOp, op: FleetOp, wanted_id: str | None = None) -> SSAValue:
         """Puts a new operation before another; with `wanted_id` it gets an identity of its own at that place."""
         if wanted_id is not None:
             op.describe(id=self.fresh_id(wanted_id), at=text_of(place, "at"))
-        self.block.insert_op_before(op, place)
-        self.changes += 1
+        self._put(op, place)
         return op.results[0]
 
     def expand(self, op: FleetOp, parts: Sequence[FleetOp]) -> None:
@@ -140,14 +175,16 @@ class Edit:
             if value.name_hint is None and hint is not None and text_of(new, "id") == op_id(op):
                 value.name_hint = hint
         elif fate is None:
-            assert isinstance(new, Block)
-            fate = f"the same as {self.arguments[[*new.args].index(value)].name}"  # pyright: ignore[reportArgumentType]
+            assert isinstance(value, BlockArgument)
+            fate = f"the same as {self.arguments[value.index].name}"
         self.erase(op, fate)
 
     def erase(self, op: FleetOp, fate: str | None) -> None:
         """Takes out an operation whose results nobody uses."""
         if fate is not None:
             self.fates[op_id(op)] = fate
+        if self._places is not None:
+            self._places.pop(op, None)
         op.detach()
         op.erase()
         self.changes += 1
@@ -162,12 +199,11 @@ class Edit:
         assert isinstance(composite, CompositeOp)
         name, hint = op_id(root), root.results[0].name_hint
         composite.describe(**identity(root))
-        self.block.insert_op_before(composite, root)
-        self.changes += 1
+        self._put(composite, root)
         composite.results[0].name_hint = hint
         root.results[0].replace_all_uses_with(composite.results[0])
-        order = {op: i for i, op in enumerate(self.block.ops)}
-        covered: dict[str, tuple[int, int]] = {}
+        order = self.order()
+        covered: dict[str, tuple[float, int]] = {}
         waiting = [root]
         while waiting:
             op = waiting.pop()
@@ -205,27 +241,28 @@ class Edit:
 
     def add_weight(self, name: str, recipe: Recipe, type_: Attribute) -> SSAValue:
         """A new argument of kind "weight", under a name that no argument has, whose data the recipe makes."""
-        argument = self.block.insert_arg(type_, len(self.block.args))
+        argument = append_argument(self.block, type_)
         if name.isascii() and name.isidentifier():
             argument.name_hint = name
         self.arguments.append(Argument(name, recipe.shape, recipe.dtype, "weight"))
-        self.weights = Weights(self.weights).with_entries({name: recipe})
-        self.function.update_function_type()
+        weights = self.weights
+        if not self._owns_weights or not isinstance(weights, Weights):
+            self.weights = weights = Weights(weights)
+            self._owns_weights = True
+        weights.entries[name] = recipe
+        self._type_is_old = True
         return argument
 
     def drop_unused_weights(self) -> list[str]:
         """Takes out arguments of kind "weight" that nothing uses; their names."""
-        dropped: list[str] = []
-        for index in reversed(range(len(self.arguments))):
-            value = self.block.args[index]
-            if self.arguments[index].kind == "weight" and not value.uses:
-                dropped.append(self.arguments[index].name)
-                self.block.erase_arg(value)
-                del self.arguments[index]
-        if dropped:
+        pairs = list(zip(self.arguments, self.block.args, strict=True))
+        unused = {argument.name: value for argument, value in pairs if argument.kind == "weight" and not value.uses}
+        if unused:
+            erase_arguments(self.block, unused.values())
+            self.arguments = [argument for argument in self.arguments if argument.name not in unused]
             self.weights = Weights(self.weights).with_entries({}, [a.name for a in self.arguments if a.kind == "weight"])
-            self.function.update_function_type()
-        return dropped[::-1]
+            self._type_is_old = True
+        return list(unused)
 
     def check(self) -> None:
         """What the module's own verifier does not see. Raises ValueError."""

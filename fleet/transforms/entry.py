@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 
+from fleet.core.unique import Taken
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp
 from fleet.ir.program import Argument, Program
@@ -59,13 +60,8 @@ def program_of(module: ModuleOp, weights: Mapping[str, np.ndarray] | None = None
 
 
 def _identify(function: FuncOp) -> None:
-    taken = {op.properties["id"].data for op in function.walk() if isinstance(op, FleetOp) and "id" in op.properties}  # pyright: ignore[reportAttributeAccessIssue]
+    taken = Taken(op.properties["id"].data for op in function.walk() if isinstance(op, FleetOp) and "id" in op.properties)  # pyright: ignore[reportAttributeAccessIssue]
     for op in function.walk():
         if isinstance(op, FleetOp) and "id" not in op.properties:
             base = (op.results[0].name_hint if op.results else None) or op.name.removeprefix("fleet.")
-            name, count = base, 0
-            while name in taken:
-                count += 1
-                name = f"{base}.{count}"
-            taken.add(name)
-            op.describe(id=name)
+            op.describe(id=taken.unique(base))

@@ -88,6 +88,7 @@ class _Inliner:
 
 def _apply(edit: Edit) -> None:
     inline_calls(edit.module)
+    edit.renumber()
 
 
 PASS = plain("inline", "put the bodies of called functions in place of calls", "bits", _apply)

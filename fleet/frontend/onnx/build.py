@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -13,11 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from fleet.core.unique import Taken
 from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.folding import folded
 from fleet.frontend.onnx.graph import Node
 from fleet.frontend.onnx.limits import MAX_OPERATIONS
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
+from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import BinaryOp, ConstantOp, FleetOp, GatherOp, MatmulOp
@@ -50,8 +51,8 @@ class Build:
         self.weights: dict[str, np.ndarray] = {}
         self._place: Node | None = None
         self._constants: dict[tuple[str, Attribute], SSAValue] = {}
-        self._taken: set[str] = set()
-        self._counters: Counter[str] = Counter()
+        self._taken = Taken()
+        self._named = Taken()
         self._fresh: list[FleetOp] = []
         self._count = 0
 
@@ -61,6 +62,7 @@ class Build:
         """An input of the program."""
         value = self.block.insert_arg(tensor_type(argument.shape, argument.dtype), len(self.block.args))
         self.arguments.append(argument)
+        self._named.add(argument.name)
         _hint(value, argument.name)
         return Array(self, None, value)
 
@@ -81,11 +83,8 @@ class Build:
         if uniform or (not array.shape and np.isfinite(array)):  # a single number is one, under whatever name it stands
             return self._constant(flat[0].item(), tensor_type(array.shape, array.dtype))
         base = name or f"{self._base()}.constant"
-        unique, count = base, 0
-        while unique in self.weights or any(a.name == unique for a in self.arguments):
-            count += 1
-            unique = f"{base}.{count}"
-        value = self.block.insert_arg(tensor_type(array.shape, array.dtype), len(self.block.args))
+        unique = self._named.unique(base)
+        value = append_argument(self.block, tensor_type(array.shape, array.dtype))
         self.arguments.append(Argument(unique, array.shape, array.dtype, "weight"))
         self.weights[unique] = np.asarray(array, order="C")
         _hint(value, unique)
@@ -155,21 +154,13 @@ class Build:
                 wanted, variable = "constant", None
             else:
                 wanted = self._base() if variable is not None else f"{self._base()}.{kind}"
-            op.describe(id=self._unique(wanted), var=variable, at=node.where)
+            op.describe(id=self._taken.unique(wanted), var=variable, at=node.where)
             if variable is not None:
                 _hint(op.results[0], _plain(variable))
         self._fresh = []
 
     def _base(self) -> str:
         return _plain(self._place.label) if self._place is not None else "model"
-
-    def _unique(self, wanted: str) -> str:
-        name = wanted
-        while name in self._taken:
-            self._counters[wanted] += 1
-            name = f"{wanted}.{self._counters[wanted]}"
-        self._taken.add(name)
-        return name
 
     # ---- what is wrong
 
@@ -214,7 +205,7 @@ class Build:
         """The program that returns these arrays."""
         values = [self.value(a) for a in outputs.values()]
         for op in self._fresh:
-            op.describe(id=self._unique("constant"), at=self.where)
+            op.describe(id=self._taken.unique("constant"), at=self.where)
         self.block.add_op(ReturnOp(*values))
         _drop_dead(self.block)
         self._drop_unused()
@@ -224,11 +215,12 @@ class Build:
         return canonicalise(Program(module, arguments, self.weights, tuple(outputs), "", name, symbols, bound=self.bound))
 
     def _drop_unused(self) -> None:
-        for value in reversed(self.block.args):
-            argument = self.arguments[value.index]
-            if argument.kind == "weight" and not value.uses:
-                del self.arguments[value.index], self.weights[argument.name]
-                self.block.erase_arg(value)
+        pairs = list(zip(self.arguments, self.block.args, strict=True))
+        unused = {argument.name: value for argument, value in pairs if argument.kind == "weight" and not value.uses}
+        erase_arguments(self.block, unused.values())
+        self.arguments = [argument for argument in self.arguments if argument.name not in unused]
+        for name in unused:
+            del self.weights[name]
 
 
 _NOT_SCALAR = (MatmulOp, GatherOp)

@@ -114,7 +114,8 @@ class _Reading:
             refuse(where, "two inputs have one name")
         known = outer | weights.keys() | {p.name for p in inputs}
         made = {o for n in proto.node for o in n.output}
-        nodes = [self.node(n, i, where, depth, known | made) for i, n in enumerate(proto.node)]
+        names = known | made
+        nodes = [self.node(n, i, where, depth, names) for i, n in enumerate(proto.node)]
         ordered = _sorted(nodes, known, weights.keys() | {p.name for p in inputs}, where)
         for port in outputs:
             if port.name not in known and port.name not in made:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from fleet.core.unique import Taken
+
 __all__ = ["Names", "identifier"]
 
 _KEYWORDS = frozenset({
@@ -34,15 +36,11 @@ class Names:
     """Names in use."""
 
     def __init__(self, taken: tuple[str, ...] = ()) -> None:
-        self._taken = set(taken)
+        self._taken = Taken(taken)
 
     def unique(self, name: str) -> str:
         """The name, with a number behind it where it is taken."""
-        made, n = name, 1
-        while made in self._taken:
-            made, n = f"{name}_{n}", n + 1
-        self._taken.add(made)
-        return made
+        return self._taken.unique(name, "_")
 
     def unique_identifier(self, name: str) -> str:
         """The same of a name that C++ takes."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, helper, numpy_helper
 
+from fleet.core.unique import Taken
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.onnx.types import ELEMENT_TYPES, stand_in
@@ -39,8 +40,8 @@ class Emitter:
 
     def __init__(self, taken: Sequence[str]) -> None:
         self.nodes: list[NodeProto] = []
-        self._values = set(taken)
-        self._names: set[str] = set()
+        self._values = Taken(taken)
+        self._names = Taken()
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._base, self._at = "model", ""
 
@@ -69,12 +70,12 @@ class Emitter:
                 field[:] = [name if n == value.name else n for n in field]
         self._values.discard(value.name)
         self._names.discard(node.name)
-        node.name = self._unique(self._base, self._names)
+        node.name = self._names.unique(self._base)
         return Value(name, value.dtype, value.shape)
 
     def fresh(self, wanted: str) -> str:
         """A name that no value has."""
-        return self._unique(wanted, self._values)
+        return self._values.unique(wanted)
 
     def release(self, name: str) -> None:
         """A name that was kept free may be taken now."""
@@ -83,18 +84,9 @@ class Emitter:
     def copy(self, value: Value, name: str) -> Value:
         """The same value under this name, which the caller has kept free."""
         self._base, self._at = name, ""
-        label = self._unique(name, self._names)
+        label = self._names.unique(name)
         self.nodes.append(helper.make_node("Identity", [value.name], [name], name=label))
         return Value(name, value.dtype, value.shape)
-
-    @staticmethod
-    def _unique(wanted: str, taken: set[str]) -> str:
-        name, count = wanted, 0
-        while name in taken:
-            count += 1
-            name = f"{wanted}.{count}"
-        taken.add(name)
-        return name
 
     # ---- nodes
 
@@ -102,7 +94,7 @@ class Emitter:
         self, operator: str, inputs: Sequence[Value | None], dtype: Any, shape: Sequence[int], outputs: int = 1, **attributes: Any
     ) -> Value:
         """One node as it is; the last of its outputs. An input that is None is not given."""
-        label = self._unique(f"{self._base}.{operator}", self._names)
+        label = self._names.unique(f"{self._base}.{operator}")
         names = [self.fresh(label if i == outputs - 1 else f"{label}.{i}") for i in range(outputs)]
         made = helper.make_node(operator, [v.name if v is not None else "" for v in inputs], names, name=label, **attributes)
         if self._at:
@@ -146,7 +138,7 @@ class Emitter:
         array = np.asarray(array)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._constants:
-            label = self._unique("constant", self._names)
+            label = self._names.unique("constant")
             name = self.fresh(label)
             self.nodes.append(helper.make_node("Constant", [], [name], name=label, value=numpy_helper.from_array(array)))
             self._constants[key] = Value(name, array.dtype, array.shape)

@@ -60,7 +60,7 @@ class RiscvProgram:
         """SHA-256 (hex) of the image."""
         return hashlib.sha256(self.elf).hexdigest()
 
-    @property
+    @cached_property
     def symbols(self) -> dict[str, Symbol]:
         """The image's symbols by name."""
         return {symbol.name: symbol for symbol in self.image.symbols}

@@ -26,18 +26,48 @@ class Life(NamedTuple):
 def share(lives: Sequence[Life], align: int) -> list[int]:
     """Offsets in bytes from a common start, multiples of `align`, one for each value."""
     places = [0] * len(lives)
-    done: list[tuple[int, int, Life]] = []
-    for i in sorted(range(len(lives)), key=lambda i: (-lives[i].size, lives[i].first, i)):
+    order = sorted((i for i, life in enumerate(lives) if life.size), key=lambda i: (-lives[i].size, lives[i].first, i))
+    if max((lives[i].first for i in order), default=0) <= min((lives[i].last for i in order), default=0):
+        at = 0  # all live at one step, as where every result is kept: one behind the other
+        for i in order:
+            places[i], at = at, -(-(at + lives[i].size) // align) * align
+        return places
+    placed = _Placed(lives, order)
+    for i in order:
         life = lives[i]
         at = 0
-        for begin, end, other in done:  # in ascending order of their places
-            if other.last < life.first or life.last < other.first or not life.size:
-                continue
+        for begin, end in placed.beside(life):
             if begin >= at + life.size:
                 break
             at = max(at, -(-end // align) * align)
         places[i] = at
-        if life.size:
-            done.append((at, at + life.size, life))
-            done.sort(key=lambda entry: entry[:2])
+        placed.add(i, at)
     return places
+
+
+_SPAN = 64
+
+
+class _Placed:
+    """What has its place, found by when it lives: of a long program, few values live at the same time."""
+
+    def __init__(self, lives: Sequence[Life], order: Sequence[int]) -> None:
+        self._lives = lives
+        self._end = max(lives[i].first for i in order)
+        self._spans: list[list[int]] = [[] for _ in range(self._end // _SPAN + 1)]
+        self._places: dict[int, int] = {}
+
+    def _of(self, life: Life) -> list[list[int]]:
+        return self._spans[life.first // _SPAN : min(life.last, self._end) // _SPAN + 1]
+
+    def add(self, i: int, at: int) -> None:
+        """Value i lies at `at`."""
+        self._places[i] = at
+        for span in self._of(self._lives[i]):
+            span.append(i)
+
+    def beside(self, life: Life) -> list[tuple[int, int]]:
+        """(begin, end) of what lives at the same time as `life`, in ascending order."""
+        near = {i for span in self._of(life) for i in span}
+        at, lives = self._places, self._lives
+        return sorted((at[i], at[i] + lives[i].size) for i in near if lives[i].first <= life.last and life.first <= lives[i].last)

@@ -70,12 +70,33 @@ _FORMULAS = _formulas()
 
 def raise_activations(site: Site) -> None:
     """Puts gelu, silu and sigmoid in place of what computes them."""
+    forms = _Forms(site)
     for anchor in site.operations(_ANCHORS):
-        while site.alive(anchor) and _raise_at(site, anchor):
+        while site.alive(anchor) and _raise_at(site, anchor, forms):
             pass
 
 
-def _raise_at(site: Site, anchor: FleetOp) -> bool:
+class _Forms:
+    """Normal forms by what they are relative to, as long as the program stays as it is: neighbouring anchors ask for the same.
+
+    A function of a function is looked into no further: no formula has one.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._edit = site.edit
+        self._changes = -1
+        self._found: dict[SSAValue, Normal] = {}
+
+    def of(self, x: SSAValue) -> Normal:
+        """The form relative to x."""
+        if self._changes != self._edit.changes:
+            self._found, self._changes = {}, self._edit.changes
+        if x not in self._found:
+            self._found[x] = Normal(x, nested=1)
+        return self._found[x]
+
+
+def _raise_at(site: Site, anchor: FleetOp, known: _Forms) -> bool:
     """The last function in program order that the anchor is a part of, if there is one."""
     order = site.order()
     roots = sorted(
@@ -83,7 +104,7 @@ def _raise_at(site: Site, anchor: FleetOp) -> bool:
         key=lambda v: -order[v.owner],  # pyright: ignore[reportArgumentType]
     )
     inputs = [v for v in backward_cone(anchor.operands[0], _DEPTH - 2) if numpy_dtype(v.type).kind == "f"]
-    forms = [Normal(x) for x in inputs]
+    forms = [known.of(x) for x in inputs]
     near: tuple[str, FleetOp, str] | None = None
     for root in roots:
         op = root.owner
@@ -91,8 +112,10 @@ def _raise_at(site: Site, anchor: FleetOp) -> bool:
         for form in forms:
             if root not in form.cone:
                 continue
-            tolerance = max(tolerance_of(numpy_dtype(v.type)) for v in (root, form.x))
             normal = form.of(root)
+            if any(one[0] == "value" for monomial in normal for one, _ in monomial):
+                continue  # a formula speaks of x alone
+            tolerance = max(tolerance_of(numpy_dtype(v.type)) for v in (root, form.x))
             for formula in _FORMULAS:
                 if len(normal) != len(formula.normal):
                     continue  # neither the same nor the same but for numbers

@@ -27,6 +27,7 @@ TRANSPARENT = _FUNCTIONS | _ARITHMETIC | _REDUCTIONS | _SHAPE | {"sigmoid"}
 """Operations that the normal form looks into."""
 
 _DEPTH, _WIDTH = 16, 96
+_NESTED = 4
 
 
 def kind_of(value: SSAValue) -> str:
@@ -58,10 +59,12 @@ class Normal:
     Attributes:
         x: the chosen value (the atom `polynomial.X`); others, chosen too, are atoms ("value", n).
         cone: what depends on them; values: n of an atom ("value", n) -> the value.
+        nested: functions that may stand inside each other; what has more is an atom.
     """
 
-    def __init__(self, x: SSAValue, *others: SSAValue) -> None:
+    def __init__(self, x: SSAValue, *others: SSAValue, nested: int = _NESTED) -> None:
         self.x = x
+        self.nested = nested
         self.cone = forward_cone(x)
         for other in others:
             self.cone |= forward_cone(other)
@@ -175,6 +178,8 @@ def _power(n: Normal, op: FleetOp) -> Poly | None:
 
 def _function(n: Normal, op: FleetOp) -> Poly:
     arguments = [n.of(v) for v in op.operands]
+    if any(p.nesting(a) >= n.nested for a in arguments):
+        raise TooLarge
     name = op.name.removeprefix("fleet.")
     if name in ("maximum", "minimum"):
         arguments.sort(key=p.key)

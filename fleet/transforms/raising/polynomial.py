@@ -32,6 +32,7 @@ __all__ = [
     "key",
     "mean",
     "multiply",
+    "nesting",
     "numbers",
     "power",
     "scale",
@@ -189,6 +190,16 @@ def atoms_of(p: Poly) -> set[Atom]:
                     found.add(one)
                     stack += inside(one)
     return found
+
+
+def nesting(p: Poly) -> int:
+    """How many functions stand inside each other."""
+    return max((_nesting(one) for monomial in p for one, _ in monomial), default=0)
+
+
+def _nesting(one: Atom) -> int:
+    inner = max((_nesting(a) for k in inside(one) for monomial, _ in k for a, _ in monomial), default=0)
+    return inner + (one[0] == "fn")
 
 
 def inside(one: Atom) -> list[Key]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +56,6 @@ class Site:
     def __init__(self, edit: Edit, misses: list[Miss] | None = None) -> None:
         self.edit = edit
         self.misses: list[Miss] = [] if misses is None else misses
-        self._order: dict[FleetOp, int] | None = None
-        self._changes = 0
 
     def operations(self, names: Iterable[str]) -> list[FleetOp]:
         """The operations of these kinds, in program order."""
@@ -68,11 +66,9 @@ class Site:
         """Whether an operation of an earlier snapshot is still in the program."""
         return op.parent is not None
 
-    def order(self) -> dict[FleetOp, int]:
-        """Position of every operation; gathered again when the program has changed."""
-        if self._order is None or self._changes != self.edit.changes:
-            self._order, self._changes = {op: i for i, op in enumerate(self.edit.operations())}, self.edit.changes
-        return self._order
+    def order(self) -> Mapping[FleetOp, float]:
+        """Numbers that ascend in program order."""
+        return self.edit.order()
 
     def miss(self, idiom: str, op: FleetOp, why: str) -> None:
         """Notes a near match."""

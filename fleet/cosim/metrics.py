@@ -92,14 +92,17 @@ def spacing_of(values: Array, dtype: np.dtype) -> Array:
         return np.spacing(np.abs(values.astype(dtype))).astype(np.float64)
 
 
-def error_stats(reference: Array, other: Array, ulp_dtype: np.dtype | None = None, floor: float = 0.0) -> ErrorStats:
+def error_stats(
+    reference: Array, other: Array, ulp_dtype: np.dtype | None = None, floor: float = 0.0, *, error: Array | None = None
+) -> ErrorStats:
     """All figures. Arrays have one shape (ComparisonFailure otherwise); zero elements give a row with `elements` 0.
 
     floor: root mean square up to which the reference is zero but for rounding, and no signal (`signal.Floors`).
+    error: what `absolute_error` gave of both, where that is known.
     """
     _check(reference, other)
     dtype = ulp_dtype or coarser_dtype(reference.dtype, other.dtype)
-    error = absolute_error(reference, other)
+    error = absolute_error(reference, other) if error is None else error
     n = int(error.size)
     if n == 0:
         nothing = (0,) * (len(ULP_EDGES) + 1)

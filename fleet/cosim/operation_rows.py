@@ -127,20 +127,24 @@ def measured(
     bound = local_bound = own_bound = worst = local_worst = ways = None
     required = kind == "bound" and not reasons
     undecided = np.zeros(reference.shape, bool)
+    error = absolute_error(reference, other)
+    alone_error = None if local is None else absolute_error(*local)
+    step: _Held | None = None
     if reference.size:
         classes, size = isinstance(op, d.ArgmaxOp | d.ArgminOp), int(reference.size)
-        equal = np.asarray(absolute_error(reference, other) == 0)
+        equal = np.asarray(error == 0)
         if required:
-            decided, step = np.zeros(shape, bool), None
+            decided = np.zeros(shape, bool)
             if own is not None and own[0].shape == shape and basis.own_bound is not None:
-                step = _held(replace(basis, unbounded_rows=None), basis.own_bound, *own, equal)
+                known = alone_error if own is local else None
+                step = _held(replace(basis, unbounded_rows=None), basis.own_bound, *own, equal, error=known)
                 own_bound = step.stats
                 if own is not local:
                     reasons += _violations(own_bound, "on its own operands: ", size, classes)
                 # That a class is right for its own operands does not make it the golden's.
                 decided = step.violating if classes and basis.classes_must_agree else step.decided
             none = Bound(np.full(shape, np.inf), None, "none")
-            within = _held(basis, basis.bound or none, reference, other, equal, unbounded_fails=False)
+            within = _held(basis, basis.bound or none, reference, other, error=error, unbounded_fails=False)
             bound, beyond = within.stats if basis.bound is not None else None, within.violating
             reasons += _violations(within.stats, "", size, classes)
             undecided = ~equal & ~within.bounded & ~decided
@@ -153,13 +157,16 @@ def measured(
                 not_proved=int(np.count_nonzero(undecided)),
                 beyond=int(np.count_nonzero(beyond)) + int(np.count_nonzero(wrong)),
             )
-        worst = _worst(reference, other, basis.bound)
-        if local is not None:
+        worst = _worst(reference, other, basis.bound, error)
+        if local is not None and alone_error is not None:
             if required and basis.local_bound is not None:
-                alone = _held(replace(basis, unbounded_rows=None), basis.local_bound, *local, equal if local is own else None)
+                alone = step if local is own and basis.local_bound is basis.own_bound else None
+                if alone is None:
+                    equally = equal if local is own else None
+                    alone = _held(replace(basis, unbounded_rows=None), basis.local_bound, *local, equally, error=alone_error)
                 local_bound = alone.stats
                 reasons += _violations(local_bound, "alone, on the same inputs: ", size, classes)
-            local_worst = _worst(*local, basis.local_bound)
+            local_worst = _worst(*local, basis.local_bound, alone_error)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
     row = OperationRow(
         op=op_id(op),
@@ -171,8 +178,8 @@ def measured(
         shape=shape,
         reference_dtype=reference.dtype.name,
         other_dtype=other.dtype.name,
-        cumulative=error_stats(reference, other, basis.ulp_dtype, basis.floor),
-        local=None if local is None else error_stats(*local, basis.ulp_dtype, basis.floor),
+        cumulative=error_stats(reference, other, basis.ulp_dtype, basis.floor, error=error),
+        local=None if local is None else error_stats(*local, basis.ulp_dtype, basis.floor, error=alone_error),
         bound=bound,
         local_bound=local_bound,
         worst=worst,
@@ -207,16 +214,23 @@ def bound_stats(basis: Basis, bound: Bound, reference: Array, other: Array) -> B
 
 
 def _held(
-    basis: Basis, bound: Bound, reference: Array, other: Array, equal: Array | None = None, *, unbounded_fails: bool = True
+    basis: Basis,
+    bound: Bound,
+    reference: Array,
+    other: Array,
+    equal: Array | None = None,
+    *,
+    error: Array | None = None,
+    unbounded_fails: bool = True,
 ) -> _Held:
     """The bound held against every element.
 
     Where the reference is NaN or infinite, or the other side is while the reference is finite and bounded, both must be the
     same special value. An argmax is held against its candidates instead of a distance. equal: elements of which it is known
     otherwise that they are right. unbounded_fails: False where somebody else decides of an element without a finite bound, of
-    special values too.
+    special values too. error: what `absolute_error` gave of both, where that is known.
     """
-    error = absolute_error(reference, other)
+    error = absolute_error(reference, other) if error is None else error
     if equal is not None:
         error = np.where(equal, 0.0, error)
     undecided = 0
@@ -291,8 +305,7 @@ def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool) -> l
     return []
 
 
-def _worst(reference: Array, other: Array, bound: Bound | None) -> Worst | None:
-    error = absolute_error(reference, other)
+def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) -> Worst | None:
     key = error
     if bound is not None and bound.candidates is None:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -48,7 +48,7 @@ GENERATE = (
 REST = Edit(
     "fleet/targets/riscv/_loops.py", "found.append((count - width, width, 1))", "found.append((count - width - 1, width, 1))"
 )
-STORAGE = Edit("fleet/targets/riscv/liveness.py", "if other.last < life.first or", "if other.last <= life.first or")
+STORAGE = Edit("fleet/targets/riscv/liveness.py", "life.first <= lives[i].last)", "life.first < lives[i].last)")
 
 
 def tests(path: str, *more: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fleet
-from fleet.cosim import tolerance
+from fleet.cosim import operation_rows, tolerance
 from fleet.cosim._error_arithmetic import product_parts
 from fleet.cosim._error_steps import Arithmetic, Step, gamma, unit
 from fleet.cosim.campaign import CosimOptions, cosim
@@ -149,3 +149,17 @@ def test_a_comparison_tells_of_every_operation(tmp_path: Path) -> None:
     assert len(compared) > 5
     told = [words for name, words in heard if name == "llvm-cpu against vm"]
     assert [f"comparing {op}" for op in compared] == [words for words in told if words.removeprefix("comparing ") in compared]
+
+
+@pytest.mark.parametrize("what", ["absolute_error", "_held"])
+def test_what_two_figures_need_is_computed_once(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operation has two pairs of arrays: both traces, and the operation alone on its own operands, which counts as local too."""
+    program, inputs, _ = made(1, tmp_path)
+    calls: list[None] = []
+    function = getattr(operation_rows, what)
+    monkeypatch.setattr(operation_rows, what, lambda *a, **k: calls.append(None) or function(*a, **k))
+    options = CosimOptions(model="m", data=DataProvenance("random", 1, None, None, ""))
+    result = cosim(program, inputs, None, ["vm", "llvm-cpu"], options)
+    rows = result.comparisons[0].operations
+    assert all(row.local_bound == row.own_bound and row.local_bound is not None for row in rows)
+    assert len(calls) == 2 * len(rows)

@@ -7,42 +7,12 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
-from fleet.core.room import archive_limit, bytes_of, check_room
+from fleet.core.archives import check_archive
+from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
-
-
-def _check_claims(path: Path) -> None:
-    """Refuses arrays whose headers claim more than there is room for, or than the file holds, before anything is allocated."""
-    where, stored = str(path), path.stat().st_size
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as file:
-            check_room(_claimed(file, stored, where), f"the array of {path.name}", where=where)
-        return
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        check_room(sum(m.file_size for m in members), "what the archive unpacks to", where=where, most=archive_limit(stored))
-        for member in members:
-            with archive.open(member) as file:
-                size = _claimed(file, member.file_size, f"{where}: {member.filename}")
-            check_room(size, f"array {member.filename}", where=where)
-
-
-def _claimed(file: IO[bytes], held: int, where: str) -> int:
-    """Bytes of the array that a .npy header describes; 0 where it is none. Raises ModelError where the file holds fewer."""
-    try:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
-    except ValueError:
-        return 0  # not an array, or of objects: who reads it says so
-    size = bytes_of(shape, dtype)
-    if size > held and not dtype.hasobject:
-        raise ModelError(f"its header says {dtype}{list(shape)}, {size:,} bytes, and it holds {held:,}", where=where)
-    return size
 
 
 def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
@@ -61,7 +31,7 @@ def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
     if path.is_dir():
         raise ModelError(f"is a folder; the {what} file should be a .npz", where=where)
     try:
-        _check_claims(path)
+        check_archive(path, where)
         if zipfile.is_zipfile(path):
             with np.load(path, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}

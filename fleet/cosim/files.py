@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.archives import check_archive
 from fleet.core.signals import uninterrupted
 from fleet.errors import FleetError, ModelError
 
@@ -60,6 +61,7 @@ def read_npz(path: Path, sha256: str, *, recorded_in: str, hint: str) -> dict[st
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != sha256:
             raise ModelError(f"checksum is not the one in {recorded_in}", where=str(path), hint=hint)
+        check_archive(io.BytesIO(data), str(path))
         with np.load(io.BytesIO(data), allow_pickle=False) as z:
             names: list[str] = json.loads(z["names"].tobytes())
             return {name: z[f"a{i}"] for i, name in enumerate(names)}

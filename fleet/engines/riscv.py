@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.core.room import check_room
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
 from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
@@ -121,6 +122,7 @@ class LoadedImage:
         self.compiled, self._image = compiled, compiled.elf if image is None else image
         loaded = read_image(self._image)
         self._entry = loaded.entry
+        check_room(sum(r.size for r in compiled.plan.regions), "the memory of the program", where=compiled.program.source_name)
         self._machine = emulator or default_emulator(compiled.isa).make(compiled.isa)
         try:
             self._machine.load(loaded)

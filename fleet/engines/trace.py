@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.archives import check_archive
 from fleet.engines.evidence import Evidence, JobEvidence
 from fleet.errors import FleetError, ModelError
 
@@ -122,6 +123,7 @@ class Trace:
     def load(cls, path: Path) -> Trace:
         """Reads what `save` wrote; nothing is unpickled. Raises ModelError for a file that is not a whole trace."""
         try:
+            check_archive(path, str(path))
             with np.load(path, allow_pickle=False) as z:
                 header: dict[str, Any] = json.loads(z["header"].tobytes())
                 outputs = {name: z[f"o{i}"] for i, name in enumerate(header.pop("outputs"))}

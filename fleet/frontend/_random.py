@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fleet.core.room import limit
 from fleet.frontend import _library
 from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Generator, Value, words
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 _MAX_RANK = 32
+_SMALL = 1 << 20
 _OTHERS = "other draws are made beforehand and given as weights"
 
 
@@ -141,6 +143,12 @@ def check_size(ev: Evaluator, node: ast.AST, shape: tuple[int, ...], dtype: np.d
     if size > MAX_BYTES:
         what = f"an array of shape {shape} ({size / (1 << 30):.3g} GiB); at most 2^30 bytes may be made by the source"
         ev.fail("F603", node, what, "give large arrays as weights or inputs")
+    _check_room(ev, node, size, f"an array of shape {shape}")
+
+
+def _check_room(ev: Evaluator, node: ast.AST, size: int, what: str) -> None:
+    if size > _SMALL and size > (most := limit()):
+        ev.fail("F603", node, f"{what} needs {size:,} bytes; the limit is {most:,}", "make it smaller, or set FLEET_MEMORY")
 
 
 def check_total(ev: Evaluator, node: ast.AST) -> None:
@@ -148,6 +156,7 @@ def check_total(ev: Evaluator, node: ast.AST) -> None:
     from fleet.frontend._static import MAX_TOTAL
 
     made: Made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
-    limit = min(MAX_TOTAL, made.limit)
-    if made.total > limit:
-        ev.fail("F603", node, f"the source makes more than {limit / (1 << 30):.3g} GiB of arrays", "give large arrays as weights")
+    most = min(MAX_TOTAL, made.limit)
+    if made.total > most:
+        ev.fail("F603", node, f"the source makes more than {most / (1 << 30):.3g} GiB of arrays", "give large arrays as weights")
+    _check_room(ev, node, made.total, "what the source makes")

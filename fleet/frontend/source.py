@@ -29,6 +29,7 @@ from fleet.frontend._values import Broken, Function, Storage, Tensor, Value
 from fleet.frontend.onnx.choice import is_onnx
 from fleet.ir.dialect import PrintOp
 from fleet.ir.program import Argument, Program
+from fleet.ir.room import check_results
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
@@ -256,9 +257,8 @@ def assemble(
     types = ([v.type for v in block.args], [v.type for v in values])
     ir = ModuleOp([FuncOp(name, types, Region(block))])
     kept = Weights({**bound, **entries}) if entries else bound
-    return canonicalise(
-        Program(ir, (*arguments, *added), kept, tuple(outputs), source.text, source.name, symbols)  # pyright: ignore[reportArgumentType]
-    )
+    program = Program(ir, (*arguments, *added), kept, tuple(outputs), source.text, source.name, symbols)  # pyright: ignore[reportArgumentType]
+    return check_results(canonicalise(program))
 
 
 def _drop_dead(block: Block) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.archives import check_archive
 from fleet.errors import ModelError
 
 __all__ = ["RANGES", "Calibration", "calibration_of", "largest"]
@@ -84,6 +85,7 @@ def calibration_of(options: Mapping[str, Any]) -> Calibration | None:
 @lru_cache(maxsize=8)
 def _read(path: str) -> Calibration:
     try:
+        check_archive(Path(path), path)
         with np.load(path, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:

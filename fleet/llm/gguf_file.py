@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fleet.core.room import bytes_of, check_room
 from fleet.errors import FleetError, ModelError, SetupError
 
 __all__ = ["GgufFile", "TensorInfo", "Value"]
@@ -185,6 +186,8 @@ class GgufFile:
     def read(self, name: str) -> np.ndarray:
         """The tensor, float32. Raises ModelError when the file has changed since or its format cannot be unpacked."""
         info = self.tensors[name]
+        needed = info.nbytes + bytes_of(info.shape, np.dtype(np.float32))
+        check_room(needed, f"tensor {name}, {self.format_of(name)}{list(info.shape)},", where=self.place)
         try:
             with self.path.open("rb") as file:
                 file.seek(info.offset)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 
 __all__ = ["TensorFolder", "read_json", "write_safetensors"]
@@ -141,6 +142,10 @@ class TensorFolder:
             raise ModelError(
                 f"tensor {name} {tensor.dtype}{list(tensor.shape)} has {tensor.nbytes:,} bytes", where=place, hint="it is damaged"
             )
+        check_room(
+            tensor.nbytes + bytes_of(tensor.shape, np.dtype(np.float32)), f"tensor {name}, {tensor.dtype}{list(tensor.shape)},",
+            where=place,
+        )  # fmt: skip
         try:
             with tensor.path.open("rb") as file:
                 file.seek(tensor.offset)

@@ -24,6 +24,7 @@ from fleet.ir.constants import constant
 from fleet.ir.dialect import BinaryOp, ConstantOp, FleetOp, GatherOp, MatmulOp
 from fleet.ir.infer import InferenceError
 from fleet.ir.program import Argument, Program
+from fleet.ir.room import check_results
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.canonicalise import canonicalise
 
@@ -212,7 +213,8 @@ class Build:
         types = ([v.type for v in self.block.args], [v.type for v in values])
         module = ModuleOp([FuncOp("model", types, Region(self.block))])
         arguments = tuple(self.arguments)
-        return canonicalise(Program(module, arguments, self.weights, tuple(outputs), "", name, symbols, bound=self.bound))
+        program = Program(module, arguments, self.weights, tuple(outputs), "", name, symbols, bound=self.bound)
+        return check_results(canonicalise(program))
 
     def _drop_unused(self) -> None:
         pairs = list(zip(self.arguments, self.block.args, strict=True))

@@ -11,6 +11,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import defs
 
+from fleet.core.room import check_room
 from fleet.frontend.onnx.graph import Function, Graph, Model, Node, Port
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
 from fleet.frontend.onnx.problems import refuse
@@ -38,6 +39,7 @@ def _cached(path: str, _changed: int, size: int) -> Model:
     """One run asks for signature, inputs and program of one file."""
     if size > MAX_FILE:
         refuse(path, f"larger than {MAX_FILE} bytes", "keep the weights in external data")
+    check_room(size, "the file", where=path)
     return read_model(Path(path).read_bytes(), path, Path(path).parent)
 
 
@@ -91,10 +93,10 @@ def _opsets(imports: Iterable[onnx.OperatorSetIdProto], name: str) -> dict[str, 
 
 
 class _Reading:
-    """One file: where it is, and how many nodes it had so far."""
+    """One file: where it is, how many nodes it had so far, and how many bytes of weights."""
 
     def __init__(self, name: str, folder: Path | None) -> None:
-        self.name, self.folder, self.count = name, folder, 0
+        self.name, self.folder, self.count, self.bytes = name, folder, 0, 0
 
     def graph(self, proto: onnx.GraphProto, where: str, outer: frozenset[str], depth: int) -> Graph:
         """A graph with all its subgraphs; `outer` are the names that it may use from around it."""
@@ -105,7 +107,10 @@ class _Reading:
             self.name_of(tensor.name, where)
             if tensor.name in weights:
                 refuse(where, f"the initializer {tensor.name!r} stands twice")
-            weights[tensor.name] = read_tensor(tensor, f"{self.name}:initializer {tensor.name}", self.folder)
+            found = read_tensor(tensor, f"{self.name}:initializer {tensor.name}", self.folder)
+            self.bytes += found.nbytes
+            check_room(self.bytes, f"the weights up to {tensor.name}", where=self.name)
+            weights[tensor.name] = found
         if proto.sparse_initializer:
             refuse(where, "sparse initializers are not supported", "make them dense")
         inputs = tuple(self.port(p, where) for p in proto.input if p.name not in weights or depth)

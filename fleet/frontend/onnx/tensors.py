@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 
+from fleet.core.room import check_room
 from fleet.frontend.onnx.problems import refuse
 
 __all__ = ["DTYPES", "NARROW", "dtype_name", "dtype_of", "read_tensor"]
@@ -85,6 +86,11 @@ def _bytes_of(code: int, count: int) -> int:
     return count * (2 if code in _WIDENED else DTYPES[code].itemsize)
 
 
+def _carried(code: int, count: int) -> int:
+    """Bytes of so many elements as a program carries them."""
+    return count * (NARROW[code][0].itemsize if code in NARROW else 4 if code in _WIDENED else DTYPES[code].itemsize)
+
+
 def _from_bytes(raw: np.ndarray, code: int, shape: tuple[int, ...], where: str) -> np.ndarray:
     count = math.prod(shape)
     expected = _bytes_of(code, count)
@@ -138,6 +144,9 @@ def _external(tensor: onnx.TensorProto, where: str, folder: Path | None, expecte
         refuse(where, f"needs {expected} bytes of {place.path.name} (of {size}) from {place.offset}, its entry says {length}")
     if expected == 0:
         return np.empty(0, np.uint8)
+    check_room(
+        _carried(tensor.data_type, math.prod(tensor.dims)), f"{dtype_name(tensor.data_type)}{list(tensor.dims)}", where=where
+    )
     return np.memmap(place.path, np.uint8, "r", place.offset, (expected,)).view(np.ndarray)
 
 

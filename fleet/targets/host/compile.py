@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.room import check_room
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
 from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
@@ -102,7 +103,8 @@ class HostProgram:
 class _Arena:
     """Memory for everything that a run writes, laid out as the plan has it; pages that nothing touches cost nothing."""
 
-    def __init__(self, plan: MemoryPlan) -> None:
+    def __init__(self, plan: MemoryPlan, where: str) -> None:
+        check_room(sum(r.size for r in plan.regions), "the memory of the program", where=where)
         self.start = min((r.address for r in plan.regions), default=0)
         end = max((r.address + r.size for r in plan.regions), default=1)
         self.memory = mmap.mmap(-1, max(end - self.start, 1))
@@ -161,7 +163,7 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(parsed, passes)
     engine = llvm.create_mcjit_compiler(parsed, machine)
-    arena = _Arena(module.plan)
+    arena = _Arena(module.plan, program.source_name)
     for buffer in module.plan.weights.values():
         arena.view(buffer)[...] = program.weights[buffer.name]
     for symbol, (address, _size) in module.absolute.items():

@@ -189,7 +189,7 @@ def _outcome(command: click.Command, program: str, arguments: list[str] | None, 
 
 
 def _original(error: BaseException) -> BaseException:
-    """What click's Abort stands for."""
+    """The exception behind click's Abort."""
     return error.__context__ or error if isinstance(error, click.exceptions.Abort) else error
 
 

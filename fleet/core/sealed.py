@@ -15,7 +15,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from fleet.core.notice import notice
 
@@ -139,8 +139,7 @@ def _load(folder: Path) -> Manifest:
     try:
         if value["format"] != _FORMAT:
             raise BrokenSealError(f"{MANIFEST} has format {value['format']}, this fleet writes {_FORMAT}")
-        table = cast("dict[str, dict[str, Any]]", value["files"])
-        files = tuple(SealedFile(n, str(f["sha256"]), int(f["size"]), bool(f["executable"])) for n, f in table.items())
+        files = tuple(SealedFile(n, str(f["sha256"]), int(f["size"]), bool(f["executable"])) for n, f in value["files"].items())
         return Manifest(str(value["key"]), files)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BrokenSealError(f"{MANIFEST} is garbled ({type(error).__name__})") from error

@@ -63,7 +63,7 @@ def norms_of(result: CosimResult) -> RunNorms:
 
 
 def held(norms: Norms, run: str, result: CosimResult) -> tuple[str, ...]:
-    """What of a run is not as its norms, one line each; empty where all is. run: the id of one that the norms have."""
+    """Differences of a run from its norms, one line each. run: an id that the norms have."""
     where = str(norms.path)
     then, now = norms.runs[run], norms_of(result)
     wrong: list[str] = []

@@ -1,4 +1,4 @@
-"""Reading TOML files: every message names file and line, what stands there and what was expected."""
+"""Reading TOML files: every message names file, line, what was found and what was expected."""
 
 from __future__ import annotations
 

@@ -77,10 +77,8 @@ def two_blocks_top_tokens(
     w3: "float32[2, 32, 48]",
     head: "float32[32, 40]",
 ):
-    cos, sin = tables(x.shape[0])
-    for i in range(2):
-        x = block(x, n1[i], n2[i], wq[i], wk[i], wv[i], wo[i], w1[i], w2[i], w3[i], cos, sin)
-    p = softmax(rms_norm(x, n2[1]) @ head)
+    logits, _ = two_blocks(x, n1, n2, wq, wk, wv, wo, w1, w2, w3, head)
+    p = softmax(logits)
     top = np.argsort(-p, axis=-1)[:, :5]
     chosen = np.take_along_axis(p, top, axis=-1)
     return top, chosen / chosen.sum(axis=-1, keepdims=True), np.cumsum(np.sort(p, axis=-1)[:, ::-1], axis=-1)

@@ -193,7 +193,7 @@ def atoms_of(p: Poly) -> set[Atom]:
 
 
 def nesting(p: Poly) -> int:
-    """How many functions stand inside each other."""
+    """Nesting depth of functions."""
     return max((_nesting(one) for monomial in p for one, _ in monomial), default=0)
 
 

@@ -10,6 +10,7 @@ import hardware_faults
 import harness_faults
 import memory_faults
 import model_faults
+import pass_faults
 import process_faults
 import regression_faults
 import silent_faults
@@ -29,6 +30,7 @@ FAULTS: tuple[Fault, ...] = (
     *model_faults.FAULTS,
     *memory_faults.FAULTS,
     *compiler_faults.FAULTS,
+    *pass_faults.FAULTS,
     *harness_faults.FAULTS,
     *verdict_faults.FAULTS,
     *process_faults.FAULTS,

@@ -76,8 +76,8 @@ FAULTS = (
         "test_nothing_is_started_that_was_changed_since",
         Edit(
             "fleet/engines/rtl_sim/process.py",
-            "self._executable = built(executable).sha256",
-            'self._executable = ""',
+            "self._executable, self._key = built(executable).sha256, ",
+            'self._executable, self._key = "", ',
         ),
         nightly=True,
     ),

@@ -19,9 +19,14 @@ from fleet.cosim.programs.wrong import wrong_text
 __all__ = ["FUNCTION", "Drawn", "Line", "draw_program", "source_of"]
 
 FUNCTION = "forward"
-HELPER = "def helper(v, k=2):\n    if k > 2:\n        return v * k\n    return v + k\n"
+HELPER = """def helper(v, k=2):
+    table = np.array([1, 2, k])
+    if k > 3:
+        return v * table[-1:]
+    return v * k if k > 2 else v + k
+"""
 _TRIES = 5
-_WRONG_SHARE, _UNKNOWN_SHARE, _WEIGHTS_SHARE = 0.05, 0.03, 0.05
+_WRONG_SHARE, _UNKNOWN_SHARE, _WEIGHTS_SHARE = 0.08, 0.05, 0.05
 _LEAST_WIDE = 2
 
 

@@ -2,7 +2,7 @@
 
 `python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among the places that the programs reach, line by line, and says
 how many there are that none of them reaches. Every mutant runs in a fresh process (`fleet.cosim.mutation.python_hook`) on programs
-that run its line. The first program whose outcome is another finds it: other results, a refusal, its code or its line, an internal
+that run its line. The first program whose outcome is another finds it: other results, a refusal, its code or its lines, an internal
 error. Survivors that nothing can find stand in `sim/fuzz/survivors.toml`, each with a reason.
 """
 
@@ -47,10 +47,10 @@ FILES = (
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random
 generators, `@jit`, the interpreter, sizes that only the run knows."""
-PROGRAMS, LOOKING, SEED = 2000, 250, 77
+PROGRAMS, LOOKING, SEED = 3000, 250, 77
 """Programs that were run once without a mutant; those that look for one mutant, at most; their seed."""
-_PATIENCE_S = 900.0
-_FORM = 1
+_PATIENCE_S = 180.0
+_FORM = 2
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,23 @@ class Known:
     lines: dict[str, list[int]]
 
     def looking(self, mutant: Mutant) -> list[int]:
-        """The programs for a mutant, rarest first: those that run its line; for a table, those that have a word of the row."""
+        """The programs for a mutant: those that run its line, half of them refused; of a table, those with a word of the row."""
         if mutant.unit != "module":
             there = self.lines.get(mutant.place, [])
         else:
             words = set(_WORD.findall(mutant.context)) - {"for", "not", "Signature", "axis"}
             there = [n for n, s in enumerate(self.sources) if words & set(_WORD.findall(s))]
             there = there[:LOOKING] + [n for n in range(0, len(self.sources), 8) if n not in there]
-        return there[:: max(1, len(there) // LOOKING)][:LOOKING]
+        refused = [n for n in there if self.outcomes[n][0] == "refused"]
+        taken = set(_spread(refused, LOOKING // 2))
+        return sorted(taken | set(_spread([n for n in there if n not in taken], LOOKING - len(taken))))
 
 
+def _spread(numbers: list[int], most: int) -> list[int]:
+    return numbers[:: max(1, len(numbers) // most)][:most]
+
+
+_PLACE = re.compile(r"model\.py:(\d+)")
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
@@ -137,7 +144,7 @@ def _run(programs: int) -> Known:
 
 
 def _told(outcome: Outcome) -> list[str | int]:
-    return [outcome.kind, outcome.cause, outcome.line]
+    return [outcome.kind, outcome.cause, *(_PLACE.findall(outcome.said) if outcome.kind == "refused" else ())]
 
 
 def look(change: Change | None, file: str, numbers: Sequence[int], expected: Sequence[list[str | int]]) -> str:

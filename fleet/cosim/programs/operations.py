@@ -372,6 +372,8 @@ def _fancy(h: Hand, x: Known) -> str:
     index = h.one([*whole, f"np.array({h.numbers(n)})", f"np.argsort({x.text}, axis=0, kind='stable')"])
     if kind < 0.75 or x.ndim < 2:
         return f"{x.text}[{index}]"
+    if x.ndim == 2 and h.chance(0.3):
+        return f"{x.text}[np.argmax({x.text}, axis=1)[:, None] % {n}, np.arange({x.shape[1]})]"
     return f"{x.text}[np.arange({n}), np.argmax({x.text}, axis=-1)]" if x.ndim == 2 else f"{x.text}[:, {h.numbers(x.shape[1])}]"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from fleet.cosim.programs.bins import BINS, Account
 from fleet.cosim.programs.devices import draw_device_program
-from fleet.cosim.programs.drawing import Drawn, draw_program
+from fleet.cosim.programs.drawing import Drawn, Shares, draw_program
 from fleet.cosim.programs.oracle import Model, Oracle, Outcome
 
 __all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "outcomes", "run_batch", "signature"]
@@ -89,13 +89,13 @@ def run_batch(order: Order, oracle: Oracle) -> Batch:
     return found
 
 
-def outcomes(seed: int, numbers: Iterable[int]) -> Iterator[tuple[str, Outcome]]:
+def outcomes(seed: int, numbers: Iterable[int], shares: Shares) -> Iterator[tuple[str, Outcome]]:
     """Source and outcome of each program, on CPython and the golden alone."""
     gc.disable()
     try:
         with Oracle() as oracle:
             for number in numbers:
-                drawn = draw_program((seed, number), ())
+                drawn = draw_program((seed, number), (), shares=shares)
                 yield drawn.source, oracle.compare(Model(drawn.source, drawn.inputs, drawn.weights))
     finally:
         gc.enable()

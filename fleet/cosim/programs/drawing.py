@@ -16,7 +16,7 @@ from fleet.cosim.programs.statements import STATEMENTS
 from fleet.cosim.programs.values import DTYPES, Array, draw_array, draw_shape, layout_of
 from fleet.cosim.programs.wrong import wrong_text
 
-__all__ = ["FUNCTION", "Drawn", "Line", "draw_program", "source_of"]
+__all__ = ["FUNCTION", "Drawn", "Line", "Shares", "draw_program", "source_of"]
 
 FUNCTION = "forward"
 HELPER = """def helper(v, k=2):
@@ -26,8 +26,19 @@ HELPER = """def helper(v, k=2):
     return v * k if k > 2 else v + k
 """
 _TRIES = 5
-_WRONG_SHARE, _UNKNOWN_SHARE, _WEIGHTS_SHARE = 0.08, 0.05, 0.05
 _LEAST_WIDE = 2
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of all programs: those that end with what CPython refuses, those of unknown sizes, those with weights."""
+
+    wrong: float = 0.08
+    unknown: float = 0.05
+    weights: float = 0.05
+
+
+_USUAL = Shares()
 
 
 @dataclass(frozen=True)
@@ -71,12 +82,14 @@ def source_of(lines: Sequence[Line], inputs: Mapping[str, Array], unknown: Mappi
     return f"import numpy as np\n{helper}\n\ndef {FUNCTION}({declared}):\n{body}\n    return {', '.join(names)}\n"
 
 
-def draw_program(seed: Sequence[int], wanted: Sequence[int], avoided: Collection[int] = (), statements: int = 5) -> Drawn:
+def draw_program(
+    seed: Sequence[int], wanted: Sequence[int], avoided: Collection[int] = (), statements: int = 5, shares: Shares = _USUAL
+) -> Drawn:
     """Program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
     rng = np.random.default_rng(list(seed))
     with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        return _Drawing(rng, said, aims(rng, wanted, statements, avoided)).draw()
+        return _Drawing(rng, said, aims(rng, wanted, statements, avoided)).draw(shares)
 
 
 class _Drawing:
@@ -96,7 +109,7 @@ class _Drawing:
         exec(HELPER, self._space)
         self._lines: list[Line] = []
 
-    def draw(self) -> Drawn:
+    def draw(self, shares: Shares) -> Drawn:
         for b in self._wanted:
             for _ in range(_TRIES):
                 try:
@@ -108,9 +121,9 @@ class _Drawing:
                     break
         if not self._lines:
             self._lines.append(self._bound(f"{self._pool[0].text} + 1", ()))
-        wrong = self._hand.chance(_WRONG_SHARE) and self._add_wrong()
-        unknown = self._unknown() if self._hand.chance(_UNKNOWN_SHARE) else {}
-        weights = self._weights() if not unknown and self._hand.chance(_WEIGHTS_SHARE) else ()
+        wrong = self._hand.chance(shares.wrong) and self._add_wrong()
+        unknown = self._unknown() if self._hand.chance(shares.unknown) else {}
+        weights = self._weights() if not unknown and self._hand.chance(shares.weights) else ()
         return Drawn(tuple(self._lines), self._inputs, wrong, self._account, unknown, weights)
 
     def _unknown(self) -> dict[str, frozenset[int]]:

@@ -32,6 +32,7 @@ from fleet.cosim.mutation.python_hook import environment
 from fleet.cosim.mutation.python_sites import Change, changes
 from fleet.cosim.mutation.survivors import load_survivors
 from fleet.cosim.programs.batches import outcomes
+from fleet.cosim.programs.drawing import Shares
 from fleet.cosim.programs.fuzz import sources_hash
 from fleet.cosim.programs.oracle import Outcome
 
@@ -49,6 +50,8 @@ FILES = (
 generators, `@jit`, the interpreter, sizes that only the run knows."""
 PROGRAMS, LOOKING, SEED = 3000, 250, 77
 """Programs that were run once without a mutant; those that look for one mutant, at most; their seed."""
+SHARES = Shares(wrong=0.3, unknown=0.3, weights=0.1)
+"""More of what is rare: a night runs thirty times as many programs."""
 _PATIENCE_S = 180.0
 _FORM = 2
 
@@ -132,7 +135,7 @@ def _run(programs: int) -> Known:
     found = Known([], [], {})
     sys.settrace(trace)
     try:
-        for number, (source, outcome) in enumerate(outcomes(SEED, range(programs))):
+        for number, (source, outcome) in enumerate(outcomes(SEED, range(programs), SHARES)):
             found.sources.append(source)
             found.outcomes.append(_told(outcome))
             for file, line in seen:
@@ -170,7 +173,7 @@ def _child(path: Path) -> int:
     """Ends with 1 at the first outcome that is another."""
     expected: list[tuple[int, list[str | int]]] = json.loads(path.read_text(encoding="utf-8"))
     numbers = [n for n, _ in expected]
-    for (number, before), (_, outcome) in zip(expected, outcomes(SEED, numbers), strict=True):
+    for (number, before), (_, outcome) in zip(expected, outcomes(SEED, numbers, SHARES), strict=True):
         if _told(outcome) != before:
             first = outcome.said.splitlines()[:1]
             print(f"{' '.join(map(str, _told(outcome)))} instead of {' '.join(map(str, before))}: program {number}: {first}")

@@ -22,8 +22,8 @@ QUICK_SEED, QUICK_PROGRAMS = 2024, 250
 NIGHTLY_PROGRAMS, NIGHTLY_SECONDS = 100_000, 3600.0
 MOST_REFUSED, LEAST_MET = 0.15, 0.95
 NIGHTLY_MUTANTS, WEEKLY_MUTANTS, SUNDAY = 20, 100, 6
-LEAST_FOUND = 0.7
-"""Of so few, of which some will be equivalent and not known to be."""
+LEAST_FOUND = 0.5
+"""Of a draw that small, of which some are equivalent and not known to be."""
 SETTLED = 20_000
 """Before, it is still being found out which bins are refused."""
 

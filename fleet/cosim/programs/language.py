@@ -31,6 +31,7 @@ def language(h: Hand, v: str, part: Known) -> list[str]:
             ],
             [f"p = [{v} * i for i in range({r + 1}) if i % 2 == 0]", f"{v} = p[-1]"],
             [f"p = {{'a': {v}, 'b': {n}}}", f"{v} = p['a'] + p['b']"],
+            [f"p = q = {v} + 1", f"{v} = p * 2 - q * {n}"],
             [f"p = ({v}, {n})", f"{v} = p[0] + p[1]"],
             [f"p, q = {v}, {v} + 1", "p, q = q, p", f"{v} = p * 2 + q"],
             [f"{v} = helper(k={h.integer(0, 5)}, v={v})"],

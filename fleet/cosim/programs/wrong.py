@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fleet.cosim.programs.hand import Hand, Known
+from fleet.cosim.programs.operations import EXPRESSIONS
 
 __all__ = ["wrong_text"]
 
@@ -35,6 +36,8 @@ _TEXTS = (
 
 def wrong_text(h: Hand, x: Known) -> str:
     """One of them. It may be right all the same."""
+    if h.chance(0.1):
+        return f"{h.one([n for n in EXPRESSIONS if n.startswith('np.')])}()"
     axis = h.integer(-x.ndim, x.ndim) if x.ndim else 0
     beyond = h.one((x.ndim, -x.ndim - 1, 9))
     return h.one(_TEXTS).format(x=x.text, y=h.one(h.pool).text, a=axis, o=beyond)

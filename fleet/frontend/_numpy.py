@@ -243,7 +243,8 @@ def _where(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     condition = array(ev, node, args["condition"])
     if condition.dtype.kind != "b":
         condition = elementwise(ev, node, "not_equal", condition, Number(0))
-    return select(ev, node, condition, numeric(ev, node, args["x"]), numeric(ev, node, args["y"]))
+    chosen = select(ev, node, condition, numeric(ev, node, args["x"]), numeric(ev, node, args["y"]))
+    return Tensor(chosen.ssa, scalar=False)  # an array also where it has no dimensions
 
 
 def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Operand) -> Tensor:

@@ -38,7 +38,7 @@ FAULTS = (
         "rtl: the functional model computes in its place",
         digits(*BITS),
         "rtl did not run",
-        (r"rtl did not run: .* counts no cycles.*",),
+        (r"rtl did not run: claims a simulation, and none of its jobs is in its evidence",),
         (
             Edit(
                 RTL,
@@ -88,7 +88,7 @@ FAULTS = (
         "rtl: a class of cycles is not handed on",
         digits(*BITS),
         "rtl did not run",
-        (r"commit 0: cycle classes .* do not sum to its \d+ cycles",),
+        (r"commit 0 \(mvm_bn\): its trace says cycles of class \w+ None, its simulation wrote \d+",),
         (
             Edit(
                 "fleet/engines/rtl_sim/segment.py",

@@ -19,8 +19,8 @@ from shapes import CHATGLM2
 
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.run import StreamRunner
-from fleet.isa.contract import Write
 from fleet.isa.registry import find_device
+from fleet.sdk import Write
 
 SHAPE = replace(CHATGLM2, name="attention", channels=128, ffn=128)
 POSITIONS = (128, 512, 2048)

@@ -26,9 +26,9 @@ from fleet.engines.rtl_sim.job import Job, Status
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.trace import Commit
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 ROOT = Path(__file__).resolve().parents[1]
 

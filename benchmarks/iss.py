@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from fleet.engines.iss import execute_calls
-from fleet.isa.contract import Call
-from fleet.isa.hbm0923.operands import Operands
-from fleet.isa.hbm0923.weights import pack_weights
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Call
+from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.weights import pack_weights
 
 CHIN, CHOUT, GROUP = 4096, 256, 128
 RTL_MACS_PER_S = 100e6

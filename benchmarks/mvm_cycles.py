@@ -1,7 +1,7 @@
 """Cycles of MVM instructions in the RTL with ideal memory, beside the cost formula: `python benchmarks/mvm_cycles.py [DEVICE...]`.
 
 Every case is compared with the functional model on the way. The rows are Python tuples (device, tokens, CHin, CHout, Tblk, mode,
-cycles), as tests/isa/hbm0923/test_timing.py holds them; the cost, its error and the cycles by class stand behind, as a comment.
+cycles), as tests/sets/hbm0923/test_timing.py holds them; the cost, its error and the cycles by class stand behind, as a comment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rtl_models" / "hbm
 
 from mvm_random import Case, Place, Runner, compare, prepare
 
-from fleet.isa.hbm0923.timing import mvm_cycles
+from fleet.sets.hbm0923.timing import mvm_cycles
 
 MODES = {
     "mvm": {},

@@ -36,8 +36,8 @@ from shapes import CHATGLM2, SMOLLM2, Shape
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCommit
 from fleet.cosim.streams.run import StreamRunner
-from fleet.isa.contract import Device
-from fleet.isa.hbm0923.operands import ceil_div
+from fleet.sdk import Device
+from fleet.sets.hbm0923.operands import ceil_div
 
 DEVICE = "hbm0923"
 LAYERS, VOCABULARY = 30, 49152

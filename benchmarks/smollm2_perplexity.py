@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import argparse
 
-from fleet.isa.contract import Device
-from fleet.isa.hbm0923.operands import Operands
-from fleet.isa.hbm0923.timing import mvm_cycles
-from fleet.isa.hbm0923.timing_timed import timed_cycles
 from fleet.isa.registry import find_device
 from fleet.llm.config import ModelConfig
 from fleet.llm.load import load_model
 from fleet.llm.perplexity_table import table
 from fleet.llm.quantisation import GROUPS, ROUNDINGS, Quantisation
+from fleet.sdk import Device
+from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.timing import mvm_cycles
+from fleet.sets.hbm0923.timing_timed import timed_cycles
 
 
 def products(config: ModelConfig, head: bool) -> list[tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 A line a shape: mean, least and most cycles over the phases of the seeds from 0 on, what HBM's port width allows at best and its
 share, the row hits of both memories, and the cost model's expectation. `--rows` runs the many cases of benchmarks/mvm_cycles.py
-instead and prints the Python tuples (device, tokens, CHin, CHout, Tblk, mode, mean) that tests/isa/hbm0923/test_timing_timed.py
+instead and prints the Python tuples (device, tokens, CHin, CHout, Tblk, mode, mean) that tests/sets/hbm0923/test_timing_timed.py
 holds. Results are not checked here: tests/rtl_models/hbm0923 compares them with the functional model on this memory.
 """
 
@@ -23,8 +23,8 @@ from mvm_cycles import CASES, MODES
 from mvm_random import IRQ_EN, Case, Place, Runner, prepare, start
 
 from fleet.engines.rtl_sim.job import Script
-from fleet.isa.hbm0923.operands import Operands, ceil_div, channel_bytes
-from fleet.isa.hbm0923.timing_timed import timed_cycles
+from fleet.sets.hbm0923.operands import Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.timing_timed import timed_cycles
 
 Shape = tuple[int, int, int, int, str]  # tokens, CHin, CHout, Tblk, mode
 

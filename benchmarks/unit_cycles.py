@@ -1,7 +1,7 @@
 """Cycles of the instructions beside MVM in the RTL, beside the cost model: `python benchmarks/unit_cycles.py [DEVICE...]`.
 
 Ideal memory, and timed memory as the mean over refresh phases. The rows are Python tuples (device, shape, ideal, timed), as
-tests/isa/hbm0923/test_unit_timing.py holds them; the model's cycles and their errors stand behind, as a comment. Results are not
+tests/sets/hbm0923/test_unit_timing.py holds them; the model's cycles and their errors stand behind, as a comment. Results are not
 checked here: the conformance suite compares them with the functional model on these memories.
 """
 

@@ -28,9 +28,9 @@ from fleet.engines.rtl_sim.build import build as build_simulation
 from fleet.engines.rtl_sim.build import design_of
 from fleet.engines.rtl_sim.job import Script
 from fleet.engines.rtl_sim.segment import Segment
-from fleet.isa.contract import Call, Write
-from fleet.isa.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
 from fleet.isa.registry import find_device
+from fleet.sdk import Call, Write
+from fleet.sets.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
 
 DEVICE = "hbm0923"
 SHAPE = replace(CHATGLM2, name="units", ffn=4096)

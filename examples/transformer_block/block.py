@@ -12,8 +12,8 @@ import numpy as np
 from emitter import Block, Emitter, Tensor
 from shapes import Shape
 
-from fleet.isa.contract import Device
-from fleet.isa.hbm0923.layout import FeatureLayout
+from fleet.sdk import Device
+from fleet.sets.hbm0923.layout import FeatureLayout
 
 __all__ = ["PLAIN", "SHORTEST", "Block", "Order", "build"]
 

@@ -9,14 +9,14 @@ from fractions import Fraction
 import numpy as np
 from shapes import Shape
 
-from fleet.isa.contract import Call, Device, Memory
-from fleet.isa.hbm0923.act_tables import act_table
-from fleet.isa.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
-from fleet.isa.hbm0923.float32 import fp20_word
-from fleet.isa.hbm0923.layout import FeatureLayout
-from fleet.isa.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
-from fleet.isa.hbm0923.tables import pack_act, pack_norm
-from fleet.isa.hbm0923.weights import pack_bn, pack_weights
+from fleet.sdk import Call, Device, Memory
+from fleet.sets.hbm0923.act_tables import act_table
+from fleet.sets.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
+from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.layout import FeatureLayout
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
+from fleet.sets.hbm0923.tables import pack_act, pack_norm
+from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
 __all__ = ["Block", "Cache", "Emitter", "Tensor"]
 

@@ -23,10 +23,10 @@ from fleet.cosim.result import CommitRow
 from fleet.cosim.streams.case import Issue, Setting, StreamCase, StreamOutcome
 from fleet.cosim.streams.run import StreamRunner
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, Device, InstructionSet, Write
 from fleet.isa.description import load
-from fleet.isa.hbm0923.operands import ceil_div
 from fleet.report.streams import StreamReport, StreamRun, write_stream_report
+from fleet.sdk import Call, Device, InstructionSet, Write
+from fleet.sets.hbm0923.operands import ceil_div
 
 MEMORIES = ("ideal", "fixed", "stall:1", "timed:0")
 LEAST_SQNR_DB = 40.0

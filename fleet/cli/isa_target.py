@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fleet.errors import DeviceError
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.registry import broken, find_device, find_instruction_set, instruction_sets
+from fleet.sdk import Device, InstructionSet
 
 __all__ = ["chosen_device", "find_set", "find_target"]
 

@@ -173,7 +173,7 @@ class Session:
                 own=own,
                 own_bounds=own_bounds,
                 parts=local_parts(self.stream, side, rounded, self.inputs, device),
-                causes={name: group.causes for name, group in side.groups.items()},
+                causes={name: group.stated.causes for name, group in side.groups.items()},
                 ulp_dtype=self._stored(side),
             )
         except FleetError as error:

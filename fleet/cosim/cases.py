@@ -37,11 +37,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+from fleet.core.toml_file import TomlTable, parse_toml
+from fleet.core.toml_places import place
 from fleet.cosim.files import write_atomically
 from fleet.cosim.tasks import METRICS
 from fleet.errors import ModelError
-from fleet.isa.toml_file import TomlTable, parse_toml
-from fleet.isa.toml_places import place
 
 __all__ = [
     "MEMORIES",

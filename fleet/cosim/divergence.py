@@ -17,7 +17,7 @@ from fleet.cosim.result import Divergence, ElementDifference
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.isa import digest as dg
-from fleet.isa.contract import Call, Device, InstructionSet, Memory, Write
+from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
 __all__ = ["Evidence", "Locate", "Operands", "explain", "spelling", "writes_digest"]
 

@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.toml_file import read_toml
 from fleet.cosim.files import npz_bytes, read_npz, write_atomically
 from fleet.cosim.metrics import absolute_error
 from fleet.cosim.operation_rows import Basis, operation_row
@@ -33,7 +34,6 @@ from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
-from fleet.isa.toml_file import read_toml
 
 __all__ = ["Golden", "GoldenChange", "Provenance", "capture", "changes", "check", "load_golden", "store_golden"]
 

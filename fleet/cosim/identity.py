@@ -29,7 +29,7 @@ __all__ = ["NOT_CONTENT", "Content", "Provenance", "bench_hash", "provenance", "
 
 NOT_CONTENT: Mapping[str, str] = {
     "fleet.errors": "the classes and texts of errors",
-    "fleet.isa.toml_places": "the line of a key in a file, for messages",
+    "fleet.core.toml_places": "the line of a key in a file, for messages",
     "fleet.cosim.pytest_plugin": "how a session of pytest is run and what it says",
 }
 """Modules that are left out of the closure of fleet's own code, and why. Reports and commands import it and are not in it."""

@@ -8,12 +8,13 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.cosim.stream import Stream
-from fleet.cosim.tolerance import FixedPoint, GroupArithmetic, Values
+from fleet.cosim.tolerance import GroupArithmetic, Values
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
+from fleet.sdk.error_model import FixedPoint
 
 __all__ = ["PARTS", "LocalPairs", "local_device_values", "local_host_values", "local_parts", "pairs"]
 

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.core.toml_file import TomlTable, read_toml
 from fleet.cosim.files import write_atomically
 from fleet.cosim.result import CosimResult
 from fleet.errors import ComparisonFailure, FleetError
-from fleet.isa.toml_file import TomlTable, read_toml
 
 __all__ = ["FILE", "Norms", "RunNorms", "differences", "held", "load_norms", "norms_of", "store_norms"]
 

@@ -113,9 +113,9 @@ class CaseFile(pytest.File):
 
 def _hold_name(name: str, path: Path) -> None:
     """Raises ModelError where a file before this one has the name; a file that cannot be read has none."""
+    from fleet.core.toml_places import place
     from fleet.cosim.cases import names_of
     from fleet.errors import ModelError
-    from fleet.isa.toml_places import place
 
     before = next((p for p, other in names_of(path.parent).items() if p.name < path.name and other == name), None)
     if before is not None:

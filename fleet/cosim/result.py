@@ -66,7 +66,7 @@ Status = Literal["ran", "failed", "not asked"]
 
 @dataclass(frozen=True)
 class DeviceFigures:
-    """The device as pictures need it: clock, sizes and roofline limits (`fleet.isa.contract.Device`)."""
+    """The device as pictures need it: clock, sizes and roofline limits (`fleet.sdk.Device`)."""
 
     name: str
     instruction_set: str

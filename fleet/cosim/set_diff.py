@@ -13,9 +13,9 @@ from typing import Any, cast
 from fleet.cosim.revisions import Side, snapshot
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import encode_binary, register_writes
-from fleet.isa.contract import Call
 from fleet.isa.description import Description, load
 from fleet.isa.difference import Change, changes
+from fleet.sdk import Call
 
 __all__ = ["ModelChange", "SetDiff", "case_models", "set_diff", "stored_streams"]
 

@@ -81,8 +81,8 @@ def _judged(found: Any, device: Any, call: Table) -> Table:
     """ "writes", "binary": a call of the other side in both forms; "problem": why it is no program here."""
     from fleet.errors import FleetError
     from fleet.isa.codec import encode_binary, register_writes
-    from fleet.isa.contract import Call
     from fleet.isa.description import load
+    from fleet.sdk import Call
 
     made = Call(call["instruction"], call["fields"])
     try:

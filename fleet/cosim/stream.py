@@ -19,9 +19,9 @@ from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load, parameter_values
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 if TYPE_CHECKING:
     from fleet.targets.accel.program import AccelProgram

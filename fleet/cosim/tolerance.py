@@ -9,25 +9,7 @@ Two kinds of sides:
   `FloatArithmetic`  the program's dtypes, any order of summation, functions within stated ULPs (vm, cpython, riscv);
   `GroupArithmetic`  an accelerator's groups, out of what the instruction set states (see there).
 
-What an instruction set may state: `InstructionSet.extra["error_model"]`, a function
-    (ops: Sequence[FleetOp], device: Device, options: Mapping[str, Any]) -> Mapping[str, Any]
-of a group's operations (the last is what it computes), the device and the options of the compile. It returns
-    "load":      dtype name to which activations are rounded when they enter device memory ("float16"); or fixed point:
-                 "step" between numbers from "low" to "high", to which others are limited, and "before", the step to which they
-                 are rounded first. It is taken whenever a group reads an activation, also one that the device left in memory;
-    "internal":  dtype name of the steps inside ("float32");
-    "store":     dtype name of every value that leaves the group or that an argmax reads ("float16");
-    "roundings": operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in
-                 groups of G and then accumulates: the group's own rounding, the scale's product and ceil(K / G) sums);
-    "ulp":       function name -> largest error in ULPs of "internal" ("exp", "recip", "rsqrt" inside composites too).
-    "inner":     dtype name to which tensors inside a composite are stored (scores and probabilities of an attention);
-                 default: they stay as computed.
-    "absolute":  function name ("gelu_tanh") -> largest absolute error of a table that stands for it, over all inputs.
-    "relative":  "reciprocal" (1 / n of a mean), "scale" (of an attention) -> relative error of the rounded constant.
-    "causes":    "weights", "unit" -> what is behind the errors of the stored weights and of the unit, in words, for reports.
-Every key may be missing: load and store default to float16, internal to float32, roundings to a sum in any order, ulp to 0.5
-for correctly rounded functions. A set that states nothing gets these defaults. Weights are exact: the reference is the
-golden with the weights as the device stores them.
+What an instruction set may state is `fleet.sdk.error_model.DeviceArithmetic`.
 """
 
 from __future__ import annotations
@@ -61,7 +43,8 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.isa.contract import Device, InstructionSet
+from fleet.sdk import Device, InstructionSet
+from fleet.sdk.error_model import DeviceArithmetic, FixedPoint
 from fleet.targets.bytecode.erf import ULP as ERF_ULP
 
 __all__ = [
@@ -69,7 +52,6 @@ __all__ = [
     "Arithmetic",
     "Bound",
     "Bounds",
-    "FixedPoint",
     "FloatArithmetic",
     "GroupArithmetic",
     "Side",
@@ -129,27 +111,6 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class FixedPoint:
-    """What fixed point does to a value: rounded to steps of `before`, then of `step`, and limited to low ... high."""
-
-    step: float
-    low: float
-    high: float
-    before: float = 0.0
-
-    def taken(self, value: Array, error: Array) -> Array:
-        """`error` after a value within `error` of `value` was brought into fixed point.
-
-        What lies outside the range is moved to its end: towards `value`, or as far as `value` itself lies outside.
-        """
-        return np.maximum(error + (self.step + self.before) / 2, np.maximum(value - self.high, self.low - value))
-
-    def nearest(self, value: Array) -> Array:
-        """A value in fixed point; ties go up."""
-        return np.clip(np.floor(value / self.step + 0.5) * self.step, self.low, self.high)
-
-
-@dataclass(frozen=True)
 class FloatArithmetic:
     """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
 
@@ -190,15 +151,7 @@ class FloatArithmetic:
 class _Group:
     key: str
     ops: tuple[FleetOp, ...]
-    load: np.dtype | FixedPoint
-    internal: np.dtype
-    store: np.dtype
-    roundings: Mapping[str, int]
-    ulp: Mapping[str, float]
-    inner: np.dtype | None
-    absolute: Mapping[str, float]
-    relative: Mapping[str, float]
-    causes: Mapping[str, str]
+    stated: DeviceArithmetic
 
 
 @dataclass(frozen=True)
@@ -222,9 +175,10 @@ class GroupArithmetic:
             return self.host.arithmetic(op)
         if _result_dtype(op).kind != "f":
             return Arithmetic()
-        store = group.store if self._stored(op, group) else None
+        stated = group.stated
+        store = stated.store if self._stored(op, group) else None
         return Arithmetic(
-            group.internal, group.roundings.get(op_id(op)), group.ulp, store, group.inner, group.absolute, group.relative
+            stated.internal, stated.roundings.get(op_id(op)), stated.ulp, store, stated.inner, stated.absolute, stated.relative
         )
 
     def group(self, op: FleetOp) -> str:
@@ -237,15 +191,15 @@ class GroupArithmetic:
         group = self.groups.get(op_id(op))
         if group is None or isinstance(operand.owner, d.ConstantOp) or numpy_dtype(operand.type).kind != "f":
             return None
-        return None if isinstance(operand, BlockArgument) and operand.index in self.weights else group.load
+        return None if isinstance(operand, BlockArgument) and operand.index in self.weights else group.stated.load
 
     def rule(self, op: FleetOp) -> str:
         """What the instruction set states."""
         group = self.groups.get(op_id(op))
         if group is None or isinstance(op, d.ArgmaxOp | d.ArgminOp):
             return self.host.rule(op)
-        steps = ", ".join(f"{n} roundings in {name}" for name, n in group.roundings.items())
-        return f"{group.internal.name} inside{', ' + steps if steps else ''}, {group.store.name} in memory"
+        steps = ", ".join(f"{n} roundings in {name}" for name, n in group.stated.roundings.items())
+        return f"{group.stated.internal.name} inside{', ' + steps if steps else ''}, {group.stated.store.name} in memory"
 
 
 def group_arithmetic(
@@ -258,7 +212,7 @@ def group_arithmetic(
 ) -> GroupArithmetic:
     """The accelerator's side, from the groups that ran (`Commit.ops`) and what the instruction set states of them."""
     ops = {op_id(op): op for op in program.operations()}
-    state: Callable[..., Mapping[str, Any]] | None = instruction_set.extra.get("error_model")
+    state = instruction_set.error_model
     table: dict[str, _Group] = {}
     for names in groups:
         if unknown := [n for n in names if n not in ops]:
@@ -266,28 +220,11 @@ def group_arithmetic(
                 f"an instruction names operation '{unknown[0]}', which the program does not have", where=device.name
             )
         members = tuple(ops[n] for n in names)
-        stated = dict(state(members, device, options or {})) if state else {}
-        group = _Group(
-            key=names[-1],
-            ops=members,
-            load=_entry(stated.get("load", "float16")),
-            internal=np.dtype(stated.get("internal", "float32")),
-            store=np.dtype(stated.get("store", "float16")),
-            roundings=dict(stated.get("roundings", {})),
-            ulp=dict(stated.get("ulp", {})),
-            inner=None if stated.get("inner") is None else np.dtype(stated["inner"]),
-            absolute=dict(stated.get("absolute", {})),
-            relative=dict(stated.get("relative", {})),
-            causes=dict(stated.get("causes", {})),
-        )
+        stated = state(members, device, options or {}) if state else DeviceArithmetic()
+        group = _Group(names[-1], members, stated)
         table |= dict.fromkeys(names, group)
     weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")
     return GroupArithmetic(table, FloatArithmetic(host_ulp or NUMPY_ULP), weights)
-
-
-def _entry(stated: str | Mapping[str, float]) -> np.dtype | FixedPoint:
-    """What is stated of "load"."""
-    return FixedPoint(**stated) if isinstance(stated, Mapping) else np.dtype(stated)
 
 
 class Values:

@@ -19,8 +19,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.core.toml_file import read_toml
 from fleet.errors import ComparisonFailure
-from fleet.isa.toml_file import read_toml
 
 __all__ = ["LONGEST", "Waiver", "check_waivers", "load_waivers", "waivers_of"]
 

@@ -164,7 +164,7 @@ def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtyp
     """The tensor of a buffer in `dtype`; by default as the device has it: real ones as the layout says, integers as the model."""
     buffer = compiled.plan.buffers[key]
     layout = compiled.instruction_set.layout
-    native: np.dtype = getattr(layout, "real", np.dtype(np.float16)) if buffer.dtype.kind == "f" else buffer.dtype
+    native: np.dtype = layout.real if buffer.dtype.kind == "f" else buffer.dtype
     data = memory.view("ddr", buffer.offset, buffer.size)
     return layout.unpack(data, buffer.shape, dtype or native)
 

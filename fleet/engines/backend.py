@@ -12,9 +12,9 @@ from typing import Protocol
 from fleet.engines.base import RunOptions
 from fleet.engines.evidence import Evidence
 from fleet.engines.trace import Commit
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 
 class Backend(Protocol):

@@ -16,10 +16,10 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.ir.program import Program
 from fleet.isa.codec import decode_binary
-from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
 

@@ -28,11 +28,11 @@ from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load
-from fleet.isa.dram import timing_keys
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
+from fleet.sdk.dram import timing_keys
 
 __all__ = ["ENGINE", "RtlBackend", "RtlEngine", "memory_model", "memory_timing"]
 

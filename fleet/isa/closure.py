@@ -15,24 +15,30 @@ from pathlib import Path
 
 import fleet
 from fleet.errors import ModelError
-from fleet.isa.contract import InstructionSet
+from fleet.sdk import InstructionSet
 
 __all__ = ["NOT_SEMANTICS", "Imports", "Member", "closure", "imports_of", "semantics_files"]
 
 NOT_SEMANTICS: Mapping[str, str] = {
     "fleet.errors": "the classes and texts of errors: no value passes through them",
-    "fleet.isa.toml_places": "the line of a key in a device file, for messages",
+    "fleet.core.toml_places": "the line of a key in a device file, for messages",
 }
 """Modules that are left out of the closure of an instruction set's semantics, and why.
 
-Left out too: a package's `__init__` from which no name is taken (the manifest: it lists classes, patterns, layouts and devices, and
-the description holds which class is which instruction), imports for type checkers alone, modules whose name is computed (a manifest
-lists them in `sources`, and so it does with data that the semantics read), and distributions other than the set's own and fleet.
+Left out too:
+- a package's `__init__` from which no name is taken (the manifest: it lists classes, patterns, layouts and devices, and the
+  description says which class is which instruction), and that of `fleet.sdk`, which only hands names on;
+- imports for type checkers alone;
+- modules whose name is computed (a manifest lists them in `sources`, like data that the semantics read);
+- distributions other than the set's own and fleet.
 The compiler, the engine and the comparison are not semantics.
 """
 
 Imports = tuple[tuple[str, tuple[str, ...]], ...]
 """(module, names taken from it) of every import; no names for `import module`; "package.*" for any module of a package."""
+
+_DOOR = "fleet.sdk"
+"""The package through which instruction sets import; its `__init__` defines nothing."""
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -150,12 +156,28 @@ def semantics_files(instruction_set: InstructionSet) -> tuple[Member, ...]:
 
 
 def _modules(places: _Places, module: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The modules that `from module import names` takes from: submodules, and the module itself if any name is its own."""
-    below = [f"{module}.{name}" for name in names]
-    own = [name for name in below if places.file(name) is None]
-    yield from (name for name in below if name not in own)
-    if own or not names:
+    """The modules that `from module import names` takes from: submodules, and the module itself if any name is its own.
+
+    A name that the `__init__` of fleet's own package `fleet.sdk` only hands on is taken from where it is defined.
+    """
+    handed_on = _handed_on(places.file(module)) if module == _DOOR else {}
+    own = not names
+    for name in names:
+        if places.file(f"{module}.{name}") is not None:
+            yield f"{module}.{name}"
+        elif name in handed_on:
+            yield handed_on[name]
+        else:
+            own = True
+    if own:
         yield module
+
+
+@lru_cache(maxsize=1)
+def _handed_on(path: Path | None) -> Mapping[str, str]:
+    """Name -> the module that `fleet.sdk` takes it from."""
+    text = b"" if path is None else path.read_bytes()
+    return {name: module for module, names in imports_of(text, _DOOR) for name in names}
 
 
 @lru_cache(maxsize=1024)

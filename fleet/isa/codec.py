@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, InstructionSet
 from fleet.isa.description import Description, Field, InstructionWord, Register, Unit, load
+from fleet.sdk import Call, InstructionSet
 
 __all__ = [
     "CodecError",

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Sequence
 
 from fleet.isa.codec import CodecError, call_from_words, words_of
-from fleet.isa.contract import Call
 from fleet.isa.description import MAX_BEATS, Description
+from fleet.sdk import Call
 
 __all__ = ["BEAT", "BLOCK", "SLOT_BEATS", "TASKS", "WORDS", "decode", "encode"]
 

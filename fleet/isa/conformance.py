@@ -1,177 +1,27 @@
-"""How an instruction set says what its conformance suite draws: legal calls with the data that they run on.
-
-A set brings one `Source` an instruction in `InstructionSet.extra["conformance"]` (instruction name -> Source). Everything else of
-the suite is generic: illegal variants of a call come from the description (`mutations`), programs from drawing several calls that
-share memory (`Place`), refusals and results from the functional model.
-"""
+"""The generic part of a conformance suite: illegal variants of a call, out of the description; classes of fields' values."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from fleet.isa.contract import Call, Device, InstructionSet, Write
 from fleet.isa.description import Description, Field, Register, load
+from fleet.sdk import Call, Device, Draw, InstructionSet, Source
 
-__all__ = [
-    "DATA_KINDS",
-    "Ahead",
-    "Draw",
-    "Joined",
-    "Place",
-    "Source",
-    "data_kind",
-    "halves",
-    "joined",
-    "mutations",
-    "sources",
-    "value_class",
-]
-
-DATA_KINDS = ("plain", "special", "wild", "tiny", "huge")
-"""Of FP16 operands: normal numbers; the same with NaN, infinities, zeros, subnormals; any bits; subnormals; the largest."""
-
-_ODD = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x7C01, 0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF], np.uint16)
-_RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00)}
-
-
-@dataclass(frozen=True)
-class Draw:
-    """A legal call and what memory holds for it.
-
-    classes: what it is about ("tokens" -> "maximum"), for the account of coverage.
-    before: calls that have to go before it (to fill a memory that only instructions reach).
-    parameters: byte address -> value of parameter registers that it needs; in a program the first draw's hold.
-    parts: the same calls as the set's own `joined` takes them, where one call's bits depend on its neighbours (see `joined`).
-    """
-
-    call: Call
-    blocks: tuple[Write, ...] = field(repr=False)
-    classes: Mapping[str, str] = field(default_factory=dict[str, str])
-    before: tuple[Call, ...] = ()
-    parameters: Mapping[int, int] = field(default_factory=dict[int, int])
-    parts: tuple[object, ...] = field(default=(), repr=False)
-
-    @property
-    def calls(self) -> tuple[Call, ...]:
-        """All of them, in order."""
-        return (*self.before, self.call)
-
-
-Joined = Callable[[Device, Sequence[Draw]], Sequence[Call]]
-"""`InstructionSet.extra["joined"]`: the calls of a program from its draws, where they are not simply one behind the other.
-
-A set whose instructions carry dependency flags needs it: the flags depend on what stands around a call.
-"""
-
-Ahead = Callable[[Device, Sequence[Call], Call], bool]
-"""`InstructionSet.extra["ahead"]`: whether a call may be written to the registers while those, the oldest first, are under way.
-
-Without it every instruction that is written to the registers is waited for before the next.
-"""
+__all__ = ["joined", "mutations", "sources", "value_class"]
 
 
 def joined(instruction_set: InstructionSet, device: Device, draws: Sequence[Draw]) -> tuple[Call, ...]:
     """The calls of a program."""
-    own = cast("Joined | None", instruction_set.extra.get("joined"))
+    own = instruction_set.issue.joined
     return tuple(own(device, draws)) if own is not None else tuple(c for d in draws for c in d.calls)
-
-
-class Source(ABC):
-    """Draws calls of one instruction."""
-
-    @abstractmethod
-    def directed(self, device: Device) -> int:
-        """How many directed draws there are for a device."""
-
-    @abstractmethod
-    def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """The directed draw of that number: sizes at their boundaries, every mode and flag, every legal aliasing."""
-
-    @abstractmethod
-    def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """A random legal call; small: of the size of a step in a program."""
 
 
 def sources(instruction_set: InstructionSet) -> Mapping[str, Source]:
     """Instruction name -> source, of the set's instructions; empty for a set that brings none."""
-    found = cast("Mapping[str, Source]", instruction_set.extra.get("conformance", {}))
-    return {name: source for name, source in found.items() if name in instruction_set.instructions}
-
-
-class Place:
-    """Hands out ranges of memory, and remembers them, so that the calls of a program meet in memory.
-
-    dependent: how often (0 to 1) a range of an earlier call is handed out again.
-    notes: what the sources of a set tell each other of the program's earlier calls.
-    program: whether the calls make one program (`fleet.cosim.streams.programs` has the place for it).
-    """
-
-    program: ClassVar[bool] = False
-
-    def __init__(self, device: Device, rng: np.random.Generator, *, dependent: float = 0.0) -> None:
-        self._device, self._rng, self._dependent = device, rng, dependent
-        self.notes: dict[str, int] = {}
-        self._next: dict[str, int] = {}
-        self._known: list[tuple[str, int, int]] = []
-
-    def take(self, space: str, size: int, align: int = 64) -> int:
-        """Offset of a range of its own, which no other call writes: right behind the last, or at times with a gap before it."""
-        step = align * int(self._rng.choice([0, 0, 1, 5]))
-        at = -(-self._next.get(space, 0) // align) * align + step
-        self._next[space] = at + size
-        return at
-
-    def source(self, space: str, size: int, align: int = 64) -> tuple[int, bool]:
-        """(offset, fresh) of a range to read. Not fresh: an earlier call reads or writes it, and it must not be filled."""
-        return self._place(space, size, align, ())
-
-    def target(self, space: str, size: int, avoid: Sequence[tuple[int, int]], align: int = 64) -> tuple[int, bool]:
-        """(offset, fresh) of a range to write; it meets none of `avoid` ((start, end)), but perhaps earlier calls'."""
-        return self._place(space, size, align, avoid)
-
-    def written(self, space: str, size: int, align: int = 64) -> int | None:
-        """Offset of a range of a memory that only instructions fill (on chip), every byte of which earlier calls wrote.
-
-        None: there is none, or the draw shall fill one of its own.
-        """
-        return None
-
-    def _place(self, space: str, size: int, align: int, avoid: Sequence[tuple[int, int]]) -> tuple[int, bool]:
-        if self._rng.random() < self._dependent:
-            fitting = [(at, n) for s, at, n in self._known if s == space and n >= size and at % align == 0]
-            if fitting:
-                at, n = fitting[int(self._rng.integers(len(fitting)))]
-                at += align * int(self._rng.integers(0, (n - size) // align + 1))
-                if not any(at < end and start < at + size for start, end in avoid):
-                    return at, False
-        at = self.take(space, size, align)
-        self._known.append((space, at, size))
-        return at, True
-
-
-def data_kind(rng: np.random.Generator, place: Place) -> str:
-    """One of `DATA_KINDS`; in a program mostly plain numbers, or nothing but NaN and infinities would be left after a few steps."""
-    return "plain" if place.program and rng.random() < 0.85 else str(rng.choice(DATA_KINDS))
-
-
-def halves(rng: np.random.Generator, count: int, kind: str) -> np.ndarray:
-    """`count` FP16 patterns (uint16) of one of `DATA_KINDS`, or "scale": factors that leave a sum of products about as it was."""
-    if kind == "scale":
-        return rng.normal(0, 1 / 64, count).astype(np.float16).view(np.uint16)
-    if kind == "wild":
-        return rng.integers(0, 65536, count, dtype=np.uint16)
-    if kind in _RANGES:
-        signs = rng.integers(0, 2, count, dtype=np.uint16) << np.uint16(15)
-        return (rng.integers(*_RANGES[kind], count, dtype=np.uint16) | signs).astype(np.uint16)
-    values = rng.normal(0, 1, count).astype(np.float16).view(np.uint16)
-    if kind == "special":
-        values = np.where(rng.random(count) < 0.01, rng.choice(_ODD, count), values).astype(np.uint16)
-    return values
+    return {name: source for name, source in instruction_set.conformance.items() if name in instruction_set.instructions}
 
 
 def value_class(f: Field, value: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.isa.native import Target, compile_library, target
+from fleet.sdk.native import Target, compile_library, target
 
 DDR, ONCHIP, REGISTER = 0, 1, 2
 HBM_PORT_0 = 16
@@ -67,7 +67,7 @@ def _compiled(for_target: Target) -> Callable[[int, int, int], int]:
 def _build(_: Target) -> Any:
     from llvmlite import ir
 
-    from fleet.isa.native_ir import I8, I64, POINTER, Emitter
+    from fleet.sdk.native_ir import I8, I64, POINTER, Emitter
 
     module = ir.Module("digest")
     e = Emitter(module, "digest", I64, (("space", I64), ("table", POINTER), ("blocks", I64)))

@@ -9,7 +9,7 @@ with one (an instruction set kept elsewhere) into the folder named. Files of set
   S_csr.sv                   the register block with plain ports (see `fleet.isa.export_sv`)
   S.vlt                      Verilator's waivers for the files above
 
-Order for a compiler: S.vlt, S_regs_pkg.sv, S_regs.sv, S_pkg.sv, S_csr.sv (`file_names`).
+Order for a compiler: S.vlt, S_regs_pkg.sv, S_regs.sv, S_pkg.sv, S_csr.sv (`generated_files`).
 """
 
 from __future__ import annotations
@@ -25,13 +25,9 @@ from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa import description_rdl, export_sv
 from fleet.isa.description import Description, load
+from fleet.sdk import generated_files
 
-__all__ = ["check", "export", "file_names", "generate", "main"]
-
-
-def file_names(name: str) -> tuple[str, ...]:
-    """Generated files in compile order; name: `Description.hardware`, the set's own unless it extends another."""
-    return (f"{name}.vlt", f"{name}_regs_pkg.sv", f"{name}_regs.sv", f"{name}_pkg.sv", f"{name}_csr.sv")
+__all__ = ["check", "export", "generate", "main"]
 
 
 def generate(path: Path | str) -> Mapping[str, str]:
@@ -43,7 +39,7 @@ def generate(path: Path | str) -> Mapping[str, str]:
         f"{description.hardware}_pkg.sv": export_sv.package(description),
         f"{description.hardware}_csr.sv": export_sv.csr_module(description),
     }
-    return {name: texts[name] for name in file_names(description.hardware)}
+    return {name: texts[name] for name in generated_files(description.hardware)}
 
 
 def export(path: Path | str, folder: Path) -> Sequence[Path]:
@@ -113,7 +109,7 @@ def _register_block(description: Description) -> Mapping[str, str]:
 
 def _project_descriptions() -> Iterator[Path]:
     """The descriptions that come with the project: one folder a set under fleet/isa."""
-    return iter(sorted(Path(__file__).parent.glob("*/*.rdl")))
+    return iter(sorted((Path(__file__).parents[1] / "sets").glob("*/*.rdl")))
 
 
 def _project_folder() -> Path:
@@ -131,12 +127,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is not current")
     options = parser.parse_args(arguments)
     if options.file is None:
-        jobs = [(p, options.output or _project_folder()) for p in _project_descriptions() if p.parent.name != "rdl"]
+        jobs = [(p, options.output or _project_folder()) for p in _project_descriptions()]
     else:
         jobs = [(options.file, options.output or options.file.parent)]
     try:
         if not jobs:
-            raise ComparisonFailure("no descriptions (*/*.rdl)", where=str(Path(__file__).parent), hint="name a file")
+            raise ComparisonFailure("no descriptions (*/*.rdl)", where=str(Path(__file__).parents[1] / "sets"), hint="name a file")
         for path, folder in jobs:
             if options.check:
                 check(path, folder)

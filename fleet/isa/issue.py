@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from fleet.isa.codec_binary import BEAT
-from fleet.isa.contract import Call
 from fleet.isa.description import Description
+from fleet.sdk import Call
 
 __all__ = ["ISSUES", "Binary", "runs"]
 

@@ -9,9 +9,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from fleet.isa.contract import Device, Instruction, InstructionSet, RtlFiles
+from fleet.sdk import CoverageHints, Device, Instruction, InstructionSet, IssueRules, Layout, RtlFiles
 
 __all__ = ["manifest_place", "raised_at", "wrong_kinds"]
+
+_PARTS: tuple[tuple[str, type, str], ...] = (
+    ("layout", Layout, "a Layout"),
+    ("conformance", Mapping, "a mapping from instructions to sources"),
+    ("coverage", CoverageHints, "CoverageHints"),
+    ("issue", IssueRules, "IssueRules"),
+    ("wave_scopes", Mapping, "a mapping from units to paths"),
+)
+"""(part of the manifest, its type, in words)."""
 
 
 def _folder(point: EntryPoint) -> Path | None:
@@ -66,17 +75,13 @@ def wrong_kinds(manifest: InstructionSet) -> Iterator[str]:
             elif missing := sorted(getattr(cls, "__abstractmethods__", ())):
                 yield f"class {cls.__name__} has no {', '.join(missing)}"
     yield from _patterns(m.patterns)
-    for method in ("size", "pack", "unpack"):
-        if not callable(getattr(m.layout, method, None)):
-            yield f"layout ({_short(m.layout)}) has no {method}"
     if not isinstance(m.devices, Mapping) or not all(isinstance(d, Device) for d in cast("Mapping[Any, Any]", m.devices).values()):
         yield "devices is no mapping from names to devices"
     if m.rtl is not None and not isinstance(m.rtl, RtlFiles):
         yield f"rtl is {_short(m.rtl)}, expected RtlFiles or None"
-    if not isinstance(m.extra, Mapping):
-        yield f"extra is {_short(m.extra)}, expected a mapping"
-    elif not isinstance(drawn := cast("Mapping[str, Any]", m.extra).get("conformance", {}), Mapping):
-        yield f'extra["conformance"] is {_short(drawn)}, expected a mapping from instructions to sources'
+    for part, kind, expected in _PARTS:
+        if not isinstance(value := getattr(m, part), kind):
+            yield f"{part} is {_short(value)}, expected {expected}"
 
 
 def _patterns(patterns: object) -> Iterator[str]:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS
-from fleet.isa.contract import Instruction
 from fleet.isa.description import Description, Field, InstructionWord, Register, load
+from fleet.sdk import Instruction
 
 __all__ = ["check", "main", "manual"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.isa.contract import Device, Memory
+from fleet.sdk import Device, Memory
 
 _REGISTER_BYTES = 1 << 16
 """Registers lie below 64 KiB."""

@@ -13,8 +13,8 @@ from xdsl.ir import SSAValue
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.contract import Device
-from fleet.isa.lowering import EmitContext, Match, Missed, Pattern
+from fleet.sdk import Device
+from fleet.sdk.lowering import EmitContext, Match, Missed, Pattern
 
 __all__ = ["emitted", "matched"]
 

@@ -13,13 +13,15 @@ from importlib.metadata import EntryPoint, entry_points
 
 from fleet.core.notice import notice
 from fleet.core.plugins import raised_by_code
+from fleet.core.toml_places import place
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
 from fleet.isa.closure import semantics_files
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import load
+from fleet.isa.extending import extended
 from fleet.isa.manifest_check import manifest_place, raised_at, wrong_kinds
-from fleet.isa.toml_places import place
+from fleet.sdk import Device, Extension, InstructionSet
+from fleet.sdk.version import VERSION, why_not
 
 __all__ = [
     "GROUP",
@@ -40,6 +42,11 @@ GROUP = "fleet.instruction_sets"
 class PluginError(FleetError):
     """An instruction set cannot be used; `where` is its entry point."""
 
+
+_VERSION_1 = frozenset(f"fleet.isa.{name}" for name in ("contract", "devices", "extending", "likeness", "lowering", "parts"))
+"""Modules of the contract's first version."""
+
+_VERSIONS = "docs/instruction-sets.md, Versions, says what changed"
 
 _CACHE: dict[tuple[str, ...], tuple[dict[str, InstructionSet], dict[str, FleetError]]] = {}
 _TOLD: set[str] = set()
@@ -202,14 +209,24 @@ def _load(point: EntryPoint) -> InstructionSet:
     except BaseException as error:  # a plug-in's import may raise anything; it must not take the others down
         if not raised_by_code(error):
             raise
+        if isinstance(error, ModuleNotFoundError) and error.name in _VERSION_1:
+            why = f"it is written for version 1 of the contract ({error.name}), this is fleet.sdk {VERSION}"
+            raise PluginError(f"instruction set '{point.name}': {why}", where=_set_where(point), hint=_VERSIONS) from error
         what = f"instruction set '{point.name}' cannot be imported ({_reason(error)})"
         raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
-    if not isinstance(manifest, InstructionSet):
+    if not isinstance(manifest, InstructionSet | Extension):
         raise PluginError(f"{point.value} is a {type(manifest).__name__}, expected an InstructionSet", where=_set_where(point))
+    if (why := why_not(manifest.sdk)) is not None:
+        raise PluginError(f"instruction set '{point.name}': {why}", where=_set_where(point), hint=_VERSIONS)
     if manifest.name != point.name:
         raise PluginError(
             f"the instruction set calls itself '{manifest.name}', its entry point '{point.name}'", where=_set_where(point)
         )
+    if isinstance(manifest, Extension):
+        try:
+            manifest = extended(manifest, load_one(manifest.base))
+        except FleetError as error:
+            raise error if error.where else PluginError(str(error), where=_set_where(point)) from error
     wrong = next(wrong_kinds(manifest), None)
     if wrong is not None:
         raise PluginError(f"instruction set '{point.name}': {wrong}", where=_set_where(point))

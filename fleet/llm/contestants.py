@@ -18,7 +18,6 @@ from fleet.cosim.result import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
 from fleet.ir.graph.nodes import Constant
-from fleet.isa.contract import Device
 from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.device_session import DeviceSession, Image, load_images
@@ -32,6 +31,7 @@ from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
 from fleet.llm.session import Embedding, Session
 from fleet.llm.weights import ModelWeights
+from fleet.sdk import Device
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
 from fleet.transforms.graph.infer import infer_type

@@ -23,13 +23,13 @@ from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
-from fleet.isa.contract import Call
 from fleet.isa.description import parameter_values
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.llm.divergent_step import explain_step
 from fleet.llm.models import ModelGraph
 from fleet.llm.session import F32, Embedding, Ran, Session, Step
+from fleet.sdk import Call
 from fleet.targets.graph.module import Module
 
 __all__ = ["DeviceSession", "Image", "device_memory", "load_images"]

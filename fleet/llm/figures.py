@@ -8,13 +8,13 @@ import numpy as np
 
 from fleet.cosim.generation import CommitTime, KindCost, LayerError, ModelFigures, TrafficRow
 from fleet.engines.trace import Commit
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load
 from fleet.llm.config import ModelConfig
 from fleet.llm.generate import sqnr_db
 from fleet.llm.models import ModelGraph
 from fleet.llm.session import Step
 from fleet.llm.weights import linear_names, weight_shapes
+from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = [
     "estimate", "kind_costs", "kind_of", "layer_errors", "model_figures", "parameters", "stored_bits", "timeline", "traffic",

@@ -15,9 +15,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.contract import Device
-from fleet.isa.lowering import Match, Missed, Pattern
 from fleet.isa.pattern_calls import matched
+from fleet.sdk import Device
+from fleet.sdk.lowering import Match, Missed, Pattern
 
 __all__ = ["Placement", "place"]
 

@@ -18,7 +18,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("fleet", "rtl_models", "sim/bundles", "examples/digits", "docs/hbm0923-manual.md")
-SET = Path("fleet/isa/hbm0923")
+SET = Path("fleet/sets/hbm0923")
 MODEL = "examples/digits/model.py:forward"
 
 pytestmark = pytest.mark.nightly

@@ -19,7 +19,7 @@ from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.images import Images, differences
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names
-from fleet.isa.contract import Range, Write
+from fleet.sdk import Range, Write
 
 BUS_ERROR = 6  # of every set: docs/instruction-sets.md
 MEMORIES = ("ideal", "fixed:40", "stall:5")

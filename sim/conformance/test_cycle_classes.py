@@ -18,9 +18,9 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names
 from fleet.engines.rtl_sim.job import Status
 from fleet.engines.trace import CYCLE_CLASSES
-from fleet.isa.contract import Call
-from fleet.isa.hbm0923.operands import PIXEL_BYTES
-from fleet.isa.vgemm.words import MemoryType, Transfer
+from fleet.sdk import Call
+from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.vgemm.words import MemoryType, Transfer
 
 LATER = 99
 SLOW = Setting(f"fixed:{LATER + 1}")  # ideal memory answers after one cycle

@@ -14,9 +14,9 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names, ways_of_issue
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import encode_binary, interrupt
-from fleet.isa.contract import Call
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
+from fleet.sdk import Call
 
 DEVICES = [d for d in devices() if "aux" in ways_of_issue(find_device(d)[0])]
 BLOCK, BEAT = 32, 64  # tasks of a block, bytes of a beat: the binary form's

@@ -10,9 +10,9 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import interrupt
-from fleet.isa.contract import Call
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
+from fleet.sdk import Call
 
 SEEDS = (1000, 1001, 1002)
 ZERO = {"error_cause", "error_instruction", "irq_enable", "irq_status"}

@@ -13,8 +13,8 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import encode_binary, interrupt
-from fleet.isa.contract import Call
 from fleet.isa.description import Description, load
+from fleet.sdk import Call
 
 SLOW = Setting("fixed:200")  # a read of a register is quicker than any instruction
 LIMIT = 1_000_000

@@ -12,8 +12,8 @@ import numpy as np
 
 from fleet.cosim.streams.case import StreamCase
 from fleet.engines.rtl_sim.build import Design, design_of
-from fleet.isa.conformance import Draw, Place, sources
-from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.conformance import sources
+from fleet.sdk import Device, Draw, InstructionSet, Place
 
 
 @dataclass(frozen=True)

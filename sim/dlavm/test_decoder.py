@@ -22,8 +22,8 @@ from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit
-from fleet.isa.contract import Call
 from fleet.isa.issue import Binary
+from fleet.sdk import Call
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
 

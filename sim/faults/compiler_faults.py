@@ -303,7 +303,7 @@ FAULTS = (
         (r"first divergence \(iss-vs-vm-rounded\): operations h1\b.*",),
         (
             Edit(
-                "fleet/isa/vgemm/windows.py",
+                "fleet/sets/vgemm/windows.py",
                 "(tap // window.taps[1] * line + tap % window.taps[1] * inputs + i, n)",
                 "(tap % window.taps[0] * line + tap // window.taps[0] * inputs + i, n)",
             ),
@@ -317,19 +317,19 @@ FAULTS = (
         NETWORK,
         "FAIL      iss-vs-vm-rounded",
         (r"first divergence \(iss-vs-vm-rounded\): operations \w+.*",),
-        (Edit("fleet/isa/vgemm/tiles.py", "AluOp.ADD, extents, each, (0, 1))", "AluOp.ADD, extents, each, (0, 0))"),),
+        (Edit("fleet/sets/vgemm/tiles.py", "AluOp.ADD, extents, each, (0, 1))", "AluOp.ADD, extents, each, (0, 0))"),),
         at="the first product with a bias",
         kind="compiler",
     ),
     Fault(
         "vgemm-quantise-truncates",
         "vgemm lowering: activations are truncated to INT8, not rounded",
-        tests("tests/isa/vgemm/test_vgemm_lowering.py"),
-        "FAILED tests/isa/vgemm/test_vgemm_lowering.py",
+        tests("tests/sets/vgemm/test_vgemm_lowering.py"),
+        "FAILED tests/sets/vgemm/test_vgemm_lowering.py",
         (r"test_\w+",),
         (
             Edit(
-                "fleet/isa/vgemm/tiles.py",
+                "fleet/sets/vgemm/tiles.py",
                 "(AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)",
                 "(AluOp.ADD, 0), (AluOp.SHR, shift)",
             ),
@@ -340,12 +340,12 @@ FAULTS = (
     Fault(
         "vgemm-schedule-war",
         "vgemm schedule: a write does not wait for what is read before it",
-        tests("tests/isa/vgemm/test_vgemm_schedule.py"),
-        "FAILED tests/isa/vgemm/test_vgemm_schedule.py",
+        tests("tests/sets/vgemm/test_vgemm_schedule.py"),
+        "FAILED tests/sets/vgemm/test_vgemm_schedule.py",
         (r"FAILED \S*test_vgemm_schedule.py::test_what_must_not_overlap_does_not",),
         (
             Edit(
-                "fleet/isa/vgemm/schedule.py",
+                "fleet/sets/vgemm/schedule.py",
                 "(self.writes, earlier.reads), (self.writes, earlier.writes))",
                 "(self.writes, earlier.writes))",
             ),
@@ -356,12 +356,12 @@ FAULTS = (
     Fault(
         "vgemm-words",
         "vgemm formats: the flags pop_prev and pop_next are exchanged when they are written and when they are read",
-        tests("tests/isa/vgemm/test_vgemm_words.py", "-k", "by_hand"),
-        "FAILED tests/isa/vgemm/test_vgemm_words.py",
+        tests("tests/sets/vgemm/test_vgemm_words.py", "-k", "by_hand"),
+        "FAILED tests/sets/vgemm/test_vgemm_words.py",
         (r"FAILED \S*test_vgemm_words.py::test_words_by_hand",),
         (
-            Edit("fleet/isa/vgemm/words.py", "self.pop_prev << 3 | self.pop_next << 4", "self.pop_next << 3 | self.pop_prev << 4"),
-            Edit("fleet/isa/vgemm/words.py", "for n in (3, 4, 5, 6)))", "for n in (4, 3, 5, 6)))"),
+            Edit("fleet/sets/vgemm/words.py", "self.pop_prev << 3 | self.pop_next << 4", "self.pop_next << 3 | self.pop_prev << 4"),
+            Edit("fleet/sets/vgemm/words.py", "for n in (3, 4, 5, 6)))", "for n in (4, 3, 5, 6)))"),
         ),
         at="the literal words",
         kind="description and tables",
@@ -373,8 +373,8 @@ FAULTS = (
         "rtl did not run",
         (r"vgemm\w*\.\w+:\d+: generated from description [0-9a-f]{16}, vgemm.rdl is now [0-9a-f]{16}",),
         (
-            Edit("fleet/isa/vgemm/vgemm.rdl", "fleet_opcode = 5;", "fleet_opcode = 6;"),
-            Edit("fleet/isa/vgemm/vgemm.rdl", "cfg_id[7:0] = 5;", "cfg_id[7:0] = 6;"),
+            Edit("fleet/sets/vgemm/vgemm.rdl", "fleet_opcode = 5;", "fleet_opcode = 6;"),
+            Edit("fleet/sets/vgemm/vgemm.rdl", "cfg_id[7:0] = 5;", "cfg_id[7:0] = 6;"),
         ),
         at="the generated files",
         kind="description and tables",

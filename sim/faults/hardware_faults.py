@@ -6,7 +6,7 @@ from data import DEVICE, cosim, digits
 from planting import Choice, Edit, Fault
 
 RTL = "rtl_models/hbm0923/hbm0923"
-ISA = "fleet/isa/hbm0923"
+ISA = "fleet/sets/hbm0923"
 BITS = ("--engines", "vm,iss,rtl", *DEVICE)
 MODEL = ("--engines", "vm,iss", *DEVICE)
 
@@ -228,8 +228,8 @@ FAULTS = (
     Fault(
         "packer-scale-index-text",
         "the same, by the packer written from the text",
-        ("pytest", "-q", "-p", "no:cacheprovider", "tests/isa/hbm0923/test_packing.py", "-k", "against_the_text"),
-        "FAILED tests/isa/hbm0923/test_packing.py",
+        ("pytest", "-q", "-p", "no:cacheprovider", "tests/sets/hbm0923/test_packing.py", "-k", "against_the_text"),
+        "FAILED tests/sets/hbm0923/test_packing.py",
         (r"test_against_the_text\[\S*2049-2-128\]",),
         (
             Edit(

@@ -6,7 +6,7 @@ import stream_faults
 import vgemm_faults
 from planting import Choice, Fault
 
-HBM, VGEMM = "fleet/isa/hbm0923", "fleet/isa/vgemm"
+HBM, VGEMM = "fleet/sets/hbm0923", "fleet/sets/vgemm"
 _DIGEST = r"digest expected \w+, found \w+"
 SHIFTS = vgemm_faults.streams(*(f"alu/random/{i}" for i in (4, 5, 31)))
 LOADS = vgemm_faults.streams(*(f"load/directed/{i}" for i in (12, 13, 14, 15)))

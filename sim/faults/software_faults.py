@@ -9,7 +9,7 @@ import numpy as np
 from data import CASE, DEVICE, cosim, digits
 from planting import Edit, Fault, Project
 
-RDL = "fleet/isa/hbm0923/hbm0923.rdl"
+RDL = "fleet/sets/hbm0923/hbm0923.rdl"
 GOLDEN = "golden/small_digits"
 RUN_CASE = ("fleet.cli.main", "case", "run", CASE)
 VALUE = "16/op/h2/value"
@@ -116,8 +116,8 @@ FAULTS = (
     Fault(
         "rdl-generated",
         "description: another opcode, hardware generated again (both sides agree on it): by the literal tests",
-        ("pytest", "-q", "-p", "no:cacheprovider", "tests/isa/test_hbm0923_encoding.py"),
-        "FAILED tests/isa/test_hbm0923_encoding.py",
+        ("pytest", "-q", "-p", "no:cacheprovider", "tests/sets/test_hbm0923_encoding.py"),
+        "FAILED tests/sets/test_hbm0923_encoding.py",
         (r"test_modes_and_opcodes\[mvm_bn-\S+\]",),
         OPCODE,
         _generate,
@@ -127,8 +127,8 @@ FAULTS = (
     Fault(
         "rdl-register",
         "description: two registers exchanged, hardware generated again: by the literal tests",
-        ("pytest", "-q", "-p", "no:cacheprovider", "tests/isa/test_hbm0923_encoding.py"),
-        "FAILED tests/isa/test_hbm0923_encoding.py",
+        ("pytest", "-q", "-p", "no:cacheprovider", "tests/sets/test_hbm0923_encoding.py"),
+        "FAILED tests/sets/test_hbm0923_encoding.py",
         (r"test_the_description_has_the_literal_numbers", r"register 25: expected mvm_zero25, found mvm_bn_addr"),
         REGISTERS,
         _generate,
@@ -259,7 +259,7 @@ FAULTS = (
         (r"golden.npz: hbm_small: commit 0 \(h1\): stored .* now .*",),
         (
             Edit(
-                "fleet/isa/hbm0923/arithmetic.py",
+                "fleet/sets/hbm0923/arithmetic.py",
                 "half = v.astype(np.float16)\n",
                 "half = v.astype(np.float16)\n"
                 "        half = np.where(np.abs(half.astype(v.dtype)) > np.abs(v), np.nextafter(half, np.float16(0)), half)\n",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from planting import Choice, Fault, place_in_words
 
 RTL = "rtl_models/vgemm/vgemm"
-ISA = "fleet/isa/vgemm"
+ISA = "fleet/sets/vgemm"
 DEVICE = "vgemm_small"
 OVERLAP = ("--issue", "aux", "--memory", "stall:1")
 _DIGEST = r"digest expected \w+, found \w+"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -20,8 +20,8 @@ from fleet.cosim.streams.fuzz_workers import setting_of
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, ways_of_issue
 from fleet.isa.conformance import sources
-from fleet.isa.contract import Device
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.sdk import Device, IssueRules
 
 QUICK_SEED = 2023
 QUICK_PROGRAMS = 24
@@ -116,7 +116,8 @@ def test_instructions_that_are_written_ahead_overlap(small: StreamRunner) -> Non
 
 def test_a_set_that_allows_too_many_under_way_is_found_out(small: StreamRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused as busy does not commit: it is missing, and not taken for a refusal that was expected."""
-    monkeypatch.setitem(cast("dict[str, object]", small.set.extra), "ahead", lambda *_: True)
+    too_many = replace(small.set, issue=IssueRules(ahead=lambda *_: True))
+    monkeypatch.setattr(small, "set", too_many)
     (outcome,) = small.run(make_case("hbm_small/program/1"), [Setting("ideal", "ahead")])
     assert not outcome.passed
     assert outcome.reasons[0].startswith("rtl, instruction 1 (norm): the commit carries opcode 0x1, expected 0x7")

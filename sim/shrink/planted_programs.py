@@ -26,8 +26,9 @@ from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.programs import ProgramPlace
 from fleet.cosim.streams.run import StreamRunner
 from fleet.isa.codec import disassemble
-from fleet.isa.conformance import Draw, joined, sources
+from fleet.isa.conformance import joined, sources
 from fleet.isa.registry import find_device
+from fleet.sdk import Draw
 
 HBM, VGEMM = "rtl_models/hbm0923/hbm0923", "rtl_models/vgemm/vgemm"
 LENGTH, SECONDS, PROGRAMS = 200, 120, 40

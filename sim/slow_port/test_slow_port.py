@@ -8,8 +8,8 @@ import pytest
 
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.process import run_cocotb_tests
-from fleet.isa.contract import Device
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.sdk import Device
 
 
 def _smallest_devices() -> list[str]:

@@ -9,9 +9,9 @@ import pytest
 
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
-from fleet.isa.contract import Call
 from fleet.isa.registry import find_device
-from fleet.isa.vgemm.words import AluOp, Loops, MemoryType, Transfer, finish_fields
+from fleet.sdk import Call
+from fleet.sets.vgemm.words import AluOp, Loops, MemoryType, Transfer, finish_fields
 
 NAME = "vgemm_small"
 SET, DEVICE = find_device(NAME)

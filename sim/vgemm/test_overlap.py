@@ -11,11 +11,11 @@ import pytest
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
-from fleet.isa.contract import Call, Device
 from fleet.isa.registry import find_device
-from fleet.isa.vgemm import emit
-from fleet.isa.vgemm.schedule import synchronised
-from fleet.isa.vgemm.words import AluOp, Flags, Loops, MemoryType, Transfer
+from fleet.sdk import Call, Device
+from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.schedule import synchronised
+from fleet.sets.vgemm.words import AluOp, Flags, Loops, MemoryType, Transfer
 
 DEVICE = "vgemm_small"
 AUX = Setting("ideal", "aux")

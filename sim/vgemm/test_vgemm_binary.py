@@ -13,8 +13,8 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.codec import encode_binary
-from fleet.isa.contract import Call
-from fleet.isa.vgemm.words import MemoryType, Transfer, finish_fields
+from fleet.sdk import Call
+from fleet.sets.vgemm.words import MemoryType, Transfer, finish_fields
 
 # Typed in from the description: byte addresses, opcodes, causes.
 CMD_W0, CMD_START, CMD_STATUS = 0x10, 0x20, 0x24

@@ -15,8 +15,8 @@ from fleet.cli.main import main
 from fleet.cli.shrink import command
 from fleet.cli.stream import command as stream
 from fleet.cosim.streams.bundle import load_bundle
-from fleet.isa.contract import Device, Memory, Write
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, Memory, Write
 
 NAME = "hbm_small/program/1"
 

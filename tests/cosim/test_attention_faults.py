@@ -15,8 +15,8 @@ from blocks import gpt2_block, inputs
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.result import CosimResult, DataProvenance
-from fleet.isa.hbm0923.lower import attention
-from fleet.isa.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.lower import attention
+from fleet.sets.hbm0923.softmax import SoftmaxOperands
 from fleet.targets.accel import compile as accel
 
 

@@ -19,7 +19,7 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
 from fleet.cosim.streams.renew import renew_bundle, unexpected
 from fleet.cosim.streams.suite import make_case
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.contract import Write
+from fleet.sdk import Write
 
 ROOT = Path(__file__).parents[2]
 CASE = make_case("hbm_small/elementwise/directed/0")

@@ -9,7 +9,7 @@ from fleet.cosim.divergence import Evidence, explain, writes_digest
 from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
-from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Range, Write
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Range, Write
 
 
 @pytest.fixture

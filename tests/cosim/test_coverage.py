@@ -26,9 +26,8 @@ from fleet.cosim.streams.model_side import execute
 from fleet.cosim.streams.suite import is_case_name, make_case, settings
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import sources
-from fleet.isa.contract import Call
-from fleet.isa.coverage import CoverageHints
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.sdk import Call, CoverageHints
 
 DEVICES = ("vgemm_small", "hbm_small")
 
@@ -178,7 +177,7 @@ def test_draws_of_the_suite_meet_nothing_impossible_or_unknown(
 def test_what_is_met_though_it_is_called_impossible_is_told(images: dict[str, Images]) -> None:
     instruction_set, device = find_device("vgemm_small")
     wrong = CoverageHints(impossible=(("load:executed:*", "it is never executed"),))
-    space = space_of(replace(instruction_set, extra={**instruction_set.extra, "coverage": wrong}), device)
+    space = space_of(replace(instruction_set, coverage=wrong), device)
     steering = Steering(space, new_account(space), 0, steer=False)
     run(make_case("vgemm_small/load/random/0"), steering, images["vgemm_small"])
     assert "load:executed:yes" in steering.unknown
@@ -347,7 +346,7 @@ def test_accounts_of_another_description_or_damaged_ones_are_refused(tmp_path: P
 def test_every_installed_set_that_draws_has_a_space() -> None:
     """Sets that say nothing of coverage have defaults."""
     for s in instruction_sets().values():
-        if "conformance" in s.extra:
-            bare = replace(s, extra={k: v for k, v in s.extra.items() if k != "coverage"})
+        if s.conformance:
+            bare = replace(s, coverage=CoverageHints())
             device = next(iter(s.devices.values()))
             assert len(space_of(bare, device).open) > 10

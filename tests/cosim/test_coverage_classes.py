@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from fleet.cosim.coverage.results import RESULTS, results_of
 from fleet.cosim.coverage.shapes import SHAPES, near_shape, offending, shape_of, shapes_left, stride_of
 from fleet.cosim.coverage.values import Place, class_of, examples, fitting, possible, remainder
-from fleet.isa.contract import Device, Range, Write
-from fleet.isa.coverage import Limit
 from fleet.isa.description import Field, Register
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, Limit, Range, Write
 
 
 def field(width: int, kind: str, *, align: int = 1, allowed: tuple[int, ...] | None = None, space: str | None = None) -> Field:

@@ -18,9 +18,9 @@ from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute
 from fleet.cosim.streams.programs import PAGE, REACH
 from fleet.cosim.streams.suite import make_case
-from fleet.isa.contract import Range
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
+from fleet.sdk import Range
 
 DEVICES = ("hbm_small", "vgemm_small")
 SEEDS = 160

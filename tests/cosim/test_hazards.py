@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.cosim.streams.hazards import Hazard, hazards
-from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Range, Write
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Range, Write
 
 MEMORY = 24
 BANKS = (("ddr", 0), ("hbm", 0), ("hbm", 1))

@@ -22,9 +22,9 @@ from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.beats import Beat, read_beats
 from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit, save_expected
 from fleet.errors import FleetError, ModelError
-from fleet.isa.contract import Range, Write
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Range, Write
 
 PROGRAMS = ("hbm_small/program/3", "vgemm_small/program/3", "vgemm_small/program/11")
 

@@ -26,8 +26,8 @@ def test_what_compiles_and_compares_is_content_and_what_shows_is_not() -> None:
     found = names()
     assert found >= {
         "fleet/engines/rtl.py", "fleet/engines/iss.py", "fleet/cosim/compare.py", "fleet/cosim/tolerance.py",
-        "fleet/isa/native_ir.py",
-        "fleet/isa/vgemm/lowering.py", "fleet/isa/hbm0923/timing.py", "fleet/transforms/passes.py", "fleet/transforms/cse.py",
+        "fleet/sdk/native_ir.py",
+        "fleet/sets/vgemm/lowering.py", "fleet/sets/hbm0923/timing.py", "fleet/transforms/passes.py", "fleet/transforms/cse.py",
     }  # fmt: skip
     assert not [n for n in found if n.startswith(("fleet/report", "fleet/cli", "docs", "tests", "sim"))]
 

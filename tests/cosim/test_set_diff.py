@@ -15,10 +15,10 @@ from fleet.cosim.revisions import Side, find_side
 from fleet.cosim.set_diff import set_diff, stored_streams
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
-from fleet.isa.contract import Call, Write
 from fleet.isa.description import load
 from fleet.isa.difference import changes
 from fleet.isa.registry import description_hash, find_device
+from fleet.sdk import Call, Write
 
 MODEL = """
 def forward(a: "int32[N, 20]", b: "int32[N, 20]"):

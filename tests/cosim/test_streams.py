@@ -23,10 +23,10 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import mutations
-from fleet.isa.contract import Device, Memory, Write
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
+from fleet.sdk import Device, Memory, Write
 
 DEVICE = "hbm_small"
 NAME = f"{DEVICE}/mvm_bn/directed/4"

@@ -8,11 +8,12 @@ from ir_builder import Net, evaluate, shuffled_sum
 
 from fleet.cosim._error_steps import rounded_store
 from fleet.cosim.metrics import absolute_error
-from fleet.cosim.tolerance import FixedPoint, FloatArithmetic, Values, cumulative_bounds, group_arithmetic, local_bounds
+from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds, group_arithmetic, local_bounds
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.program import Program
-from fleet.isa.contract import Device, InstructionSet
+from fleet.sdk import Device, InstructionSet, Layout
+from fleet.sdk.error_model import DeviceArithmetic, ErrorModel, FixedPoint
 
 ELEMENTWISE = (d.AddOp, d.SubOp, d.MulOp, d.DivOp, d.MaximumOp, d.MinimumOp)
 UNARY = (d.NegOp, d.AbsOp, d.TanhOp, d.ExpOp)
@@ -120,20 +121,32 @@ def test_a_swapped_operand_is_caught():
     assert np.all(np.abs((inputs["b"] - inputs["a"]) - golden["y"]) > bound)
 
 
-def device(extra: dict | None = None) -> tuple[InstructionSet, Device]:
-    from pathlib import Path
+class NoLayout(Layout):
+    """Of a set that lays nothing out."""
 
+    def size(self, shape, dtype):
+        raise NotImplementedError
+
+    def pack(self, array):
+        raise NotImplementedError
+
+    def unpack(self, data, shape, dtype):
+        raise NotImplementedError
+
+
+def a_set(error_model: ErrorModel | None = None) -> InstructionSet:
+    return InstructionSet("toy", "2.0", Path("toy.rdl"), {}, {}, NoLayout(), error_model=error_model)
+
+
+def device(error_model: ErrorModel | None = None) -> tuple[InstructionSet, Device]:
     chip = Device("chip", "toy", {"Tblk": 16}, {}, 100.0, {}, Path("chip.toml"))
-    return InstructionSet("toy", Path("toy.rdl"), {}, (), None, {"chip": chip}, extra=extra or {}), chip
+    return a_set(error_model), chip
 
 
 def stated(ops, chip, _options):
     tblk = chip.parameters["Tblk"]
-    return {
-        "roundings": {
-            op.properties["id"].data: -(-op.lhs.type.get_shape()[-1] // tblk) + 2 for op in ops if isinstance(op, d.MatmulOp)
-        }
-    }
+    terms = {op.properties["id"].data: op.lhs.type.get_shape()[-1] for op in ops if isinstance(op, d.MatmulOp)}
+    return DeviceArithmetic(roundings={name: -(-n // tblk) + 2 for name, n in terms.items()})
 
 
 def run_like_a_device(program: Program, inputs: dict[str, np.ndarray], tblk: int = 16) -> dict[str, np.ndarray]:
@@ -153,8 +166,8 @@ def test_the_device_model_is_sound_and_sharp():
     groups = [("product", "biased", "relu", "digit")]
     got = run_like_a_device(program, inputs)
     limits = []
-    for extra in ({}, {"error_model": stated}):
-        side = group_arithmetic(program, groups, *device(extra))
+    for model in (None, stated):
+        side = group_arithmetic(program, groups, *device(model))
         bounds = cumulative_bounds(Values(program, inputs, golden), side)
         error = np.abs(got["relu"] - golden["relu"])
         assert np.all(error <= bounds["relu"].array)
@@ -265,8 +278,8 @@ def test_a_stated_fixed_point_enters_the_bound_of_a_product() -> None:
     """One product of one number: the bound is half a step times the weight, and a dtype's roundings of the rest."""
     net = Net({"x": ((1, 1), "input"), "w": ((1, 1), "weight")}, {"w": np.array([[3.0]], np.float32)}, "float32")
     program = net.program(y=net.matmul(net["x"], net["w"]))
-    stated = {"load": {"step": 0.5, "low": -4.0, "high": 4.0}, "store": "float32"}
-    sets = InstructionSet("s", Path(), {}, (), None, {}, extra={"error_model": lambda *_: stated})
+    stated = DeviceArithmetic(load=FixedPoint(0.5, -4.0, 4.0), store=np.dtype(np.float32))
+    sets = a_set(lambda *_: stated)
     device = Device("s", "s", {}, {}, 1.0, {}, Path())
     (op,) = program.operations()
     side = group_arithmetic(program, [[d.op_id(op)]], sets, device)

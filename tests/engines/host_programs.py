@@ -14,13 +14,13 @@ from fleet.cosim.streams.case import StreamCase
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit
 from fleet.isa.codec import encode_binary, register_writes
-from fleet.isa.contract import Call, Write
 from fleet.isa.description import load, parameter_values
-from fleet.isa.hbm0923.layout import FeatureLayout
-from fleet.isa.hbm0923.operands import Operands
-from fleet.isa.hbm0923.weights import pack_weights
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Call, Write
+from fleet.sets.hbm0923.layout import FeatureLayout
+from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.weights import pack_weights
 from fleet.targets.graph.host import include_dir
 
 DDR_BASE = 0x2_0000_0000

@@ -19,10 +19,10 @@ from fleet.errors import DeviceError
 from fleet.frontend.source import load
 from fleet.ir import dialect as d
 from fleet.ir.program import Program
-from fleet.isa.contract import Call, Device, Memory, Write
 from fleet.isa.digest import DDR, digest
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Call, Device, Memory, Write
 from fleet.targets.accel.compile import compile_accel
 
 SET, SMALL = find_device("hbm_small")

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 import fleet
+import fleet.sdk
 from fleet.errors import ModelError
 from fleet.isa.closure import NOT_SEMANTICS, Member, closure, semantics_files
-from fleet.isa.contract import InstructionSet
 from fleet.isa.registry import PluginError, description_hash, find_device, instruction_sets
+from fleet.sdk import InstructionSet
 
 ROOT = Path(fleet.__file__).resolve().parents[1]
 SETS = sorted(instruction_sets())
@@ -54,21 +55,38 @@ def test_one_character_in_any_file_of_the_closure_is_another_hash(name: str, cop
 
 def test_the_closure_holds_what_makes_the_compiled_kernels() -> None:
     names = {m.name for m in semantics_files(instruction_sets()["hbm0923"])}
-    assert names >= {"fleet.isa.native_ir", "fleet.isa.native", "fleet.isa.contract", "fleet.isa.hbm0923.kernel"}
+    assert names >= {"fleet.sdk.native_ir", "fleet.sdk.native", "fleet.sdk.instruction", "fleet.sets.hbm0923.kernel"}
     assert not names & NOT_SEMANTICS.keys()
-    assert not {n for n in names if n.startswith(("fleet.cosim", "fleet.engines", "fleet.ir", "fleet.isa.hbm0923.lower"))}
+    assert not {n for n in names if n.startswith(("fleet.cosim", "fleet.engines", "fleet.ir", "fleet.sets.hbm0923.lower"))}
+
+
+STUB = """
+import ast, importlib, sys, types
+from pathlib import Path
+
+def stub(name, folder):
+    found = sys.modules[name] = types.ModuleType(name)
+    found.__path__ = [folder]
+    return found
+
+stub({package!r}, {folder!r})
+door = Path({sdk!r})
+where = {{
+    alias.name: node.module
+    for node in ast.parse(door.read_text()).body if isinstance(node, ast.ImportFrom) for alias in node.names
+}}
+stub("fleet.sdk", str(door.parent)).__getattr__ = lambda name: getattr(importlib.import_module(where[name]), name)
+"""
+"""The manifest and `fleet.sdk` without what they import: a name is looked up when it is asked for."""
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_nothing_of_the_package_that_is_loaded_with_the_semantics_is_missing(name: str) -> None:
     """Held against Python's own import of the same files, in a process of its own, without the manifest."""
     found = instruction_sets()[name]
-    package = f"fleet.isa.{name}"
+    package = f"fleet.sets.{name}"
     members = {m.name for m in semantics_files(found)}
-    stub = (
-        f"import sys, types\nstub = types.ModuleType({package!r})\nstub.__path__ = [{str(found.description.parent)!r}]\n"
-        f"sys.modules[{package!r}] = stub\n"
-    )
+    stub = STUB.format(package=package, folder=str(found.description.parent), sdk=str(Path(fleet.sdk.__file__)))
     imports = "".join(f"import {m.name}\n" for m in semantics_files(found) if m.name != package)
     show = "print(*[m for m, o in sys.modules.items() if m.startswith('fleet.') and not hasattr(o, '__path__')])"
     done = subprocess.run([sys.executable, "-c", stub + imports + show], capture_output=True, text=True, check=True)
@@ -79,7 +97,7 @@ def test_nothing_of_the_package_that_is_loaded_with_the_semantics_is_missing(nam
 
 def test_a_new_import_enters_by_itself(copied: Path) -> None:
     copy, device = moved("vgemm", copied), find_device("vgemm_small")[1]
-    words, memory = copied / "fleet/isa/vgemm/words.py", copied / "fleet/isa/memory.py"
+    words, memory = copied / "fleet/sets/vgemm/words.py", copied / "fleet/isa/memory.py"
     text, other = words.read_text(), memory.read_text()
     words.write_text(text + "\n\ndef late() -> object:\n    from fleet.isa import memory\n\n    return memory\n")
     assert "fleet.isa.memory" in {m.name for m in semantics_files(copy)}

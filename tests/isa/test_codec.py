@@ -19,8 +19,8 @@ from fleet.isa.codec import (
     interrupt,
     register_writes,
 )
-from fleet.isa.contract import Call
 from fleet.isa.description import Description, load
+from fleet.sdk import Call
 
 RDL = """\
 addrmap demo {

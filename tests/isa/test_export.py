@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import fleet.isa
+import fleet.sets
 from fleet.errors import ComparisonFailure
 from fleet.isa.description import load
-from fleet.isa.export import check, export, file_names, generate, main
+from fleet.isa.export import check, export, generate, main
+from fleet.sdk import generated_files
 
 ROOT = Path(__file__).parent.parent.parent
-PROJECT_SETS = sorted(p for p in Path(fleet.isa.__file__).parent.glob("*/*.rdl") if p.parent.name != "rdl")
+PROJECT_SETS = sorted(Path(fleet.sets.__file__).parent.glob("*/*.rdl"))
 TOY = ROOT / "tests" / "fixtures" / "one_instruction_set" / "vector_add"
 
 
@@ -22,7 +23,7 @@ def lint(folder: Path, name: str, *more: Path, top: str) -> str:
     """What `verilator --lint-only -Wall` says; '' when it has nothing to say."""
     verilator = shutil.which("verilator")
     assert verilator, "verilator is needed; run `fleet doctor`"
-    files = [folder / f for f in file_names(name)]
+    files = [folder / f for f in generated_files(name)]
     result = subprocess.run(
         [verilator, "--lint-only", "--quiet", "-Wall", "--top-module", top, *files, *more],
         capture_output=True,
@@ -39,8 +40,8 @@ def test_the_command_proves_the_committed_files_current(capsys: pytest.CaptureFi
 
 
 def test_nothing_else_lies_in_the_generated_folder() -> None:
-    expected = {name for rdl in PROJECT_SETS for name in file_names(load(rdl).name)}
-    others = {"hbm0923_tables_pkg.sv"}  # python -m fleet.isa.hbm0923.rtl_tables; tests/rtl_models/hbm0923 hold it current
+    expected = {name for rdl in PROJECT_SETS for name in generated_files(load(rdl).name)}
+    others = {"hbm0923_tables_pkg.sv"}  # python -m fleet.sets.hbm0923.rtl_tables; tests/rtl_models/hbm0923 hold it current
     assert {p.name for p in (ROOT / "rtl_models" / "generated").iterdir()} == expected | others
 
 
@@ -65,7 +66,7 @@ def test_a_second_parser_takes_the_files(rdl: Path) -> None:
     texts = generate(rdl)
     compilation = pyslang.ast.Compilation() if hasattr(pyslang, "ast") else pyslang.Compilation()
     tree_class = pyslang.syntax.SyntaxTree if hasattr(pyslang, "syntax") else pyslang.SyntaxTree
-    for file in file_names(name)[1:]:
+    for file in generated_files(name)[1:]:
         compilation.addSyntaxTree(tree_class.fromText(texts[file], file))
     errors = [d for d in compilation.getAllDiagnostics() if d.isError()]
     assert [str(d.code) for d in errors] == []
@@ -73,14 +74,14 @@ def test_a_second_parser_takes_the_files(rdl: Path) -> None:
 
 def test_export_is_repeatable_and_leaves_current_files_alone(tmp_path: Path) -> None:
     files = export(TOY / "vector_add.rdl", tmp_path)
-    assert [f.name for f in files] == list(file_names("vector_add"))
+    assert [f.name for f in files] == list(generated_files("vector_add"))
     times = [f.stat().st_mtime_ns for f in files]
     export(TOY / "vector_add.rdl", tmp_path)
     assert [f.stat().st_mtime_ns for f in files] == times
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(file_names("vector_add"))
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(generated_files("vector_add"))
 
 
-@pytest.mark.parametrize("file", file_names("vector_add"))
+@pytest.mark.parametrize("file", generated_files("vector_add"))
 def test_an_edited_or_missing_file_is_found(tmp_path: Path, file: str) -> None:
     export(TOY / "vector_add.rdl", tmp_path)
     check(TOY / "vector_add.rdl", tmp_path)

@@ -11,9 +11,9 @@ import pytest
 from fleet.errors import FleetError
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, register_writes
-from fleet.isa.contract import Call, InstructionSet
 from fleet.isa.description import DescriptionError, load
-from fleet.isa.export import file_names, generate
+from fleet.isa.export import generate
+from fleet.sdk import Call, InstructionSet, generated_files
 
 ImportFrom = Callable[[Path], None]
 WriteDistribution = Callable[[Path, str, str], None]
@@ -38,7 +38,8 @@ addrmap plugin_instructions {
 
 MODULE = """\
 from pathlib import Path
-from fleet.isa.extending import extend
+from fleet.sdk import Extension
+from vector_add.conformance import VectorAddSource
 from vector_add.semantics import VectorAdd
 
 
@@ -46,9 +47,9 @@ class Sub(VectorAdd):
     name = "vsub"
 
 
-INSTRUCTION_SET = extend(
-    "vector_add", name="plugin", description=Path(__file__).with_name("plugin.rdl"), instructions={"vsub": Sub},
-    sources=(Path(__file__),), extra={"conformance": {"vsub": "a source"}, "more": 1},
+INSTRUCTION_SET = Extension(
+    base="vector_add", name="plugin", sdk="2.0", description=Path(__file__).with_name("plugin.rdl"),
+    instructions={"vsub": Sub}, sources=(Path(__file__),), conformance={"vsub": VectorAddSource()},
 )
 """
 
@@ -75,8 +76,7 @@ def test_it_has_all_of_the_base_and_its_own(folder: Path) -> None:
     assert found.layout is base.layout
     assert set(found.devices) == {"plugin_vector_tiny"}
     assert found.devices["plugin_vector_tiny"].parameters == base.devices["vector_tiny"].parameters
-    assert set(found.extra["conformance"]) == {"vadd", "vsub"}
-    assert found.extra["more"] == 1
+    assert set(found.conformance) == {"vadd", "vsub"}
     assert found.rtl is None  # no folder was named
     assert set(found.sources) > set(base.sources)
     d = load(found.description)
@@ -95,7 +95,7 @@ def test_calls_of_both_are_encoded(folder: Path) -> None:
 
 def test_the_hardware_keeps_the_names_of_the_base(folder: Path) -> None:
     texts = generate(extended().description)
-    assert tuple(texts) == file_names("vector_add")
+    assert tuple(texts) == generated_files("vector_add")
     assert "package vector_add_pkg;" in texts["vector_add_pkg.sv"]
     assert "OpVsub = 16'h0022" in texts["vector_add_pkg.sv"]
     assert "OpVadd = 16'h0021" in texts["vector_add_pkg.sv"]
@@ -161,7 +161,7 @@ def test_files_of_its_own_stand_in_for_those_of_the_base(folder: Path) -> None:
     base = registry.find_instruction_set("vector_add").rtl
     assert base is not None
     names = [p.name for p in rtl.sources]
-    assert names == [*file_names("vector_add"), "new_unit.sv", "vector_add_top.sv"]
+    assert names == [*generated_files("vector_add"), "new_unit.sv", "vector_add_top.sv"]
     assert [p.is_relative_to(folder) for p in rtl.sources] == [True] * 6 + [False]
     assert rtl.sources[-1] == base.sources[-1]
 

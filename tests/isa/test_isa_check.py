@@ -99,8 +99,8 @@ WRONG: list[tuple[str, str, str, str]] = [
         r"conformance\.py:\d+: vadd: its conformance source answers a list",
     ),
     (
-        "__init__.py", 'extra={"conformance": {"vadd": VectorAddSource()}},', "",
-        r'semantics\.py:\d+: vadd: no source in extra\["conformance"\]: nothing can be drawn',
+        "__init__.py", 'conformance={"vadd": VectorAddSource()},', "",
+        r'semantics\.py:\d+: vadd: no source in `conformance`: nothing can be drawn',
     ),
     (
         "rtl/generated/vector_add_pkg.sv", "16'h0021", "16'h0022",
@@ -114,7 +114,7 @@ def planted(folder: Path, file: str, old: str, new: str) -> None:
     text = path.read_text()
     assert text.count(old) == 1, f"'{old}' stands there {text.count(old)} times"
     text = text.replace(old, new)
-    path.write_text(text.replace("from fleet.isa", "import numpy as np\nfrom fleet.isa", 1) if file == "semantics.py" else text)
+    path.write_text(text.replace("from fleet.sdk", "import numpy as np\nfrom fleet.sdk", 1) if file == "semantics.py" else text)
 
 
 def test_whole_sets_have_no_findings(installed_set: Path, import_from: ImportFrom) -> None:
@@ -174,7 +174,7 @@ REFUSED: list[tuple[str, str, str, str]] = [
     ("__init__.py", "INSTRUCTION_SET =", "SET =", r"__init__\.py:1: .*no attribute 'INSTRUCTION_SET'"),
     ("__init__.py", "patterns=(AddPattern(),)", "patterns=(AddPattern, 5)",
      r"__init__\.py:\d+: .*patterns\[1\] \(5\) has no match"),
-    ("__init__.py", "layout=VectorLayout()", "layout=None", r"__init__\.py:\d+: .*layout \(None\) has no size"),
+    ("__init__.py", "layout=VectorLayout()", "layout=None", r"__init__\.py:\d+: .*layout is None, expected a Layout"),
     ("__init__.py", '{"vadd": VectorAdd},', '{"vadd": 5},', r"__init__\.py:\d+: .*instructions\['vadd'\] is 5"),
     ("semantics.py", "    def execute(", "    def executes(", r"__init__\.py:\d+: .*class VectorAdd has no execute"),
     ("semantics.py", 'name = "vadd"', 'name = "vsum"', r"semantics\.py:\d+: .*class VectorAdd calls itself 'vsum'"),

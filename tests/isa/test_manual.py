@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import fleet.isa
+import fleet.sets
 from fleet.isa.description import load
 from fleet.isa.manual import main, manual
 
 ROOT = Path(__file__).parent.parent.parent
-RDL = Path(fleet.isa.__file__).parent / "hbm0923" / "hbm0923.rdl"
+RDL = Path(fleet.sets.__file__).parent / "hbm0923" / "hbm0923.rdl"
 MANUAL = ROOT / "docs" / "hbm0923-manual.md"
 TOY = ROOT / "tests" / "fixtures" / "one_instruction_set" / "vector_add" / "vector_add.rdl"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workspaces import Workspace, make_workspace
 
-from fleet.isa.export import file_names
+from fleet.sdk import generated_files
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,11 @@ def test_slang_finds_nothing_in_its_hardware(mine: Workspace) -> None:
     """Mutants are made of what slang elaborates."""
     pyslang = pytest.importorskip("pyslang")
     rtl = mine.folder / "sets/mine/mine/rtl"
-    files = [*(rtl / "generated" / f for f in file_names("mine") if f.endswith(".sv")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
+    files = [
+        *(rtl / "generated" / f for f in generated_files("mine") if f.endswith(".sv")),
+        rtl / "mine_lanes.sv",
+        rtl / "mine_top.sv",
+    ]
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
     options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
@@ -85,7 +89,7 @@ def test_slang_finds_nothing_in_its_hardware(mine: Workspace) -> None:
 
 def test_its_hardware_is_clean_for_the_linter(mine: Workspace) -> None:
     rtl = mine.folder / "sets/mine/mine/rtl"
-    files = [*(rtl / "generated" / f for f in file_names("mine")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
+    files = [*(rtl / "generated" / f for f in generated_files("mine")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
     copies = []
     for file in files:  # the linter's wrapper cannot stand the blank
         copies.append(mine.folder.parent / file.name)

@@ -17,8 +17,8 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names, settings
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, disassemble, interrupt, register_writes
-from fleet.isa.contract import Call, Device, InstructionSet, Range
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet, Range
 
 ROOT = Path(__file__).parent.parent.parent
 

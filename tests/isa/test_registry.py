@@ -43,6 +43,13 @@ BROKEN = [
     ("def f(:", r"cannot be imported \(SyntaxError"),
     ("X = 1", "cannot be imported .*INSTRUCTION_SET"),
     ("INSTRUCTION_SET = 7", "is a int, expected an InstructionSet"),
+    ("from fleet.isa.contract import InstructionSet", r"written for version 1 of the contract \(fleet.isa.contract\), this is"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='3.1')", r"written for version 3\.1 of fleet\.sdk, this is version 2\.0"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='2.7')", r"written for version 2\.7 of fleet\.sdk, this is version 2\.0"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='new')", "sdk is 'new', expected the version of fleet.sdk"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, confromance={})", "unexpected keyword argument 'confromance'"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', issue=7)", "issue is 7, expected IssueRules"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', layout=None)", "layout is None, expected a Layout"),
     ("from vector_add import INSTRUCTION_SET", "calls itself 'vector_add'"),
     (
         REPLACE + "INSTRUCTION_SET = replace(S, name='plugin')",

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from fleet.isa.codec import CodecError, decode_binary, decode_writes, disassemble, encode_binary, register_writes
-from fleet.isa.contract import Call
 from fleet.isa.description import Description, DescriptionError, load
-from fleet.isa.export import export, file_names
+from fleet.isa.export import export
+from fleet.sdk import Call, generated_files
 
 RDL = """\
 addrmap demo {
@@ -219,7 +219,7 @@ module bench;
   end
 endmodule
 """)
-    files = [tmp_path / "out" / f for f in file_names("demo") if f.endswith((".vlt", "demo_pkg.sv"))]
+    files = [tmp_path / "out" / f for f in generated_files("demo") if f.endswith((".vlt", "demo_pkg.sv"))]
     command = [
         verilator,
         "--binary",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fleet.errors import ModelError
-from fleet.isa.tasks import Space
 from fleet.report.address_map import AddressMap, draw
+from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, BuildConfig
 from fleet.targets.graph.storage import Planner
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fleet.engines.rtl_sim.tools import find_toolchain
-from fleet.isa.contract import InstructionSet, RtlFiles
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.sdk import InstructionSet, RtlFiles
 
 RTL = Path(__file__).parents[2] / "rtl_models"
 SETS = {name: s for name, s in instruction_sets().items() if s.rtl is not None and s.rtl.sources[0].is_relative_to(RTL)}

@@ -17,12 +17,12 @@ from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.frontend.source import load
 from fleet.ir.program import Program
 from fleet.isa.codec import CodecError, decode_binary
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import DescriptionError, parameter_values
 from fleet.isa.description import load as load_description
 from fleet.isa.issue import runs
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, InstructionSet
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.container import load as load_stream
 from fleet.targets.accel.container import save, stream_file

@@ -12,9 +12,9 @@ from blocks import Builder
 
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.contract import Device
-from fleet.isa.lowering import EmitContext, Match, Missed
 from fleet.isa.registry import find_device
+from fleet.sdk import Device
+from fleet.sdk.lowering import EmitContext, Match, Missed
 from fleet.transforms.place import Placement, place
 
 DEVICE = find_device("hbm_small")[1]

@@ -16,9 +16,9 @@ from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.coverage.place import AimedPlace
 from fleet.cosim.coverage.touched import nearest, touched_by
 from fleet.cosim.streams.hazards import hazards
-from fleet.isa.conformance import Draw, sources
-from fleet.isa.contract import Call, Device, InstructionSet, Range, Write
+from fleet.isa.conformance import sources
 from fleet.isa.registry import description_hash
+from fleet.sdk import Call, Device, Draw, InstructionSet, Range, Write
 
 __all__ = ["Aimed", "Aimer", "aimer"]
 

@@ -26,10 +26,9 @@ from fleet.cosim.coverage.values import REMAINDERS, Place, class_of, examples, f
 from fleet.cosim.streams.hazards import KINDS
 from fleet.cosim.streams.suite import memories, ways_of_issue
 from fleet.isa.codec import description_of
-from fleet.isa.conformance import Place as MemoryPlace
 from fleet.isa.conformance import sources
-from fleet.isa.contract import Call, Device, InstructionSet
-from fleet.isa.coverage import CoverageHints, hints_of
+from fleet.sdk import Call, CoverageHints, Device, InstructionSet
+from fleet.sdk import Place as MemoryPlace
 
 __all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "Space", "distance_class", "space_of"]
 
@@ -84,7 +83,7 @@ class Space:
 
 def space_of(instruction_set: InstructionSet, device: Device) -> Space:
     """The bins of a set on a device. Raises DeviceError where the set says nothing of what to draw."""
-    d, hints = description_of(instruction_set), hints_of(instruction_set)
+    d, hints = description_of(instruction_set), instruction_set.coverage
     names = [n for n in instruction_set.instructions if n in sources(instruction_set)]
     found = {n: places(d, n, hints, device) for n in names}
     causes = {e.value: e.name for r in d.with_role("error_cause") for f in r.fields for e in f.encode if e.value}

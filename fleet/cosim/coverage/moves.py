@@ -13,7 +13,7 @@ from fleet.cosim.coverage.bins import Space, sample_calls
 from fleet.cosim.coverage.observe import Observer
 from fleet.cosim.coverage.shapes import near_shape, offending
 from fleet.cosim.coverage.values import Place, class_of, examples, fitting, remainder
-from fleet.isa.contract import Call, Range
+from fleet.sdk import Call, Range
 
 __all__ = ["Mover"]
 

@@ -11,7 +11,7 @@ from fleet.cosim.coverage.shapes import shape_of, stride_of, widest
 from fleet.cosim.coverage.values import class_of, remainder
 from fleet.cosim.streams.case import StreamCommit
 from fleet.cosim.streams.hazards import Hazard, hazards
-from fleet.isa.contract import Call, Write
+from fleet.sdk import Call, Write
 
 __all__ = ["Coordinates", "Observer"]
 

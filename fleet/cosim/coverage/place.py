@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.cosim.coverage.touched import Touched
-from fleet.isa.conformance import Place
-from fleet.isa.contract import Device
+from fleet.sdk import Device, Place
 
 __all__ = ["AimedPlace"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.isa.contract import Write
+from fleet.sdk import Write
 
 __all__ = ["RESULTS", "SPECIAL", "result_classes", "results_of"]
 

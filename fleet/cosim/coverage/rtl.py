@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from fleet.core.processes import run
+from fleet.core.toml_file import read_toml
 from fleet.cosim.files import write_atomically
 from fleet.engines.rtl_sim.build import copy_name
 from fleet.engines.rtl_sim.tools import find_coverage_tool
 from fleet.errors import FleetError, ModelError
-from fleet.isa.toml_file import read_toml
 
 __all__ = ["Exclusion", "ModuleCoverage", "RtlCoverage", "load_exclusions", "load_rtl", "measure", "merge_counts"]
 

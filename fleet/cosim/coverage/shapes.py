@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from fleet.cosim.coverage.values import Place, remainder
-from fleet.isa.contract import Range
+from fleet.sdk import Range
 
 __all__ = [
     "AWKWARD",

@@ -17,7 +17,7 @@ from fleet.cosim.streams.fuzz import case_name
 from fleet.cosim.streams.images import Images, images_home
 from fleet.cosim.streams.model_side import execute
 from fleet.isa.codec import description_of
-from fleet.isa.contract import Call, Write
+from fleet.sdk import Call, Write
 
 __all__ = ["Steering"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleet.isa.contract import Call, Device, InstructionSet, Range
+from fleet.sdk import Call, Device, InstructionSet, Range
 
 __all__ = ["Touched", "nearest", "touched_by"]
 

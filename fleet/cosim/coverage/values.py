@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fleet.isa.conformance import value_class
-from fleet.isa.contract import Device
-from fleet.isa.coverage import CoverageHints, Limit
 from fleet.isa.description import Description, Field, Register
+from fleet.sdk import CoverageHints, Device, Limit
 
 __all__ = ["REMAINDERS", "Place", "class_of", "examples", "fitting", "places", "possible", "remainder"]
 

@@ -24,8 +24,8 @@ from fleet.cosim.mutation.store import Drawn, Record, content, load_results, sav
 from fleet.cosim.mutation.survivors import Judged
 from fleet.engines.rtl_sim.build import Design, Progress, build, design_of
 from fleet.errors import ModelError
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, InstructionSet
 
 __all__ = ["Campaign", "Target", "drawn", "judged", "open_target", "shares"]
 

@@ -23,7 +23,7 @@ from fleet.cosim.mutation.outside import Outside, pytest_command
 from fleet.cosim.mutation.python_hook import environment
 from fleet.cosim.mutation.python_sites import Change, changes
 from fleet.isa.closure import semantics_files
-from fleet.isa.contract import InstructionSet
+from fleet.sdk import InstructionSet
 
 __all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
 

@@ -20,8 +20,8 @@ from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.errors import ModelError
-from fleet.isa.contract import Call, Write
 from fleet.isa.registry import description_hash, find_device
+from fleet.sdk import Call, Write
 
 __all__ = ["Recording", "Reference", "load_recordings", "load_references", "recorded", "save_recordings", "save_references"]
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fleet.engines.rtl_sim.build import Design
-    from fleet.isa.contract import Device, InstructionSet
+    from fleet.sdk import Device, InstructionSet
 
 __all__ = ["environment", "install"]
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.isa.toml_file import read_toml
+from fleet.core.toml_file import read_toml
 
 __all__ = ["KINDS", "Judged", "load_survivors"]
 

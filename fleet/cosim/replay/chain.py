@@ -8,7 +8,7 @@ from fleet.cosim.account import Link
 from fleet.cosim.replay.places import place
 from fleet.cosim.replay.suppose import field_of_read
 from fleet.cosim.streams.model_side import refusal
-from fleet.isa.contract import Call, Device, InstructionSet, Range
+from fleet.sdk import Call, Device, InstructionSet, Range
 
 __all__ = ["HostNames", "chain"]
 

@@ -19,7 +19,7 @@ from fleet.engines.rtl_sim.beats import Beat
 from fleet.engines.rtl_sim.hardware import Played
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import FleetError
-from fleet.isa.contract import Write
+from fleet.sdk import Write
 
 __all__ = ["Known", "account", "spans"]
 

@@ -10,8 +10,8 @@ from fleet.cosim.replay.window import Fetch
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.errors import FleetError
 from fleet.isa.codec import description_of, encode_binary
-from fleet.isa.contract import Call, Write
 from fleet.isa.issue import Binary, runs
+from fleet.sdk import Call, Write
 
 __all__ = ["fetch_at_end"]
 

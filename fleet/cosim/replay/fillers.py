@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fleet.cosim.streams.model_side import refusal
-from fleet.isa.contract import Call, Device, InstructionSet, Range
+from fleet.sdk import Call, Device, InstructionSet, Range
 
 __all__ = ["Ranges", "fillers"]
 

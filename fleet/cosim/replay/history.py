@@ -8,8 +8,8 @@ import numpy as np
 
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, Device, InstructionSet, Write
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet, Write
 
 __all__ = ["History"]
 

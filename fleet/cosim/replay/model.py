@@ -24,9 +24,9 @@ from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.rtl_sim.hardware import Waves
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError, FleetError
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["explain_model", "host_names", "leave_model_waves"]
 

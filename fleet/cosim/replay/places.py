@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.cosim.account import FirstBeat, Tiles
 from fleet.engines.rtl_sim.beats import Beat
-from fleet.isa.contract import Memory, Write
+from fleet.sdk import Memory, Write
 
 __all__ = ["first_beat", "first_tile", "pattern", "place"]
 

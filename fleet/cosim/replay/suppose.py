@@ -14,8 +14,8 @@ import numpy as np
 from fleet.cosim.divergence import writes_digest
 from fleet.errors import FleetError
 from fleet.isa.codec import description_of
-from fleet.isa.contract import Call, Device, InstructionSet, Memory, Range
 from fleet.isa.description import Field, Register
+from fleet.sdk import Call, Device, InstructionSet, Memory, Range
 
 __all__ = ["address_fields", "field_of_read", "supposed"]
 

@@ -22,9 +22,9 @@ from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
 from fleet.engines.rtl_sim.hardware import Hardware, Played, Waves
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, Write
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Write
 
 __all__ = ["Fetch", "Window", "agrees", "copy_memory", "play_window", "replay"]
 

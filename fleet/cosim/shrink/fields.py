@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from fleet.cosim.shrink.oracle import Attempt, Oracle
 from fleet.isa.codec import description_of
-from fleet.isa.contract import Call
 from fleet.isa.description import Description, Field, Register
+from fleet.sdk import Call
 
 __all__ = ["simpler_fields"]
 

@@ -18,8 +18,8 @@ from fleet.cosim.stream import open_stream
 from fleet.cosim.streams.case import StreamCase
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError, ModelError
-from fleet.isa.contract import Write
 from fleet.isa.description import load, parameter_values
+from fleet.sdk import Write
 from fleet.targets.accel.program import value_key
 
 __all__ = ["ModelSize", "ShrunkModel", "shrink_model", "stream_of"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 
@@ -19,13 +18,9 @@ from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.sdk import Device, InstructionSet
 
-__all__ = ["Attempt", "Oracle", "OutOfTime", "Unordered"]
-
-Unordered = Callable[[Device, Sequence[Call]], Sequence[tuple[int, int]]]
-"""What a set whose instructions overlap brings in `InstructionSet.extra["unordered"]`: (device, calls) -> pairs of calls, by
-number, that touch the same bytes (one of them writing) and that nothing orders. What such a program leaves, nobody promises."""
+__all__ = ["Attempt", "Oracle", "OutOfTime"]
 
 
 class OutOfTime(Exception):
@@ -165,7 +160,7 @@ class Oracle:
     def _races(self, attempt: Attempt) -> frozenset[tuple[int, int]]:
         if attempt.setting.issue == "regs":  # one by one, each waited for
             return frozenset()
-        judge = cast("Unordered | None", self._set.extra.get("unordered"))
+        judge = self._set.issue.unordered
         pairs = judge(self._device, attempt.case.calls) if judge is not None else ()
         return frozenset((attempt.origins[a], attempt.origins[b]) for a, b in pairs)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from fleet.cosim.shrink.oracle import Attempt, Oracle
 from fleet.cosim.streams.model_side import refusal
 from fleet.isa.codec import description_of
-from fleet.isa.contract import Call, Write
+from fleet.sdk import Call, Write
 
 __all__ = ["tidier_addresses"]
 

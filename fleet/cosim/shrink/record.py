@@ -17,7 +17,7 @@ from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import refusal
 from fleet.engines.iss import execute_calls
 from fleet.errors import FleetError
-from fleet.isa.contract import Device, InstructionSet, Range, Write
+from fleet.sdk import Device, InstructionSet, Range, Write
 
 __all__ = ["Record", "Step", "record", "undefined"]
 

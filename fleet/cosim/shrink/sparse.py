@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fleet.isa.contract import Write
+from fleet.sdk import Write
 
 __all__ = ["Sparse"]
 

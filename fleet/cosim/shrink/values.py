@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.cosim.shrink.oracle import Oracle
 from fleet.cosim.shrink.sparse import Sparse
-from fleet.isa.contract import Write
+from fleet.sdk import Write
 
 __all__ = ["simpler_values", "trimmed"]
 

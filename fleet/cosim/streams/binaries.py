@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 
@@ -13,10 +12,9 @@ from fleet.cosim.streams.case import Issue, StreamCase
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
 from fleet.isa.codec import CodecError, description_of, encode_binary, words_of
-from fleet.isa.conformance import Ahead
-from fleet.isa.contract import Call, Device, InstructionSet, Write
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary, runs
+from fleet.sdk import Call, Device, InstructionSet, Write
 
 __all__ = ["Plan", "binaries"]
 
@@ -63,7 +61,7 @@ def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, 
 
 def _together(instruction_set: InstructionSet, device: Device, calls: Sequence[Call]) -> dict[int, int]:
     """As many as the set allows, again and again."""
-    ahead = cast("Ahead | None", instruction_set.extra.get("ahead"))
+    ahead = instruction_set.issue.ahead
     found: dict[int, int] = {}
     first = 0
     while ahead is not None and first < len(calls):

@@ -22,8 +22,8 @@ from fleet.cosim.result import Divergence
 from fleet.cosim.signature import Signature, of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.contract import Call, Write
 from fleet.isa.registry import description_hash, find_device
+from fleet.sdk import Call, Write
 
 __all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", "save_bundle"]
 

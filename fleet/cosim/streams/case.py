@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from fleet.cosim.result import Divergence
-from fleet.isa.contract import Call, Write
+from fleet.sdk import Call, Write
 
 __all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
 

@@ -16,9 +16,9 @@ from fleet.cosim.streams.case import StreamCase, StreamOutcome
 from fleet.errors import ModelError
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import value_class
-from fleet.isa.contract import Device, InstructionSet
-from fleet.isa.dram import dram
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, InstructionSet
+from fleet.sdk.dram import dram
 
 __all__ = ["Account", "CostPoint", "Failed", "InstructionAccount", "MeanPoint", "SettingAccount", "refresh_slacks"]
 

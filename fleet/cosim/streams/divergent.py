@@ -16,8 +16,8 @@ from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, Write
 from fleet.isa.issue import Binary
+from fleet.sdk import Call, Write
 
 if TYPE_CHECKING:
     from fleet.cosim.streams.run import StreamRunner

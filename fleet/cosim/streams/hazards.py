@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fleet.cosim.streams.model_side import refusal
-from fleet.isa.contract import Call, Device, InstructionSet, Range
+from fleet.sdk import Call, Device, InstructionSet, Range
 
 __all__ = ["KINDS", "Hazard", "HazardKind", "hazards"]
 

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from fleet.errors import FleetError
-from fleet.isa.contract import Device, Write
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Device, Write
 
 __all__ = ["ByteDifference", "Holder", "Images", "differences", "images_home", "touched"]
 

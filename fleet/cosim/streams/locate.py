@@ -15,7 +15,7 @@ from fleet.cosim.streams.images import ByteDifference
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
 from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
 from fleet.errors import FleetError
-from fleet.isa.contract import Call, Device, InstructionSet, Memory, Write
+from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
 __all__ = ["depends_on", "disagreement", "expected_of", "outside"]
 

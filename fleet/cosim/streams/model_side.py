@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet.cosim.streams.case import StreamCommit
 from fleet.engines.iss import execute_calls
-from fleet.isa.contract import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 
 __all__ = ["UNKNOWN_CAUSE", "Watch", "execute", "refusal"]
 

@@ -1,7 +1,7 @@
 """Cycles over the phases of the memories' refreshes: which calls of the suite are sampled, and what one of them takes.
 
 The cost model's figure for timed memory is a mean, so it is held against one: a call runs in 16 phases that are spread over the
-period (`fleet.isa.dram_phases`), other ones for every call. Which calls is fixed: drawn with a seed from an instruction's directed
+period (`fleet.sdk.dram_phases`), other ones for every call. Which calls is fixed: drawn with a seed from an instruction's directed
 and random cases, first those that bring a mode that no case before has.
 """
 
@@ -18,8 +18,8 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names
 from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
-from fleet.isa.dram_phases import spread_seeds
 from fleet.isa.registry import find_device
+from fleet.sdk.dram_phases import spread_seeds
 
 __all__ = ["PHASES", "mean_point", "sampled_calls", "sampled_instructions"]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
-from fleet.isa.conformance import Draw, Place, Source, joined, mutations
-from fleet.isa.contract import Call, Device, InstructionSet, Range, Write
+from fleet.isa.conformance import joined, mutations
+from fleet.sdk import Call, Device, Draw, InstructionSet, Place, Range, Source, Write
 
 __all__ = ["PAGE", "REACH", "Program", "ProgramPlace", "draw_program"]
 

@@ -21,9 +21,9 @@ from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.programs import draw_program
 from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
-from fleet.isa.conformance import Draw, Place, Source, mutations, sources
-from fleet.isa.contract import Call, Device, InstructionSet
+from fleet.isa.conformance import mutations, sources
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.sdk import Call, Device, Draw, InstructionSet, Place, Source
 
 __all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
 
@@ -113,7 +113,7 @@ def memories(device: Device, seed: int) -> list[str]:
 def ways_of_issue(instruction_set: InstructionSet) -> list[Issue]:
     """ "regs"; "aux" where the hardware fetches binaries itself; "ahead" where the set says what may be under way together."""
     fetches = description_of(instruction_set).fetch is not None
-    there = {"regs": True, "aux": fetches, "ahead": "ahead" in instruction_set.extra}
+    there = {"regs": True, "aux": fetches, "ahead": instruction_set.issue.ahead is not None}
     return [i for i in ISSUES if there[i]]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fleet.ir.graph.views import LANES
-from fleet.isa.contract import Device
+from fleet.sdk import Device
 
 __all__ = ["ATTRIBUTES", "Accel"]
 

@@ -1,5 +1,5 @@
-"""How operators become instructions; see `fleet.isa.tasks`."""
+"""How operators become instructions; see `fleet.sdk.tasks`."""
 
-from fleet.isa.tasks import Operand, Task, TaskCall, TaskContext
+from fleet.sdk.tasks import Operand, Task, TaskCall, TaskContext
 
 __all__ = ["Operand", "Task", "TaskCall", "TaskContext"]

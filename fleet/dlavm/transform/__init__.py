@@ -8,7 +8,7 @@ from typing import Any
 from fleet.dlavm._lazy import handing_on
 from fleet.dlavm.device.base_accel import Accel
 from fleet.ir.graph.nodes import Node
-from fleet.isa.contract import Device
+from fleet.sdk import Device
 from fleet.transforms.graph import infer
 
 __all__ = ["infer_type"]

@@ -9,9 +9,9 @@ from pathlib import Path
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit
 from fleet.errors import ComparisonFailure
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load, parameter_values
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["Beside"]
 

@@ -19,10 +19,10 @@ from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError
 from fleet.isa.codec import interrupt
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import Register, Unit, load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
+from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["HardwarePort"]
 

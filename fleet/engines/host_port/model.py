@@ -10,10 +10,10 @@ from fleet.engines.host_port.registers import RegisterFile, Start
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit
 from fleet.isa.codec import interrupt
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import Register, Unit, load, parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
+from fleet.sdk import Device, InstructionSet
 
 __all__ = ["ModelPort"]
 

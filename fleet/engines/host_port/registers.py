@@ -9,9 +9,9 @@ from fleet.engines.host_port.protocol import HostError
 from fleet.errors import FleetError
 from fleet.isa.codec import decode_binary, decode_writes
 from fleet.isa.codec_binary import BEAT
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import Fetch, Register, Unit, load
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["RegisterFile", "Start"]
 

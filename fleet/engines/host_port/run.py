@@ -16,9 +16,9 @@ from fleet.engines.host_port.port import DevicePort, Summary
 from fleet.engines.host_port.protocol import DDR_BASE, HBM_BASE
 from fleet.engines.host_port.server import HostServer
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
-from fleet.isa.contract import Device
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Device
 
 __all__ = ["HostRun", "run_program"]
 

@@ -26,7 +26,7 @@ from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
-from fleet.isa.contract import Device, InstructionSet
+from fleet.sdk import Device, InstructionSet
 
 Flavour = Literal["burst", "plain", "waves", "profile", "coverage"]
 """burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST); profile: plain with line

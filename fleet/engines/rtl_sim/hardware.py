@@ -11,9 +11,9 @@ from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.trace import Commit
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["Hardware", "Played", "Waves"]
 

@@ -84,7 +84,7 @@ class Job:
         ddr: image of DDR; hbm: port -> image. Mapped shared: what the design writes stands in the files afterwards.
         script, results, trace, status: files; the last three are written by the simulation.
         memory: "ideal", "fixed:<cycles>", "stall:<seed>" or "timed:<seed>"; timing: what "timed" needs, see
-            `fleet.isa.dram.timing_keys`.
+            `fleet.sdk.dram.timing_keys`.
         max_cycles: a limit on the whole job; quiet_cycles: cycles without any progress that count as a hang.
         waves: file for the waves (an executable built with waves is needed); window: first and last cycle of them;
             scopes: (levels, hierarchical name) of what they show, all where there is none.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import cast
 
 from fleet.isa.codec import description_of
-from fleet.isa.contract import InstructionSet
+from fleet.sdk import InstructionSet
 
 __all__ = ["scopes_of"]
 
@@ -23,13 +22,12 @@ _DEEP = 4
 def scopes_of(instruction_set: InstructionSet, instruction: str) -> tuple[tuple[int, str], ...]:
     """(levels, scope): the signals of the bench and of the top, and all of the units that the instruction runs in.
 
-    A unit's instances are those that the manifest names (`extra["wave_scopes"]`: unit -> paths below the top), else those whose
+    A unit's instances are those that the manifest names (`wave_scopes`: unit -> paths below the top), else those whose
     instance or module is called like it; where none is, the whole design.
     """
     cls = instruction_set.instructions[instruction]
     names = {n for n in (cls.executes_in, description_of(instruction_set).instructions[instruction].unit) if n}
-    stated = cast("dict[str, tuple[str, ...]]", instruction_set.extra.get("wave_scopes", {}))
-    paths = [p for n in sorted(names) for p in stated.get(n, ())] or [
+    paths = [p for n in sorted(names) for p in instruction_set.wave_scopes.get(n, ())] or [
         p for p, words in _instances(instruction_set) if words & names
     ]
     if not paths:

@@ -13,11 +13,11 @@ from fleet.engines.rtl_sim.records import CommitRecord, read_records, verified_r
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import interrupt, register_writes
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import load
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
+from fleet.sdk import Call, Device, InstructionSet
 
 _PATIENCE = 64  # a call may take so many times its own cost estimate, and _GRACE cycles, before it counts as hung
 _GRACE = 1_000_000

@@ -8,8 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from fleet.isa.checking.finding import Finding, class_place, method_place
-from fleet.isa.conformance import Draw
-from fleet.isa.contract import Device, Instruction, Range
+from fleet.sdk import Device, Draw, Instruction, Range
 
 __all__ = ["NoAnswer", "ask_cycles", "ask_legal", "ask_ranges", "ask_refusal", "drawn", "reason"]
 

@@ -12,8 +12,8 @@ from fleet.errors import FleetError
 from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_ranges, ask_refusal
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.codec import decode_binary, decode_writes, description_of, disassemble, encode_binary, register_writes
-from fleet.isa.conformance import Draw, mutations
-from fleet.isa.contract import Call, Device, Instruction, InstructionSet
+from fleet.isa.conformance import mutations
+from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet
 
 __all__ = ["check_codec", "check_cost", "check_drawn", "check_variants"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from fleet.errors import ComparisonFailure
 from fleet.isa import export
 from fleet.isa.checking.finding import Finding
-from fleet.isa.contract import InstructionSet
 from fleet.isa.description import load
+from fleet.sdk import InstructionSet
 
 __all__ = ["check_generated", "generated_folder"]
 
@@ -18,7 +18,7 @@ def generated_folder(instruction_set: InstructionSet) -> Path | None:
     """Where the set's generated hardware files lie; None for a set without hardware."""
     if instruction_set.rtl is None:
         return None
-    names = set(export.file_names(load(instruction_set.description).hardware))
+    names = set(export.generated_files(load(instruction_set.description).hardware))
     return next((p.parent for p in instruction_set.rtl.sources if p.name in names), None)
 
 

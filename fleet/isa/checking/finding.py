@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 
-from fleet.isa.contract import Instruction
+from fleet.sdk import Instruction
 
 __all__ = ["Finding", "class_place", "method_place"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.isa.contract import Device, Memory, Range, Write
+from fleet.sdk import Device, Memory, Range, Write
 
 __all__ = ["ScratchMemory"]
 

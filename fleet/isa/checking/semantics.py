@@ -10,9 +10,8 @@ from fleet.isa.checking.asking import ask_ranges
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.checking.scratch import ScratchMemory
 from fleet.isa.codec import description_of
-from fleet.isa.conformance import Draw
-from fleet.isa.contract import Device, Instruction, InstructionSet, Range, Write
 from fleet.isa.description import parameter_values
+from fleet.sdk import Device, Draw, Instruction, InstructionSet, Range, Write
 
 __all__ = ["check_execution", "prepared", "results"]
 

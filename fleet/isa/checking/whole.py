@@ -13,8 +13,8 @@ from fleet.isa.checking.calls import check_codec, check_cost, check_drawn, check
 from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
 from fleet.isa.checking.semantics import check_execution, prepared, results
-from fleet.isa.conformance import Draw, Place, sources
-from fleet.isa.contract import Device, InstructionSet
+from fleet.isa.conformance import sources
+from fleet.sdk import Device, Draw, InstructionSet, Place
 
 __all__ = ["CheckReport", "check_set"]
 
@@ -51,7 +51,7 @@ def check_set(instruction_set: InstructionSet, device: Device, *, draws: int = 2
     for name, cls in instruction_set.instructions.items():
         report.instructions += 1
         if name not in known:
-            report.add(iter([Finding(class_place(cls), f'{name}: no source in extra["conformance"]: nothing can be drawn of it')]))
+            report.add(iter([Finding(class_place(cls), f"{name}: no source in `conformance`: nothing can be drawn of it")]))
             continue
         report.add(_of_instruction(instruction_set, device, name, draws, seed, report))
     return report

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
-from fleet.isa.contract import InstructionSet
 from fleet.isa.description import Description, load
 from fleet.isa.export import export
 from fleet.isa.registry import find_instruction_set, load_one
@@ -18,6 +17,7 @@ from fleet.isa.scaffold.home import UNIT, home_of
 from fleet.isa.scaffold.new_set import FIRST_OPCODE, check_new_name
 from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import render
+from fleet.sdk import InstructionSet
 
 __all__ = ["Added", "add_instruction", "instructions_end"]
 

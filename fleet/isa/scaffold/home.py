@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.isa.contract import InstructionSet
+from fleet.sdk import InstructionSet
 
 __all__ = ["UNIT", "Home", "home_of"]
 

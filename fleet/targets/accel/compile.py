@@ -19,12 +19,12 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
 from fleet.isa.codec import encode_binary, words_of
 from fleet.isa.codec_binary import BEAT
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.description import Description, load, parameter_values
 from fleet.isa.issue import ISSUES, Binary, runs
-from fleet.isa.lowering import Match
 from fleet.isa.pattern_calls import emitted
 from fleet.isa.registry import description_hash
+from fleet.sdk import Call, Device, InstructionSet
+from fleet.sdk.lowering import Match
 from fleet.targets.accel.plan import MemoryPlan
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 from fleet.targets.accel.raising import raised
@@ -100,8 +100,8 @@ def compile_accel(
 
 def lowered_program(program: Program, instruction_set: InstructionSet) -> Program:
     """The program with what the set's patterns ask for found in it: what is placed. The very same object where nothing changes."""
-    extra = instruction_set.extra
-    return raised(program, instruction_set.composites, extra.get("head_channels", ()), extra.get("passes", ()))
+    s = instruction_set
+    return raised(program, s.composites, s.head_channels, s.passes)
 
 
 def rounded_program(
@@ -129,7 +129,7 @@ def _rounded(
 
 
 class _Context:
-    """What a pattern may ask (`fleet.isa.lowering.EmitContext`)."""
+    """What a pattern may ask (`fleet.sdk.lowering.EmitContext`)."""
 
     def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any]) -> None:
         self.program, self.device = program, device

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.isa.contract import Device
+from fleet.sdk import Device
 
 __all__ = ["Area", "Buffer", "Constant", "MemoryPlan"]
 

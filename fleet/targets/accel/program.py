@@ -13,8 +13,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.issue import Binary
+from fleet.sdk import Call, Device, InstructionSet
 from fleet.targets.accel.plan import MemoryPlan
 
 __all__ = ["AccelProgram", "DeviceSegment", "Group", "HostStep", "value_key"]

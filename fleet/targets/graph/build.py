@@ -8,9 +8,9 @@ from typing import Any
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.graph.nodes import Node, Tensor
 from fleet.ir.graph.walk import post_order
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
+from fleet.sdk import Device, InstructionSet
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import Constants
 from fleet.targets.graph.cpp import HPP, Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fleet.isa.tasks import Operand, Packing
+from fleet.sdk.tasks import Operand, Packing
 from fleet.symbols.expr import Expr, Number, Var
 
 __all__ = ["ConstantPlace", "Emission", "Instr", "Loop", "NodeInfo", "Requirement", "address_of"]

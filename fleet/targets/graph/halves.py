@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fleet.ir.graph.nodes import Call, Node
-from fleet.isa.tasks import GraphTasks
+from fleet.sdk.tasks import GraphTasks
 from fleet.targets.graph.lifetimes import Lifetimes
 
 __all__ = ["Halves"]

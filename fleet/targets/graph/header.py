@@ -16,7 +16,7 @@ from fleet.targets.graph.names import Names, identifier
 from fleet.targets.graph.steps import BoundLoop
 
 if TYPE_CHECKING:
-    from fleet.isa.tasks import Operand
+    from fleet.sdk.tasks import Operand
     from fleet.targets.graph.module import Module
 
 __all__ = ["driver"]

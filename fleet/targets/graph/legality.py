@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec import CodecError, words_of
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.description import Description
+from fleet.sdk import Device, InstructionSet
 from fleet.symbols.expr import Expr, Var
 from fleet.targets.graph.steps import BoundLoop, Steps
 

@@ -12,8 +12,8 @@ import numpy as np
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
 from fleet.ir.graph.walk import caches, post_order
-from fleet.isa.contract import Device
-from fleet.isa.tasks import GraphTasks, Operand, Packing, Room, TaskCall
+from fleet.sdk import Device
+from fleet.sdk.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
 from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
@@ -59,7 +59,7 @@ def short(op: str) -> str:
 
 @dataclass
 class _Context:
-    """What a task may ask (`fleet.isa.tasks.TaskContext`)."""
+    """What a task may ask (`fleet.sdk.tasks.TaskContext`)."""
 
     device: Device
     lite: bool

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.contract import Call, Device, InstructionSet, Memory
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary
-from fleet.isa.tasks import GraphTasks, Operand
+from fleet.sdk import Call, Device, InstructionSet, Memory
+from fleet.sdk.tasks import GraphTasks, Operand
 from fleet.symbols.expr import Number
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import Constants
@@ -39,7 +39,7 @@ class Port:
     Attributes:
         shape: numbers or expressions of the dimensions. dtype: "float16", or "int32" of an argmax.
         space, storage: where it stands. address: offset in the space; an expression where it depends on the step.
-        surface, line: strides, as `fleet.isa.tasks.Operand` has them.
+        surface, line: strides, as `fleet.sdk.tasks.Operand` has them.
     """
 
     name: str

@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.core.cache import cache_root
 from fleet.core.sealed import read_sealed, write_sealed
-from fleet.isa.tasks import Quantiser
+from fleet.sdk.tasks import Quantiser
 from fleet.transforms.quantise import QuantiseOptions, quantise
 
 __all__ = ["quantiser"]

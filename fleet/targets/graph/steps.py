@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import SupportsIndex, cast
 
 from fleet.errors import ModelError
-from fleet.isa.contract import Call
-from fleet.isa.tasks import Operand
+from fleet.sdk import Call
+from fleet.sdk.tasks import Operand
 from fleet.symbols.expr import Expr, Number, Var, dim
 from fleet.symbols.expr_export import compile_python
 from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.tasks import Space
+from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig
 
 __all__ = ["Plan", "Planner", "Storage", "Tenant"]

@@ -12,8 +12,8 @@ from fleet.ir.graph.nodes import Accelerator, Call, Constant, DataType, Dim, Nod
 from fleet.ir.graph.printing import describe
 from fleet.ir.graph.registry import Inference, check_arity, find_operator, show_shape
 from fleet.ir.graph.walk import arguments, labels, post_order, with_arguments
-from fleet.isa.contract import Device
 from fleet.isa.registry import find_device
+from fleet.sdk import Device
 from fleet.symbols.expr import Expr, ExprError, as_expr, dim
 from fleet.symbols.expr import Var as Variable
 

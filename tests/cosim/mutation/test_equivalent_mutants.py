@@ -12,7 +12,7 @@ from fleet.errors import DeviceError
 from fleet.ir.build import make
 from fleet.ir.shapes import InferenceError
 from fleet.isa.registry import find_device
-from fleet.isa.vgemm.pads import check_device
+from fleet.sets.vgemm.pads import check_device
 
 
 def test_no_binary32_of_exponent_90_becomes_anything_but_zero_in_fp16() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from fleet.cosim.streams.case import StreamCase
 from fleet.cosim.streams.programs import ProgramPlace
-from fleet.isa.conformance import Draw, joined, sources
-from fleet.isa.contract import Device, Memory, Write
+from fleet.isa.conformance import joined, sources
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, Draw, Memory, Write
 
 
 def wrong(patch: pytest.MonkeyPatch, device: str, instruction: str, spoil: Callable[[np.ndarray], None]) -> None:

@@ -15,8 +15,8 @@ from loopback import BEATS, DDR_BYTES, DESC, DESTINATION, ENABLE, HASH, MODE, PE
 from fleet.engines.rtl_sim.job import Script
 from fleet.engines.rtl_sim.live import LiveJob
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
-from fleet.isa.contract import Device
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Device
 
 HBM_BYTES = 1 << 18
 

@@ -13,8 +13,8 @@ from fleet.engines.rtl_sim.job import Job, Script
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.digest import DDR, HBM_PORT_0, digest
-from fleet.isa.dram import timing_keys
 from fleet.isa.registry import find_device
+from fleet.sdk.dram import timing_keys
 
 MODELS = ["ideal", "fixed:1", "fixed:37", "stall:0", "stall:1", "stall:123456789012345", "timed:0", "timed:5"]
 TIMING = timing_keys(find_device("hbm_small")[1])

@@ -20,9 +20,9 @@ from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.records import RECORD, CommitRecord, encoded, read_records
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError
-from fleet.isa.contract import Call, Device, InstructionSet
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
+from fleet.sdk import Call, Device, InstructionSet
 
 CALLS = [
     Call(

@@ -19,11 +19,11 @@ from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
-from fleet.isa.contract import Device, InstructionSet
 from fleet.isa.digest import digest
-from fleet.isa.hbm0923.operands import FIELDS, Operands, ceil_div, channel_bytes
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.sdk import Device, InstructionSet
+from fleet.sets.hbm0923.operands import FIELDS, Operands, ceil_div, channel_bytes
 
 OPCODES = {"mvm": 0x08, "mvm_bn": 0x48, "mvm_bn_res": 0xC8}
 IRQ_EN, IRQ_STAT, STATUS, RESULT, ERR_CAUSE, CYCLES = 4 * 227, 4 * 228, 4 * 1, 4 * 40, 4 * 225, 4 * 230

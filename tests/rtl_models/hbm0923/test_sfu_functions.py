@@ -13,7 +13,7 @@ import sfu_reference as ref
 from numpy.typing import NDArray
 
 from fleet.engines.rtl_sim.tools import find_toolchain
-from fleet.isa.hbm0923 import rtl_tables
+from fleet.sets.hbm0923 import rtl_tables
 
 HERE = Path(__file__).parent
 RTL = HERE.parents[2] / "rtl_models"

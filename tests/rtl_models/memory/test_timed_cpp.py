@@ -18,9 +18,9 @@ from typing import NamedTuple
 import pytest
 
 from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
-from fleet.isa.dram import BEAT_BYTES, dram, timing_keys
-from fleet.isa.dram_port import TimedPort
 from fleet.isa.registry import find_device
+from fleet.sdk.dram import BEAT_BYTES, dram, timing_keys
+from fleet.sdk.dram_port import TimedPort
 
 _, DEVICE = find_device("hbm0923")
 NO_REFRESH = {"hbm.t_refi": 10**9, "ddr.t_refi": 10**9}

@@ -12,8 +12,8 @@ from blocks import SMALL, Builder, Size, gpt2_block, inputs
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssEngine
 from fleet.ir.program import Program
-from fleet.isa.hbm0923.attention import AttentionOperands
 from fleet.isa.registry import find_device
+from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.listing import regs_listing
 from fleet.targets.accel.program import AccelProgram

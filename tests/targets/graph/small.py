@@ -10,9 +10,9 @@ import numpy as np
 from fleet.dlavm import adr, ne, transform
 from fleet.engines.iss import execute_calls
 from fleet.ir.graph.nodes import Constant, Node
-from fleet.isa.contract import Call
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call
 from fleet.targets.graph.module import Module
 
 DEVICE = "hbm_small"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as s
 
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.isa.tasks import Space
+from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Plan, Planner
 

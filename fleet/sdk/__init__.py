@@ -1,0 +1,50 @@
+"""All that a plug-in may import of fleet: the contract of instruction sets, versioned.
+
+What semantics and manifests need is here. `fleet.sdk.lowering`, `fleet.sdk.ir`, `fleet.sdk.tasks` and `fleet.sdk.error_model` serve
+compilation, `fleet.sdk.dram` and its ports cycle estimates, `fleet.sdk.native` compiled kernels.
+"""
+
+from fleet.core.toml_places import place
+from fleet.errors import DeviceError, FleetError, ModelError
+from fleet.sdk.conformance import DATA_KINDS, Draw, Place, Source, data_kind, halves
+from fleet.sdk.coverage import CoverageHints, Limit
+from fleet.sdk.device import Device
+from fleet.sdk.device_file import load_devices
+from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
+from fleet.sdk.issue_rules import IssueRules
+from fleet.sdk.layout import Layout
+from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
+from fleet.sdk.parts import instructions_in, patterns_in
+from fleet.sdk.version import VERSION
+
+__all__ = [
+    "DATA_KINDS",
+    "VERSION",
+    "Call",
+    "CoverageHints",
+    "Device",
+    "DeviceError",
+    "Draw",
+    "Extension",
+    "FleetError",
+    "Instruction",
+    "InstructionSet",
+    "IssueRules",
+    "Layout",
+    "Limit",
+    "Loader",
+    "Memory",
+    "ModelError",
+    "Place",
+    "Range",
+    "RtlFiles",
+    "Source",
+    "Write",
+    "data_kind",
+    "generated_files",
+    "halves",
+    "instructions_in",
+    "load_devices",
+    "patterns_in",
+    "place",
+]

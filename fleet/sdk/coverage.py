@@ -1,0 +1,76 @@
+"""What an instruction set states of its coverage beside its description; a set that states nothing has defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from fleet.sdk.conformance import Place
+from fleet.sdk.device import Device
+from fleet.sdk.instruction import Call, Write
+
+__all__ = ["CoverageHints", "Limit"]
+
+_LEAST, _MOST = 4, 128
+
+
+def _blocks(device: Device) -> tuple[int, ...]:
+    """Powers of two among the device's parameters, from 4 to 128, ascending: what its arrays and groups are wide."""
+    found = {v for v in device.parameters.values() if _LEAST <= v <= _MOST and v & (v - 1) == 0}
+    return tuple(sorted(found)) or (_LEAST,)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A legal call's field is from low to high, both included. why: one line, where the specification or `legal` says so."""
+
+    low: int
+    high: int
+    why: str
+
+
+def _no_limits(_: Device) -> Mapping[str, Limit]:
+    """Of a set that states none."""
+    return {}
+
+
+@dataclass(frozen=True)
+class CoverageHints:
+    """What the description cannot say.
+
+    Attributes:
+        blocks: the natural blocks of a device's sizes, ascending.
+        dtypes: instruction -> NumPy dtype ("<f2") of the elements that it writes (a write that carries one has its own). Results
+            of other instructions are not counted.
+        fill: calls that fill every memory which only instructions reach, and the blocks that they read; None where draws do not
+            read what is not theirs.
+        fills: instructions that write every byte of what their `writes` says; None: all do. Others may write less.
+        barrier: a call that orders what stands before and after it and touches nothing; it goes before a call that was moved, and
+            between calls to keep them apart. None where the order of the stream is enough.
+        exclusions: TOML file with lines of the hardware that need not be met, and why (`fleet.cosim.coverage.rtl`).
+        limits: pattern of "<instruction>:<field>" -> the values that a legal call may have there; see `Limit`.
+        impossible: (pattern of bins' keys as `fnmatch` reads it, why no legal stream falls into one). A run that meets one of them
+            says so and fails: the reason is wrong.
+    """
+
+    blocks: Callable[[Device], tuple[int, ...]] = _blocks
+    dtypes: Mapping[str, str] = field(default_factory=dict[str, str])
+    fill: Callable[[Device, np.random.Generator, Place], tuple[Sequence[Call], Sequence[Write]]] | None = None
+    fills: tuple[str, ...] | None = None
+    barrier: Callable[[], Call] | None = None
+    exclusions: Path | None = None
+    limits: Callable[[Device], Mapping[str, Limit]] = _no_limits
+    impossible: tuple[tuple[str, str], ...] = ()
+
+    def limit(self, device: Device, instruction: str, label: str) -> Limit | None:
+        """Of a field, None where the set says nothing of it; `label` as `fleet.cosim.coverage.values` has it."""
+        name = f"{instruction}:{label}"
+        return next((limit for pattern, limit in self.limits(device).items() if fnmatchcase(name, pattern)), None)
+
+    def reason(self, key: str) -> str | None:
+        """Why the set says that a bin is impossible; None where it does not."""
+        return next((why for pattern, why in self.impossible if fnmatchcase(key, pattern)), None)

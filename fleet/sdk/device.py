@@ -1,0 +1,35 @@
+"""One device of an instruction set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Device"]
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device: the parameters that description, functional model, RTL and compiler share, from one TOML file.
+
+    Attributes:
+        name: "hbm_small".
+        instruction_set: name of the set that it belongs to.
+        parameters: integers under the names of the RTL's parameters ("Tin", "Tout", "HbmPorts", ...); all go to the RTL.
+        memory: space -> bytes ("ddr"; "hbm" is bytes a port).
+        clock_mhz: the domain in which cycles are counted.
+        limits: figures for the roofline: "macs_per_cycle", "hbm_bytes_per_cycle", "ddr_bytes_per_cycle".
+        path: the file.
+        timing: space -> table of the DRAM behind its ports, as `fleet.sdk.dram` reads it; empty: no timed memory. Not part of
+            the description's hash: it says when, never what.
+    """
+
+    name: str
+    instruction_set: str
+    parameters: Mapping[str, int]
+    memory: Mapping[str, int]
+    clock_mhz: float
+    limits: Mapping[str, float]
+    path: Path
+    timing: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict[str, Mapping[str, float | str]])

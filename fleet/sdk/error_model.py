@@ -1,0 +1,78 @@
+"""How a device computes a group of operations: the facts out of which bounds of its error are derived (`fleet.cosim.tolerance`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fleet.ir.dialect import FleetOp
+from fleet.sdk.device import Device
+
+__all__ = ["DeviceArithmetic", "ErrorModel", "FixedPoint"]
+
+Array = NDArray[np.float64]
+
+FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """What fixed point does to a value: rounded to steps of `before`, then of `step`, and limited to low ... high."""
+
+    step: float
+    low: float
+    high: float
+    before: float = 0.0
+
+    def taken(self, value: Array, error: Array) -> Array:
+        """`error` after a value within `error` of `value` was brought into fixed point.
+
+        What lies outside the range is moved to its end: towards `value`, or as far as `value` itself lies outside.
+        """
+        return np.maximum(error + (self.step + self.before) / 2, np.maximum(value - self.high, self.low - value))
+
+    def nearest(self, value: Array) -> Array:
+        """A value in fixed point; ties go up."""
+        return np.clip(np.floor(value / self.step + 0.5) * self.step, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class DeviceArithmetic:
+    """One group of operations on the device. Weights are exact: the reference is the rounded golden.
+
+    Attributes:
+        load: dtype to which activations are rounded when they enter the unit, or the fixed point that they are brought into. It is
+            taken whenever a group reads an activation, also one that the device left in memory.
+        internal: dtype of the steps inside.
+        store: dtype of every value that leaves the group or that an argmax reads.
+        roundings: operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in groups of G
+            and then accumulates: the group's own rounding, the scale's product and ceil(K / G) sums); without: a sum in any order.
+        ulp: function name -> largest error in ULPs of `internal` ("exp", "recip", "rsqrt", inside composites too); without: 0.5,
+            a correctly rounded function.
+        inner: dtype to which tensors inside a composite are stored (scores and probabilities of an attention); None: as computed.
+        absolute: function name ("gelu_tanh") -> largest absolute error of a table in its place, over all inputs.
+        relative: "reciprocal" (1 / n of a mean), "scale" (of an attention) -> relative error of the rounded constant.
+        causes: "weights", "unit" -> what causes the errors of the stored weights and of the unit, in words, for reports.
+    """
+
+    load: np.dtype | FixedPoint = FLOAT16
+    internal: np.dtype = FLOAT32
+    store: np.dtype = FLOAT16
+    roundings: Mapping[str, int] = field(default_factory=dict[str, int])
+    ulp: Mapping[str, float] = field(default_factory=dict[str, float])
+    inner: np.dtype | None = None
+    absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    relative: Mapping[str, float] = field(default_factory=dict[str, float])
+    causes: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ErrorModel(Protocol):
+    """What an instruction set states of the arithmetic of its groups."""
+
+    def __call__(self, ops: Sequence[FleetOp], device: Device, options: Mapping[str, object], /) -> DeviceArithmetic:
+        """ops: the operations that one instruction commit computes (`Commit.ops`), in program order."""
+        ...

@@ -1,0 +1,25 @@
+"""The operations of a program, as patterns meet them: `fleet.ir`'s names that an instruction set may use."""
+
+from __future__ import annotations
+
+from fleet.ir import composite, dialect
+from fleet.ir.attributes import integers
+from fleet.ir.calibration import calibration_of
+from fleet.ir.constants import constant_value
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+
+__all__ = [
+    "FleetOp",
+    "Program",
+    "calibration_of",
+    "composite",
+    "constant_value",
+    "dialect",
+    "integers",
+    "is_tensor",
+    "numpy_dtype",
+    "op_id",
+    "shape_of",
+]

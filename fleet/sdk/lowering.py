@@ -1,0 +1,118 @@
+"""How IR operations become instructions: patterns, layouts and what a pattern may ask of the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.ir.dialect import FleetOp
+from fleet.ir.program import Program
+from fleet.sdk.device import Device
+from fleet.sdk.instruction import Call
+
+
+@dataclass(frozen=True)
+class Match:
+    """A group of operations that one pattern turns into instructions.
+
+    ops: the covered operations in program order; the last one is what the group computes.
+    activations: values that must stand in device memory (outputs of other groups, model inputs).
+    weights: names of weights that the pattern packs.
+    results: the values that the group leaves in device memory, the last one that of the last operation; no other
+        value of the group may be used outside it (a matched argmax leaves its logits and its indices).
+    data: whatever the pattern wants to carry from match to emit.
+    view: no instruction runs: the result is a part of its one activation where that stands in device memory. Where that
+        comes from the host, the host makes the part, too.
+    """
+
+    pattern: Pattern
+    ops: tuple[FleetOp, ...]
+    activations: tuple[SSAValue, ...]
+    weights: tuple[str, ...]
+    results: tuple[SSAValue, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    view: bool = False
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Why a pattern that is made for an operation does not take it; reports show it where the operation runs on the host.
+
+    reason: one clause, naming what the device can do and what the operation wants ("a head has 48 channels, expected 64 or 128").
+    """
+
+    reason: str
+
+
+class EmitContext(Protocol):
+    """What the compiler offers to a pattern while it emits (fleet.targets.accel)."""
+
+    device: Device
+    program: Program
+
+    def address(self, value: SSAValue) -> int:
+        """DDR offset of an activation tensor (allocated on first use)."""
+        ...
+
+    def view(self, value: SSAValue, source: SSAValue, skip: int) -> int:
+        """Makes `value` the bytes of `source` from `skip` on: nothing is copied. Returns its DDR offset.
+
+        For a part of a tensor that stands in memory as the layout would have it. `source` comes from the device.
+        """
+        ...
+
+    def reserve(self, key: str, space: str, size: int, *, align: int = 64) -> int:
+        """Room that instructions write before they read it (KV cache, intermediate results), once per `key`; the offset.
+
+        size: bytes, for space "hbm" in every bank, at the same offset.
+        """
+        ...
+
+    def weight(self, name: str) -> np.ndarray:
+        """The weight's values as the model has them."""
+        ...
+
+    def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
+        """Weight [inputs, outputs] as the compile's options quantise it, one FP16 scale for `group` inputs.
+
+        Returns (codes int8 [inputs, outputs] in -levels ... levels, scales float16 [ceil(inputs / group), outputs]).
+        Raises ModelError for NaN or infinity. Taken from a cache by content.
+        """
+        ...
+
+    def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
+        """Puts constant bytes into device memory once per `key`; returns the offset.
+
+        data: uint8; for space "hbm" one array a port, placed at the same offset in every bank.
+        """
+        ...
+
+    def parameter(self, register: str, value: int) -> None:
+        """Sets a parameter register for the whole run. Raises DeviceError when it is set already to something else."""
+        ...
+
+    def rounded(self, name: str, values: np.ndarray) -> None:
+        """Records weight `name` as the device stores it (the model's dtype and shape): makes the rounded golden."""
+        ...
+
+    def emit(self, call: Call) -> None:
+        """Appends one instruction; refused (DeviceError) when its class says that it is not legal."""
+        ...
+
+
+class Pattern(Protocol):
+    """One way of turning operations into instructions. `options` of the compile (quantisation) come through the match."""
+
+    name: str
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """The largest group that ends with `op`; `Missed` where the pattern is for such operations but cannot take this one."""
+        ...
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Packs weights and emits the instructions."""
+        ...

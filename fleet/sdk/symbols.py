@@ -1,0 +1,7 @@
+"""Expressions over dynamic dimensions, as the tasks of a graph use them."""
+
+from __future__ import annotations
+
+from fleet.symbols.expr import Expr, Numb, Number, as_expr, dim, minimum, upper
+
+__all__ = ["Expr", "Numb", "Number", "as_expr", "dim", "minimum", "upper"]

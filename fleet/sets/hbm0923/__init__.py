@@ -1,0 +1,51 @@
+"""HBM0923: the instruction set of the accelerator family of that name (now: the MVM unit). docs/arithmetic.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.sdk import InstructionSet, IssueRules, load_devices
+from fleet.sets.hbm0923.conformance import SOURCES, ahead
+from fleet.sets.hbm0923.coverage import COVERAGE
+from fleet.sets.hbm0923.error_model import error_model
+from fleet.sets.hbm0923.instructions import INSTRUCTIONS
+from fleet.sets.hbm0923.loader import load_calls
+from fleet.sets.hbm0923.lower.rows import RowsLayout
+from fleet.sets.hbm0923.patterns import COMPOSITES, PATTERNS
+from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.rtl import rtl_files
+from fleet.sets.hbm0923.tasks import TASKS
+
+_HERE = Path(__file__).resolve().parent
+
+PARAMETERS: tuple[str, ...] = (
+    "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
+    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
+)  # fmt: skip
+
+SEMANTICS: tuple[str, ...] = (
+    "act", "arithmetic", "attention", "dat2hbm", "elementwise", "feature", "float32", "functions", "instructions", "kv_cache",
+    "layout", "legality", "norm", "operands", "pos_emb", "ranges", "refusals", "softmax", "trees", "unit", "weights", "wt2hbm",
+    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
+)  # fmt: skip
+"""The files that decide the bits: semantics, legality, layouts."""
+
+INSTRUCTION_SET = InstructionSet(
+    name="hbm0923",
+    sdk="2.0",
+    description=_HERE / "hbm0923.rdl",
+    instructions=INSTRUCTIONS,
+    patterns=PATTERNS,
+    layout=RowsLayout(),
+    devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}),
+    rtl=rtl_files(),
+    sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
+    error_model=error_model,
+    issue=IssueRules(ahead=ahead),
+    conformance=SOURCES,
+    coverage=COVERAGE,
+    head_channels=HEAD_CHANNELS,
+    loader=load_calls,
+    composites=COMPOSITES,
+    tasks=TASKS,
+)

@@ -1,0 +1,260 @@
+"""Norm, rotary embedding, softmax, activation and elementwise: features in, features out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from fleet.sdk import DATA_KINDS, Call, Device, Draw, Place, Source, data_kind, halves
+from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
+from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.pos_emb import PosEmbOperands
+from fleet.sets.hbm0923.softmax import SoftmaxOperands
+
+__all__ = ["ActSource", "ElementwiseSource", "NormSource", "PosEmbSource", "Shape", "SoftmaxSource", "StreamingSource"]
+
+_EPS = (0x3727C5AC, 0x358637BD, 0x00000000, 0x3F800000)
+"""1e-5, 1e-6, 0 and 1 as binary32."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One instruction before its addresses.
+
+    mode: the instruction's own (layer, mask, shared table, operation, kind of table); last: positions before the first token.
+    place: "apart", "in place", or what else is one tensor; onchip: any of "in", "out", "second".
+    """
+
+    channels: int
+    lines: int
+    tokens: int
+    mode: str
+    data: str = "plain"
+    layout: str = LAYOUTS[0]
+    out_layout: str = LAYOUTS[0]
+    place: str = "apart"
+    onchip: tuple[str, ...] = ()
+    last: int = 0
+
+
+class StreamingSource(Source):
+    """What they have in common. modes: all, the first the plainest; places: legal aliasing."""
+
+    modes: tuple[str, ...]
+    places: tuple[str, ...] = ("apart", "in place")
+    onchip: tuple[tuple[str, ...], ...] = ((), ("in",), ("out",), ("in", "out"))
+
+    @abstractmethod
+    def channels(self, device: Device) -> list[int]:
+        """Sizes at boundaries, all legal with the first mode."""
+
+    @abstractmethod
+    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+        """The call, and the parameter registers that it needs."""
+
+    def fit(self, device: Device, s: Shape) -> Shape:
+        """The nearest legal shape."""
+        return s
+
+    def directed(self, device: Device) -> int:
+        """See `Source`."""
+        return len(self._directed(device))
+
+    def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
+        """See `Source`."""
+        return self._draw(device, self._directed(device)[number], rng, Place(device, rng))
+
+    def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
+        """See `Source`."""
+        sizes = [c for c in self.channels(device) if c <= 200] if small else self.channels(device)
+        sizes += [255, 256] if place.program else []
+        shape = Shape(
+            channels=choice(rng, [*sizes, *numbers(rng, 100 if small else 400, 2)]), lines=choice(rng, [1, 1, 2, 3]),
+            tokens=choice(rng, [1, 2, 3] if small else [1, 2, 3, 5, 17, 33]), mode=str(rng.choice(self.modes)),
+            data=data_kind(rng, place), layout=str(rng.choice(LAYOUTS)), out_layout=str(rng.choice(LAYOUTS)),
+            place=str(rng.choice(self.places)), last=choice(rng, [0, 0, 1, 31, 32, *numbers(rng, 100, 2)]),
+            onchip=self.onchip[int(rng.integers(len(self.onchip)))] if rng.random() < 0.4 else (),
+        )  # fmt: skip
+        return self._draw(device, self.fit(device, shape), rng, place)
+
+    def _directed(self, device: Device) -> list[Shape]:
+        base = Shape(96, 2, 3, self.modes[0])
+        shapes = [replace(base, channels=c) for c in self.channels(device)]
+        shapes += [replace(base, tokens=w, lines=h) for w, h in ((1, 1), (1, 3), (2, 1), (31, 1), (32, 2), (33, 1))]
+        shapes += [replace(base, channels=32, lines=1, tokens=device.parameters["MaxToken"])]
+        for mode in self.modes:
+            shapes += [replace(base, mode=mode, data=d, channels=64) for d in DATA_KINDS]
+            shapes += [replace(base, mode=mode, layout=i, out_layout=o) for i in LAYOUTS for o in LAYOUTS]
+            shapes += [replace(base, mode=mode, place=p, data="special", layout=i) for p in self.places for i in LAYOUTS]
+            shapes += [replace(base, mode=mode, onchip=o, channels=40, layout="gaps") for o in self.onchip if o]
+        return list(dict.fromkeys(self.fit(device, s) for s in shapes))
+
+    def _draw(self, device: Device, s: Shape, rng: np.random.Generator, place: Place) -> Draw:
+        t = Tensors(device, rng, place)
+        call, parameters = self.build(device, s, t, rng)
+        classes = {
+            "channels": size_class(s.channels, {2048: "2048", 128: "128", 64: "64", 32: "a pixel"}),
+            "lines": size_class(s.lines, {}),
+            "tokens": size_class(s.tokens, {32: "32"}, device.parameters["MaxToken"]),
+            "mode": s.mode,
+            "data": s.data,
+            "layout": f"{s.layout} -> {s.out_layout}",
+            "aliasing": s.place,
+            "on chip": "+".join(s.onchip) or "none",
+        }
+        return Draw(call, tuple(t.blocks), classes, tuple(t.before), parameters)
+
+    def output(self, s: Shape, t: Tensors, source: Tensor, second: Tensor | None = None) -> Tensor:
+        """Where the result goes: apart, or exactly where an input stands."""
+        if s.place == "in place" and not source.onchip and t.alone(source):
+            return source
+        avoid = (source,) if second is None else (source, second)
+        return t.target(s.lines, s.channels, s.tokens, s.out_layout, onchip="out" in s.onchip, avoid=avoid)
+
+
+class NormSource(StreamingSource):
+    """`norm`."""
+
+    modes = ("rms", "layer")
+
+    def channels(self, device: Device) -> list[int]:
+        """See `StreamingSource`."""
+        return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1024, device.parameters["MaxChannels"]]
+
+    def fit(self, device: Device, s: Shape) -> Shape:
+        """A layer norm has whole groups."""
+        s = replace(s, channels=min(s.channels, device.parameters["MaxChannels"]), last=0)
+        s = replace(s, tokens=min(s.tokens, 3), lines=1) if s.channels > 400 else s
+        return replace(s, channels=ceil_div(s.channels, 32) * 32) if s.mode == "layer" else s
+
+    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+        """1 / C as FP20, at times another word."""
+        x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        words = ceil_div(s.channels, PIXEL_LANES) * PIXEL_LANES
+        weights = t.data(4 * words, "plain" if s.data == "huge" else s.data)
+        y = self.output(s, t, x)
+        recip = int(rng.integers(1 << 20)) if s.data == "wild" else fp20_word(Fraction(1, s.channels))
+        o = NormOperands(
+            s.channels, s.lines, s.tokens, weights, x.base, x.surface, x.line, y.base, y.surface, y.line, recip,
+            layer=s.mode == "layer", in_onchip=x.onchip, out_onchip=y.onchip,
+        )  # fmt: skip
+        eps = _EPS[int(rng.integers(len(_EPS)))]
+        return Call("norm", o.encode(device)), {EPS_REGISTER: eps}
+
+
+class PosEmbSource(StreamingSource):
+    """`pos_emb`."""
+
+    modes = ("table shared", "table a head")
+
+    def channels(self, device: Device) -> list[int]:
+        """See `StreamingSource`."""
+        return [64, 128]
+
+    def fit(self, device: Device, s: Shape) -> Shape:
+        """Heads are 64 or 128 wide."""
+        return replace(s, channels=64 if s.channels <= 64 else 128)
+
+    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+        """The table may hold any bits."""
+        x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        shared = s.mode == "table shared"
+        table = t.source(1 if shared else s.lines, s.channels, s.tokens, s.data, s.layout)
+        y = self.output(s, t, x)
+        o = PosEmbOperands(
+            s.channels, s.lines, s.tokens, s.last, table.base, table.surface, 0 if shared else table.line, x.base, x.surface,
+            x.line, y.base, y.surface, y.line, in_onchip=x.onchip, out_onchip=y.onchip,
+        )  # fmt: skip
+        return Call("pos_emb", o.encode(device)), {}
+
+
+class SoftmaxSource(StreamingSource):
+    """`softmax`; its channels are positions."""
+
+    modes = ("all positions", "causal mask")
+
+    def channels(self, device: Device) -> list[int]:
+        """See `StreamingSource`."""
+        return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, device.parameters["MaxToken"]]
+
+    def fit(self, device: Device, s: Shape) -> Shape:
+        """Positions are those before the first token and the tokens."""
+        channels = min(max(s.channels, 1), device.parameters["MaxToken"])
+        tokens = min(s.tokens, channels)
+        if s.tokens == device.parameters["MaxToken"]:
+            channels = tokens = 96
+        return replace(s, channels=channels, tokens=tokens, last=channels - tokens)
+
+    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+        """Lanes beyond the positions hold noise."""
+        x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        y = self.output(s, t, x)
+        o = SoftmaxOperands(
+            s.lines, s.tokens, s.last, s.mode == "causal mask", x.base, x.surface, x.line, y.base, y.surface, y.line,
+            in_onchip=x.onchip, out_onchip=y.onchip,
+        )  # fmt: skip
+        return Call("softmax", o.encode(device)), {}
+
+
+class ActSource(StreamingSource):
+    """`act`; its modes are kinds of tables."""
+
+    modes = ("ascending", "any order", "constants", "any bits")
+
+    def channels(self, device: Device) -> list[int]:
+        """See `StreamingSource`."""
+        return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500]
+
+    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+        """128 bytes of x, k, b and what follows them."""
+        x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        words = np.concatenate([halves(rng, 48, "wild" if s.mode == "any bits" else "plain"), np.zeros(16, np.uint16)])
+        if s.mode in {"ascending", "constants"}:
+            words[:16] = np.sort(words[:16].view(np.float16)).view(np.uint16)
+        if s.mode == "constants":
+            words[16:32] = rng.choice(np.array([0, 0x8000, 0x3C00], np.uint16), 16)
+        table = t.words(words)
+        y = self.output(s, t, x)
+        o = ActOperands(
+            s.channels, s.lines, s.tokens, table, x.base, x.surface, x.line, y.base, y.surface, y.line,
+            in_onchip=x.onchip, out_onchip=y.onchip,
+        )  # fmt: skip
+        return Call("act", o.encode(device)), {}
+
+
+class ElementwiseSource(StreamingSource):
+    """`elementwise`."""
+
+    modes = ("add", "subtract", "multiply")
+    places = ("apart", "in place", "onto B", "A is B", "all one")
+    onchip = ((), ("in",), ("out",), ("second",), ("in", "out"), ("in", "second"), ("second", "out"), ("in", "second", "out"))
+
+    def channels(self, device: Device) -> list[int]:
+        """See `StreamingSource`."""
+        return [1, 31, 32, 33, 63, 64, 65, 128, 500]
+
+    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+        """A and B have the same strides; on chip they are one tensor, since what fills it may use one half only."""
+        a = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        if s.place in {"A is B", "all one"} or ("second" in s.onchip and a.onchip):
+            b = a
+        else:
+            size = (ceil_div(s.channels, 32) - 1) * a.surface + (s.lines - 1) * a.line + s.tokens * 64
+            b = Tensor(t.data(size, s.data), a.surface, a.line)
+        onto = {"in place": a, "all one": a, "onto B": b}.get(s.place)
+        if onto is not None and not onto.onchip and t.alone(onto, twice=True):
+            y = onto
+        else:
+            y = t.target(s.lines, s.channels, s.tokens, s.out_layout, onchip="out" in s.onchip, avoid=(a, b))
+        o = ElementwiseOperands(
+            self.modes.index(s.mode), s.channels, s.lines, s.tokens, a.base, b.base, a.surface, a.line, y.base, y.surface,
+            y.line, a_onchip=a.onchip, b_onchip=b.onchip, out_onchip=y.onchip,
+        )  # fmt: skip
+        return Call("elementwise", o.encode(device)), {}

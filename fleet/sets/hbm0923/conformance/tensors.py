@@ -1,0 +1,164 @@
+"""Feature tensors of a draw: where they stand, what fills them, which of them are one and the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fleet.sdk import Call, Device, Place, Write, halves
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+
+__all__ = ["LAYOUTS", "Tensor", "Tensors", "choice", "numbers", "size_class", "within_half"]
+
+LAYOUTS = ("lines outside", "surfaces outside", "gaps")
+"""Surfaces of a line follow each other; lines of a surface do; either with room between rows that belongs to nobody."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Base and strides in bytes; onchip: in the on-chip memory."""
+
+    base: int
+    surface: int
+    line: int
+    onchip: bool = False
+
+
+class Tensors:
+    """Places one instruction's tensors. blocks: what fills memory; before: calls that fill the on-chip memory."""
+
+    def __init__(self, device: Device, rng: np.random.Generator, place: Place) -> None:
+        self._device, self._rng, self._place = device, rng, place
+        self.blocks: list[Write] = []
+        self.before: list[Call] = []
+        self._read: list[tuple[int, int]] = []
+        self.half = device.parameters.get("OnchipDepth", 0) * PIXEL_BYTES
+
+    def strides(self, lines: int, surfaces: int, tokens: int, layout: str) -> tuple[int, int, int]:
+        """(surface, line, bytes of the hull)."""
+        gap = PIXEL_BYTES * int(self._rng.integers(1, 4)) if layout == "gaps" else 0
+        row = tokens * PIXEL_BYTES + gap
+        if layout == "surfaces outside":
+            surface, line = row * lines, row
+        else:
+            surface, line = row, row * surfaces + gap
+        return surface, line, (surfaces - 1) * surface + (lines - 1) * line + tokens * PIXEL_BYTES
+
+    def source(self, lines: int, channels: int, tokens: int, kind: str, layout: str, *, onchip: bool = False) -> Tensor:
+        """A tensor to read: filled with data of a kind, the lanes that pad it too."""
+        surface, line, size = self.strides(lines, ceil_div(channels, PIXEL_LANES), tokens, layout)
+        if onchip and size <= self.half:
+            at = within_half(self._place, size, self.half)
+            return Tensor(self._prepared(size, kind) if at is None else at, surface, line, onchip=True)
+        return Tensor(self.data(size, kind), surface, line)
+
+    def data(self, size: int, kind: str) -> int:
+        """DDR offset of a range to read; size: bytes."""
+        base, fresh = self._place.source("ddr", size)
+        if fresh:
+            self.fill("ddr", base, halves(self._rng, size // 2, kind))
+        self._read.append((base, base + size))
+        return base
+
+    def words(self, values: np.ndarray) -> int:
+        """DDR offset of a range that holds exactly these values."""
+        data = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+        base = self._place.take("ddr", data.size)
+        self.fill("ddr", base, data)
+        self._read.append((base, base + data.size))
+        return base
+
+    def fill(self, space: str, offset: int, data: np.ndarray, bank: int = 0) -> None:
+        """A block of its own."""
+        self.blocks.append(Write(space, offset, data.reshape(-1).view(np.uint8), bank))
+
+    def target(
+        self, lines: int, channels: int, tokens: int, layout: str, *, onchip: bool = False, avoid: Sequence[Tensor] = ()
+    ) -> Tensor:
+        """A tensor to write. It meets nothing that was placed here; in memory noise stands there before.
+
+        onchip: in the half in which none of `avoid` stands.
+        """
+        surface, line, size = self.strides(lines, ceil_div(channels, PIXEL_LANES), tokens, layout)
+        if onchip and size <= self.half:
+            taken = {t.base // self.half for t in avoid if t.onchip}
+            free = [h for h in (0, 1) if h not in taken]
+            if free:
+                return Tensor(free[int(self._rng.integers(len(free)))] * self.half + self._within(size), surface, line, onchip=True)
+        base, fresh = self._place.target("ddr", size, self._read)
+        if fresh:
+            self.fill("ddr", base, self._rng.integers(0, 256, size, dtype=np.uint8))
+        self._read.append((base, base + size))
+        return Tensor(base, surface, line)
+
+    def alone(self, tensor: Tensor, *, twice: bool = False) -> bool:
+        """Whether nothing else that was placed here meets a DDR tensor. twice: it may be there two times."""
+        own = [r for r in self._read if r[0] == tensor.base]
+        if not own:
+            return False
+        start, end = max(own, key=lambda r: r[1])
+        others = [r for r in self._read if r[0] < end and start < r[1] and r != (start, end)]
+        return not others and (twice or len(own) == 1)
+
+    def bank(self, size: int, kind: str, *, written: bool = False) -> int:
+        """Offset, the same in every HBM port, of a range with data of a kind in every one of them."""
+        at, fresh = self._place.target("hbm", size, (), 32) if written else self._place.source("hbm", size, 32)
+        for port in range(self._device.parameters["HbmPorts"] if fresh else 0):
+            self.fill("hbm", at, halves(self._rng, size // 2, kind), port)
+        return at
+
+    def _within(self, size: int) -> int:
+        """Offset in a half; in a program at times its last bytes."""
+        room = (self.half - size) // PIXEL_BYTES
+        last = self._place.program and self._rng.random() < 0.2
+        return PIXEL_BYTES * (room if last else int(self._rng.integers(0, room + 1)))
+
+    def _prepared(self, size: int, kind: str) -> int:
+        """Offset in the first half of the on-chip memory; elementwise instructions put the sum of two tensors there."""
+        tokens = size // PIXEL_BYTES
+        at = self._within(size)
+        most = self._device.parameters["MaxToken"]
+        for first in range(0, tokens, most):
+            n = min(most, tokens - first)
+            a, b = (self.data(n * PIXEL_BYTES, k) for k in (kind, "plain"))
+            o = ElementwiseOperands(
+                0, PIXEL_LANES, 1, n, a, b, n * PIXEL_BYTES, n * PIXEL_BYTES, at + first * PIXEL_BYTES, n * PIXEL_BYTES,
+                n * PIXEL_BYTES, out_onchip=True,
+            )  # fmt: skip
+            self.before.append(Call("elementwise", o.encode(self._device)))
+        return at
+
+
+def within_half(place: Place, size: int, half: int) -> int | None:
+    """Offset of a range on chip that earlier calls of the program have written, in one half of the memory."""
+    at = place.written("onchip", size, PIXEL_BYTES)
+    return at if at is not None and at // half == (at + size - 1) // half else None
+
+
+def choice(rng: np.random.Generator, values: Sequence[int]) -> int:
+    """One of them."""
+    return values[int(rng.integers(len(values)))]
+
+
+def numbers(rng: np.random.Generator, below: int, count: int) -> list[int]:
+    """Integers from 1."""
+    return [int(n) for n in rng.integers(1, below, count)]
+
+
+def size_class(value: int, units: dict[int, str], most: int = 0) -> str:
+    """A size in words: its place beside the units at which hardware has a boundary."""
+    if value == 1:
+        return "1"
+    if value == most:
+        return "the most"
+    for unit, name in units.items():
+        for d, text in ((0, name), (-1, f"{name} - 1"), (1, f"{name} + 1")):
+            if value == unit + d:
+                return text
+    for unit, name in units.items():
+        if value % unit == 0:
+            return f"whole multiple of {name}"
+    return "other"

@@ -1,0 +1,102 @@
+"""What the device's arithmetic allows to differ from the golden: facts for derived bounds (`fleet.cosim.tolerance`).
+
+FP16 in memory, binary32 inside. How often a term is rounded follows from the orders of docs/arithmetic.md:
+  products by weights   with its group's sum, with the scale, and in every accumulation after it: 2 + groups at most
+  all other sums        in the five halvings of its beat of 32 lanes, and in the accumulation of every beat: 5 + beats
+Batch norm weights are 1, so batch norm adds only the bias's rounding. Functions and tables come with the errors that are
+measured over all their inputs, constants that are rounded (1 / channels, an attention's scale) with their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk import Device
+from fleet.sdk.error_model import DeviceArithmetic
+from fleet.sdk.ir import FleetOp, dialect, op_id, shape_of
+from fleet.sdk.ir import composite as c
+from fleet.sets.hbm0923.act_tables import ERRORS
+from fleet.sets.hbm0923.lower.activation import table_of
+from fleet.sets.hbm0923.lower.attention import Sizes
+from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+
+FUNCTION_ULP: Mapping[str, float] = {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}
+"""docs/arithmetic.md, "exp, recip, rsqrt"."""
+_HALVINGS = 5
+
+
+def error_model(ops: Sequence[FleetOp], device: Device, options: Mapping[str, Any]) -> DeviceArithmetic:
+    """FP16 in memory, binary32 inside (the defaults), and what the operations add to that."""
+    group = int(options.get("group", device.parameters["Tblk"]))
+    roundings = {op_id(op): n for op in ops if (n := _roundings(op, group)) is not None}
+    stored = any(isinstance(op, c.AttentionOp | c.LinearOp) for op in ops)
+    return DeviceArithmetic(
+        inner=np.dtype(np.float16) if stored else None,
+        roundings=roundings,
+        ulp=FUNCTION_ULP,
+        absolute={table: ERRORS[table] for op in ops if (table := _table(op)) is not None},
+        relative={name: error for op in ops for name, error in _relative(op, device).items()},
+        causes=_causes(ops, group),
+    )
+
+
+def _causes(ops: Sequence[FleetOp], group: int) -> Mapping[str, str]:
+    tables = [table for op in ops if (table := _table(op)) not in {None, "relu"}]
+    if any(isinstance(op, dialect.MatmulOp | c.LinearOp) for op in ops):
+        unit = "sums that are rounded to binary32"
+        words = {"weights": f"weights as INT4 with an FP16 scale for {group} inputs, biases as FP16"}
+    elif any(isinstance(op, c.LayerNormOp | c.RmsNormOp) for op in ops):
+        unit = "the FP20 reciprocal of the number of channels, binary32 sums and square root"
+        words = {"weights": "gamma and beta as FP16"}
+    elif any(isinstance(op, c.AttentionOp) for op in ops):
+        unit, words = "scores and probabilities that are stored as FP16, the exponential, binary32 sums", {}
+    elif any(isinstance(op, c.SoftmaxOp) for op in ops):
+        unit, words = "the exponential and the reciprocal in binary32", {}
+    else:
+        unit, words = "binary32 inside", {}
+    if tables:
+        unit = f"16 straight lines for {tables[0]} (at most {ERRORS[str(tables[0])]:g} beside it)"
+    return {**words, "unit": unit}
+
+
+def _sum(terms: int) -> int:
+    return _HALVINGS + ceil_div(terms, PIXEL_LANES)
+
+
+def _roundings(op: FleetOp, group: int) -> int | None:
+    if isinstance(op, dialect.MatmulOp | c.LinearOp):
+        return 2 + ceil_div(shape_of(op.operands[0].type)[-1], group)
+    if isinstance(op, c.LayerNormOp | c.RmsNormOp | c.SoftmaxOp):
+        return _sum(shape_of(op.operand.type)[-1])
+    if isinstance(op, c.AttentionOp):
+        s = Sizes.of(op)
+        return _sum(max(s.channels, s.total))
+    return None
+
+
+def _table(op: FleetOp) -> str | None:
+    if isinstance(op, c.LinearOp):
+        return None if op.activation.data == "none" else op.activation.data
+    return table_of(op)
+
+
+def _relative(op: FleetOp, device: Device) -> Mapping[str, float]:
+    if isinstance(op, c.LayerNormOp | c.RmsNormOp):
+        return {"reciprocal": _missed(1 / shape_of(op.operand.type)[-1], _FP20_DIGITS)}
+    if isinstance(op, c.AttentionOp):
+        return {"scale": _missed(float(op.scale.value.data), _FP20_DIGITS if device.parameters["ScaleFp20"] else _FP16_DIGITS)}
+    return {}
+
+
+_FP16_DIGITS, _FP20_DIGITS = 11, 14
+"""Binary digits of a number in FP16 and FP20, the leading one counted."""
+
+
+def _missed(value: float, digits: int) -> float:
+    """Relative error of the nearest number with so many digits: of the format, not of what the lowering puts into registers."""
+    mantissa, _ = math.frexp(value)
+    return abs(round(mantissa * 2**digits) / 2**digits / mantissa - 1)

@@ -1,0 +1,164 @@
+"""The instruction classes. Here: mvm, mvm_bn, mvm_bn_res, one idea in three modes; the arithmetic is docs/arithmetic.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from fleet.sdk import Device, Instruction, Memory, Range, Write
+from fleet.sets.hbm0923.act import Act
+from fleet.sets.hbm0923.arithmetic import F32, F64, accumulate, epilogue, is_finite
+from fleet.sets.hbm0923.attention import F2wMvm, TrpMvm
+from fleet.sets.hbm0923.dat2hbm import Dat2Hbm
+from fleet.sets.hbm0923.elementwise import Elementwise
+from fleet.sets.hbm0923.kernel import compiled_product
+from fleet.sets.hbm0923.legality import violations
+from fleet.sets.hbm0923.norm import Norm
+from fleet.sets.hbm0923.operands import (
+    MODE_ARGMAX,
+    MODE_BN,
+    MODE_MVM,
+    MODE_RES,
+    PIXEL_BYTES,
+    PIXEL_LANES,
+    RESULT_REGISTER,
+    Operands,
+)
+from fleet.sets.hbm0923.pos_emb import PosEmb
+from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull, read_ranges, write_ranges
+from fleet.sets.hbm0923.refusals import first_refusal
+from fleet.sets.hbm0923.softmax import Softmax
+from fleet.sets.hbm0923.timing import mvm_cycles, mvm_macs
+from fleet.sets.hbm0923.timing_timed import timed_cycles
+from fleet.sets.hbm0923.weights import load_weights
+from fleet.sets.hbm0923.wt2hbm import Wt2Hbm
+
+
+def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
+    """[tokens, surfaces * 32] FP16 out of DDR or the on-chip memory."""
+    start, end = feature_hull(base, surfaces, stride, tokens)
+    raw = np.asarray(memory.view(space, start, end - start)).view("<f2")
+    pixels = np.lib.stride_tricks.as_strided(raw, (tokens, surfaces, PIXEL_LANES), (PIXEL_BYTES, stride, 2), writeable=False)
+    return pixels.reshape(tokens, surfaces * PIXEL_LANES)
+
+
+def _grouped(x: np.ndarray, o: Operands) -> F64:
+    """[groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
+    lanes = np.empty((o.tokens, o.groups * o.tblk), np.float64)
+    lanes[:, : o.chin] = x[:, : o.chin]
+    lanes[:, o.chin :] = 0
+    return lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 2, 0)
+
+
+def _product(device: Device, o: Operands, memory: Memory) -> F32:
+    """[channels, tokens], in NumPy: for any values, on any machine."""
+    features = _feature(memory, o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens)
+    return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
+
+
+def _bn(memory: Memory, o: Operands) -> tuple[F32, F32] | None:
+    if o.bn is None:
+        return None
+    halves = np.asarray(memory.view("ddr", o.bn, bn_bytes(o.chout))).view("<f2").reshape(-1, 2)[: o.chout].astype(np.float32)
+    return halves[:, 1:], halves[:, :1]
+
+
+class MvmInstruction(Instruction):
+    """What the three have in common; `modes` are the start values that name the instruction."""
+
+    modes: ClassVar[tuple[int, ...]]
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """See docs/arithmetic.md. The fields must be legal."""
+        o = Operands.decode(device, fields)
+        acc = compiled_product(device, o, memory)
+        if acc is None:
+            acc = _product(device, o, memory)
+        residual = None
+        if o.residual is not None:
+            pixels = _feature(memory, o.spaces[2], o.residual, o.out_surfaces, o.out_surface, o.tokens)
+            residual = pixels[:, : o.chout].T.astype(np.float32)
+        y = np.ascontiguousarray(epilogue(acc, _bn(memory, o), residual, mul=o.mul, relu=o.relu).T)
+        writes = _feature_writes(y, o)
+        if o.argmax is not None:
+            indices = np.argmax(y.view(np.float16), axis=1).astype("<u4")
+            writes.append(Write("ddr", o.argmax, indices.view(np.uint8), dtype="<u4"))
+            writes.append(Write("reg", RESULT_REGISTER, indices[-1:].view(np.uint8)))
+        return writes
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """Constraints of docs/arithmetic.md and of the device's buffers and memories."""
+        return [r.line for r in violations(device, fields, cls.modes)]
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """The cause that counts."""
+        return first_refusal(violations(device, fields, cls.modes))
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Features, weights of every port, BN words, residual."""
+        return read_ranges(device, Operands.decode(device, fields))
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Output pixels, argmax indices."""
+        return write_ranges(Operands.decode(device, fields))
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """See `fleet.sets.hbm0923.timing`."""
+        return mvm_cycles(device, Operands.decode(device, fields))
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """With "timed" see `fleet.sets.hbm0923.timing_timed`."""
+        if memory == "timed":
+            return timed_cycles(device, Operands.decode(device, fields))
+        return super().expected_cycles(device, fields, memory)
+
+    @classmethod
+    def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
+        """(useful, issued); issued counts whole words of Tin and whole blocks of Tout."""
+        return mvm_macs(device, Operands.decode(device, fields))
+
+
+def _feature_writes(y: np.ndarray, o: Operands) -> list[Write]:
+    """The output's pixels with +0 in the pad lanes: one block a surface, or one where the surfaces touch."""
+    lanes = np.zeros((o.tokens, o.out_surfaces * PIXEL_LANES), "<u2")
+    lanes[:, : o.chout] = y
+    pixels = lanes.reshape(o.tokens, o.out_surfaces, PIXEL_LANES).transpose(1, 0, 2)
+    data = np.ascontiguousarray(pixels).reshape(o.out_surfaces, -1).view(np.uint8)
+    if o.out_surfaces == 1 or o.out_surface == o.tokens * PIXEL_BYTES:
+        return [Write(o.spaces[1], o.output, data.reshape(-1))]
+    return [Write(o.spaces[1], o.output + s * o.out_surface, data[s]) for s in range(o.out_surfaces)]
+
+
+class Mvm(MvmInstruction):
+    """Matrix-vector multiplication for every token."""
+
+    name = "mvm"
+    modes = (MODE_MVM,)
+
+
+class MvmBn(MvmInstruction):
+    """The same, times the BN weight, plus the bias; argmax on demand."""
+
+    name = "mvm_bn"
+    modes = (MODE_MVM + MODE_BN, MODE_MVM + MODE_BN + MODE_ARGMAX)
+
+
+class MvmBnRes(MvmInstruction):
+    """The same, then plus or times the residual; argmax on demand."""
+
+    name = "mvm_bn_res"
+    modes = (MODE_MVM + MODE_BN + MODE_RES, MODE_MVM + MODE_BN + MODE_RES + MODE_ARGMAX)
+
+
+INSTRUCTIONS: dict[str, type[Instruction]] = {
+    c.name: c for c in (Mvm, MvmBn, MvmBnRes, Norm, PosEmb, Softmax, Act, TrpMvm, F2wMvm, Dat2Hbm, Elementwise, Wt2Hbm)
+}

@@ -1,0 +1,171 @@
+"""The matrix product on packed weights: codes and scales are read where the device's memory holds them.
+
+A block of channels at a time. For every group the codes of the block are laid out once, four inputs of each channel to a
+dword, in a tile that stays in the first cache; then every token's digits go over it. Sums are exact integers; they meet in
+binary64, exactly, are rounded once to binary32, and go on in binary32 as docs/arithmetic.md says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from fleet.sdk.native_ir import F32, F64, I8, I32, I64, POINTER, Emitter, Value, splat, vector
+from fleet.sets.hbm0923.kernel._lanes import QUADS, Lanes, eight_columns, transpose
+from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
+
+_MAX_UNITS = 4
+_FACTORS = 8
+"""Groups whose scales are taken at a time."""
+ARGUMENTS = (
+    ("ports", POINTER), ("tout", I64), ("size", I64), ("chout", I64), ("units", I64), ("all_units", I64),
+    ("code_offsets", POINTER), ("scale_offsets", POINTER), ("tokens", I64),
+    ("digits", POINTER), ("starts", POINTER), ("counts", POINTER), ("scales", POINTER), ("corrections", POINTER),
+    ("acc", POINTER), ("row", I64),
+)  # fmt: skip
+
+
+def emit_product(module: Any, lanes: Lanes) -> None:
+    """`product(...)`: acc[t, c] of every token and channel.
+
+    ports: addresses of the HBM ports' streams; channel c is number c / tout of port c % tout, `size` bytes each.
+    units, all_units: of a group, of the input. code_offsets, scale_offsets: of every group in a channel's bytes (i64).
+    digits ... corrections: what `split` left. acc: binary32, zeroed, `row` bytes a token, room for whole blocks.
+    """
+    e = Emitter(module, "product", ir.VoidType(), ARGUMENTS)
+    b = e.builder
+    pointers = e.room(POINTER, lanes.block)
+    staging = e.room(vector(I8, _MAX_UNITS * UNIT // 2), lanes.block)
+    tile = e.room(vector(I8, 4 * lanes.width), _MAX_UNITS * QUADS * lanes.vectors)
+    factors = e.room(vector(F32, lanes.width), _FACTORS * lanes.vectors)
+    groups = b.sdiv(b.add(e["all_units"], b.sub(e["units"], e.number(1))), e["units"])
+    with e.loop(0, e["chout"], lanes.block) as first:
+        with e.loop(0, lanes.block) as i:
+            last = b.sub(e["chout"], e.number(1))
+            channel = b.add(first, i)
+            # Lanes beyond the last channel compute it again; nobody reads them.
+            channel = b.select(b.icmp_signed("<", channel, last), channel, last)
+            port = e.load(POINTER, e["ports"], e.scaled(b.urem(channel, e["tout"]), 8), align=8)
+            stream = e.at(port, b.mul(b.udiv(channel, e["tout"]), e["size"]))
+            e.store(stream, pointers, e.scaled(i, 8), align=8)
+        with e.loop(0, groups) as g:
+            left = b.sub(e["all_units"], b.mul(g, e["units"]))
+            units = b.select(b.icmp_signed("<", left, e["units"]), left, e["units"])
+            _fill_tile(e, lanes, pointers, staging, tile, e.load(I64, e["code_offsets"], e.scaled(g, 8)), units)
+            turn = b.and_(g, e.number(_FACTORS - 1))
+            with b.if_then(b.icmp_signed("==", turn, e.number(0))):
+                _fill_factors(e, lanes, pointers, factors, e.load(I64, e["scale_offsets"], e.scaled(g, 8)))
+            of_group = e.at(factors, e.scaled(turn, 4 * lanes.block))
+            with e.loop(0, e["tokens"]) as t:
+                row = e.at(e["acc"], b.add(b.mul(t, e["row"]), e.scaled(first, 4)))
+                _one_group(e, lanes, b.add(b.mul(g, e["tokens"]), t), units, tile, of_group, row)
+    b.ret_void()
+
+
+def _fill_tile(e: Emitter, lanes: Lanes, pointers: Value, staging: Value, tile: Value, offset: Value, units: Value) -> None:
+    """tile[unit][quad][vector]: `width` channels times four codes, each + 8."""
+    b, dwords, row = e.builder, vector(I32, 4), _MAX_UNITS * UNIT // 2
+    # The ports' streams stand at equal offsets of their memories, so their lines push each other out of the first cache:
+    # every one is read once, into a place where that does not happen.
+    with e.loop(0, lanes.block) as i:
+        source, into = e.at(e.load(POINTER, pointers, e.scaled(i, 8), align=8), offset), e.at(staging, e.scaled(i, row))
+        complete = b.icmp_signed("==", units, e.number(_MAX_UNITS))
+        with b.if_else(complete) as (whole, part):
+            with whole:
+                e.store(e.load(vector(I8, row), source), into, align=row)
+            with part, e.loop(0, units) as u:
+                at = e.scaled(u, UNIT // 2)
+                e.store(e.load(dwords, source, at), into, at, align=16)
+    with e.loop(0, units) as u, e.loop(0, lanes.vectors) as j:
+        at = e.at(staging, b.add(e.scaled(u, UNIT // 2), e.scaled(j, row * lanes.width)))
+        rows = [e.load(dwords, at, row * i, align=16) for i in range(lanes.width)]
+        # Row r of each four channels; a 4 x 4 transposition of dwords within 128 bits brings the channels together.
+        parts = [e.concatenate(rows[r::4]) for r in range(4)]
+        into = e.at(tile, b.mul(b.add(e.scaled(u, QUADS * lanes.vectors), j), e.number(4 * lanes.width)))
+        for k, column in enumerate(transpose(e, parts)):
+            raw = b.bitcast(column, vector(I8, 4 * lanes.width))
+            low = b.and_(raw, splat(raw.type, 15))
+            # As dwords: there is no shift of bytes.
+            high = b.bitcast(b.lshr(column, splat(column.type, 4)), raw.type)
+            high = b.and_(high, splat(raw.type, 15))
+            for half, nibbles in enumerate((low, high)):
+                place = (2 * k + half) * lanes.vectors * 4 * lanes.width
+                e.store(lanes.codes(e, nibbles), into, place, align=4 * lanes.width)
+
+
+def _fill_factors(e: Emitter, lanes: Lanes, pointers: Value, factors: Value, offset: Value) -> None:
+    """factors[group][vector]: the block's scales of eight groups, as binary32.
+
+    They stand side by side: 2,048 inputs have 16, 32 or 64 groups, and fewer are filled with zeros up to a beat of 16.
+    """
+    size = 4 * lanes.width
+    with e.loop(0, lanes.vectors) as j:
+        into = e.at(factors, e.scaled(j, size))
+        for n, column in enumerate(eight_columns(e, lanes, e.at(pointers, e.scaled(j, 8 * lanes.width)), offset)):
+            e.store(column, into, n * lanes.vectors * size, align=size)
+
+
+def _one_group(e: Emitter, lanes: Lanes, index: Value, units: Value, tile: Value, factors: Value, row: Value) -> None:
+    """acc += p * scale of one token and group; a piece of code for every number of digits."""
+    b = e.builder
+    x = e.at(e["digits"], e.load(I64, e["starts"], e.scaled(index, 8), align=8))
+    unit = e.load(F64, e["scales"], e.scaled(index, 8), align=8)
+    correction = e.load(F64, e["corrections"], e.scaled(index, 8), align=8)
+    count = e.load(I32, e["counts"], e.scaled(index, 4), align=4)
+    leave = b.append_basic_block("added")
+    cases = [b.append_basic_block(f"digits{n}") for n in range(1, DIGITS + 1)]
+    switch = b.switch(count, cases[-1])
+    for n, case in enumerate(cases[:-1], 1):
+        switch.add_case(ir.Constant(I32, n), case)
+    for n, case in enumerate(cases, 1):
+        b.position_at_end(case)
+        sums = _sums(e, lanes, n, x, units, tile)
+        for j in range(lanes.vectors):
+            p = _rounded(e, lanes, [sums[d][j] for d in range(n)], unit, correction)
+            size = 4 * lanes.width
+            term = b.fmul(p, e.load(p.type, factors, j * size, align=size))
+            e.store(b.fadd(e.load(p.type, row, j * size, align=4), term), row, j * size, align=4)
+        b.branch(leave)
+    b.position_at_end(leave)
+
+
+def _sums(e: Emitter, lanes: Lanes, digits: int, x: Value, units: Value, tile: Value) -> list[list[Value]]:
+    """[digit][vector] of int32: at most 128 * 15 * 128 in magnitude."""
+    b = e.builder
+    typ, size = vector(I32, lanes.width), 4 * lanes.width
+    slots = [e.room(typ) for _ in range(digits * lanes.vectors)]
+    for slot in slots:
+        e.store(splat(typ, 0), slot, align=size)
+    column = e.scaled(units, UNIT)
+    with e.loop(0, units) as u:
+        codes_at = e.at(tile, e.scaled(u, QUADS * lanes.vectors * size))
+        codes = [
+            [e.load(vector(I8, size), codes_at, (q * lanes.vectors + j) * size, align=size) for q in range(QUADS)]
+            for j in range(lanes.vectors)
+        ]
+        columns = [e.at(x, b.add(e.scaled(column, d), e.scaled(u, UNIT))) for d in range(digits)]
+        quads = [[e.load(I32, at, 4 * q, align=4) for q in range(QUADS)] for at in columns]
+        sums = lanes.unit(e, [e.load(typ, slot, align=size) for slot in slots], codes, quads)
+        for slot, value in zip(slots, sums, strict=True):
+            e.store(value, slot, align=size)
+    return [[e.load(typ, slots[d * lanes.vectors + j], align=size) for j in range(lanes.vectors)] for d in range(digits)]
+
+
+def _rounded(e: Emitter, lanes: Lanes, sums: list[Value], unit: Value, correction: Value) -> Value:
+    """binary32 of unit * (sums[0] + 256 sums[1] + ... + correction), rounded once.
+
+    Two digits fit into 32 bits together; from there on every step is exact in binary64: the magnitude of what the higher
+    digits make, and of the whole, stays below 2^53 (15 * 128 * 2^40 is less than 2^51).
+    """
+    b = e.builder
+    pairs = [
+        b.add(sums[d], b.shl(sums[d + 1], splat(sums[d].type, 8))) if d + 1 < len(sums) else sums[d] for d in range(0, len(sums), 2)
+    ]
+    width = pairs[0].type.count
+    typ = vector(F64, width)
+    total = b.sitofp(pairs[-1], typ)
+    for pair in reversed(pairs[:-1]):
+        total = lanes.scaled_sum(e, total, 65536.0, b.sitofp(pair, typ))
+    total = b.fmul(b.fadd(total, e.broadcast(correction, width)), e.broadcast(unit, width))
+    return b.fptrunc(total, vector(F32, width))

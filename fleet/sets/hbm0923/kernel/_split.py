@@ -1,0 +1,117 @@
+"""Features as digits: every group of a token becomes signed base-256 digits, as few as its values need.
+
+In units of 2^-24 an FP16 is an integer of at most 41 bits. Zeros that all values of a group have at the end are shifted
+out; what is left is written as v = d0 + 256 d1 + 65536 d2 ... with digits -128 ... 127. That is exact: nothing is rounded
+anywhere, and the number of digits depends on the data only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from fleet.sdk.native_ir import F64, I8, I16, I32, I64, POINTER, Emitter, splat, vector
+from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
+
+_EIGHT = 8
+_BIASES = 0x8080808080808080
+ARGUMENTS = (
+    ("x", POINTER), ("surface", I64), ("tokens", I64), ("chin", I64), ("units", I64),
+    ("digits", POINTER), ("starts", POINTER), ("counts", POINTER), ("scales", POINTER), ("corrections", POINTER),
+)  # fmt: skip
+
+
+def emit_split(module: Any) -> None:
+    """`split(...) -> i64`: bytes of digits written, or -1 when a lane is not finite.
+
+    x, surface: token t's unit u at x + u * surface + 64 * t. chin: lanes at or beyond it count as +0. units: a group's.
+    digits: columns of 32 bytes a unit, `counts[g, t]` of them from `starts[g, t]` on, the lowest digit first. In each eight
+    inputs the even ones come first: so the low nibbles of four bytes of codes meet one dword, the high ones the next.
+    scales[g, t]: binary64 worth of the lowest digit's unit; corrections[g, t]: -8 times the group's sum in it, since codes
+    are multiplied as code + 8.
+    """
+    e = Emitter(module, "split", I64, ARGUMENTS)
+    b = e.builder
+    v8, h8 = vector(I64, _EIGHT), vector(I16, _EIGHT)
+    values = e.room(v8, 4 * 4)
+    position, odd = e.room(I64), e.room(h8)
+    sums = {name: e.room(v8) for name in ("any", "largest", "sum")}
+    all_units = b.sdiv(b.add(e["chin"], e.number(UNIT - 1)), e.number(UNIT))
+    groups = b.sdiv(b.add(all_units, b.sub(e["units"], e.number(1))), e["units"])
+    e.store(e.number(0), position)
+    e.store(splat(h8, 0), odd)
+    with e.loop(0, groups) as g:
+        first = b.mul(g, e["units"])
+        left = b.sub(all_units, first)
+        units = b.select(b.icmp_signed("<", left, e["units"]), left, e["units"])
+        column = e.scaled(units, UNIT)
+        with e.loop(0, e["tokens"]) as t:
+            for slot in sums.values():
+                e.store(splat(v8, 0), slot)
+            with e.loop(0, units) as u:
+                unit = b.add(first, u)
+                source = e.at(e["x"], b.add(b.mul(unit, e["surface"]), e.scaled(t, 64)))
+                valid = b.sub(e["chin"], e.scaled(unit, UNIT))
+                for k in range(4):
+                    _load_eight(e, source, valid, k, e.at(values, b.add(e.scaled(u, 256), e.number(64 * k))), sums, odd)
+            together = e.call("llvm.vector.reduce.or.v8i64", I64, e.load(v8, sums["any"], align=64))
+            largest = e.call("llvm.vector.reduce.umax.v8i64", I64, e.load(v8, sums["largest"], align=64))
+            total = e.call("llvm.vector.reduce.add.v8i64", I64, e.load(v8, sums["sum"], align=64))
+            # 2^40 is above every value: a group of zeros loses 40 bits and keeps one digit.
+            shift = e.call("llvm.cttz.i64", I64, b.or_(together, e.number(1 << 40)), ir.Constant(ir.IntType(1), 1))
+            largest = b.lshr(largest, shift)
+            count = e.number(1)
+            for n in range(1, DIGITS):
+                count = b.add(count, b.zext(b.icmp_unsigned(">", largest, e.number(_largest(n))), I64))
+            index = b.add(b.mul(g, e["tokens"]), t)
+            start = e.load(I64, position, align=8)
+            e.store(start, e["starts"], e.scaled(index, 8))
+            e.store(b.trunc(count, I32), e["counts"], e.scaled(index, 4))
+            exponent = b.shl(b.add(shift, e.number(1023 - 24)), e.number(52))
+            e.store(b.bitcast(exponent, F64), e["scales"], e.scaled(index, 8))
+            correction = b.sitofp(e.scaled(b.ashr(total, shift), -8), F64)
+            e.store(correction, e["corrections"], e.scaled(index, 8))
+            into = e.at(e["digits"], start)
+            wide = e.broadcast(shift, _EIGHT)
+            with e.loop(0, e.scaled(units, 4)) as k:
+                v = b.ashr(e.load(v8, values, e.scaled(k, 64), align=64), wide)
+                # Adding 128 in every byte and taking it away from each alone leaves balanced digits.
+                v = b.xor(b.add(v, splat(v8, _BIASES)), splat(v8, _BIASES))
+                at = e.at(into, e.scaled(k, _EIGHT))
+                with e.loop(0, count) as d:
+                    digit = b.lshr(v, e.broadcast(e.scaled(d, 8), _EIGHT))
+                    e.store(b.trunc(digit, vector(I8, _EIGHT)), at, b.mul(d, column))
+            e.store(b.add(start, b.mul(count, column)), position)
+    worst = e.call("llvm.vector.reduce.umax.v8i16", I16, e.load(h8, odd, align=16))
+    finite = b.icmp_unsigned("<", worst, ir.Constant(I16, 0x7C00))
+    b.ret(b.select(finite, e.load(I64, position, align=8), e.number(-1)))
+
+
+def _largest(digits: int) -> int:
+    """The largest integer that so many digits of -128 ... 127 write."""
+    return sum(127 << 8 * d for d in range(digits))
+
+
+def _load_eight(e: Emitter, source: Any, valid: Any, k: int, into: Any, sums: dict[str, Any], odd: Any) -> None:
+    """Eight features as integers in units of 2^-24, evens first; `valid` lanes of the unit count."""
+    b = e.builder
+    h8, v8 = vector(I16, _EIGHT), vector(I64, _EIGHT)
+    h = e.load(h8, source, 16 * k, align=2)
+    lanes = ir.Constant(v8, [ir.Constant(I64, _EIGHT * k + i) for i in range(_EIGHT)])
+    h = b.select(b.icmp_signed("<", lanes, e.broadcast(valid, _EIGHT)), h, splat(h8, 0))
+    h = e.shuffle(h, h, [0, 2, 4, 6, 1, 3, 5, 7])
+    magnitude = b.and_(h, splat(h8, 0x7FFF))
+    seen = e.load(h8, odd, align=16)
+    e.store(b.select(b.icmp_unsigned(">", magnitude, seen), magnitude, seen), odd, align=16)
+    field = b.lshr(magnitude, splat(h8, 10))
+    normal = b.zext(b.icmp_unsigned("!=", field, splat(h8, 0)), h8)
+    digits = b.or_(b.and_(h, splat(h8, 0x3FF)), b.shl(normal, splat(h8, 10)))
+    v = b.shl(b.zext(digits, v8), b.zext(b.sub(field, normal), v8))
+    sign = b.sext(b.ashr(h, splat(h8, 15)), v8)
+    value = b.sub(b.xor(v, sign), sign)
+    e.store(value, into, align=64)
+    largest = e.load(v8, sums["largest"], align=64)
+    e.store(b.or_(e.load(v8, sums["any"], align=64), v), sums["any"], align=64)
+    e.store(b.select(b.icmp_unsigned(">", v, largest), v, largest), sums["largest"], align=64)
+    e.store(b.add(e.load(v8, sums["sum"], align=64), value), sums["sum"], align=64)

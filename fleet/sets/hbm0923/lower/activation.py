@@ -1,0 +1,70 @@
+"""Functions of single elements: one `act` instruction a tile of tokens, with the function's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet.sdk import Call, Device
+from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk.ir import composite as c
+from fleet.sdk.ir import dialect as d
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.act_tables import act_table
+from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, tiles
+from fleet.sets.hbm0923.matching import is_zero
+from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.tables import pack_act
+
+
+def table_of(op: FleetOp) -> str | None:
+    """Name of the table that stands for an operation, None where there is none."""
+    if isinstance(op, c.GeluOp):
+        return "gelu_tanh" if op.approximate.data == "tanh" else "gelu"
+    if isinstance(op, c.SiluOp):
+        return "silu"
+    if isinstance(op, c.SigmoidOp):
+        return "sigmoid"
+    if isinstance(op, d.TanhOp):
+        return "tanh"
+    if isinstance(op, d.MaximumOp) and (is_zero(op.lhs) or is_zero(op.rhs)):
+        return "relu"
+    return None
+
+
+def emit_table(context: EmitContext, name: str, shape: Shape, source: int, target: int, ops: Sequence[str]) -> None:
+    """The instructions that apply table `name`; source and target are DDR offsets, and may be the same one."""
+    table = context.store(f"act.{name}", "ddr", pack_act(act_table(name)))
+    for first, count in tiles(context.device, shape.tokens):
+        skip = first * PIXEL_BYTES
+        operands = ActOperands(
+            channels=shape.channels, lines=1, tokens=count, table=table, input=source + skip, in_surface=shape.row,
+            in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+        )  # fmt: skip
+        context.emit(Call("act", operands.encode(context.device), tuple(ops), (first, first + count)))
+
+
+class ActivationPattern:
+    """GELU, SiLU, sigmoid, tanh by fitted tables; ReLU by one that is exact."""
+
+    name = "act"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """One operation on an activation."""
+        table = table_of(op)
+        if table is None:
+            return None
+        operand = op.operands[1] if isinstance(op, d.MaximumOp) and is_zero(op.operands[0]) else op.operands[0]
+        reason = no_feature(operand)
+        if reason is None and not activations(program, operand):
+            reason = "its operand is a weight"
+        if reason is not None:
+            return Missed(reason)
+        return Match(self, (op,), (operand,), (), (op.results[0],), {"table": table})
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """The table stands in DDR once."""
+        (source,) = match.activations
+        addresses = context.address(source), context.address(match.results[0])
+        emit_table(context, match.data["table"], feature_shape(source), *addresses, [op_id(match.ops[0])])

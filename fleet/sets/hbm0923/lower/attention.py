@@ -1,0 +1,167 @@
+"""Attention of one sequence: keys and values into the cache, scores, softmax, weights by values. Five instructions.
+
+A head is a line of its channels, so query, key and value need no transposition, and where they are parts of one product
+they are views of it. Scores and probabilities of all heads stand in one room that all attentions of a program share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.sdk import Call, Device
+from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk.ir import composite as c
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.attention import AttentionOperands
+from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
+from fleet.sets.hbm0923.matching import weight_name
+from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.refusals import MOST_LINES
+from fleet.sets.hbm0923.softmax import SoftmaxOperands
+
+HIDDEN = -1e4
+"""An additive mask at or below this hides a position, as the causal mask does exactly; where scores are so large that it does
+not in the golden, the comparison shows it."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """heads, kv_heads; channels of a head; tokens (queries), total (positions)."""
+
+    heads: int
+    kv_heads: int
+    channels: int
+    tokens: int
+    total: int
+
+    @classmethod
+    def of(cls, op: c.AttentionOp) -> Sizes:
+        """Of an attention whose operands are features."""
+        q, k = feature_shape(op.q), feature_shape(op.k)
+        heads = int(op.heads.value.data)
+        return cls(heads, int(op.kv_heads.value.data), q.channels // heads, q.tokens, k.tokens)
+
+    @property
+    def scores(self) -> int:
+        """Bytes of the scores of one head."""
+        return ceil_div(self.total, PIXEL_LANES) * self.tokens * PIXEL_BYTES
+
+
+def scale_word(device: Device, scale: float) -> int:
+    """The scale as its register has it: FP16 bits, or an FP20 word. Raises DeviceError beyond FP20."""
+    if device.parameters["ScaleFp20"]:
+        return fp20_word(Fraction(scale))
+    with np.errstate(over="ignore"):
+        return int(np.float16(scale).view(np.uint16))
+
+
+class AttentionPattern:
+    """attention(q, k, v[, mask]) with a causal mask or none."""
+
+    name = "attention"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """One operation."""
+        if not isinstance(op, c.AttentionOp):
+            return None
+        causal = bool(op.causal.value.data)
+        reason = self._reason(op, program, device)
+        if reason is None and op.mask is not None:
+            seen = _mask_of(op.mask, program, Sizes.of(op))
+            causal, reason = (causal or seen == "causal"), None if seen in {"causal", "none"} else seen
+        if reason is not None:
+            return Missed(reason)
+        weights = () if op.mask is None else (str(weight_name(op.mask, program)),)
+        return Match(self, (op,), activations(program, op.q, op.k, op.v), weights, (op.results[0],), {"causal": causal})
+
+    def _reason(self, op: c.AttentionOp, program: Program, device: Device) -> str | None:
+        if reason := no_feature(op.q, op.k, op.v):
+            return reason
+        s, most = Sizes.of(op), device.parameters["MaxToken"]
+        if any(weight_name(v, program) is not None for v in (op.q, op.k, op.v)):
+            return "query, key or value is a weight"
+        if s.channels not in HEAD_CHANNELS:
+            return f"a head has {s.channels} channels, the device takes 64 or 128"
+        if s.total > most:
+            return f"{s.total} positions, the device takes {most} (MaxToken)"
+        if s.tokens > s.total:
+            return f"{s.tokens} queries and {s.total} positions, the device counts queries among the positions"
+        if s.heads > MOST_LINES:
+            return f"{s.heads} heads, the device takes {MOST_LINES}"
+        scale = float(op.scale.value.data)
+        # 2^-14 is the smallest that FP16 has with all its bits.
+        if not 2.0**-14 <= abs(scale) <= 65504:
+            return f"a scale of {scale:g}, the device's register takes 2^-14 to 65504"
+        return None
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Raises DeviceError where the cache or the scores do not fit."""
+        (op,) = match.ops
+        assert isinstance(op, c.AttentionOp)
+        s, device, ops = Sizes.of(op), context.device, (op_id(op),)
+        room = context.reserve(f"attention of {s.heads * s.scores} bytes", "ddr", s.heads * s.scores)
+        keys, values = self._cache(op, s, context)
+        for part in (keys, values):
+            context.emit(Call("dat2hbm", part.encode(device), ops, (0, s.total)))
+        row = s.tokens * PIXEL_BYTES
+        line = s.channels // PIXEL_LANES * row
+
+        def product(k_or_v: Dat2HbmOperands, source: tuple[int, int], target: tuple[int, int], scale: float) -> AttentionOperands:
+            return AttentionOperands(
+                scores=k_or_v.keys, channels=s.channels, heads=s.heads, kv_heads=s.kv_heads, total=s.total, tokens=s.tokens,
+                cache=k_or_v.cache, cache_head=k_or_v.cache_head, cache_line=k_or_v.cache_line, input=source[0], in_surface=row,
+                in_line=source[1], output=target[0], out_surface=row, out_line=target[1], scale=scale_word(device, scale),
+            )  # fmt: skip
+
+        scores = product(keys, (context.address(op.q), line), (room, s.scores), float(op.scale.value.data))
+        context.emit(Call("trp_mvm", scores.encode(device), ops, (0, s.tokens)))
+        softmax = SoftmaxOperands(
+            heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data["causal"], input=room, in_surface=row,
+            in_line=s.scores, output=room, out_surface=row, out_line=s.scores,
+        )  # fmt: skip
+        context.emit(Call("softmax", softmax.encode(device), ops, (0, s.tokens)))
+        mixed = product(values, (room, s.scores), (context.address(op.results[0]), line), 1.0)
+        context.emit(Call("f2w_mvm", mixed.encode(device), ops, (0, s.tokens)))
+
+    def _cache(self, op: c.AttentionOp, s: Sizes, context: EmitContext) -> tuple[Dat2HbmOperands, Dat2HbmOperands]:
+        """What writes keys and values, each into an area of its own beside the weights."""
+        made: list[Dat2HbmOperands] = []
+        ports = context.device.parameters["HbmPorts"]
+        row = s.total * PIXEL_BYTES
+        for keys, value in ((True, op.k), (False, op.v)):
+            vectors, length = (s.total, s.channels) if keys else (s.channels, s.total)
+            line = ceil_div(2 * length, BEAT_BYTES) * BEAT_BYTES
+            head = ceil_div(vectors, ports) * line
+            at = context.reserve(f"{op_id(op)}.{'keys' if keys else 'values'}", "hbm", s.kv_heads * head)
+            cache = Dat2HbmOperands(
+                keys=keys, channels=s.channels, heads=s.kv_heads, tokens=s.total, last=0, input=context.address(value),
+                in_surface=row, in_line=s.channels // PIXEL_LANES * row, cache=at, cache_head=head, cache_line=line,
+            )  # fmt: skip
+            made.append(cache)
+        return made[0], made[1]
+
+
+def _mask_of(mask: SSAValue, program: Program, s: Sizes) -> str:
+    """ "causal", "none", or why the mask is neither."""
+    name = weight_name(mask, program)
+    if name is None:
+        return "its mask is computed at run time, the device knows the causal mask only"
+    try:
+        array = np.broadcast_to(program.weights[name], (s.tokens, s.total))
+    except ValueError:
+        return f"its mask does not broadcast to [{s.tokens}, {s.total}]"
+    if not array.any():
+        return "none"
+    seen = np.tri(s.tokens, s.total, s.total - s.tokens, dtype=bool)
+    if not array[seen].any() and bool((array[~seen] <= HIDDEN).all()):
+        return "causal"
+    return f"its mask '{name}' is not causal (0 for what is seen, {HIDDEN:g} or less beyond), the device knows no other"

@@ -1,0 +1,60 @@
+"""Sum, difference and product of two activations of one shape: one `elementwise` instruction a tile of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet.sdk import Call, Device
+from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk.ir import dialect as d
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
+from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
+from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
+from fleet.sets.hbm0923.operands import PIXEL_BYTES
+
+_OPERATIONS: Mapping[type[FleetOp], int] = {d.AddOp: ADD, d.SubOp: SUBTRACT, d.MulOp: MULTIPLY}
+
+
+def emit_elementwise(
+    context: EmitContext, operation: int, shape: Shape, sources: tuple[int, int], target: int, ops: Sequence[str]
+) -> None:
+    """The instructions of ADD, SUBTRACT or MULTIPLY; DDR offsets, target may be one of the sources."""
+    a, b = sources
+    for first, count in tiles(context.device, shape.tokens):
+        skip = first * PIXEL_BYTES
+        operands = ElementwiseOperands(
+            operation=operation, channels=shape.channels, lines=1, tokens=count, a=a + skip, b=b + skip, in_surface=shape.row,
+            in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+        )  # fmt: skip
+        context.emit(Call("elementwise", operands.encode(context.device), tuple(ops), (first, first + count)))
+
+
+class ElementwisePattern:
+    """a + b, a - b, a * b."""
+
+    name = "elementwise"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """Both of the result's shape; one of them may be a weight."""
+        if type(op) not in _OPERATIONS:
+            return None
+        reason = no_feature(*op.operands, *op.results)
+        if reason is None and not same_shapes(*op.operands):
+            reason = unstorable_bias(op, program) or "one side is broadcast, the device takes two tensors of one shape"
+        inputs = activations(program, *op.operands)
+        if reason is None and not inputs:
+            reason = "both sides are weights"
+        if reason is None:
+            reason = unstorable(program, *op.operands)
+        if reason is not None:
+            return Missed(reason)
+        return Match(self, (op,), inputs, weights(program, *op.operands), (op.results[0],))
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Raises ModelError for a weight that is not finite in FP16."""
+        (op,) = match.ops
+        a, b = (place(context, v) for v in op.operands)
+        output = context.address(op.results[0])
+        emit_elementwise(context, _OPERATIONS[type(op)], feature_shape(op.results[0]), (a, b), output, [op_id(op)])

@@ -1,0 +1,110 @@
+"""Layer norm and RMS norm over the channels of every token: one `norm` instruction a tile of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.sdk import Call, Device
+from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of
+from fleet.sdk.ir import composite as c
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
+from fleet.sets.hbm0923.matching import unstorable, weight_name
+from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.tables import pack_norm
+
+_NORMS = (c.LayerNormOp, c.RmsNormOp)
+
+
+def _eps(op: c.LayerNormOp | c.RmsNormOp) -> float:
+    return float(op.eps.value.data)
+
+
+def _run_eps(program: Program) -> float:
+    """The one that the register holds for the whole run: that of the program's first norm."""
+    return next(_eps(op) for op in program.operations() if isinstance(op, _NORMS))
+
+
+class NormPattern:
+    """layer_norm and rms_norm over the last axis; gamma and beta are weights, or one number for all channels."""
+
+    name = "norm"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """One operation."""
+        if not isinstance(op, _NORMS):
+            return None
+        if reason := self._reason(op, program, device):
+            return Missed(reason)
+        return Match(self, (op,), (op.operand,), weights(program, *op.operands[1:]), (op.results[0],))
+
+    def _reason(self, op: c.LayerNormOp | c.RmsNormOp, program: Program, device: Device) -> str | None:
+        if reason := no_feature(op.operand):
+            return reason
+        rank, channels = len(shape_of(op.operand.type)), feature_shape(op.operand).channels
+        if not activations(program, op.operand):
+            return "its operand is a weight"
+        if isinstance(op, c.LayerNormOp) and int(op.axis.value.data) not in {-1, rank - 1}:
+            return "it is not over the last axis, the device norms the channels of a token"
+        if isinstance(op, c.LayerNormOp) and channels % PIXEL_LANES:
+            return f"{channels} channels, a layer norm of the device takes whole groups of {PIXEL_LANES}"
+        if channels > device.parameters["MaxChannels"]:
+            return f"{channels} channels, the device's row buffer holds {device.parameters['MaxChannels']}"
+        for value in op.operands[1:]:
+            if not _per_channel(value, channels) or (weight_name(value, program) is None and _number(value) is None):
+                return "gamma or beta is no weight with one number a channel, and no number that FP16 has"
+        if reason := unstorable(program, *op.operands[1:]):
+            return reason
+        if _eps(op) != _run_eps(program):
+            return f"eps {_eps(op):g}: the device has one register for the whole run, {_run_eps(program):g} for the first norm"
+        return None
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Raises ModelError for coefficients that FP16 cannot hold."""
+        (op,) = match.ops
+        assert isinstance(op, _NORMS)
+        shape = feature_shape(op.operand)
+        made = [_coefficients(context, value, shape.channels) for value in op.operands[1:]]
+        names, halves = [name for name, _ in made], [half for _, half in made]
+        words = context.store(f"{' '.join(names)}.norm", "ddr", pack_norm(halves[0], halves[1] if len(halves) > 1 else None))
+        context.parameter("eps", int(np.float32(_eps(op)).view(np.uint32)))
+        source, target = context.address(op.operand), context.address(op.results[0])
+        for first, count in tiles(context.device, shape.tokens):
+            skip = first * PIXEL_BYTES
+            operands = NormOperands(
+                channels=shape.channels, lines=1, tokens=count, weights=words, input=source + skip, in_surface=shape.row,
+                in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+                recip=fp20_word(Fraction(1, shape.channels)), layer=isinstance(op, c.LayerNormOp),
+            )  # fmt: skip
+            context.emit(Call("norm", operands.encode(context.device), (op_id(op),), (first, first + count)))
+
+
+def _number(value: SSAValue) -> float | None:
+    """The number that a constant holds in all its elements, where FP16 has it exactly."""
+    if not isinstance(value.owner, dialect.ConstantOp):
+        return None
+    number = float(constant_value(value.owner))
+    with np.errstate(over="ignore"):
+        return number if float(np.float16(number)) == number else None
+
+
+def _coefficients(context: EmitContext, value: SSAValue, channels: int) -> tuple[str, np.ndarray]:
+    """(name, FP16 [channels]) of gamma or beta."""
+    name = weight_name(value, context.program)
+    if name is not None:
+        return name, stored_half(context, name).reshape(-1)
+    number = _number(value)
+    assert number is not None
+    return f"{number:g} for {channels}", np.full(channels, number, np.float16)
+
+
+def _per_channel(value: SSAValue, channels: int) -> bool:
+    shape = shape_of(value.type)
+    return shape[-1:] == (channels,) and all(n == 1 for n in shape[:-1])

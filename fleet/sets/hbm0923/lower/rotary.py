@@ -1,0 +1,65 @@
+"""Rotary embedding of one head: a `pos_emb` instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk import Call, Device
+from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk.ir import composite as c
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
+from fleet.sets.hbm0923.matching import unstorable, weight_name
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbOperands
+from fleet.sets.hbm0923.tables import pack_rotary
+
+
+class RotaryPattern:
+    """rope(x, cos, sin) of neighbouring pairs, x [tokens, 64 or 128]; cosines and sines are weights."""
+
+    name = "pos_emb"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """One operation."""
+        if not isinstance(op, c.RopeOp):
+            return None
+        reason = no_feature(op.operand)
+        names = tuple(weight_name(v, program) for v in (op.cos, op.sin))
+        if reason is None and not activations(program, op.operand):
+            reason = "its operand is a weight"
+        if reason is None and not op.interleaved.value.data:
+            reason = "it pairs channels half a head apart, the device pairs neighbours"
+        if reason is None and feature_shape(op.operand).channels not in HEAD_CHANNELS:
+            reason = f"a head has {feature_shape(op.operand).channels} channels, the device takes 64 or 128"
+        if reason is None and None in names:
+            reason = "cosines or sines are computed at run time, the device reads a table"
+        if reason is None:
+            reason = unstorable(program, op.cos, op.sin)
+        if reason is not None:
+            return Missed(reason)
+        found = tuple(str(n) for n in names)
+        return Match(self, (op,), (op.operand,), tuple(dict.fromkeys(found)), (op.results[0],), {"names": found})
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Raises ModelError for a table that FP16 cannot hold."""
+        (op,) = match.ops
+        (source,) = match.activations
+        shape = feature_shape(source)
+        cos, sin = match.data["names"]
+        size = (shape.tokens, shape.channels // 2)
+        rows = [np.broadcast_to(stored_half(context, name), size) for name in (cos, sin)]
+        table = context.store(f"{cos} {sin} {shape.tokens}.rotary", "ddr", pack_rotary(rows[0], rows[1]))
+        address, target = context.address(source), context.address(match.results[0])
+        head = shape.channels // PIXEL_LANES * shape.row
+        for first, count in tiles(context.device, shape.tokens):
+            skip = first * PIXEL_BYTES
+            operands = PosEmbOperands(
+                channels=shape.channels, heads=1, tokens=count, last=first, table=table + skip, table_surface=shape.row,
+                table_head=0, input=address + skip, in_surface=shape.row, in_head=head, output=target + skip,
+                out_surface=shape.row, out_head=head,
+            )  # fmt: skip
+            context.emit(Call("pos_emb", operands.encode(context.device), (op_id(op),), (first, first + count)))

@@ -1,0 +1,50 @@
+"""A softmax that stands alone: one `softmax` instruction a tile of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet.sdk import Call, Device
+from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
+from fleet.sdk.ir import composite as c
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
+from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.softmax import SoftmaxOperands
+
+
+class SoftmaxPattern:
+    """softmax over the last axis."""
+
+    name = "softmax"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """One operation."""
+        if not isinstance(op, c.SoftmaxOp):
+            return None
+        reason, most = no_feature(op.operand), device.parameters["MaxToken"]
+        if reason is None and int(op.axis.value.data) not in {-1, len(shape_of(op.operand.type)) - 1}:
+            reason = "it is not over the last axis, the device takes it over the channels of a token"
+        if reason is None and not activations(program, op.operand):
+            reason = "its operand is a weight"
+        if reason is None and feature_shape(op.operand).channels > most:
+            reason = f"{feature_shape(op.operand).channels} channels, the device takes {most} (MaxToken)"
+        if reason is not None:
+            return Missed(reason)
+        return Match(self, (op,), (op.operand,), (), (op.results[0],))
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """The hardware counts positions as tokens plus earlier ones, so a tile has no more tokens than channels."""
+        (source,) = match.activations
+        shape = feature_shape(source)
+        address, target = context.address(source), context.address(match.results[0])
+        step = min(shape.channels, context.device.parameters["MaxToken"])
+        for first in range(0, shape.tokens, step):
+            count = min(step, shape.tokens - first)
+            skip = first * PIXEL_BYTES
+            operands = SoftmaxOperands(
+                heads=1, tokens=count, last=shape.channels - count, mask=False, input=address + skip, in_surface=shape.row,
+                in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+            )  # fmt: skip
+            context.emit(Call("softmax", operands.encode(context.device), (op_id(match.ops[0]),), (first, first + count)))

@@ -1,0 +1,190 @@
+"""Products: quantise and pack the weights of a matched chain, place BN words, emit one instruction a tile of tokens.
+
+`PATTERNS`, at the end, are all patterns of the set, best first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk import Call, Device, DeviceError, ModelError
+from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
+from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sets.hbm0923.elementwise import ADD
+from fleet.sets.hbm0923.legality import TBLKS
+from fleet.sets.hbm0923.lower.activation import ActivationPattern, emit_table
+from fleet.sets.hbm0923.lower.attention import AttentionPattern
+from fleet.sets.hbm0923.lower.elementwise import ElementwisePattern, emit_elementwise
+from fleet.sets.hbm0923.lower.features import Shape
+from fleet.sets.hbm0923.lower.norm import NormPattern
+from fleet.sets.hbm0923.lower.rotary import RotaryPattern
+from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
+from fleet.sets.hbm0923.lower.views import ViewPattern
+from fleet.sets.hbm0923.matching import Chain, find_chain, no_product
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.weights import pack_bn, pack_weights
+
+LEVELS = 7
+_ARGMAX_TOKENS = PIXEL_BYTES // 4
+"""The argmax address of a tile must be a multiple of 64 bytes, so its first token is one of 16."""
+
+
+def tile_tokens(device: Device, chin: int, *, argmax: bool) -> int:
+    """Tokens that one instruction takes at most; 0 when none fits."""
+    tile = min(device.parameters["MaxToken"], device.parameters["DatDepth"] // ceil_div(chin, device.parameters["Tin"]))
+    return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
+
+
+def _group(device: Device, options: Mapping[str, Any]) -> int:
+    group = options.get("group", device.parameters["Tblk"])
+    if group not in TBLKS:
+        raise ModelError(f"group is {group!r}, expected 32, 64 or 128", where="quantisation")
+    return int(group)
+
+
+class MvmPattern:
+    """matmul by a weight [+ bias] [+ or * residual] [ReLU] [argmax]."""
+
+    name = "mvm"
+
+    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+        """See `fleet.sets.hbm0923.matching`; options: "group" (32, 64, 128; default the device's Tblk)."""
+        chain = find_chain(op, program)
+        if chain is None:
+            return None if (reason := no_product(op, program)) is None else Missed(reason)
+        chin = shape_of(chain.matrix.type)[0]
+        argmax = chain.logits is not None
+        # Two tiles with argmax need tiles of 16 tokens; where the buffer is too small for that the host does the argmax.
+        if argmax and chain.tokens > max(tile_tokens(device, chin, argmax=False), 1) and not tile_tokens(device, chin, argmax=True):
+            return None
+        weights = (chain.weight,) if chain.bias is None else (chain.weight, chain.bias)
+        activations = [v for v in (chain.source, chain.residual, chain.added) if v is not None]
+        last = chain.ops[-1].results[0]
+        results = (last,) if chain.logits is None else (chain.logits, last)
+        data = {"chain": chain, "group": _group(device, options)}
+        return Match(self, chain.ops, tuple(dict.fromkeys(activations)), weights, results, data)
+
+    def emit(self, match: Match, context: EmitContext) -> None:
+        """Raises DeviceError when one token or the weights do not fit, ModelError for weights that are not finite."""
+        chain: Chain = match.data["chain"]
+        group: int = match.data["group"]
+        device = context.device
+        chin, chout = shape_of(chain.matrix.type)
+        _check_size(device, chain, chin, chout, group)
+        codes, scales = context.quantised(chain.weight, group=group, levels=LEVELS)
+        _record_weight(context, chain.weight, codes, scales, group)
+        ports = pack_weights(device, codes, scales, group)
+        weights = context.store(f"{chain.weight}.int4g{group}", "hbm", ports, align=PIXEL_BYTES)
+        bn = None
+        if chain.bias is not None or chain.residual is not None or chain.logits is not None:
+            bn = context.store(f"{chain.bias or chout}.bn", "ddr", _bn_words(context, chain.bias, chout))
+        surface = chain.tokens * PIXEL_BYTES
+        features = match.results[0]
+        whole = Operands(
+            chin=chin,
+            chout=chout,
+            tokens=chain.tokens,
+            tblk=group,
+            input=context.address(chain.source),
+            weights=weights,
+            output=context.address(features),
+            in_surface=surface,
+            in_line=surface,
+            out_surface=surface,
+            out_line=surface,
+            bn=bn,
+            residual=None if chain.residual is None else context.address(chain.residual),
+            argmax=None if chain.logits is None else context.address(match.results[-1]),
+            relu=chain.relu,
+            mul=chain.mul,
+        )
+        name = "mvm" if bn is None else "mvm_bn" if chain.residual is None else "mvm_bn_res"
+        ops = tuple(op_id(op) for op in chain.ops)
+        tile = tile_tokens(device, chin, argmax=False)
+        if chain.tokens > tile and chain.logits is not None:
+            tile = tile_tokens(device, chin, argmax=True)
+        for first in range(0, chain.tokens, tile):
+            count = min(tile, chain.tokens - first)
+            fields = _tile(whole, first, count).encode(device)
+            context.emit(Call(name, fields, ops, (first, first + count)))
+        shape = Shape(chain.tokens, chout)
+        if chain.activation is not None:
+            emit_table(context, chain.activation, shape, whole.output, whole.output, ops)
+        if chain.added is not None:
+            emit_elementwise(context, ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
+
+
+def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int) -> None:
+    """Before anything is quantised, which takes its time for a matrix that is too large."""
+    words, depth = ceil_div(chin, device.parameters["Tin"]), device.parameters
+    for name in ("WtDepth", "DatDepth"):
+        if words > depth[name]:
+            raise DeviceError(
+                f"one token of {chin} inputs takes {words} words of {depth['Tin']}, the device has {depth[name]} ({name})",
+                where=f"{device.name}, operation {op_id(chain.ops[0])}",
+                hint="use a larger device",
+            )
+    needed = ceil_div(chout, depth["Tout"]) * channel_bytes(device, chin, group)
+    if needed > device.memory["hbm"]:
+        raise DeviceError(
+            f"weight '{chain.weight}' needs {needed:,} bytes of hbm a port; the device has {device.memory['hbm']:,} a port",
+            where=f"{device.name}, operation {op_id(chain.ops[0])}",
+            hint="use a device with more memory",
+        )
+
+
+def _tile(whole: Operands, first: int, count: int) -> Operands:
+    skip = first * PIXEL_BYTES
+    return replace(
+        whole,
+        tokens=count,
+        input=whole.input + skip,
+        output=whole.output + skip,
+        residual=None if whole.residual is None else whole.residual + skip,
+        argmax=None if whole.argmax is None else whole.argmax + 4 * first,
+    )
+
+
+def _record_weight(context: EmitContext, name: str, codes: np.ndarray, scales: np.ndarray, group: int) -> None:
+    model = context.weight(name)
+    wide = np.repeat(scales.astype(np.float64), group, axis=0)[: codes.shape[0]]
+    # + 0.0: a code 0 times a scale is +0 whatever the scale's sign.
+    context.rounded(name, (codes * wide + 0.0).astype(model.dtype))
+
+
+def _bn_words(context: EmitContext, bias: str | None, chout: int) -> np.ndarray:
+    ones = np.ones(chout, np.float16)
+    if bias is None:
+        return pack_bn(ones, np.zeros(chout, np.float16))
+    model = context.weight(bias)
+    if not np.isfinite(model).all():
+        raise ModelError("NaN or infinity, expected finite numbers", where=f"weight '{bias}'")
+    with np.errstate(over="ignore"):
+        half = model.reshape(-1).astype(np.float16)
+    if not np.isfinite(half).all():
+        raise ModelError(
+            f"a bias of magnitude {np.abs(model).max():g} is beyond FP16 (65504)",
+            where=f"weight '{bias}'",
+            hint="rescale the model",
+        )
+    context.rounded(bias, half.astype(model.dtype).reshape(model.shape))
+    return pack_bn(ones, half)
+
+
+PATTERNS = (
+    MvmPattern(),
+    AttentionPattern(),
+    NormPattern(),
+    SoftmaxPattern(),
+    ActivationPattern(),
+    RotaryPattern(),
+    ElementwisePattern(),
+    ViewPattern(),
+)
+
+COMPOSITES = ("attention", "layer_norm", "rms_norm", "softmax", "gelu", "silu", "sigmoid", "rope")
+"""What the compiler has to find in a program before these are tried; linear layers are matched as they are, product by product."""

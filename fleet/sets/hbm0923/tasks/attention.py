@@ -1,0 +1,118 @@
+"""Attention as the graph has it: a write into the cache, scores, softmax, weights by values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import cast
+
+from fleet.sdk.symbols import Number, as_expr, dim
+from fleet.sdk.tasks import Operand, TaskCall, TaskContext
+from fleet.sets.hbm0923.attention import AttentionOperands
+from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.lower.attention import scale_word
+from fleet.sets.hbm0923.operands import PIXEL_LANES
+from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.refusals import MOST_LINES
+from fleet.sets.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, feature, known, last_token, refused, same
+
+POSITIONS = "positions (tokens before and in this step)"
+
+
+def cache_operand(call: TaskCall, what: str) -> Operand:
+    """The second operand as a cache. Raises DeviceError for what is none."""
+    cache = argument(call, 1, what)
+    if cache.space != "hbm" or cache.dtype != "float16" or len(cache.shape) != 3:
+        raise refused(
+            call, f"its second operand is {cache.dtype} in {cache.space}, expected {what} (heads, positions, channels) in hbm"
+        )
+    return cache
+
+
+def head_channels(call: TaskCall, channels: Number) -> int:
+    """Channels of a head. Raises DeviceError for a number that the device does not take."""
+    number = known(channels, call, "the number of channels of a head")
+    if number not in HEAD_CHANNELS:
+        raise refused(call, f"a head has {number} channels, the device takes 64 or 128")
+    return number
+
+
+def dat_hbm(context: TaskContext, call: TaskCall) -> None:
+    """Keys or values of this step's tokens behind those that are there; in a `transpose` or `feature2weight` there are none."""
+    x, cache = feature(call, argument(call, 0, "keys or values"), "the input"), call.results[0]
+    if x.onchip:
+        raise refused(call, "its input is on chip, the device writes the cache from DDR")
+    last, most = last_token(call) if call.op.endswith("dat_hbm") else 0, context.device.parameters["MaxToken"]
+    context.require(as_expr(last) + x.tokens, most, POSITIONS)
+    operands = Dat2HbmOperands(
+        keys=bool(call.attrs.get("trp", 0)), channels=head_channels(call, x.channels), heads=x.lines, tokens=as_int(x.tokens),
+        last=as_int(last), input=x.address, in_surface=x.surface, in_line=x.line, cache=as_int(cache.address),
+        cache_head=as_int(cache.line), cache_line=as_int(cache.surface),
+    )  # fmt: skip
+    context.emit("dat2hbm", operands.encode(context.device))
+
+
+def trp_mvm(context: TaskContext, call: TaskCall) -> None:
+    """Queries (heads, tokens, D) by keys: scores (heads, tokens, positions)."""
+    q, y = feature(call, argument(call, 0, "queries"), "the queries"), feature(call, call.results[0], "the scores")
+    cache = cache_operand(call, "keys")
+    channels = head_channels(call, q.channels)
+    given = call.attrs.get("scale")
+    scale = 1 / math.sqrt(channels) if given is None else float(given)
+    if not 2.0**-14 <= abs(scale) <= 65504:
+        raise refused(call, f"a scale of {scale:g}, the device's register takes 2^-14 to 65504")
+    operands = _operands(context, call, q, y, cache, channels, scale, scores=True)
+    context.emit("trp_mvm", operands.encode(context.device))
+
+
+def f2w_mvm(context: TaskContext, call: TaskCall) -> None:
+    """Weights (heads, tokens, positions) by values: (heads, tokens, D), or the same bytes as (1, tokens, heads * D)."""
+    p, cache = feature(call, argument(call, 0, "weights"), "the weights"), cache_operand(call, "values")
+    channels = head_channels(call, cache.shape[2])
+    y = feature(call, call.results[0], "the result")
+    if y.lines == 1 and p.lines > 1:
+        if not same(y.channels, p.lines * channels):
+            raise refused(call, f"its result has {y.channels} channels, {p.lines} heads of {channels} make {p.lines * channels}")
+        y = replace(y, lines=p.lines, channels=channels, line=as_int(as_expr(y.surface) * (channels // PIXEL_LANES)))
+    operands = _operands(context, call, p, y, cache, channels, 1.0, scores=False)
+    context.emit("f2w_mvm", operands.encode(context.device))
+
+
+def _operands(
+    context: TaskContext, call: TaskCall, x: Feature, y: Feature, cache: Operand, channels: int, scale: float, *, scores: bool
+) -> AttentionOperands:
+    heads = known(cache.shape[0], call, "the number of heads of the cache")
+    if x.lines % heads:
+        raise refused(call, f"{x.lines} query heads and {heads} key/value heads, expected a multiple")
+    if x.lines > MOST_LINES:
+        raise refused(call, f"{x.lines} heads, the device takes {MOST_LINES}")
+    total = cache.shape[1]
+    if not same(y.channels if scores else x.channels, total):
+        wrong = y.channels if scores else x.channels
+        raise refused(call, f"{'its result has' if scores else 'its weights are over'} {wrong} positions, the cache has {total}")
+    context.require(total, context.device.parameters["MaxToken"], POSITIONS)
+    return AttentionOperands(
+        scores=scores, channels=channels, heads=x.lines, kv_heads=heads, total=as_int(total), tokens=as_int(x.tokens),
+        cache=as_int(cache.address), cache_head=as_int(cache.line), cache_line=as_int(cache.surface), input=x.address,
+        in_surface=x.surface, in_line=x.line, output=y.address, out_surface=y.surface, out_line=y.line,
+        scale=scale_word(context.device, scale), in_onchip=x.onchip, out_onchip=y.onchip,
+    )  # fmt: skip
+
+
+def softmax(context: TaskContext, call: TaskCall) -> None:
+    """Over the positions of every head and token; with more than one token each sees those up to itself."""
+    x, y = feature(call, argument(call, 0, "scores"), "the input"), feature(call, call.results[0], "the result")
+    # The device counts this step's tokens among the positions.
+    last = dim(as_expr(x.channels) - x.tokens)
+    if as_expr(last).lower() < 0:
+        raise refused(call, f"{x.channels} positions of {x.tokens} tokens: the device counts the tokens among the positions")
+    context.require(x.channels, context.device.parameters["MaxToken"], POSITIONS)
+    causal = bool(call.attrs.get("mask", 1))
+    # 1 where there is more than one token: a single one sees everything anyhow.
+    mask = cast("bool", dim(as_expr(x.tokens) > 1) if causal else 0)
+    operands = SoftmaxOperands(
+        heads=x.lines, tokens=as_int(x.tokens), last=as_int(last), mask=mask, input=x.address, in_surface=x.surface,
+        in_line=x.line, output=y.address, out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
+    )  # fmt: skip
+    context.emit("softmax", operands.encode(context.device))

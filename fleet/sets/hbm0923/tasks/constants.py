@@ -1,0 +1,192 @@
+"""How constants of a graph stand in memory: weights as INT4 in the ports, coefficients, tables and features in DDR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk import Device, ModelError
+from fleet.sdk.tasks import Operand, Packing, Quantiser, Room, TaskCall
+from fleet.sets.hbm0923.act import SEGMENTS, TABLE_BYTES
+from fleet.sets.hbm0923.act_tables import act_table
+from fleet.sets.hbm0923.layout import FeatureLayout
+from fleet.sets.hbm0923.legality import TBLKS
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
+from fleet.sets.hbm0923.patterns import LEVELS
+from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary
+from fleet.sets.hbm0923.tasks.operands import known, refused
+from fleet.sets.hbm0923.tasks.vectors import is_layer_norm
+from fleet.sets.hbm0923.weights import pack_bn, pack_weights
+
+Banks = Sequence[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A constant as an argument of a call. shape: as the graph has it; options: of the compile."""
+
+    device: Device
+    call: TaskCall
+    operand: Operand
+    shape: tuple[int, ...]
+    options: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+        return f"constant '{self.operand.name}'"
+
+
+def group_of(device: Device, options: Mapping[str, Any]) -> int:
+    """Inputs that share a scale. Raises ModelError for a number that there is not."""
+    group = options.get("group", device.parameters["Tblk"])
+    if group not in TBLKS:
+        raise ModelError(f"group is {group!r}, expected 32, 64 or 128", where="quantisation")
+    return int(group)
+
+
+def finite_half(array: np.ndarray, where: str) -> np.ndarray:
+    """As FP16. Raises ModelError for what FP16 cannot hold."""
+    if not np.isfinite(array).all():
+        raise ModelError("NaN or infinity, expected finite numbers", where=where)
+    with np.errstate(over="ignore"):
+        half = np.asarray(array).astype(np.float16)
+    if not np.isfinite(half).all():
+        raise ModelError(f"a number of magnitude {np.abs(array).max():g} is beyond FP16 (65504)", where=where)
+    return half
+
+
+def _weights(use: Use) -> Packing:
+    if use.operand.space != "hbm" or len(use.shape) != 2:
+        raise refused(use.call, f"weights {list(use.shape)} in {use.operand.space}, expected (CHin, CHout) in hbm")
+    (chin, chout), device = use.shape, use.device
+    group = group_of(device, use.options)
+    size = channel_bytes(device, chin, group) * ceil_div(chout, device.parameters["Tout"])
+
+    def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
+        if array.shape != (chin, chout):
+            raise ModelError(f"shape {list(array.shape)}, expected {[chin, chout]}", where=use.where)
+        codes, scales = quantised(array, group, LEVELS)
+        return pack_weights(device, codes, scales, group)
+
+    return Packing(f"int4 in groups of {group}", Room(size), (chin, chout), pack, group)
+
+
+def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:
+    """Weights of all channels, then biases: [2 * C] in any shape. alone: the weights may be alone."""
+    channels = _channels(use.call)
+    if prod(use.shape) != 2 * channels and not (alone and prod(use.shape) == channels):
+        raise refused(use.call, f"{use.where} of {list(use.shape)}, expected [{2 * channels}]: weights, then biases")
+
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        half = finite_half(array, use.where).reshape(-1)
+        if half.size not in {channels, 2 * channels}:
+            raise ModelError(f"{half.size} numbers, expected {2 * channels}", where=use.where)
+        return (pack_norm(half) if half.size == channels else pack_bn(half[:channels].copy(), half[channels:].copy()),)
+
+    size = 4 * PIXEL_LANES * ceil_div(channels, PIXEL_LANES)
+    return Packing(kind, Room(size), (2, channels), pack)
+
+
+def _channels(call: TaskCall) -> int:
+    """Channels that a call has coefficients for: outputs of a product, those of the input of a norm."""
+    if call.op.endswith("norm"):
+        return known(call.args[0].shape[-1], call, "the number of channels")
+    return known(call.args[1].shape[-1], call, "the number of output channels")
+
+
+def _bn(use: Use) -> Packing:
+    return _pairs(use, "bn", alone=False)
+
+
+def _norm(use: Use) -> Packing:
+    return _pairs(use, "norm", alone=not is_layer_norm(use.call))
+
+
+def _rotary(use: Use) -> Packing:
+    """Cosines of all positions, then sines: [..., 2 * positions, pairs]. Channels beyond the pairs are turned by nothing."""
+    shape = use.shape
+    channels = known(use.call.args[0].shape[2], use.call, "the number of channels of a head")
+    pairs, positions = shape[-1], prod(shape[:-1]) // 2
+    if prod(shape[:-1]) % 2 or 2 * pairs > channels:
+        raise refused(use.call, f"{use.where} of {list(shape)}, expected [2 * positions, at most {channels // 2}]")
+
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        if array.size != prod(shape):
+            raise ModelError(f"{array.size} numbers, expected {list(shape)}", where=use.where)
+        rows = np.zeros((2, positions, channels // 2), np.float16)
+        rows[0] = 1
+        rows[:, :, :pairs] = finite_half(array, use.where).reshape(2, positions, pairs)
+        return (pack_rotary(rows[0], rows[1]),)
+
+    groups, surface = ceil_div(channels, PIXEL_LANES), positions * PIXEL_BYTES
+    room = Room(groups * surface, surface, groups * surface)
+    return Packing(f"rotary of {channels}", room, (1, positions, channels), pack)
+
+
+def _feature(use: Use) -> Packing:
+    """[1, tokens, channels] or [tokens, channels]."""
+    if len(use.shape) not in {2, 3} or (len(use.shape) == 3 and use.shape[0] != 1):
+        raise refused(use.call, f"{use.where} of {list(use.shape)}, expected [tokens, channels]")
+    tokens, channels = use.shape[-2:]
+
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        if array.size != tokens * channels:
+            raise ModelError(f"shape {list(array.shape)}, expected {[tokens, channels]}", where=use.where)
+        return (FeatureLayout().pack(finite_half(array, use.where).reshape(tokens, channels)),)
+
+    groups, surface = ceil_div(channels, PIXEL_LANES), tokens * PIXEL_BYTES
+    return Packing("feature", Room(groups * surface, surface, groups * surface), (1, tokens, channels), pack)
+
+
+def _act(use: Use) -> Packing:
+    """x[16], k[16], b[16], as numbers or as the bytes of FP16 numbers."""
+
+    def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
+        flat = np.ascontiguousarray(array).reshape(-1)
+        flat = flat.view("<f2") if flat.dtype.itemsize == 1 and flat.size % 2 == 0 else flat
+        if flat.size < 3 * SEGMENTS:
+            raise ModelError(f"{flat.size} numbers, expected [3, {SEGMENTS}]", where=use.where)
+        # The first x may be -infinity.
+        return (pack_act(flat[: 3 * SEGMENTS].astype(np.float16).reshape(3, SEGMENTS)),)
+
+    function = use.call.attrs.get("function")
+    default = partial(act_table, str(function)) if function is not None else None
+    return Packing("act", Room(TABLE_BYTES), (3, SEGMENTS), pack, default=default)
+
+
+_Packer = Callable[[Use], Packing]
+
+_PACKERS: Mapping[str, Mapping[int, _Packer]] = {
+    "mvm": {1: _weights},
+    "mvm_bn": {1: _weights, 2: _bn},
+    "mvm_bn_res": {1: _weights, 2: _bn, 3: _feature},
+    "layer_norm": {1: _norm},
+    "pos_emb": {1: _rotary},
+    "rope": {1: _rotary},
+    "activate": {1: _act},
+    "add": {0: _feature, 1: _feature},
+    "sub": {0: _feature, 1: _feature},
+    "mul": {0: _feature, 1: _feature},
+}
+"""Operator -> index of the argument -> how a constant there is packed."""
+
+
+def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Mapping[str, Any]) -> Packing:
+    """See `fleet.sdk.tasks.GraphTasks`; prefix: of the operators' names."""
+    packer = _PACKERS.get(call.op.removeprefix(prefix), {}).get(index)
+    operand = call.args[index]
+    if packer is None:
+        raise refused(call, f"operand {index + 1} is the constant '{operand.name}', expected a computed tensor there")
+    shape = tuple(known(d, call, f"a size of constant '{operand.name}'") for d in operand.shape)
+    return packer(Use(device, call, operand, shape, options))
+
+
+def packing_of(prefix: str) -> Callable[[Device, TaskCall, int, Mapping[str, Any]], Packing]:
+    """`packing` for operators of that prefix."""
+    return partial(packing, prefix)

@@ -1,0 +1,96 @@
+"""What tasks ask of a graph's operands: their sizes as counts, where they stand, and that they are what an instruction takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from fleet.sdk import DeviceError
+from fleet.sdk.symbols import Expr, Number, dim
+from fleet.sdk.tasks import Operand, TaskCall
+from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+
+ONCHIP = "onchip"
+
+
+def as_int(value: Number) -> int:
+    """An expression where the encoders' operands say int: `encode` only adds, multiplies and divides, which expressions can."""
+    return cast("int", value)
+
+
+def known(value: Number, call: TaskCall, what: str) -> int:
+    """A size that must not depend on the step. Raises DeviceError."""
+    number = dim(value)
+    if isinstance(number, Expr):
+        raise refused(call, f"{what} is {number}, expected a size that is the same in every step")
+    return number
+
+
+def same(a: Number, b: Number) -> bool:
+    """Whether two numbers are the same in every step, as far as simplifying shows it."""
+    difference = dim(a - b)
+    return not isinstance(difference, Expr) and difference == 0
+
+
+def refused(call: TaskCall, what: str, hint: str | None = None) -> DeviceError:
+    """The error that names the call."""
+    return DeviceError(what, where=f"{call.node} ({call.op})", hint=hint)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature operand: lines (heads), tokens, channels of a token, where it stands."""
+
+    lines: int
+    tokens: Number
+    channels: Number
+    address: int
+    surface: int
+    line: int
+    onchip: bool
+
+    @property
+    def surfaces(self) -> int:
+        """Groups of 32 channels."""
+        return ceil_div(as_int(self.channels), PIXEL_LANES)
+
+
+def feature(call: TaskCall, operand: Operand, what: str) -> Feature:
+    """An operand as a feature. Raises DeviceError for one that is none."""
+    if operand.space not in {"ddr", ONCHIP} or operand.dtype != "float16" or len(operand.shape) != 3:
+        shape = ", ".join(str(d) for d in operand.shape)
+        raise refused(
+            call, f"{what} is ({shape}) of {operand.dtype} in {operand.space}, expected a feature (heads, tokens, channels)"
+        )
+    tokens, channels = operand.shape[1:]
+    lines = known(operand.shape[0], call, f"the number of heads of {what}")
+    # One line needs no stride: the public compiler writes that of the surfaces.
+    line = operand.surface if lines == 1 else operand.line
+    onchip = operand.space == ONCHIP
+    return Feature(lines, tokens, channels, as_int(operand.address), as_int(operand.surface), as_int(line), onchip)
+
+
+def argument(call: TaskCall, index: int, what: str) -> Operand:
+    """An argument. Raises DeviceError where the call has fewer."""
+    if index >= len(call.args):
+        raise refused(call, f"{len(call.args)} operands, expected {what} as operand {index + 1}")
+    return call.args[index]
+
+
+def constant(call: TaskCall, index: int, what: str) -> int:
+    """Address of an argument that has to be a constant in DDR. Raises DeviceError for another one."""
+    operand = argument(call, index, what)
+    if not operand.name or operand.space != "ddr":
+        raise refused(call, f"{what} is computed, expected a constant in DDR")
+    return as_int(operand.address)
+
+
+def flag(call: TaskCall, name: str) -> bool:
+    """An attribute that is on or off."""
+    return bool(call.attrs.get(name, 0))
+
+
+def last_token(call: TaskCall) -> Number:
+    """Tokens before this step's."""
+    value = call.attrs.get("last_token")
+    return 0 if value is None else value

@@ -1,0 +1,99 @@
+"""What tensors of a graph take: features, index tensors, KV caches; and their strides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk import Device, DeviceError, Memory, Write
+from fleet.sdk.symbols import Number, as_expr, dim, upper
+from fleet.sdk.tasks import Operand, Room, Space
+from fleet.sets.hbm0923.arithmetic import to_fp16
+from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.refusals import bank_bytes
+from fleet.sets.hbm0923.tasks.operands import ONCHIP
+
+INDEX_DTYPES = {"uint32", "int32"}
+
+
+def spaces(device: Device) -> Mapping[str, Space]:
+    """DDR, a bank of HBM, and the two halves of the on-chip memory."""
+    found = {"ddr": Space(device.memory["ddr"], PIXEL_BYTES), "hbm": Space(bank_bytes(device), PIXEL_BYTES)}
+    if half := device.parameters.get("OnchipDepth", 0) * PIXEL_BYTES:
+        found[ONCHIP] = Space(2 * half, PIXEL_BYTES, parts=2)
+    return found
+
+
+def most(device: Device, value: Number) -> int:
+    """The largest that a size gets. One that depends on the step counts tokens, of which there are MaxToken."""
+    number = dim(value)
+    return number if isinstance(number, int) else min(upper(number), device.parameters["MaxToken"])
+
+
+def room(device: Device, operand: Operand, attrs: Mapping[str, Any]) -> Room:
+    """See `fleet.sdk.tasks.GraphTasks`. Strides of features use the step's tokens, of caches the largest number of positions."""
+    shape = ", ".join(str(d) for d in operand.shape)
+    if operand.dtype in INDEX_DTYPES and operand.space == "ddr":
+        count = 1
+        for d in operand.shape:
+            count *= most(device, d)
+        return Room(4 * count)
+    if operand.dtype != "float16" or len(operand.shape) != 3:
+        raise DeviceError(f"no layout for ({shape}) of {operand.dtype} in {operand.space}")
+    if operand.space == "hbm":
+        return _cache_room(device, operand, attrs)
+    lines, tokens, channels = operand.shape
+    surface = dim(tokens * PIXEL_BYTES)
+    line = dim(ceil_div_of(channels, PIXEL_LANES) * surface)
+    groups = ceil_div(most(device, channels), PIXEL_LANES)
+    return Room(most(device, lines) * groups * most(device, tokens) * PIXEL_BYTES, surface, line)
+
+
+def ceil_div_of(a: Number, b: int) -> Number:
+    """The quotient rounded up, of numbers and expressions."""
+    return dim((as_expr(a) + (b - 1)) // b)
+
+
+def _cache_room(device: Device, operand: Operand, attrs: Mapping[str, Any]) -> Room:
+    heads, positions, channels = operand.shape
+    shape = ", ".join(str(d) for d in operand.shape)
+    if "trp" not in attrs or channels not in HEAD_CHANNELS:
+        raise DeviceError(f"no layout for ({shape}) in hbm, expected a cache (heads, positions, 64 or 128)")
+    ports, total = device.parameters["HbmPorts"], most(device, positions)
+    vectors, length = (total, most(device, channels)) if attrs["trp"] else (most(device, channels), total)
+    line = ceil_div(2 * length, BEAT_BYTES) * BEAT_BYTES
+    head = ceil_div(vectors, ports) * line
+    return Room(most(device, heads) * head, line, head)
+
+
+def numbers(operand: Operand) -> tuple[int, ...]:
+    """Its shape, address, surface and line stride; all of them must be numbers."""
+    return tuple(int(v) for v in (*operand.shape, operand.address, operand.surface, operand.line))
+
+
+def load(_device: Device, operand: Operand, memory: Memory) -> np.ndarray:
+    """The tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax."""
+    if operand.dtype in INDEX_DTYPES:
+        shape = tuple(int(d) for d in operand.shape)
+        return np.asarray(memory.view("ddr", int(operand.address), 4 * prod(shape))).view("<u4").reshape(shape).copy()
+    lines, tokens, channels, address, surface, line = numbers(operand)
+    place = Feature(address, surface, line, ceil_div(channels, PIXEL_LANES), lines, tokens, operand.space == ONCHIP)
+    lanes = place.load(memory).transpose(0, 2, 1, 3).reshape(lines, tokens, -1)
+    return lanes[..., :channels].copy().view(np.float16)
+
+
+def store(_device: Device, operand: Operand, array: np.ndarray) -> Sequence[Write]:
+    """Rounds to FP16 and pads with +0. Raises DeviceError for an array of another shape."""
+    lines, tokens, channels, address, surface, line = numbers(operand)
+    if array.shape != (lines, tokens, channels):
+        raise DeviceError(f"an array of shape {list(array.shape)}, expected {[lines, tokens, channels]}")
+    groups = ceil_div(channels, PIXEL_LANES)
+    lanes = np.zeros((lines, tokens, groups * PIXEL_LANES), "<u2")
+    lanes[..., :channels] = to_fp16(np.asarray(array, np.float32) if array.dtype != np.float64 else array)
+    bits = lanes.reshape(lines, tokens, groups, PIXEL_LANES).transpose(0, 2, 1, 3)
+    return Feature(address, surface, line, groups, lines, tokens, operand.space == ONCHIP).writes(bits)

@@ -1,0 +1,113 @@
+"""What works token by token: norms, rotary embedding, activations, sums and products of two tensors."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from fleet.sdk.symbols import as_expr
+from fleet.sdk.tasks import Task, TaskCall, TaskContext
+from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
+from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.pos_emb import PosEmbOperands
+from fleet.sets.hbm0923.tasks.attention import head_channels
+from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, constant, feature, known, last_token, refused, same
+
+DEFAULT_EPS = 1e-5
+EPS_PARAMETER = "eps"
+
+
+def _pair(call: TaskCall) -> tuple[Feature, Feature]:
+    """Input and result."""
+    return feature(call, argument(call, 0, "a tensor"), "the input"), feature(call, call.results[0], "the result")
+
+
+def is_layer_norm(call: TaskCall) -> bool:
+    """Whether the mean is subtracted: the public compiler has one operator with attribute `rms` for both."""
+    return call.op.endswith("layer_norm") and not call.attrs.get("rms", 0)
+
+
+def norm(context: TaskContext, call: TaskCall) -> None:
+    """Layer norm and RMS norm over the channels."""
+    x, y = _pair(call)
+    channels = known(x.channels, call, "the number of channels")
+    layer = is_layer_norm(call)
+    if layer and channels % PIXEL_LANES:
+        raise refused(call, f"{channels} channels, a layer norm of the device takes whole groups of {PIXEL_LANES}")
+    if channels > context.device.parameters["MaxChannels"]:
+        raise refused(call, f"{channels} channels, the device's row buffer holds {context.device.parameters['MaxChannels']}")
+    given = call.attrs.get("eps")
+    eps = np.float32(DEFAULT_EPS if given is None else float(given))
+    context.parameter(EPS_PARAMETER, int(eps.view(np.uint32)))
+    operands = NormOperands(
+        channels=channels, lines=x.lines, tokens=as_int(x.tokens), weights=constant(call, 1, "coefficients"), input=x.address,
+        in_surface=x.surface, in_line=x.line, output=y.address, out_surface=y.surface, out_line=y.line,
+        recip=fp20_word(Fraction(1, channels)), layer=layer, in_onchip=x.onchip, out_onchip=y.onchip,
+    )  # fmt: skip
+    context.emit("norm", operands.encode(context.device))
+
+
+def pos_emb(context: TaskContext, call: TaskCall) -> None:
+    """Rotary embedding of all heads: (heads, tokens, D), with one table (1, positions, D) of (cos, sin) for all of them."""
+    x, y = _pair(call)
+    channels = head_channels(call, x.channels)
+    table = argument(call, 1, "a table")
+    address = constant(call, 1, "the table")
+    last = last_token(call)
+    positions = known(table.shape[-2], call, "the number of positions of the table")
+    context.require(as_expr(last) + x.tokens, positions, f"positions of the table '{table.name}'")
+    operands = PosEmbOperands(
+        channels=channels, heads=x.lines, tokens=as_int(x.tokens), last=as_int(last),
+        table=as_int(as_expr(address) + as_expr(last) * PIXEL_BYTES), table_surface=as_int(table.surface), table_head=0,
+        input=x.address, in_surface=x.surface, in_head=x.line, output=y.address, out_surface=y.surface, out_head=y.line,
+        in_onchip=x.onchip, out_onchip=y.onchip,
+    )  # fmt: skip
+    context.emit("pos_emb", operands.encode(context.device))
+
+
+def rope(context: TaskContext, call: TaskCall) -> None:
+    """The newer family: adjacent pairs of the first channels; the table has (1, 0) for the others."""
+    if call.attrs.get("mode") != "glm":
+        what = "it pairs channels half a head apart, the device pairs neighbours"
+        raise refused(call, what, "permute the rows of the weights before it and use pos_emb")
+    pos_emb(context, call)
+
+
+def activate(context: TaskContext, call: TaskCall) -> None:
+    """A function of every element, by a table of 16 segments."""
+    x, y = _pair(call)
+    operands = ActOperands(
+        channels=known(x.channels, call, "the number of channels"), lines=x.lines, tokens=as_int(x.tokens),
+        table=constant(call, 1, "the table"), input=x.address, in_surface=x.surface, in_line=x.line, output=y.address,
+        out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
+    )  # fmt: skip
+    context.emit("act", operands.encode(context.device))
+
+
+def elementwise(operation: int) -> Task:
+    """Sum, difference or product of two tensors of one shape."""
+
+    def emit(context: TaskContext, call: TaskCall) -> None:
+        a, y = _pair(call)
+        b = feature(call, argument(call, 1, "a second tensor"), "the second operand")
+        if a.lines != b.lines or not same(a.tokens, b.tokens) or not same(a.channels, b.channels):
+            shapes = f"({a.lines}, {a.tokens}, {a.channels}) and ({b.lines}, {b.tokens}, {b.channels})"
+            raise refused(call, f"{shapes}: expected one shape")
+        channels = known(a.channels, call, "the number of channels")
+        if (a.surfaces > 1 and not same(a.surface, b.surface)) or (a.lines > 1 and not same(a.line, b.line)):
+            raise refused(call, "its operands have different strides, the device knows one", "one of them is a view of some tokens")
+        operands = ElementwiseOperands(
+            operation=operation, channels=channels, lines=a.lines, tokens=as_int(a.tokens), a=a.address, b=b.address,
+            in_surface=a.surface, in_line=a.line, output=y.address, out_surface=y.surface, out_line=y.line, a_onchip=a.onchip,
+            b_onchip=b.onchip, out_onchip=y.onchip,
+        )  # fmt: skip
+        context.emit("elementwise", operands.encode(context.device))
+
+    return emit
+
+
+add, sub, mul = elementwise(ADD), elementwise(SUBTRACT), elementwise(MULTIPLY)

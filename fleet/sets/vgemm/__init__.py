@@ -1,0 +1,41 @@
+"""vgemm: INT8 products, INT32 accumulators, 128-bit words and dependency queues, after VTA. docs/vgemm.md says it in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.sdk import InstructionSet, IssueRules, load_devices
+from fleet.sets.vgemm.conformance import SOURCES, ahead, joined
+from fleet.sets.vgemm.coverage import COVERAGE
+from fleet.sets.vgemm.error_model import error_model
+from fleet.sets.vgemm.layout import VgemmLayout
+from fleet.sets.vgemm.loops import Alu, Finish, Gemm
+from fleet.sets.vgemm.lowering import PATTERNS
+from fleet.sets.vgemm.order import unordered
+from fleet.sets.vgemm.pads import check_device
+from fleet.sets.vgemm.rtl import rtl_files
+from fleet.sets.vgemm.transfers import Load, Store
+
+__all__ = ["INSTRUCTION_SET"]
+
+_HERE = Path(__file__).parent
+_PARAMETERS = ("Block", "UopDepth", "InpDepth", "WgtDepth", "AccDepth", "OnchipDepth")
+_DEVICES = load_devices(_HERE / "devices", "vgemm", parameters=_PARAMETERS)
+check_device(_DEVICES.values())
+
+INSTRUCTION_SET = InstructionSet(
+    name="vgemm",
+    sdk="2.0",
+    description=_HERE / "vgemm.rdl",
+    instructions={cls.name: cls for cls in (Load, Store, Gemm, Alu, Finish)},
+    patterns=PATTERNS,
+    layout=VgemmLayout(),
+    devices=_DEVICES,
+    rtl=rtl_files(),
+    sources=tuple(_HERE / f"{name}.py" for name in ("words", "pads", "legality", "transfers", "loops", "layout")),
+    passes=("expand-functions{only=clip}", "fold-weight-views", "turn-products", "integer-products"),
+    error_model=error_model,
+    issue=IssueRules(joined, ahead, unordered),
+    conformance=SOURCES,
+    coverage=COVERAGE,
+)

@@ -1,0 +1,42 @@
+"""What the arithmetic on real tensors allows to differ from the golden, out of docs/vgemm.md: facts for derived bounds.
+
+An activation is in fixed point with 16 fraction bits in memory; it becomes INT8 with 4 of them where it is multiplied, or with as
+many as the range allows that a calibration saw. Products
+and sums of these numbers are exact; on the way to the host they are rounded to float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk import Device
+from fleet.sdk.error_model import DeviceArithmetic, FixedPoint
+from fleet.sdk.ir import FleetOp, calibration_of, op_id
+from fleet.sets.vgemm.layout import FRACTION
+from fleet.sets.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW, activation_bits
+
+__all__ = ["calibrated_bits", "error_model"]
+
+
+def error_model(ops: Sequence[FleetOp], _device: Device, options: Mapping[str, Any]) -> DeviceArithmetic:
+    """The same for every group but for a calibrated product's fraction bits."""
+    bits = calibrated_bits(ops, options)
+    step = 2.0 ** -(ACTIVATION_BITS if bits is None else bits)
+    weights = "weights as INT8 with one power of two" + ("" if bits is None else " a channel")
+    return DeviceArithmetic(
+        load=FixedPoint(step, LOW * step, HIGH * step, before=2.0**-FRACTION),
+        store=np.dtype(np.float32),
+        causes={"weights": weights, "unit": f"activations in steps of 1 / {1 / step:g}, {LOW * step:g} to {HIGH * step:g}"},
+    )
+
+
+def calibrated_bits(ops: Sequence[FleetOp], options: Mapping[str, Any]) -> int | None:
+    """Fraction bits of the activations of a chain's product, where a calibration (an option of the compile) saw it."""
+    found = calibration_of(options)
+    if found is None:
+        return None
+    tops = [found.ranges[op_id(op)] for op in ops if op_id(op) in found.ranges]
+    return activation_bits(tops[0]) if tops else None

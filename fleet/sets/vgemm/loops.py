@@ -1,0 +1,228 @@
+"""GEMM and ALU: micro-operations in two loops; and FINISH."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fleet.sdk import Device, Instruction, Memory, Range, Write
+from fleet.sets.vgemm.legality import refusal
+from fleet.sets.vgemm.pads import pad, read_elements
+from fleet.sets.vgemm.timing import FINISH_CYCLES, loop_cycles
+from fleet.sets.vgemm.words import AluOp, Loops, MemoryType
+
+__all__ = ["Alu", "Finish", "Gemm", "alu"]
+
+_CHUNK = 1 << 14
+"""Micro-operations at a time: bounds the room for gathered operands."""
+
+
+def _indices(device: Device, loops: Loops, memory: Memory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(acc, second, wgt) of every micro-operation in the order of execution, int64 [iterations]; fields are 11, 11 and 10 bits."""
+    uops = read_elements(device, memory, MemoryType.UOP, "<u4")[loops.uops[0] : loops.uops[1], 0].astype(np.int64)
+    outer, inner = np.arange(loops.extents[0])[:, None, None], np.arange(loops.extents[1])[None, :, None]
+
+    def index(low: int, width: int, factor: tuple[int, int]) -> np.ndarray:
+        first = uops >> low & (1 << width) - 1
+        return ((first + outer * factor[0] + inner * factor[1]) & (1 << width) - 1).reshape(-1)
+
+    return index(0, 11, loops.acc), index(11, 11, loops.second), index(22, 10, loops.wgt)
+
+
+def _written(device: Device, acc: np.ndarray, touched: np.ndarray) -> list[Write]:
+    """The accumulators of `touched` (ascending), a block for each run of consecutive ones."""
+    p = pad(device, MemoryType.ACC)
+    cuts = np.flatnonzero(np.diff(touched) != 1) + 1
+    found: list[Write] = []
+    for run in np.split(touched, cuts):
+        data = np.ascontiguousarray(acc[run], "<i4").view(np.uint8).reshape(-1)
+        found.append(Write("onchip", p.base + int(run[0]) * p.element, data, dtype="<i4"))
+    return found
+
+
+def _acc_range(device: Device) -> Range:
+    p = pad(device, MemoryType.ACC)
+    return Range("onchip", p.base, p.element * p.depth)
+
+
+def _uop_range(device: Device, loops: Loops) -> Range:
+    p = pad(device, MemoryType.UOP)
+    return Range("onchip", p.base + p.element * loops.uops[0], p.element * max(loops.uops[1] - loops.uops[0], 0))
+
+
+class _Inside(Instruction):
+    """An instruction that DDR has no part in."""
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """The same with timed memory."""
+        return cls.cost(device, fields) if memory in {"ideal", "timed"} else None
+
+
+class Gemm(_Inside):
+    """acc[a][o] += sum over i of inp[s][i] * wgt[w][o][i], modulo 2^32; with `reset` acc[a] = 0."""
+
+    name = "gemm"
+    executes_in = "compute"
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """The last value of every accumulator that is written."""
+        loops, p = Loops.of("gemm", fields), device.parameters
+        a, s, w = _indices(device, loops, memory)
+        a, s, w = a % p["AccDepth"], s % p["InpDepth"], w % p["WgtDepth"]
+        acc = read_elements(device, memory, MemoryType.ACC, "<i4").copy()
+        if loops.reset:
+            acc[a] = 0
+            return _written(device, acc, np.unique(a))
+        inp = read_elements(device, memory, MemoryType.INP, "i1").astype(np.int32)
+        wgt = read_elements(device, memory, MemoryType.WGT, "i1").reshape(p["WgtDepth"], p["Block"], p["Block"]).astype(np.int32)
+        with np.errstate(over="ignore"):
+            for at in range(0, a.size, _CHUNK):
+                part = slice(at, at + _CHUNK)
+                np.add.at(acc, a[part], np.einsum("ti,toi->to", inp[s[part]], wgt[w[part]]))
+        return _written(device, acc, np.unique(a))
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """See `fleet.sets.vgemm.legality`."""
+        found = refusal("gemm", device, fields)
+        return [found[1]] if found else []
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """With its cause."""
+        return refusal("gemm", device, fields)
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Micro-operations, which say what else is read: all of the other scratchpads."""
+        loops = Loops.of("gemm", fields)
+        found = [_uop_range(device, loops)]
+        for kind in () if loops.reset else (MemoryType.INP, MemoryType.WGT, MemoryType.ACC):
+            p = pad(device, kind)
+            found.append(Range("onchip", p.base, p.element * p.depth))
+        return found
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Accumulators; the micro-operations say which."""
+        return [_acc_range(device)]
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """A micro-operation a cycle."""
+        return loop_cycles(Loops.of("gemm", fields))
+
+    @classmethod
+    def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
+        """Every micro-operation is a block by a block; what of it is padding only the compiler knows."""
+        loops = Loops.of("gemm", fields)
+        count = 0 if loops.reset else loops.iterations * device.parameters["Block"] ** 2
+        return count, count
+
+
+def alu(op: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """One operation on int32 arrays; shifts by 32 and more leave the sign, to the left 0."""
+    with np.errstate(over="ignore"):
+        if op == AluOp.MIN:
+            return np.minimum(a, b)
+        if op == AluOp.MAX:
+            return np.maximum(a, b)
+        if op == AluOp.ADD:
+            return a + b
+        if op == AluOp.MUL:
+            return a * b
+        right = a >> np.clip(b, 0, 31)
+        by = -b.astype(np.int64)
+        left = np.where(by > 31, 0, a.astype(np.int64) << np.clip(by, 0, 31)).astype(np.uint64).astype(np.uint32).view(np.int32)
+        return np.where(b < 0, left, right)
+
+
+class Alu(_Inside):
+    """acc[a] = op(acc[a], acc[s] or the immediate), one micro-operation after the other."""
+
+    name = "alu"
+    executes_in = "compute"
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """The last value of every accumulator that is written."""
+        loops, depth = Loops.of("alu", fields), device.parameters["AccDepth"]
+        a, s, _ = _indices(device, loops, memory)
+        a, s = a % depth, s % depth
+        acc = read_elements(device, memory, MemoryType.ACC, "<i4").copy()
+        touched = np.unique(a)
+        immediate = np.full(acc.shape[1], loops.imm, np.int32)
+        apart = touched.size == a.size and (loops.use_imm or np.array_equal(a, s) or np.intersect1d(touched, s).size == 0)
+        if apart:
+            acc[a] = alu(loops.op, acc[a], np.broadcast_to(immediate, (a.size, acc.shape[1])) if loops.use_imm else acc[s])
+        else:  # a later one reads what an earlier one wrote
+            for i, j in zip(a, s, strict=True):
+                acc[i] = alu(loops.op, acc[i], immediate if loops.use_imm else acc[j])
+        return _written(device, acc, touched)
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """See `fleet.sets.vgemm.legality`."""
+        found = refusal("alu", device, fields)
+        return [found[1]] if found else []
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """With its cause."""
+        return refusal("alu", device, fields)
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Micro-operations and accumulators."""
+        return [_uop_range(device, Loops.of("alu", fields)), _acc_range(device)]
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Accumulators; the micro-operations say which."""
+        return [_acc_range(device)]
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """A micro-operation a cycle."""
+        return loop_cycles(Loops.of("alu", fields))
+
+
+class Finish(_Inside):
+    """Nothing but order: what comes before it has committed, what comes after it has not begun."""
+
+    name = "finish"
+    executes_in = "compute"
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """Nothing."""
+        return []
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """All other bits are 0."""
+        found = refusal("finish", device, fields)
+        return [found[1]] if found else []
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """With its cause."""
+        return refusal("finish", device, fields)
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Nothing."""
+        return []
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Nothing."""
+        return []
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """From the start to the commit."""
+        return FINISH_CYCLES

@@ -1,0 +1,29 @@
+"""Where the hardware's files are: `rtl_models/vgemm/files.f` lists them in compile order, relative to `rtl_models`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fleet.sdk import Device, RtlFiles
+
+__all__ = ["rtl_files"]
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+def _parameters(device: Device) -> Mapping[str, int]:
+    """The device's own, and the size of DDR: the hardware refuses what lies beyond it, as the functional model does."""
+    return {**device.parameters, "DdrMegabytes": device.memory["ddr"] >> 20}
+
+
+def rtl_files() -> RtlFiles | None:
+    """None where the list is not there (an installation without hardware)."""
+    root = _PACKAGE.parent / "rtl_models"
+    if not root.is_dir():
+        root = _PACKAGE / "_rtl_models"
+    listing = root / "vgemm" / "files.f"
+    if not listing.is_file():
+        return None
+    lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
+    return RtlFiles(tuple(root / line for line in lines if line), "vgemm_top", parameters=_parameters)

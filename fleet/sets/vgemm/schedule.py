@@ -1,0 +1,153 @@
+"""Dependency flags from what instructions read and write: the modules may then overlap, and the result is that of program order.
+
+A step states the spans that it touches. Where a step meets what an earlier step of another module touches (and one of them writes),
+it waits for a token that the latest such step pushes. Tokens have no names: the n-th pop of a queue takes the n-th push. That fits,
+because a step waits only for one that is later than all that its module has waited for. Between load and store there is no queue;
+where nothing else orders two of them, a FINISH does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fleet.sdk import Call, DeviceError
+from fleet.sets.vgemm.legality import module_of
+from fleet.sets.vgemm.words import Flags, Loops, Transfer, finish_fields
+
+__all__ = ["FINISH", "MAX_TOKENS", "QUEUES", "Span", "Step", "synchronised"]
+
+MAX_TOKENS = 63
+"""Of a queue, in program order."""
+
+QUEUES: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("load", "compute"): ("push_next", "pop_prev"),
+    ("compute", "load"): ("push_prev", "pop_next"),
+    ("compute", "store"): ("push_next", "pop_prev"),
+    ("store", "compute"): ("push_prev", "pop_next"),
+}
+"""(from, to) -> the flags of who gives and of who takes."""
+
+_MODULES = ("load", "compute", "store")
+
+
+@dataclass(frozen=True)
+class Span:
+    """Elements [start, end) of a scratchpad ("uop", "inp", "wgt", "acc") or bytes of "ddr"."""
+
+    space: str
+    start: int
+    end: int
+
+    def meets(self, other: Span) -> bool:
+        """Whether they have something in common."""
+        return self.space == other.space and self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True)
+class Step:
+    """One instruction without flags, and what it touches. body None: a FINISH."""
+
+    name: str
+    body: Transfer | Loops | None
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+
+    def after(self, earlier: Step) -> bool:
+        """Whether it has to wait for an earlier step."""
+        pairs = ((self.reads, earlier.writes), (self.writes, earlier.reads), (self.writes, earlier.writes))
+        return any(a.meets(b) for mine, its in pairs for a in mine for b in its)
+
+
+FINISH = Step("finish", None)
+
+
+@dataclass
+class _Placed:
+    """A step in its place. knew: by module, the latest step that was known to be through when it began."""
+
+    step: Step
+    module: str
+    knew: dict[str, int]
+    flags: Flags
+
+
+class _Schedule:
+    def __init__(self) -> None:
+        self.placed: list[_Placed] = []
+        self.of: dict[str, list[int]] = {}
+        self.knows: dict[str, dict[str, int]] = {}
+        self._restart()
+
+    def _restart(self) -> None:
+        self.of = {m: [] for m in _MODULES}
+        self.knows = {m: dict.fromkeys(_MODULES, -1) for m in _MODULES}
+
+    def add(self, step: Step) -> None:
+        """Places a step behind all others."""
+        if step.body is None:
+            self.placed.append(_Placed(step, "", {}, Flags()))
+            self._restart()
+            return
+        module = module_of(step.name, step.body.fields(step.name))
+        waits = self._waits(step, module)
+        if waits is None:
+            self.add(FINISH)
+            waits = {}
+        flags = Flags()
+        for other, giver in waits.items():
+            push, pop = QUEUES[other, module]
+            self.placed[giver].flags = replace(self.placed[giver].flags, **{push: True})
+            flags = replace(flags, **{pop: True})
+            self.knows[module] = _later(self.knows[module], {**self.placed[giver].knew, other: giver})
+        self.placed.append(_Placed(step, module, dict(self.knows[module]), flags))
+        self.of[module].append(len(self.placed) - 1)
+
+    def _waits(self, step: Step, module: str) -> dict[str, int] | None:
+        """Module -> the step of it whose token is waited for; None where queues cannot say it."""
+        knows, waits = dict(self.knows[module]), dict[str, int]()
+        needs = {other: self._latest(step, other, knows[other]) for other in _MODULES if other != module}
+        # The latest one first: what its module has waited for may make the other one needless.
+        for other in sorted(needs, key=lambda m: -needs[m]):
+            if needs[other] <= knows[other]:
+                continue
+            if (other, module) not in QUEUES:
+                continue
+            waits[other] = needs[other]
+            knows = _later(knows, {**self.placed[needs[other]].knew, other: needs[other]})
+        return waits if all(needs[m] <= knows[m] for m in needs) else None
+
+    def _latest(self, step: Step, other: str, since: int) -> int:
+        for i in reversed(self.of[other]):
+            if i <= since:
+                break
+            if step.after(self.placed[i].step):
+                return i
+        return -1
+
+
+def _later(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
+    return {m: max(a[m], b.get(m, -1)) for m in _MODULES}
+
+
+def synchronised(steps: Sequence[Step], ops: tuple[str, ...] = ()) -> list[Call]:
+    """The calls of the steps with their flags, and a FINISH where no queue can order two of them.
+
+    Raises DeviceError where more tokens would be under way than a queue holds.
+    """
+    schedule = _Schedule()
+    for step in steps:
+        schedule.add(step)
+    tokens = dict.fromkeys(QUEUES, 0)
+    calls: list[Call] = []
+    for p in schedule.placed:
+        if p.step.body is None:
+            tokens = dict.fromkeys(QUEUES, 0)
+            calls.append(Call("finish", finish_fields(), ops))
+            continue
+        for (giver, taker), (push, pop) in QUEUES.items():
+            tokens[giver, taker] += (giver == p.module and getattr(p.flags, push)) - (taker == p.module and getattr(p.flags, pop))
+        if max(tokens.values()) > MAX_TOKENS:
+            raise DeviceError(f"more than {MAX_TOKENS} tokens of a queue are under way", where=p.step.name)
+        calls.append(Call(p.step.name, replace(p.step.body, flags=p.flags).fields(p.step.name), ops))
+    return calls

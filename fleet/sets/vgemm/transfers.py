@@ -1,0 +1,139 @@
+"""LOAD and STORE: between DDR and the scratchpads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fleet.sdk import Device, Instruction, Memory, Range, Write
+from fleet.sets.vgemm.legality import refusal
+from fleet.sets.vgemm.pads import element_bytes, pad
+from fleet.sets.vgemm.timing import load_cycles, store_cycles
+from fleet.sets.vgemm.timing_timed import timed_load_cycles, timed_store_cycles
+from fleet.sets.vgemm.words import MemoryType, Transfer
+
+__all__ = ["Load", "Store"]
+
+_NUMBERS = {MemoryType.UOP: "<u4", MemoryType.WGT: "|i1", MemoryType.INP: "|i1", MemoryType.ACC: "<i4", MemoryType.OUT: "|i1"}
+"""What an element consists of, in the scratchpad of a LOAD and in DDR."""
+
+
+def _ddr_rows(device: Device, t: Transfer) -> list[Range]:
+    """The rows in DDR; those that touch are one range."""
+    size = element_bytes(device, MemoryType(t.memory_type))
+    if t.x_stride == t.x_size:
+        return [Range("ddr", t.address, t.y_size * t.x_size * size)]
+    return [Range("ddr", t.address + y * t.x_stride * size, t.x_size * size) for y in range(t.y_size)]
+
+
+def _pad_range(device: Device, t: Transfer) -> Range:
+    p = pad(device, MemoryType(t.memory_type))
+    return Range("onchip", p.base + t.sram_base * p.element, t.rows * t.columns * p.element)
+
+
+class Load(Instruction):
+    """Elements [y_size, x_size] of DDR, with zeros around them, to consecutive elements of a scratchpad."""
+
+    name = "load"
+    executes_in = "load"
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """One block."""
+        t = Transfer.of("load", fields)
+        size = element_bytes(device, MemoryType(t.memory_type))
+        block = np.zeros((t.rows, t.columns, size), np.uint8)
+        for y in range(t.y_size):
+            row = memory.view("ddr", t.address + y * t.x_stride * size, t.x_size * size)
+            block[t.y_pad[0] + y, t.x_pad[0] : t.x_pad[0] + t.x_size] = row.reshape(t.x_size, size)
+        return [Write("onchip", _pad_range(device, t).offset, block.reshape(-1), dtype=_NUMBERS[MemoryType(t.memory_type)])]
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """See `fleet.sets.vgemm.legality`."""
+        found = refusal("load", device, fields)
+        return [found[1]] if found else []
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """With its cause."""
+        return refusal("load", device, fields)
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Rows of DDR."""
+        return _ddr_rows(device, Transfer.of("load", fields))
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """The scratchpad's elements, those of zeros among them."""
+        return [_pad_range(device, Transfer.of("load", fields))]
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """Ideal memory."""
+        return load_cycles(device, Transfer.of("load", fields))
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """Ideal and timed memory."""
+        if memory == "timed":
+            return timed_load_cycles(device, Transfer.of("load", fields))
+        return cls.cost(device, fields) if memory == "ideal" else None
+
+
+class Store(Instruction):
+    """Consecutive accumulators, or their lowest bytes, to elements [y_size, x_size] of DDR."""
+
+    name = "store"
+    executes_in = "store"
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """A block a range of DDR."""
+        t = Transfer.of("store", fields)
+        source = _pad_range(device, t)
+        data = memory.view("onchip", source.offset, source.size)
+        if t.memory_type == MemoryType.OUT:
+            data = data[::4]  # little-endian: the lowest byte of each
+        data = np.ascontiguousarray(data)
+        found: list[Write] = []
+        at = 0
+        for r in _ddr_rows(device, t):
+            found.append(Write("ddr", r.offset, data[at : at + r.size], dtype=_NUMBERS[MemoryType(t.memory_type)]))
+            at += r.size
+        return found
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """See `fleet.sets.vgemm.legality`."""
+        found = refusal("store", device, fields)
+        return [found[1]] if found else []
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """With its cause."""
+        return refusal("store", device, fields)
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Accumulators."""
+        return [_pad_range(device, Transfer.of("store", fields))]
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Rows of DDR."""
+        return _ddr_rows(device, Transfer.of("store", fields))
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """Ideal memory."""
+        return store_cycles(device, Transfer.of("store", fields))
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """Ideal and timed memory."""
+        if memory == "timed":
+            return timed_store_cycles(device, Transfer.of("store", fields))
+        return cls.cost(device, fields) if memory == "ideal" else None

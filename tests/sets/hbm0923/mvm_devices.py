@@ -1,0 +1,40 @@
+"""The devices' sizes and a memory of plain arrays, for the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from fleet.errors import DeviceError
+from fleet.sdk import Device, Memory
+
+# Written out here, and compared with the device files elsewhere: the reference must not move with them.
+NAMES = (
+    "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
+    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
+)  # fmt: skip
+SIZES = {
+    "hbm_small": dict(zip(NAMES, (64, 8, 8, 128, 2048, 1024, 256, 32, 512, 28, 1024, 2, 1, 0, 4096), strict=True)),
+    "hbm0923": dict(zip(NAMES, (128, 32, 32, 128, 2048, 8192, 1024, 128, 2048, 28, 8192, 2, 1, 0, 16384), strict=True)),
+    "hbm1128": dict(zip(NAMES, (128, 32, 32, 128, 2048, 4096, 2048, 128, 2048, 28, 8192, 2, 1, 1, 16384), strict=True)),
+}
+BIG = {"ddr": 1 << 30, "hbm": 256 << 20}
+MEMORY = {"hbm_small": {"ddr": 64 << 20, "hbm": 4 << 20}, "hbm0923": BIG, "hbm1128": BIG}
+
+
+def make_device(name: str) -> Device:
+    return Device(name, "hbm0923", SIZES[name], MEMORY[name], 280.0, {}, Path(name + ".toml"))
+
+
+class ArrayMemory(Memory):
+    """Plain arrays of the sizes that a test needs."""
+
+    def __init__(self, ports: int, ddr: int = 1 << 20, hbm: int = 1 << 18) -> None:
+        self.spaces = {("ddr", 0): np.zeros(ddr, np.uint8)} | {("hbm", p): np.zeros(hbm, np.uint8) for p in range(ports)}
+
+    def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
+        whole = self.spaces[space, bank]
+        if offset < 0 or offset + size > whole.size:
+            raise DeviceError("outside")
+        return whole[offset : offset + size]

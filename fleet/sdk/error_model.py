@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fleet.ir.dialect import FleetOp
 from fleet.sdk.device import Device
+from fleet.sdk.lowering import Options
 
 __all__ = ["DeviceArithmetic", "ErrorModel", "FixedPoint"]
 
@@ -73,6 +74,6 @@ class DeviceArithmetic:
 class ErrorModel(Protocol):
     """What an instruction set states of the arithmetic of its groups."""
 
-    def __call__(self, ops: Sequence[FleetOp], device: Device, options: Mapping[str, object], /) -> DeviceArithmetic:
+    def __call__(self, ops: Sequence[FleetOp], device: Device, options: Options, /) -> DeviceArithmetic:
         """ops: the operations that one instruction commit computes (`Commit.ops`), in program order."""
         ...

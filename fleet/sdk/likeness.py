@@ -20,7 +20,7 @@ from fleet.sdk.manifest import InstructionSet
 if TYPE_CHECKING:
     from fleet.ir.dialect import FleetOp
     from fleet.ir.program import Program
-    from fleet.sdk.lowering import EmitContext, Match, Missed
+    from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 
 __all__ = ["LikeInstruction", "LikePattern", "LikeSource", "like_sources"]
 
@@ -153,7 +153,7 @@ class LikePattern:
         """
         self.name, self._instruction = instruction.name, instruction
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[Match[Any]] | Missed | None:
         """The first match of the base's patterns."""
         from fleet.sdk.lowering import Match
 
@@ -161,13 +161,13 @@ class LikePattern:
         for pattern in self._instruction.below.patterns:
             found = pattern.match(op, program, device, options)
             if isinstance(found, Match):
-                return replace(found, pattern=self, data={"inner": found})
+                return replace(found, pattern=self, data=found)
             missed = missed or found
         return missed
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[Match[Any]], context: EmitContext) -> None:
         """Through the base's pattern, with its calls renamed."""
-        inner = cast("Match", match.data["inner"])
+        inner = match.data
         inner.pattern.emit(inner, cast("EmitContext", _Renaming(context, self._instruction)))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -14,9 +14,14 @@ from fleet.ir.program import Program
 from fleet.sdk.device import Device
 from fleet.sdk.instruction import Call
 
+Data = TypeVar("Data")
+
+Options = Mapping[str, object]
+"""Options of a compile, as the command line or a case gives them ("group", "calibration"); a pattern checks those that it reads."""
+
 
 @dataclass(frozen=True)
-class Match:
+class Match(Generic[Data]):
     """A group of operations that one pattern turns into instructions.
 
     ops: the covered operations in program order; the last one is what the group computes.
@@ -24,17 +29,17 @@ class Match:
     weights: names of weights that the pattern packs.
     results: the values that the group leaves in device memory, the last one that of the last operation; no other
         value of the group may be used outside it (a matched argmax leaves its logits and its indices).
-    data: whatever the pattern wants to carry from match to emit.
+        data: what the pattern carries from match to emit.
     view: no instruction runs: the result is a part of its one activation where that stands in device memory. Where that
         comes from the host, the host makes the part, too.
     """
 
-    pattern: Pattern
+    pattern: Pattern[Data]
     ops: tuple[FleetOp, ...]
     activations: tuple[SSAValue, ...]
     weights: tuple[str, ...]
     results: tuple[SSAValue, ...]
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Data
     view: bool = False
 
 
@@ -104,15 +109,15 @@ class EmitContext(Protocol):
         ...
 
 
-class Pattern(Protocol):
+class Pattern(Protocol[Data]):
     """One way of turning operations into instructions. `options` of the compile (quantisation) come through the match."""
 
     name: str
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[Data] | Missed | None:
         """The largest group that ends with `op`; `Missed` where the pattern is for such operations but cannot take this one."""
         ...
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[Data], context: EmitContext) -> None:
         """Packs weights and emits the instructions."""
         ...

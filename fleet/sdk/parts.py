@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fleet.errors import DeviceError
 from fleet.sdk.instruction import Instruction
@@ -34,9 +34,9 @@ def instructions_in(package: str) -> Mapping[str, type[Instruction]]:
     return found
 
 
-def patterns_in(package: str) -> tuple[Pattern, ...]:
+def patterns_in(package: str) -> tuple[Pattern[Any], ...]:
     """`PATTERN` of every module of a package, ascending by module. Raises DeviceError for a module without one."""
-    found: list[Pattern] = []
+    found: list[Pattern[Any]] = []
     for module in _modules(package):
         if not hasattr(module, "PATTERN"):
             raise DeviceError("defines no PATTERN", where=_file(module))

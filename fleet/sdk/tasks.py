@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from fleet.errors import DeviceError
 from fleet.sdk.device import Device
 from fleet.sdk.instruction import Memory, Write
+from fleet.sdk.lowering import Options
 from fleet.symbols.expr import Expr, Number
 
 __all__ = ["GraphTasks", "Join", "Operand", "Packing", "Quantiser", "Room", "Space", "Task", "TaskCall", "TaskContext", "View"]
@@ -56,7 +58,21 @@ class TaskCall:
     node: str
     args: tuple[Operand, ...]
     results: tuple[Operand, ...]
-    attrs: Mapping[str, Any]
+    attrs: Mapping[str, object]
+
+    def number(self, name: str) -> Number | None:
+        """An attribute that is an integer or an expression; None: it is not given. Raises DeviceError for anything else."""
+        value = self.attrs.get(name)
+        if value is None or isinstance(value, int | Expr):
+            return value
+        raise DeviceError(f"attribute {name} is {value!r}, expected an integer", where=self.node)
+
+    def real(self, name: str) -> float | None:
+        """An attribute that is a number; None: it is not given. Raises DeviceError for anything else."""
+        value = self.attrs.get(name)
+        if value is None or isinstance(value, int | float | np.number):
+            return None if value is None else float(value)
+        raise DeviceError(f"attribute {name} is {value!r}, expected a number", where=self.node)
 
 
 class TaskContext(Protocol):
@@ -175,7 +191,7 @@ class GraphTasks:
     views: Mapping[str, View]
     joins: Mapping[str, Join]
     spaces: Callable[[Device], Mapping[str, Space]]
-    room: Callable[[Device, Operand, Mapping[str, Any]], Room]
-    packing: Callable[[Device, TaskCall, int, Mapping[str, Any]], Packing]
+    room: Callable[[Device, Operand, Mapping[str, object]], Room]
+    packing: Callable[[Device, TaskCall, int, Options], Packing]
     load: Callable[[Device, Operand, Memory], np.ndarray]
     store: Callable[[Device, Operand, np.ndarray], Sequence[Write]]

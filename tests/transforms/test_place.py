@@ -30,7 +30,7 @@ class Some:
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
         if op_id(op) in (*self.ids, *self.views):
-            return Match(self, (op,), tuple(op.operands), (), (op.results[0],), view=op_id(op) in self.views)
+            return Match(self, (op,), tuple(op.operands), (), (op.results[0],), None, view=op_id(op) in self.views)
         return None if self.why is None else Missed(self.why)
 
     def emit(self, match: Match, context: EmitContext) -> None:

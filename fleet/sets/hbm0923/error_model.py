@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,19 +18,21 @@ from fleet.sdk import Device
 from fleet.sdk.error_model import DeviceArithmetic
 from fleet.sdk.ir import FleetOp, dialect, op_id, shape_of
 from fleet.sdk.ir import composite as c
+from fleet.sdk.lowering import Options
 from fleet.sets.hbm0923.act_tables import ERRORS
 from fleet.sets.hbm0923.lower.activation import table_of
 from fleet.sets.hbm0923.lower.attention import Sizes
 from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.options import group_of
 
 FUNCTION_ULP: Mapping[str, float] = {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}
 """docs/arithmetic.md, "exp, recip, rsqrt"."""
 _HALVINGS = 5
 
 
-def error_model(ops: Sequence[FleetOp], device: Device, options: Mapping[str, Any]) -> DeviceArithmetic:
+def error_model(ops: Sequence[FleetOp], device: Device, options: Options) -> DeviceArithmetic:
     """FP16 in memory, binary32 inside (the defaults), and what the operations add to that."""
-    group = int(options.get("group", device.parameters["Tblk"]))
+    group = group_of(device, options)
     roundings = {op_id(op): n for op in ops if (n := _roundings(op, group)) is not None}
     stored = any(isinstance(op, c.AttentionOp | c.LinearOp) for op in ops)
     return DeviceArithmetic(

@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fleet.sdk import Call, Device, DeviceError, ModelError
 from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.elementwise import ADD
-from fleet.sets.hbm0923.legality import TBLKS
 from fleet.sets.hbm0923.lower.activation import ActivationPattern, emit_table
 from fleet.sets.hbm0923.lower.attention import AttentionPattern
 from fleet.sets.hbm0923.lower.elementwise import ElementwisePattern, emit_elementwise
@@ -26,6 +23,7 @@ from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
 from fleet.sets.hbm0923.lower.views import ViewPattern
 from fleet.sets.hbm0923.matching import Chain, find_chain, no_product
 from fleet.sets.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
 LEVELS = 7
@@ -39,11 +37,12 @@ def tile_tokens(device: Device, chin: int, *, argmax: bool) -> int:
     return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
 
 
-def _group(device: Device, options: Mapping[str, Any]) -> int:
-    group = options.get("group", device.parameters["Tblk"])
-    if group not in TBLKS:
-        raise ModelError(f"group is {group!r}, expected 32, 64 or 128", where="quantisation")
-    return int(group)
+@dataclass(frozen=True)
+class ProductData:
+    """A product and what follows it; group: inputs that share a scale."""
+
+    chain: Chain
+    group: int
 
 
 class MvmPattern:
@@ -51,7 +50,7 @@ class MvmPattern:
 
     name = "mvm"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[ProductData] | Missed | None:
         """See `fleet.sets.hbm0923.matching`; options: "group" (32, 64, 128; default the device's Tblk)."""
         chain = find_chain(op, program)
         if chain is None:
@@ -65,13 +64,12 @@ class MvmPattern:
         activations = [v for v in (chain.source, chain.residual, chain.added) if v is not None]
         last = chain.ops[-1].results[0]
         results = (last,) if chain.logits is None else (chain.logits, last)
-        data = {"chain": chain, "group": _group(device, options)}
+        data = ProductData(chain, group_of(device, options))
         return Match(self, chain.ops, tuple(dict.fromkeys(activations)), weights, results, data)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[ProductData], context: EmitContext) -> None:
         """Raises DeviceError when one token or the weights do not fit, ModelError for weights that are not finite."""
-        chain: Chain = match.data["chain"]
-        group: int = match.data["group"]
+        chain, group = match.data.chain, match.data.group
         device = context.device
         chin, chout = shape_of(chain.matrix.type)
         _check_size(device, chain, chin, chout, group)

@@ -7,21 +7,21 @@ and sums of these numbers are exact; on the way to the host they are rounded to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from fleet.sdk import Device
 from fleet.sdk.error_model import DeviceArithmetic, FixedPoint
 from fleet.sdk.ir import FleetOp, calibration_of, op_id
+from fleet.sdk.lowering import Options
 from fleet.sets.vgemm.layout import FRACTION
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW, activation_bits
 
 __all__ = ["calibrated_bits", "error_model"]
 
 
-def error_model(ops: Sequence[FleetOp], _device: Device, options: Mapping[str, Any]) -> DeviceArithmetic:
+def error_model(ops: Sequence[FleetOp], _device: Device, options: Options) -> DeviceArithmetic:
     """The same for every group but for a calibrated product's fraction bits."""
     bits = calibrated_bits(ops, options)
     step = 2.0 ** -(ACTIVATION_BITS if bits is None else bits)
@@ -33,7 +33,7 @@ def error_model(ops: Sequence[FleetOp], _device: Device, options: Mapping[str, A
     )
 
 
-def calibrated_bits(ops: Sequence[FleetOp], options: Mapping[str, Any]) -> int | None:
+def calibrated_bits(ops: Sequence[FleetOp], options: Options) -> int | None:
     """Fraction bits of the activations of a chain's product, where a calibration (an option of the compile) saw it."""
     found = calibration_of(options)
     if found is None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain as concatenation
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from fleet.sdk import Device
 from fleet.sdk.ir import FleetOp, Program, numpy_dtype, op_id, shape_of
 from fleet.sdk.ir import dialect as d
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.emit import Uops
 from fleet.sets.vgemm.error_model import calibrated_bits
@@ -29,12 +29,20 @@ __all__ = ["PATTERNS", "FlattenPattern", "ProductPattern"]
 _LARGEST = 2.0 ** (31 - FRACTION)
 
 
+@dataclass(frozen=True)
+class ProductData:
+    """A product and what follows it; bits: fraction bits of its input where a calibration saw it, else None."""
+
+    chain: Chain
+    bits: int | None
+
+
 class ProductPattern:
     """A matmul or a convolution by a weight, with what follows it."""
 
     name = "product"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[ProductData] | Missed | None:
         """See `fleet.sets.vgemm.matching`."""
         chain = find_chain(op, program)
         if chain is None:
@@ -49,7 +57,7 @@ class ProductPattern:
             activations=tuple(dict.fromkeys((chain.source, *residual))),
             weights=(chain.weight,) if chain.bias is None else (chain.weight, chain.bias),
             results=(chain.ops[-1].results[0],),
-            data={"chain": chain, "bits": bits},
+            data=ProductData(chain, bits),
         )
 
     def _unfit(self, chain: Chain, program: Program, device: Device, bits: int) -> str | None:
@@ -67,9 +75,9 @@ class ProductPattern:
                 return f"its sums may reach {limit:g}, fixed point ends at {_LARGEST:g}"
         return None
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[ProductData], context: EmitContext) -> None:
         """Quantises real inputs first, then computes tile by tile."""
-        chain: Chain = match.data["chain"]
+        chain = match.data.chain
         device = context.device
         source, target = shape_of(chain.source.type), chain.ops[-1].results[0]
         inputs, outputs = _blocks(device, source[-1]), _blocks(device, shape_of(target.type)[-1])
@@ -79,7 +87,7 @@ class ProductPattern:
         shifts: int | None = None
         weight = context.weight(chain.weight)
         if chain.real:
-            known: int | None = match.data["bits"]
+            known = match.data.bits
             taken = ACTIVATION_BITS if known is None else known
             if known is None:
                 codes, bits = narrow_weight(weight)
@@ -147,7 +155,7 @@ class FlattenPattern:
 
     name = "flatten"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
         """Nothing runs."""
         if not isinstance(op, d.ReshapeOp) or numpy_dtype(op.operand.type).name not in {"int8", "int32", "float32"}:
             return None
@@ -156,9 +164,9 @@ class FlattenPattern:
             return None
         if before[-1] % GROUP or after[-1] % GROUP:
             return Missed(f"rows of {before[-1]} and {after[-1]} channels, expected multiples of {GROUP}")
-        return Match(self, (op,), (op.operand,), (), (op.results[0],), view=True)
+        return Match(self, (op,), (op.operand,), (), (op.results[0],), None, view=True)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[None], context: EmitContext) -> None:
         """The same bytes."""
         context.view(match.results[0], match.activations[0], 0)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import composite as c
 from fleet.sdk.ir import dialect as d
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, tiles
@@ -50,7 +49,7 @@ class ActivationPattern:
 
     name = "act"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[str] | Missed | None:
         """One operation on an activation."""
         table = table_of(op)
         if table is None:
@@ -61,10 +60,10 @@ class ActivationPattern:
             reason = "its operand is a weight"
         if reason is not None:
             return Missed(reason)
-        return Match(self, (op,), (operand,), (), (op.results[0],), {"table": table})
+        return Match(self, (op,), (operand,), (), (op.results[0],), table)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[str], context: EmitContext) -> None:
         """The table stands in DDR once."""
         (source,) = match.activations
         addresses = context.address(source), context.address(match.results[0])
-        emit_table(context, match.data["table"], feature_shape(source), *addresses, [op_id(match.ops[0])])
+        emit_table(context, match.data, feature_shape(source), *addresses, [op_id(match.ops[0])])

@@ -6,10 +6,8 @@ they are views of it. Scores and probabilities of all heads stand in one room th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -17,7 +15,7 @@ from xdsl.ir import SSAValue
 from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import composite as c
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.float32 import fp20_word
@@ -69,7 +67,7 @@ class AttentionPattern:
 
     name = "attention"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[bool] | Missed | None:
         """One operation."""
         if not isinstance(op, c.AttentionOp):
             return None
@@ -81,7 +79,7 @@ class AttentionPattern:
         if reason is not None:
             return Missed(reason)
         weights = () if op.mask is None else (str(weight_name(op.mask, program)),)
-        return Match(self, (op,), activations(program, op.q, op.k, op.v), weights, (op.results[0],), {"causal": causal})
+        return Match(self, (op,), activations(program, op.q, op.k, op.v), weights, (op.results[0],), causal)
 
     def _reason(self, op: c.AttentionOp, program: Program, device: Device) -> str | None:
         if reason := no_feature(op.q, op.k, op.v):
@@ -103,7 +101,7 @@ class AttentionPattern:
             return f"a scale of {scale:g}, the device's register takes 2^-14 to 65504"
         return None
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[bool], context: EmitContext) -> None:
         """Raises DeviceError where the cache or the scores do not fit."""
         (op,) = match.ops
         assert isinstance(op, c.AttentionOp)
@@ -125,7 +123,7 @@ class AttentionPattern:
         scores = product(keys, (context.address(op.q), line), (room, s.scores), float(op.scale.value.data))
         context.emit(Call("trp_mvm", scores.encode(device), ops, (0, s.tokens)))
         softmax = SoftmaxOperands(
-            heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data["causal"], input=room, in_surface=row,
+            heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data, input=room, in_surface=row,
             in_line=s.scores, output=room, out_surface=row, out_line=s.scores,
         )  # fmt: skip
         context.emit(Call("softmax", softmax.encode(device), ops, (0, s.tokens)))

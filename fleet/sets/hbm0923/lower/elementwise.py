@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import dialect as d
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
 from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
@@ -36,7 +35,7 @@ class ElementwisePattern:
 
     name = "elementwise"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
         """Both of the result's shape; one of them may be a weight."""
         if type(op) not in _OPERATIONS:
             return None
@@ -50,9 +49,9 @@ class ElementwisePattern:
             reason = unstorable(program, *op.operands)
         if reason is not None:
             return Missed(reason)
-        return Match(self, (op,), inputs, weights(program, *op.operands), (op.results[0],))
+        return Match(self, (op,), inputs, weights(program, *op.operands), (op.results[0],), None)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[None], context: EmitContext) -> None:
         """Raises ModelError for a weight that is not finite in FP16."""
         (op,) = match.ops
         a, b = (place(context, v) for v in op.operands)

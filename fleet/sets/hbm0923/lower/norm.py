@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -12,7 +10,7 @@ from xdsl.ir import SSAValue
 from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of
 from fleet.sdk.ir import composite as c
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable, weight_name
@@ -37,13 +35,13 @@ class NormPattern:
 
     name = "norm"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
         """One operation."""
         if not isinstance(op, _NORMS):
             return None
         if reason := self._reason(op, program, device):
             return Missed(reason)
-        return Match(self, (op,), (op.operand,), weights(program, *op.operands[1:]), (op.results[0],))
+        return Match(self, (op,), (op.operand,), weights(program, *op.operands[1:]), (op.results[0],), None)
 
     def _reason(self, op: c.LayerNormOp | c.RmsNormOp, program: Program, device: Device) -> str | None:
         if reason := no_feature(op.operand):
@@ -66,7 +64,7 @@ class NormPattern:
             return f"eps {_eps(op):g}: the device has one register for the whole run, {_run_eps(program):g} for the first norm"
         return None
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[None], context: EmitContext) -> None:
         """Raises ModelError for coefficients that FP16 cannot hold."""
         (op,) = match.ops
         assert isinstance(op, _NORMS)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import composite as c
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
 from fleet.sets.hbm0923.matching import unstorable, weight_name
 from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
@@ -23,7 +20,7 @@ class RotaryPattern:
 
     name = "pos_emb"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[tuple[str, str]] | Missed | None:
         """One operation."""
         if not isinstance(op, c.RopeOp):
             return None
@@ -41,15 +38,15 @@ class RotaryPattern:
             reason = unstorable(program, op.cos, op.sin)
         if reason is not None:
             return Missed(reason)
-        found = tuple(str(n) for n in names)
-        return Match(self, (op,), (op.operand,), tuple(dict.fromkeys(found)), (op.results[0],), {"names": found})
+        found = str(names[0]), str(names[1])
+        return Match(self, (op,), (op.operand,), tuple(dict.fromkeys(found)), (op.results[0],), found)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[tuple[str, str]], context: EmitContext) -> None:
         """Raises ModelError for a table that FP16 cannot hold."""
         (op,) = match.ops
         (source,) = match.activations
         shape = feature_shape(source)
-        cos, sin = match.data["names"]
+        cos, sin = match.data
         size = (shape.tokens, shape.channels // 2)
         rows = [np.broadcast_to(stored_half(context, name), size) for name in (cos, sin)]
         table = context.store(f"{cos} {sin} {shape.tokens}.rotary", "ddr", pack_rotary(rows[0], rows[1]))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
 from fleet.sdk.ir import composite as c
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.operands import PIXEL_BYTES
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
@@ -19,7 +16,7 @@ class SoftmaxPattern:
 
     name = "softmax"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
         """One operation."""
         if not isinstance(op, c.SoftmaxOp):
             return None
@@ -32,9 +29,9 @@ class SoftmaxPattern:
             reason = f"{feature_shape(op.operand).channels} channels, the device takes {most} (MaxToken)"
         if reason is not None:
             return Missed(reason)
-        return Match(self, (op,), (op.operand,), (), (op.results[0],))
+        return Match(self, (op,), (op.operand,), (), (op.results[0],), None)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[None], context: EmitContext) -> None:
         """The hardware counts positions as tokens plus earlier ones, so a tile has no more tokens than channels."""
         (source,) = match.activations
         shape = feature_shape(source)

@@ -5,15 +5,12 @@ So the query, key and value of one product are views of its result. A reshape th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from xdsl.dialects.builtin import DenseArrayBase
 
 from fleet.sdk import Device
 from fleet.sdk.ir import FleetOp, Program, integers, shape_of
 from fleet.sdk.ir import dialect as d
-from fleet.sdk.lowering import EmitContext, Match, Missed
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
 
@@ -23,7 +20,7 @@ class ViewPattern:
 
     name = "view"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[int] | Missed | None:
         """A slice of channels, or a reshape of the axes before them."""
         if not isinstance(op, d.SliceOp | d.ReshapeOp):
             return None
@@ -37,12 +34,12 @@ class ViewPattern:
         whole, part = feature_shape(op.operand), feature_shape(op.results[0])
         if skip % PIXEL_LANES or (part.channels % PIXEL_LANES and skip + part.channels != whole.channels):
             return Missed(f"channels {skip} to {skip + part.channels}, views begin and end at multiples of {PIXEL_LANES}")
-        return Match(self, (op,), (op.operand,), (), (op.results[0],), {"skip": skip}, view=True)
+        return Match(self, (op,), (op.operand,), (), (op.results[0],), skip, view=True)
 
-    def emit(self, match: Match, context: EmitContext) -> None:
+    def emit(self, match: Match[int], context: EmitContext) -> None:
         """No instruction."""
         whole = feature_shape(match.activations[0])
-        skip = match.data["skip"] // PIXEL_LANES * whole.tokens * PIXEL_BYTES
+        skip = match.data // PIXEL_LANES * whole.tokens * PIXEL_BYTES
         context.view(match.results[0], match.activations[0], skip)
 
 

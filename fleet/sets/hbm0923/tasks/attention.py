@@ -58,8 +58,8 @@ def trp_mvm(context: TaskContext, call: TaskCall) -> None:
     q, y = feature(call, argument(call, 0, "queries"), "the queries"), feature(call, call.results[0], "the scores")
     cache = cache_operand(call, "keys")
     channels = head_channels(call, q.channels)
-    given = call.attrs.get("scale")
-    scale = 1 / math.sqrt(channels) if given is None else float(given)
+    given = call.real("scale")
+    scale = 1 / math.sqrt(channels) if given is None else given
     if not 2.0**-14 <= abs(scale) <= 65504:
         raise refused(call, f"a scale of {scale:g}, the device's register takes 2^-14 to 65504")
     operands = _operands(context, call, q, y, cache, channels, scale, scores=True)

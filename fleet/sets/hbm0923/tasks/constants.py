@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from fleet.sdk import Device, ModelError
+from fleet.sdk.lowering import Options
 from fleet.sdk.tasks import Operand, Packing, Quantiser, Room, TaskCall
 from fleet.sets.hbm0923.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.legality import TBLKS
 from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
+from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.patterns import LEVELS
 from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary
 from fleet.sets.hbm0923.tasks.operands import known, refused
@@ -34,20 +34,12 @@ class Use:
     call: TaskCall
     operand: Operand
     shape: tuple[int, ...]
-    options: Mapping[str, Any]
+    options: Options
 
     @property
     def where(self) -> str:
         """For messages."""
         return f"constant '{self.operand.name}'"
-
-
-def group_of(device: Device, options: Mapping[str, Any]) -> int:
-    """Inputs that share a scale. Raises ModelError for a number that there is not."""
-    group = options.get("group", device.parameters["Tblk"])
-    if group not in TBLKS:
-        raise ModelError(f"group is {group!r}, expected 32, 64 or 128", where="quantisation")
-    return int(group)
 
 
 def finite_half(array: np.ndarray, where: str) -> np.ndarray:
@@ -177,7 +169,7 @@ _PACKERS: Mapping[str, Mapping[int, _Packer]] = {
 """Operator -> index of the argument -> how a constant there is packed."""
 
 
-def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Mapping[str, Any]) -> Packing:
+def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Options) -> Packing:
     """See `fleet.sdk.tasks.GraphTasks`; prefix: of the operators' names."""
     packer = _PACKERS.get(call.op.removeprefix(prefix), {}).get(index)
     operand = call.args[index]
@@ -187,6 +179,6 @@ def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Ma
     return packer(Use(device, call, operand, shape, options))
 
 
-def packing_of(prefix: str) -> Callable[[Device, TaskCall, int, Mapping[str, Any]], Packing]:
+def packing_of(prefix: str) -> Callable[[Device, TaskCall, int, Options], Packing]:
     """`packing` for operators of that prefix."""
     return partial(packing, prefix)

@@ -92,5 +92,5 @@ def flag(call: TaskCall, name: str) -> bool:
 
 def last_token(call: TaskCall) -> Number:
     """Tokens before this step's."""
-    value = call.attrs.get("last_token")
-    return 0 if value is None else value
+    given = call.number("last_token")
+    return 0 if given is None else given

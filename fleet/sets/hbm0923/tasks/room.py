@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ def most(device: Device, value: Number) -> int:
     return number if isinstance(number, int) else min(upper(number), device.parameters["MaxToken"])
 
 
-def room(device: Device, operand: Operand, attrs: Mapping[str, Any]) -> Room:
+def room(device: Device, operand: Operand, attrs: Mapping[str, object]) -> Room:
     """See `fleet.sdk.tasks.GraphTasks`. Strides of features use the step's tokens, of caches the largest number of positions."""
     shape = ", ".join(str(d) for d in operand.shape)
     if operand.dtype in INDEX_DTYPES and operand.space == "ddr":
@@ -59,7 +58,7 @@ def ceil_div_of(a: Number, b: int) -> Number:
     return dim((as_expr(a) + (b - 1)) // b)
 
 
-def _cache_room(device: Device, operand: Operand, attrs: Mapping[str, Any]) -> Room:
+def _cache_room(device: Device, operand: Operand, attrs: Mapping[str, object]) -> Room:
     heads, positions, channels = operand.shape
     shape = ", ".join(str(d) for d in operand.shape)
     if "trp" not in attrs or channels not in HEAD_CHANNELS:

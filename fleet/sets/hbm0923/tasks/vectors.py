@@ -40,8 +40,8 @@ def norm(context: TaskContext, call: TaskCall) -> None:
         raise refused(call, f"{channels} channels, a layer norm of the device takes whole groups of {PIXEL_LANES}")
     if channels > context.device.parameters["MaxChannels"]:
         raise refused(call, f"{channels} channels, the device's row buffer holds {context.device.parameters['MaxChannels']}")
-    given = call.attrs.get("eps")
-    eps = np.float32(DEFAULT_EPS if given is None else float(given))
+    given = call.real("eps")
+    eps = np.float32(DEFAULT_EPS if given is None else given)
     context.parameter(EPS_PARAMETER, int(eps.view(np.uint32)))
     operands = NormOperands(
         channels=channels, lines=x.lines, tokens=as_int(x.tokens), weights=constant(call, 1, "coefficients"), input=x.address,

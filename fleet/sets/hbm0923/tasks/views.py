@@ -106,7 +106,7 @@ def gather(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     x, shape = _source(call), _three(call, shapes[0])
     if not same(shape[1], 1):
         raise refused(call, f"a result of {shape[1]} tokens, expected one")
-    index = call.attrs.get("index")
+    index = call.number("index")
     at = as_expr(x.shape[1]) - 1 if index is None else as_expr(index)
     return (replace(x, shape=shape, address=dim(as_expr(x.address) + at * PIXEL_BYTES), name=""),)
 
@@ -120,7 +120,7 @@ def _bytes(call: TaskCall, x: Operand, axis: int, count: Number) -> Number:
 
 def _axis(call: TaskCall, whole: Shapes, parts: Shapes) -> int:
     """The axis along which parts make a whole: the one given, else the one in which they differ."""
-    given = call.attrs.get("axis", call.attrs.get("dim"))
+    given = call.real("axis" if "axis" in call.attrs else "dim")
     if given is not None:
         return int(given) % 3
     differ = {i for p in parts for i in range(3) if not same(_three(call, p)[i], _three(call, whole[0])[i])}

@@ -1,0 +1,17 @@
+"""Options of a compile that this set reads."""
+
+from __future__ import annotations
+
+from fleet.sdk import Device, ModelError
+from fleet.sdk.lowering import Options
+from fleet.sets.hbm0923.legality import TBLKS
+
+__all__ = ["group_of"]
+
+
+def group_of(device: Device, options: Options) -> int:
+    """Inputs that share a scale ("group"; default: the device's Tblk). Raises ModelError for a number that there is not."""
+    group = options.get("group", device.parameters["Tblk"])
+    if not isinstance(group, int) or group not in TBLKS:
+        raise ModelError(f"group is {group!r}, expected 32, 64 or 128", where="quantisation")
+    return group

@@ -37,9 +37,6 @@ The compiler, the engine and the comparison are not semantics.
 Imports = tuple[tuple[str, tuple[str, ...]], ...]
 """(module, names taken from it) of every import; no names for `import module`; "package.*" for any module of a package."""
 
-_DOOR = "fleet.sdk"
-"""The package through which instruction sets import; its `__init__` defines nothing."""
-
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -101,7 +98,7 @@ class _Places:
 
 def closure(
     roots: Iterable[Path], left_out: Collection[str] = (), named: Mapping[Path, str] | None = None,
-    imports: Callable[[bytes, str], Imports] | None = None,
+    imports: Callable[[bytes, str], Imports] | None = None, through: Collection[str] = (),
 ) -> tuple[Member, ...]:  # fmt: skip
     """The files and all that they import of their own packages and of fleet, ascending by name.
 
@@ -111,6 +108,7 @@ def closure(
         named: file -> the dotted name by which it was imported, where that is known: it says where the file's package begins
             (also where a folder has no `__init__.py`).
         imports: instead of `imports_of` (one that remembers).
+        through: packages whose `__init__` only hands names on: a name of theirs is taken from the module that defines it.
 
     Raises:
         ModelError: a file cannot be read, or is not Python (file:line).
@@ -141,7 +139,7 @@ def closure(
             if module.endswith(".*"):
                 todo += [p for p in places.folder(module.removesuffix(".*")) if places.member(p).name not in left_out]
                 continue
-            todo += [p for name in _modules(places, module, names) if name not in left_out and (p := places.file(name))]
+            todo += [p for name in _modules(places, module, names, through) if name not in left_out and (p := places.file(name))]
     return tuple(sorted(found.values(), key=lambda m: m.name))
 
 
@@ -152,15 +150,12 @@ def semantics_files(instruction_set: InstructionSet) -> tuple[Member, ...]:
     """
     classes = {cls.__module__ for cls in instruction_set.instructions.values()}
     named = {Path(file): name for name in classes if (file := getattr(sys.modules.get(name), "__file__", None))}
-    return closure([*instruction_set.sources, *named], NOT_SEMANTICS.keys(), named)
+    return closure([*instruction_set.sources, *named], NOT_SEMANTICS.keys(), named, through=("fleet.sdk",))
 
 
-def _modules(places: _Places, module: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The modules that `from module import names` takes from: submodules, and the module itself if any name is its own.
-
-    A name that the `__init__` of fleet's own package `fleet.sdk` only hands on is taken from where it is defined.
-    """
-    handed_on = _handed_on(places.file(module)) if module == _DOOR else {}
+def _modules(places: _Places, module: str, names: tuple[str, ...], through: Collection[str]) -> Iterator[str]:
+    """The modules that `from module import names` takes from: submodules, and the module itself if any name is its own."""
+    handed_on = _handed_on(module, places.file(module)) if module in through else {}
     own = not names
     for name in names:
         if places.file(f"{module}.{name}") is not None:
@@ -173,11 +168,11 @@ def _modules(places: _Places, module: str, names: tuple[str, ...]) -> Iterator[s
         yield module
 
 
-@lru_cache(maxsize=1)
-def _handed_on(path: Path | None) -> Mapping[str, str]:
-    """Name -> the module that `fleet.sdk` takes it from."""
+@lru_cache
+def _handed_on(package: str, path: Path | None) -> Mapping[str, str]:
+    """Name -> the module that the package takes it from."""
     text = b"" if path is None else path.read_bytes()
-    return {name: module for module, names in imports_of(text, _DOOR) for name in names}
+    return {name: module for module, names in imports_of(text, package) for name in names}
 
 
 @lru_cache(maxsize=1024)

@@ -13,15 +13,16 @@ from fleet.core.signals import ENDING, ending_signals, signals_told, uninterrupt
 
 @pytest.fixture(autouse=True)
 def as_before() -> object:
-    before = {n: signal.getsignal(n) for n in ENDING}
+    """Every signal ends a process, also where this one was started with it ignored; a test leaves that as it was."""
+    found = {n: signal.signal(n, signal.default_int_handler) for n in ENDING}
     yield
-    assert {n: signal.getsignal(n) for n in ENDING} == before
+    left = {n: signal.signal(n, found[n]) for n in ENDING}
+    assert left == dict.fromkeys(ENDING, signal.default_int_handler)
 
 
 @pytest.mark.parametrize("number", ENDING)
 def test_a_signal_interrupts_and_is_told(number: signal.Signals) -> None:
     with ending_signals() as signals:
-        signal.signal(number, signals._came)  # also where this process was started with it ignored
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
         assert signals.first is number
@@ -60,7 +61,6 @@ def test_what_is_ignored_at_the_start(number: signal.Signals, ends: bool) -> Non
 @pytest.mark.parametrize("number", ENDING)
 def test_it_waits_until_the_block_has_ended(number: signal.Signals) -> None:
     with ending_signals() as signals:
-        signal.signal(number, signals._came)
         done: list[bool] = []
 
         def block() -> None:

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ir_builder import Net, evaluate
+from no_layout import NoLayout
 
 from fleet.cosim.compare import CallFigures, ValueComparison, _same_bits, compare_bits, compare_values, refusals
 from fleet.cosim.divergence import Evidence, explain, writes_digest
@@ -256,7 +257,7 @@ def evidence(monkeypatch):
     from fleet.isa import codec
 
     chip = Device("chip", "toy", {}, {"ddr": 256}, 1.0, {}, Path("chip.toml"))
-    toy = InstructionSet("toy", Path("toy.rdl"), {"add": Add}, (), None, {"chip": chip})
+    toy = InstructionSet("toy", "2.0", Path("toy.rdl"), {"add": Add}, {"chip": chip}, NoLayout())
     monkeypatch.setattr(codec, "register_writes", lambda _s, call: [(4 * i, v) for i, v in enumerate(call.fields.values())])
     return Evidence(
         toy, chip, [Call("add", {"in": 0, "out": 64, "size": 8}, ("y",))], Bytes(), lambda _ops, _space, _bank, at: (at - 64,)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from no_layout import NoLayout
 
 from fleet.cosim.streams.hazards import Hazard, hazards
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Range, Write
@@ -51,7 +52,7 @@ class _Touch(Instruction):
 
 
 DEVICE = Device("bytes", "touching", {}, {"ddr": MEMORY, "hbm": MEMORY}, 100.0, {}, Path())
-SET = InstructionSet("touching", Path(), {"touch": _Touch}, (), None, {"bytes": DEVICE})
+SET = InstructionSet("touching", "2.0", Path(), {"touch": _Touch}, {"bytes": DEVICE}, NoLayout())
 
 
 def _call(reads: Sequence[tuple[int, int, int]], writes: Sequence[tuple[int, int, int]], *, illegal: bool = False) -> Call:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ir_builder import Net, evaluate, shuffled_sum
+from no_layout import NoLayout
 
 from fleet.cosim._error_steps import rounded_store
 from fleet.cosim.metrics import absolute_error
@@ -12,7 +13,7 @@ from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds, gr
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.program import Program
-from fleet.sdk import Device, InstructionSet, Layout
+from fleet.sdk import Device, InstructionSet
 from fleet.sdk.error_model import DeviceArithmetic, ErrorModel, FixedPoint
 
 ELEMENTWISE = (d.AddOp, d.SubOp, d.MulOp, d.DivOp, d.MaximumOp, d.MinimumOp)
@@ -119,19 +120,6 @@ def test_a_swapped_operand_is_caught():
     golden = evaluate(program, inputs)
     bound = cumulative_bounds(Values(program, inputs, golden), FloatArithmetic())["y"].array
     assert np.all(np.abs((inputs["b"] - inputs["a"]) - golden["y"]) > bound)
-
-
-class NoLayout(Layout):
-    """Of a set that lays nothing out."""
-
-    def size(self, shape, dtype):
-        raise NotImplementedError
-
-    def pack(self, array):
-        raise NotImplementedError
-
-    def unpack(self, data, shape, dtype):
-        raise NotImplementedError
 
 
 def a_set(error_model: ErrorModel | None = None) -> InstructionSet:

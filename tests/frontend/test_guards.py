@@ -8,7 +8,7 @@ from helpers_source import program_of
 
 from fleet.engines.base import RunOptions
 from fleet.engines.cpython import ENGINE as CPYTHON
-from fleet.errors import ModelError, SourceError
+from fleet.errors import ComparisonFailure, SourceError
 from fleet.frontend.source import load
 
 X = np.ones(3)
@@ -57,6 +57,6 @@ def test_what_stands_behind_except_is_never_run(tmp_path) -> None:
     good, bad = {"x": X, "n": np.array([1])}, {"x": X, "n": np.array([7])}
     program = load(f"{tmp_path / 'model.py'}:forward", {}, good)
     assert CPYTHON.run(program, good, RunOptions()).complete
-    with pytest.raises(ModelError, match="IndexError"):
+    with pytest.raises(ComparisonFailure, match="IndexError"):
         CPYTHON.run(program, bad, RunOptions())
     assert not written.exists()

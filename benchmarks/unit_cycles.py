@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "isa" / "hbm0923"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "sets" / "hbm0923"))
 
 from unit_shapes import Shape, call
 

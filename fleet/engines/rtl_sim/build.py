@@ -10,7 +10,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,7 @@ from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import keep_log
+from fleet.engines.rtl_sim.objects import compilations, keep, place, remove_unused
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
@@ -267,6 +268,7 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
         if done is not None:
             return done
         remove_old(folder)
+        remove_unused(folder / "objects")
         part = folder / f"{key}.part"
         try:
             open_part(folder, key, files)
@@ -307,6 +309,10 @@ def wave_suffix(executable: Path) -> str:
     return ".fst" if "--trace-fst" in options else ".vcd"
 
 
+def _nothing(count: int) -> None:
+    """Of a step whose compilations are not counted."""
+
+
 def _silent(fraction: float, words: str) -> None:
     """Nobody wants to know."""
 
@@ -337,7 +343,7 @@ def _compile(
         verilator = root / "bin" / program.name
         environment["VERILATOR_ROOT"] = str(root / "share" / "verilator" if (root / "share" / "verilator").is_dir() else root)
         environment["VERILATOR_BIN"] = str(root / "bin" / "verilator_bin")
-    environment["OBJCACHE"] = f"{OBJCACHE} ccache" if tools.ccache else OBJCACHE
+    environment["OBJCACHE"] = OBJCACHE
     command = [str(verilator), *options, "-Mdir", "obj", *(f"-Iinc{i}" for i in range(len(design.include_dirs)))]
     if "--vpi" in options:
         libs = _link(Path(cocotb_tools.config.libs_dir), "cocotb_libs", folder)
@@ -351,13 +357,19 @@ def _compile(
         tell(0.0, f"verilating {top}")
         _step(command, folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
         mark_verilated(folder, command)
-    objects = max(1, len(list((folder / "obj").glob("*.cpp"))) + len(cpp))
+    make = [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *_MAKE]
+    listing = subprocess.run([*make, "-n", "-B"], cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
+    shared = folder.parent / "objects"
     tell(0.1, f"compiling {top}")
-    _step(
-        [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *_MAKE],
-        folder, environment, design,
-        lambda done: tell(0.1 + 0.9 * min(1.0, done / objects), f"compiling {top}"),
-    )  # fmt: skip
+
+    def headers(names: Sequence[str]) -> None:
+        if names:
+            _step([*make, *names], folder, environment, design, _nothing)
+
+    objects = compilations(listing, folder / "obj", tools.compiler_version)
+    count = max(1, len(place(shared, objects, headers)))
+    _step(make, folder, environment, design, lambda done: tell(0.1 + 0.9 * min(1.0, done / count), f"compiling {top}"))
+    keep(shared, objects)
     tell(1.0, f"built {top}")
 
 

@@ -25,7 +25,6 @@ class Toolchain:
         verilator: path of the program; verilator_version: its own words ("Verilator 5.052 2026-09-05 rev v5.052").
         compiler: path of g++; compiler_version: first line of `--version`.
         make: path of GNU make.
-        ccache: path, or None: then a rebuild compiles everything.
     """
 
     verilator: Path
@@ -33,7 +32,6 @@ class Toolchain:
     compiler: Path
     compiler_version: str
     make: Path
-    ccache: Path | None
 
 
 def rtl_models() -> Path:
@@ -105,8 +103,7 @@ def _find(search: str) -> Toolchain:
     compiler_version = _first_line([str(found["g++"]), "--version"])
     if compiler_version is None:
         raise SetupError(f"{found['g++']} does not run", hint="install a working C++ compiler")
-    ccache = shutil.which("ccache", path=search)
-    return Toolchain(verilator, verilator_version, found["g++"], compiler_version, found["make"], Path(ccache) if ccache else None)
+    return Toolchain(verilator, verilator_version, found["g++"], compiler_version, found["make"])
 
 
 def find_toolchain() -> Toolchain:

@@ -108,7 +108,7 @@ def test_hardware_generated_from_another_description_is_refused(tmp_path: Path) 
         building.design_of(replace(instruction_set, rtl=rtl), device)
 
 
-def test_an_interrupted_build_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_build_goes_on_and_an_edit_compiles_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once more than half of it was compiled, and again when a killed process left halves of files."""
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path / "cache"))
     rtl = tmp_path / "cache" / "rtl"
@@ -141,6 +141,17 @@ def test_an_interrupted_build_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
     assert whole.items() <= objects.items(), "not compiled again"
     assert executable.read_bytes()[:4] == b"\x7fELF"
     assert not part.exists()
+    assert len(_compiled(executable)) > 15
+    changed = tmp_path / "loopback_top.sv"
+    changed.write_text((FIXTURES / "loopback_top.sv").read_text().replace("low_q <= low_q + 1", "low_q <= low_q + 2"))
+    edited = build(loopback(sources=(changed,)))
+    assert len(_compiled(edited)) <= 2, "one line changed"
+    assert edited.read_bytes() != executable.read_bytes()
+
+
+def _compiled(executable: Path) -> list[str]:
+    lines = (executable.parent / "build.log").read_text().splitlines()
+    return [line.split()[-1] for line in lines if " -c " in line and line.endswith(".cpp")]
 
 
 def _program(folder: Path, name: str, output: str) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 from systemrdl.compiler import RDLCompiler
 from systemrdl.component import Addrmap, Component
 
+from fleet.errors import FleetError
 from fleet.isa.description import DescriptionError
 from fleet.isa.description_nodes import place_of
+from fleet.isa.installed import entry_point, manifest_of
 
 __all__ = ["compile_with_bases"]
 
@@ -62,11 +64,8 @@ def _value(component: Component, prop: str) -> Any:
 
 
 def _file(base: str, place: str) -> Path:
-    from fleet.errors import FleetError
-    from fleet.isa.registry import load_one
-
     try:
-        return load_one(base).description.resolve()
+        return manifest_of(entry_point(base)).description.resolve()
     except FleetError as error:
         raise DescriptionError(f"fleet_extends names '{base}': {error}", where=place) from error
 

@@ -19,9 +19,9 @@ from fleet.isa.checking.finding import class_place
 from fleet.isa.closure import semantics_files
 from fleet.isa.description import load
 from fleet.isa.extending import extended
-from fleet.isa.manifest_check import manifest_place, raised_at, wrong_kinds
+from fleet.isa.installed import GROUP, PluginError, entry_point, manifest_of, point_place, reason_of, set_place
+from fleet.isa.manifest_check import raised_at, wrong_kinds
 from fleet.sdk import Device, Extension, InstructionSet
-from fleet.sdk.version import VERSION, why_not
 
 __all__ = [
     "GROUP",
@@ -34,19 +34,6 @@ __all__ = [
     "instruction_sets",
     "load_one",
 ]
-
-GROUP = "fleet.instruction_sets"
-"""The entry point group; the name is the set's, the object an `InstructionSet`."""
-
-
-class PluginError(FleetError):
-    """An instruction set cannot be used; `where` is its entry point."""
-
-
-_VERSION_1 = frozenset(f"fleet.isa.{name}" for name in ("contract", "devices", "extending", "likeness", "lowering", "parts"))
-"""Modules of the contract's first version."""
-
-_VERSIONS = "docs/instruction-sets.md, Versions, says what changed"
 
 _CACHE: dict[tuple[str, ...], tuple[dict[str, InstructionSet], dict[str, FleetError]]] = {}
 _TOLD: set[str] = set()
@@ -84,9 +71,7 @@ def load_one(name: str) -> InstructionSet:
 
     Raises PluginError when it is not installed or cannot be loaded.
     """
-    for point in entry_points(group=GROUP, name=name):
-        return _load(point)
-    raise PluginError(f"no instruction set '{name}' is installed", where=name)
+    return _load(entry_point(name))
 
 
 def find_device(name: str) -> tuple[InstructionSet, Device]:
@@ -181,7 +166,7 @@ def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:
                 continue
             try:
                 if point.name in good:
-                    raise PluginError("a second plug-in of this name is installed", where=_where(point))
+                    raise PluginError("a second plug-in of this name is installed", where=point_place(point))
                 good[point.name] = _load(point)
             except FleetError as error:
                 bad[point.name] = error
@@ -200,59 +185,25 @@ def _same(point: EntryPoint, loaded: InstructionSet) -> bool:
 
 
 def _load(point: EntryPoint) -> InstructionSet:
-    if point.pattern.match(point.value) is None:
-        raise PluginError("not of the form module:name", where=_where(point), hint="mend it in that package, or uninstall it")
-    try:
-        manifest: object = point.load()
-    except FleetError:
-        raise
-    except BaseException as error:  # a plug-in's import may raise anything; it must not take the others down
-        if not raised_by_code(error):
-            raise
-        if isinstance(error, ModuleNotFoundError) and error.name in _VERSION_1:
-            why = f"it is written for version 1 of the contract ({error.name}), this is fleet.sdk {VERSION}"
-            raise PluginError(f"instruction set '{point.name}': {why}", where=_set_where(point), hint=_VERSIONS) from error
-        what = f"instruction set '{point.name}' cannot be imported ({_reason(error)})"
-        raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
-    if not isinstance(manifest, InstructionSet | Extension):
-        raise PluginError(f"{point.value} is a {type(manifest).__name__}, expected an InstructionSet", where=_set_where(point))
-    if (why := why_not(manifest.sdk)) is not None:
-        raise PluginError(f"instruction set '{point.name}': {why}", where=_set_where(point), hint=_VERSIONS)
-    if manifest.name != point.name:
-        raise PluginError(
-            f"the instruction set calls itself '{manifest.name}', its entry point '{point.name}'", where=_set_where(point)
-        )
+    manifest = manifest_of(point)
     if isinstance(manifest, Extension):
         try:
             manifest = extended(manifest, load_one(manifest.base))
         except FleetError as error:
-            raise error if error.where else PluginError(str(error), where=_set_where(point)) from error
+            raise error if error.where else PluginError(str(error), where=set_place(point)) from error
     wrong = next(wrong_kinds(manifest), None)
     if wrong is not None:
-        raise PluginError(f"instruction set '{point.name}': {wrong}", where=_set_where(point))
+        raise PluginError(f"instruction set '{point.name}': {wrong}", where=set_place(point))
     try:
         check_binding(manifest)
     except FleetError as error:
-        raise error if error.where else PluginError(str(error), where=_set_where(point)) from error
+        raise error if error.where else PluginError(str(error), where=set_place(point)) from error
     except BaseException as error:
         if not raised_by_code(error):
             raise
-        what = f"instruction set '{point.name}': its manifest is not usable ({_reason(error)})"
-        raise PluginError(what, where=raised_at(point, error) or _set_where(point)) from error
+        what = f"instruction set '{point.name}': its manifest is not usable ({reason_of(error)})"
+        raise PluginError(what, where=raised_at(point, error) or set_place(point)) from error
     return manifest
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
-
-
-def _set_where(point: EntryPoint) -> str:
-    return manifest_place(point) or _where(point)
-
-
-def _where(point: EntryPoint) -> str:
-    owner = f" of {point.dist.name}" if point.dist else ""
-    return f"entry point {point.name} = {point.value}{owner}"
 
 
 def _installed(good: Mapping[str, InstructionSet], bad: Mapping[str, FleetError]) -> str:

@@ -36,7 +36,7 @@ def runner() -> Iterator[StreamRunner]:
 def begin(script: Script, at: int, beats: int, tasks: int, mode: int = 1) -> None:
     for register, value in ((ADDRESS, at), (BEATS, beats), (TASKS, tasks)):
         script.write(register, value)
-    script.write(RUN, mode)
+    script.write(RUN, mode, fetch=True)
 
 
 def start(script: Script, call: Call) -> None:
@@ -133,7 +133,7 @@ def test_a_start_while_a_binary_runs_is_refused(runner: StreamRunner, what: str)
     script.write(IRQ_ENABLE, 2)
     begin(script, PLACE, len(data) // 64, 40)
     if what == "a binary":
-        script.write(RUN, 1)
+        script.write(RUN, 1, fetch=True)
     else:
         start(script, CALL)
     script.wait_irq(100_000)

@@ -177,7 +177,7 @@ class HardwarePort:
             raise HostError(f"started while {busy.where} is under way", where=start.where, hint=hint)
         overlaps = bool(self._under_way)
         # The bench times an instruction from its own start register; a task of a binary has none.
-        self._live.write(register.address, value, start=not start.fetched)
+        self._live.write(register.address, value, start=not start.fetched, fetch=start.fetched)
         self._unsent = True
         self._under_way.append(_UnderWay(start))
         if self._beside is not None:

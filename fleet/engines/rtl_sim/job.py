@@ -23,6 +23,11 @@ class Op(IntEnum):
     POLL = 4
 
 
+def write_mask(*, start: bool, fetch: bool) -> int:
+    """Of a WRITE: bit 0 marks that it starts an instruction, bit 1 a binary."""
+    return int(start) | int(fetch) << 1
+
+
 class Script:
     """Builds a register script: what the host does on the register port, in order.
 
@@ -46,8 +51,9 @@ class Script:
         """Writes a register (byte address).
 
         start: this write starts an instruction; the bench times its commit. fetch: it starts a binary, before which no task starts.
+        A script that marks the one marks the other too.
         """
-        self._add(Op.WRITE, address, value, int(start) | int(fetch) << 1)
+        self._add(Op.WRITE, address, value, write_mask(start=start, fetch=fetch))
 
     def wait_irq(self, limit: int = 0) -> None:
         """Waits for the interrupt, at most `limit` cycles (0: only the job's own limits)."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.engines.rtl_sim.job import Job, Op, Status
+from fleet.engines.rtl_sim.job import Job, Op, Status, write_mask
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, encoded, hold_records, read_records
 from fleet.errors import DeviceError, FleetError
@@ -81,9 +81,9 @@ class LiveJob:
         self._thread = threading.Thread(target=self._play, daemon=True)
         self._thread.start()
 
-    def write(self, address: int, value: int, *, start: bool = False) -> None:
-        """Writes a register (byte address); `start`: the bench times the instruction that it starts."""
-        self._add(Op.WRITE, address, value, int(start))
+    def write(self, address: int, value: int, *, start: bool = False, fetch: bool = False) -> None:
+        """Writes a register (byte address); `start`, `fetch`: as `Script.write` has them."""
+        self._add(Op.WRITE, address, value, write_mask(start=start, fetch=fetch))
 
     def poll(self, address: int, mask: int, value: int) -> None:
         """Reads until (register & mask) == value, in the simulation."""

@@ -105,15 +105,29 @@ def _arrays_of(path: Path) -> Path | None:
 
 @contextmanager
 def _locked(folder: Path) -> Generator[None]:
-    """One writer at a time in a folder, which is made."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w", encoding="utf-8")
-    except OSError as error:
-        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(folder), hint=_NO_SPACE) from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    """One writer at a time in a folder, which is made; the lock's file goes with the last of them.
+
+    It is a file, as NFS does not lock a folder. Who waited for one that was taken away meanwhile locks the next.
+    """
+    path = folder / ".lock"
+    while True:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise FleetError(f"cannot be written ({error.strerror or error})", where=str(folder), hint=_NO_SPACE) from error
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                held = os.path.samestat(os.fstat(lock.fileno()), path.stat())
+            except FileNotFoundError:
+                held = False
+            if held:
+                try:
+                    yield
+                finally:
+                    path.unlink(missing_ok=True)
+                return
 
 
 def check_writable(folder: Path) -> None:

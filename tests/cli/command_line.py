@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,18 +47,6 @@ def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, st
     return found
 
 
-def usual_signals() -> None:
-    """For `preexec_fn`: as an interactive shell starts a command, also where the tests run in the background of a script."""
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-
-
-def preexec() -> Callable[[], None] | None:
-    """`usual_signals` where a child would inherit something else."""
-    ignored = any(signal.getsignal(n) is signal.SIG_IGN for n in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM))
-    return usual_signals if ignored else None
-
-
 Fleet = Callable[..., Ran]
 
 
@@ -67,5 +54,5 @@ Refused = Callable[..., Ran]
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder with its bytes, but the lock."""
-    return {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file() and p.name != ".lock"}
+    """Every file of a folder with its bytes."""
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file()}

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import DENSE, ENTRY, Fleet, Ran, environment, preexec
+from child_signals import preexec
+from command_line import DENSE, ENTRY, Fleet, Ran, environment
 
 
 @pytest.fixture

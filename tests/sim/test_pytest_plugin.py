@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from child_signals import preexec
 
 ROOT = Path(__file__).parents[2]
 MODEL = """
@@ -53,8 +54,9 @@ def command(*arguments: str) -> list[str]:
 def started(project: Path, *arguments: str) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        command(*arguments), cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
-    )
+        command(*arguments), cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
+        preexec_fn=preexec(),  # noqa: PLW1509
+    )  # fmt: skip
 
 
 def run(project: Path, *arguments: str) -> subprocess.CompletedProcess:

@@ -208,7 +208,7 @@ def test_the_simulation_dies(tmp_path: Path) -> None:
     program = compiled(INCLUDE + body, tmp_path)
     with opened(tmp_path / "run") as (port, images):
         pid = port._simulation.pid  # pyright: ignore[reportPrivateUsage]
-        timer = threading.Timer(1.0, lambda: os.killpg(pid, signal.SIGKILL))
+        timer = threading.Timer(1.0, lambda: os.kill(pid, signal.SIGKILL))
         timer.start()
         with pytest.raises(SimulationError, match=r"the simulation crashed \(SIGKILL\)"):
             HostServer(port, images).run([str(program)], timeout=60)
@@ -225,5 +225,5 @@ def test_time_is_limited_while_the_simulation_waits(tmp_path: Path) -> None:
             HostServer(port, images).run([str(program)], timeout=1)
     before = time.monotonic()
     with pytest.raises(ProcessLookupError):
-        os.killpg(pid, 0)
+        os.kill(pid, 0)
     assert time.monotonic() - before < 5

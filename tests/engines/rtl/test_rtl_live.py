@@ -107,7 +107,7 @@ def test_abandoned(executable: Path, memory: MappedMemory, tmp_path: Path) -> No
         live.abandon()
         assert time.monotonic() - before < 5
         with pytest.raises(ProcessLookupError):
-            os.killpg(simulation.pid, 0)
+            os.kill(simulation.pid, 0)
 
 
 def test_the_writer_goes(simulation: Simulation, place: Workplace, tmp_path: Path) -> None:

@@ -75,6 +75,36 @@ def add(set_name: str, name: str, operation: str | None, like: str) -> int:
     return 0
 
 
+@command.command(name="generate", epilog="\b\nExamples:\n  fleet isa generate mine\n  fleet isa generate mine/mine.rdl --check")
+@click.argument("source", metavar="SET|FILE.rdl")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Default: operands.py beside FILE.rdl.",
+)
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 where the file is not current.")
+def generate(source: str, output: Path | None, only_check: bool) -> int:
+    """Write the operands of every instruction as typed Python classes with `encode` and `decode`, out of the description.
+
+    Give the description itself while the set refuses to load.
+    """
+    from fleet.cli.isa_target import find_set
+    from fleet.cosim.files import write_atomically
+    from fleet.isa.description import load
+    from fleet.isa.operands import FILE, check_operands, operands_module
+
+    description = load(source if source.endswith(".rdl") else find_set(source)[0].description)
+    path = output or description.path.with_name(FILE)
+    if only_check:
+        check_operands(description, path)
+        click.echo(f"{path}: current")
+    else:
+        write_atomically(path, operands_module(description).encode())
+        click.echo(f"wrote {path}")
+    return 0
+
+
 @command.command(name="check", epilog="\b\nExamples:\n  fleet isa check mine\n  fleet isa check mine --draws 200 --no-rtl")
 @click.argument("name", metavar="SET|DEVICE")
 @click.option("--device", help="Device to draw for; default: the set's smallest.")

@@ -86,7 +86,9 @@ class Field:
     Attributes:
         kind: one of `KINDS`; space: memory space of an address, else None.
         align: the value is a multiple of it; allowed: the values that may be written, None for all that fit.
-        encode: named values; title and desc: for people.
+        encode: named values; enumeration: what the description calls them together, "" without; title and desc: for people.
+        signed: two's complement. scale: what 1 stands for. operand: the operand that the field is, or is a part of, where that is
+            not its own name; operand_low: the operand's bit that is the field's lowest.
         software: "rw", "r" or "w"; hardware the same or "na"; where: file:line.
     """
 
@@ -104,6 +106,11 @@ class Field:
     title: str
     desc: str
     where: str
+    enumeration: str = ""
+    signed: bool = False
+    scale: int = 1
+    operand: str = ""
+    operand_low: int = 0
 
     @property
     def width(self) -> int:
@@ -313,6 +320,8 @@ def parameter_values(description: Description, given: Mapping[str, int] | None =
 def _canonical_fields(r: Register) -> Iterator[str]:
     for f in r.fields:
         named = ",".join(f"{e.name}={e.value}" for e in f.encode)
+        if f.signed or f.scale > 1 or f.operand:
+            named += f" signed={f.signed} scale={f.scale} operand={f.operand}[{f.operand_low}]"
         yield (
             f"  field {f.name} [{f.high}:{f.low}] kind={f.kind} space={f.space} align={f.align} "
             f"allowed={f.allowed} reset={f.reset} sw={f.software} hw={f.hardware} encode={named}"

@@ -121,6 +121,14 @@ def _field(node: FieldNode) -> Field:
     reset: Any = node.get_property("reset")
     encode: Any = node.get_property("encode")
     members = [] if encode is None else list(encode.members.values())
+    operand: str = node.get_property("fleet_operand") or ""
+    if operand:
+        check_name(node, operand)
+    scale = integer_of(node, "fleet_scale")
+    if scale is not None and not 0 < scale < 1 << 32:
+        raise error_at(node, f"fleet_scale is {scale}, expected 1 or more")
+    if not operand and node.get_property("fleet_operand_low") is not None:
+        raise error_at(node, "fleet_operand_low needs fleet_operand")
     return Field(
         name=node.inst_name,
         low=node.low,
@@ -136,4 +144,9 @@ def _field(node: FieldNode) -> Field:
         title=text_of(node, "name") or node.inst_name,
         desc=text_of(node, "desc"),
         where=where_of(node),
+        enumeration="" if encode is None else str(encode.type_name),
+        signed=bool(node.get_property("is_signed")),
+        scale=scale or 1,
+        operand=operand,
+        operand_low=integer_of(node, "fleet_operand_low") or 0,
     )

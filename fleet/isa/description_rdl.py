@@ -95,7 +95,7 @@ def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNod
     from peakrdl_regblock.udps import ALL_UDPS
 
     for definition in ALL_UDPS:
-        compiler.register_udp(definition)
+        compiler.register_udp(definition, soft=False)  # usable without a declaration
     maps: dict[str, AddrmapNode] = {}
     try:
         compiler.compile_file(str(UDP_FILE))

@@ -21,6 +21,7 @@ from fleet.isa.description import load
 from fleet.isa.extending import extended
 from fleet.isa.installed import GROUP, PluginError, entry_point, manifest_of, point_place, reason_of, set_place
 from fleet.isa.manifest_check import raised_at, wrong_kinds
+from fleet.isa.operands import differs
 from fleet.sdk import Device, Extension, InstructionSet
 
 __all__ = [
@@ -132,6 +133,9 @@ def check_binding(instruction_set: InstructionSet) -> None:
         if cls.name != name:
             what = f"{owner}: class {cls.__name__} calls itself '{cls.name}', the manifest '{name}'"
             raise PluginError(what, where=class_place(cls))
+        if cls.operands is not None and (other := differs(description, name, cls.operands)):
+            what = f"{owner}: {s.description.name} and the operands of {cls.__name__} disagree: {other}"
+            raise PluginError(what, where=class_place(cls.operands), hint=f"run `fleet isa generate {s.description}`")
     for name, device in s.devices.items():
         if device.name != name or device.instruction_set != s.name:
             what = f"{owner}: device '{name}' is '{device.name}' of set '{device.instruction_set}'"

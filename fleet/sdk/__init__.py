@@ -14,12 +14,14 @@ from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Layout
 from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
+from fleet.sdk.operands import Bits, Operand, Operands
 from fleet.sdk.parts import instructions_in, patterns_in
 from fleet.sdk.version import VERSION
 
 __all__ = [
     "DATA_KINDS",
     "VERSION",
+    "Bits",
     "Call",
     "CoverageHints",
     "Device",
@@ -35,6 +37,8 @@ __all__ = [
     "Loader",
     "Memory",
     "ModelError",
+    "Operand",
+    "Operands",
     "Place",
     "Range",
     "RtlFiles",

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.sdk.device import Device
+from fleet.sdk.operands import Operands
 
 __all__ = ["Call", "Instruction", "Memory", "Range", "Write"]
 
@@ -74,6 +75,8 @@ class Instruction(ABC):
     """
 
     name: ClassVar[str]
+    operands: ClassVar[type[Operands] | None] = None
+    """The generated class of its operands; the set refuses to load where it is not what the description says."""
     executes_in: ClassVar[str] = ""
     """The hardware's unit, for timelines, where it is not the unit whose registers it is started by."""
 

@@ -20,7 +20,7 @@ from fleet.engines.rtl_sim.job import Status
 from fleet.engines.trace import CYCLE_CLASSES
 from fleet.sdk import Call
 from fleet.sets.hbm0923.operands import PIXEL_BYTES
-from fleet.sets.vgemm.words import MemoryType, Transfer
+from fleet.sets.vgemm.operands import LoadOperands, MemoryType
 
 LATER = 99
 SLOW = Setting(f"fixed:{LATER + 1}")  # ideal memory answers after one cycle
@@ -46,7 +46,7 @@ def can_wait_for(instruction_set: str, call: Call) -> Mapping[str, bool]:
         return {"compute": True, "weight_wait": reads_weights, "activation_wait": call.instruction != "wt2hbm", "write_back": True}
     if instruction_set != "vgemm":
         return dict.fromkeys(("compute", "weight_wait", "activation_wait", "write_back"), True)
-    weights = call.instruction == "load" and Transfer.of("load", call.fields).memory_type == MemoryType.WGT
+    weights = call.instruction == "load" and LoadOperands.decode(call.fields).memory_type == MemoryType.WGT
     return {
         "compute": call.instruction in {"gemm", "alu"},
         "weight_wait": weights,

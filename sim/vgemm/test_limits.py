@@ -11,7 +11,7 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
-from fleet.sets.vgemm.words import AluOp, Loops, MemoryType, Transfer, finish_fields
+from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, LoadOperands, MemoryType
 
 NAME = "vgemm_small"
 SET, DEVICE = find_device(NAME)
@@ -19,19 +19,20 @@ DEPTHS = {MemoryType.UOP: "UopDepth", MemoryType.WGT: "WgtDepth", MemoryType.INP
 OUT_OF_RANGE = 4
 
 
-def load(kind: MemoryType, base: int, address: int = 0, columns: int = 2, **pads: tuple[int, int]) -> Call:
-    return Call("load", Transfer(kind, base, address, 1, columns, columns, **pads).fields("load"))
+def load(kind: MemoryType, base: int, address: int = 0, columns: int = 2, **pads: int) -> Call:
+    sizes = {"y_size": 1, "x_size": columns, "x_stride": columns, **pads}
+    return Call("load", LoadOperands(memory_type=kind, sram_base=base, address=address, **sizes).encode())
 
 
 def test_a_tile_may_end_at_the_end_and_no_element_further() -> None:
-    calls, causes = [Call("finish", finish_fields())], [0]
+    calls, causes = [Call("finish", FinishOperands().encode())], [0]
     for kind, depth in DEPTHS.items():
         end = DEVICE.parameters[depth]
         for call, cause in (
             (load(kind, end - 2), 0),
             (load(kind, end - 1), OUT_OF_RANGE),
-            (load(kind, end - 4, x_pad=(1, 1)), 0),
-            (load(kind, end - 3, x_pad=(1, 1)), OUT_OF_RANGE),
+            (load(kind, end - 4, x_pad_before=1, x_pad_after=1), 0),
+            (load(kind, end - 3, x_pad_before=1, x_pad_after=1), OUT_OF_RANGE),
         ):
             calls.append(call)
             causes.append(cause)
@@ -48,12 +49,12 @@ def test_shifts_at_the_width(distance: int) -> None:
     base = make_case(f"{NAME}/finish/directed/0")
     uop = np.zeros(4, np.uint8)
     blocks = (replace(base.blocks[0], offset=0, data=data), replace(base.blocks[0], offset=64, data=uop))
-    shift = Loops((0, 1), op=AluOp.SHR, use_imm=True, imm=distance)
+    shift = AluOperands(uop_begin=0, uop_end=1, iter_out=1, iter_in=1, op=AluOp.SHR, use_imm=True, imm=distance)
     calls = (
-        Call("finish", finish_fields()),
+        Call("finish", FinishOperands().encode()),
         load(MemoryType.ACC, 0, 0, 1),
         load(MemoryType.UOP, 0, 64, 1),
-        Call("alu", shift.fields("alu")),
+        Call("alu", shift.encode()),
     )
     with StreamRunner(NAME) as runner:
         (outcome,) = runner.run(replace(base, name=f"shift by {distance}", calls=calls, blocks=blocks, causes=None))

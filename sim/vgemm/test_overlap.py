@@ -14,8 +14,9 @@ from fleet.cosim.streams.suite import make_case
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Device
 from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
 from fleet.sets.vgemm.schedule import synchronised
-from fleet.sets.vgemm.words import AluOp, Flags, Loops, MemoryType, Transfer
+from fleet.sets.vgemm.shapes import OPERANDS
 
 DEVICE = "vgemm_small"
 AUX = Setting("ideal", "aux")
@@ -62,8 +63,7 @@ def without(call: Call, flag: str) -> Call:
     name = call.instruction
     if name == "finish":
         return call
-    body = (Transfer if name in {"load", "store"} else Loops).of(name, call.fields)
-    return replace(call, fields=replace(body, flags=replace(body.flags, **{flag: False})).fields(name))
+    return replace(call, fields=replace(OPERANDS[name].decode(call.fields), **{flag: False}).encode())
 
 
 def shared(device: Device, tiles: int) -> StreamCase:
@@ -98,8 +98,8 @@ def test_a_missing_token_is_found(runner: StreamRunner, module: str, flag: str) 
 def test_a_pop_that_nobody_pushed_for_waits_for_nothing(runner: StreamRunner) -> None:
     case = make_case(f"{DEVICE}/load/directed/6")
     name = case.calls[-1].instruction
-    body = replace(Transfer.of(name, case.calls[-1].fields), flags=Flags(pop_next=True, push_next=True))
+    body = replace(LoadOperands.decode(case.calls[-1].fields), pop_next=True, push_next=True)
     assert body.memory_type == MemoryType.INP
-    calls = (*case.calls[:-1], *[Call(name, body.fields(name))] * 70)  # more tokens than the queue holds
+    calls = (*case.calls[:-1], *[Call(name, body.encode())] * 70)  # more tokens than the queue holds
     for outcome in runner.run(replace(case, calls=calls, causes=None), [Setting("ideal"), AUX]):
         assert outcome.passed, outcome.reasons

@@ -14,7 +14,7 @@ from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.codec import encode_binary
 from fleet.sdk import Call
-from fleet.sets.vgemm.words import MemoryType, Transfer, finish_fields
+from fleet.sets.vgemm.operands import FinishOperands, LoadOperands, MemoryType
 
 # Typed in from the description: byte addresses, opcodes, causes.
 CMD_W0, CMD_START, CMD_STATUS = 0x10, 0x20, 0x24
@@ -24,7 +24,7 @@ LOAD, FINISH, BINARY = 1, 5, 0x10
 ILLEGAL, SIZE, UNALIGNED, RANGE, BUSY, BAD_BINARY = 1, 2, 3, 4, 5, 7
 PLACE = 0x1_0000
 
-CALL = Call("load", Transfer(MemoryType.INP, 3, 0, 2, 5, 7).fields("load"))
+CALL = Call("load", LoadOperands(memory_type=MemoryType.INP, sram_base=3, address=0, y_size=2, x_size=5, x_stride=7).encode())
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_an_illegal_task_ends_the_run(runner: StreamRunner, bad: int) -> None:
 
 
 def test_one_interrupt_at_the_end_of_a_run(runner: StreamRunner) -> None:
-    calls = [Call("finish", finish_fields()), *[CALL] * 33, Call("finish", finish_fields())]
+    calls = [Call("finish", FinishOperands().encode()), *[CALL] * 33, Call("finish", FinishOperands().encode())]
     data = encode_binary(runner.set, calls)
     script = Script()
     script.write(IRQ_ENABLE, 3)
@@ -151,7 +151,7 @@ def test_starts_that_are_not_waited_for_commit_in_order(runner: StreamRunner, la
     """The registers feed the same queues as a binary; behind a FINISH that waits, a start is refused."""
     script = Script()
     script.write(IRQ_ENABLE, 3)
-    calls = [CALL, CALL, Call("finish", finish_fields()), *([CALL] if late else [])]
+    calls = [CALL, CALL, Call("finish", FinishOperands().encode()), *([CALL] if late else [])]
     for call in calls:
         start(script, call)
     script.poll(CMD_STATUS, 1, 1)

@@ -97,7 +97,7 @@ def test_nothing_of_the_package_that_is_loaded_with_the_semantics_is_missing(nam
 
 def test_a_new_import_enters_by_itself(copied: Path) -> None:
     copy, device = moved("vgemm", copied), find_device("vgemm_small")[1]
-    words, memory = copied / "fleet/sets/vgemm/words.py", copied / "fleet/isa/memory.py"
+    words, memory = copied / "fleet/sets/vgemm/operands.py", copied / "fleet/isa/memory.py"
     text, other = words.read_text(), memory.read_text()
     words.write_text(text + "\n\ndef late() -> object:\n    from fleet.isa import memory\n\n    return memory\n")
     assert "fleet.isa.memory" in {m.name for m in semantics_files(copy)}

@@ -9,6 +9,7 @@ from fleet.errors import ComparisonFailure
 from fleet.isa import export
 from fleet.isa.checking.finding import Finding
 from fleet.isa.description import load
+from fleet.isa.operands import FILE, check_operands
 from fleet.sdk import InstructionSet
 
 __all__ = ["check_generated", "generated_folder"]
@@ -23,7 +24,12 @@ def generated_folder(instruction_set: InstructionSet) -> Path | None:
 
 
 def check_generated(instruction_set: InstructionSet) -> Iterator[Finding]:
-    """The first generated file that is missing or not current."""
+    """The first generated file that is missing or not current, of the operands and of the hardware."""
+    if (operands := instruction_set.description.with_name(FILE)).exists():
+        try:
+            check_operands(load(instruction_set.description), operands)
+        except ComparisonFailure as error:
+            yield Finding(error.where or str(operands), f"{error.what}; {error.hint}" if error.hint else error.what)
     folder = generated_folder(instruction_set)
     if folder is None:
         if instruction_set.rtl is not None:

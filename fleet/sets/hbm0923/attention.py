@@ -229,7 +229,7 @@ class AttentionInstruction(UnitInstruction):
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
         """(useful, issued); issued counts whole beats of 32 lanes and whole rounds of the ports."""
-        o, ports = cls.operands(device, fields), device.parameters["HbmPorts"]
+        o, ports = cls.decoded(device, fields), device.parameters["HbmPorts"]
         rows = o.heads * o.tokens
         padded = ceil_div(o.inputs, PIXEL_LANES) * PIXEL_LANES * ceil_div(o.outputs, ports) * ports
         return rows * o.inputs * o.outputs, rows * padded

@@ -66,7 +66,7 @@ class UnitInstruction(Instruction):
         """What is wrong with ranges; asked only when nothing else is."""
 
     @classmethod
-    def operands(cls, device: Device, fields: Mapping[str, int]) -> Any:
+    def decoded(cls, device: Device, fields: Mapping[str, int]) -> Any:
         """`decode`; DeviceError where a register is missing."""
         try:
             return cls.decode(device, fields)
@@ -77,12 +77,12 @@ class UnitInstruction(Instruction):
     def refusals(cls, device: Device, fields: Mapping[str, int]) -> list[Refusal]:
         """Every violated constraint; those of ranges only when there is no other."""
         found = given(fields, cls.fields) or list(cls.sizes(device, fields))
-        return found or list(cls.places(device, cls.operands(device, fields)))
+        return found or list(cls.places(device, cls.decoded(device, fields)))
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """See docs/arithmetic.md. The fields must be legal."""
-        return cls.compute(device, cls.operands(device, fields), memory)
+        return cls.compute(device, cls.decoded(device, fields), memory)
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
@@ -97,23 +97,23 @@ class UnitInstruction(Instruction):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Every range read."""
-        return cls.operands(device, fields).reads(device)
+        return cls.decoded(device, fields).reads(device)
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Every range written."""
-        return cls.operands(device, fields).writes(device)
+        return cls.decoded(device, fields).writes(device)
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """See `fleet.sets.hbm0923.unit_timing` and `cache_timing`."""
-        return cls.operands(device, fields).cycles(device)
+        return cls.decoded(device, fields).cycles(device)
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
         """With "timed" the mean over phases of the refresh."""
         if memory == "timed":
-            return cls.operands(device, fields).cycles(device, "timed")
+            return cls.decoded(device, fields).cycles(device, "timed")
         return super().expected_cycles(device, fields, memory)
 
 

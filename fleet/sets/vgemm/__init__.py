@@ -32,7 +32,7 @@ INSTRUCTION_SET = InstructionSet(
     layout=VgemmLayout(),
     devices=_DEVICES,
     rtl=rtl_files(),
-    sources=tuple(_HERE / f"{name}.py" for name in ("words", "pads", "legality", "transfers", "loops", "layout")),
+    sources=tuple(_HERE / f"{name}.py" for name in ("operands", "shapes", "pads", "legality", "transfers", "loops", "layout")),
     passes=("expand-functions{only=clip}", "fold-weight-views", "turn-products", "integer-products"),
     error_model=error_model,
     issue=IssueRules(joined, ahead, unordered),

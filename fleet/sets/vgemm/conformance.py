@@ -13,9 +13,9 @@ import numpy as np
 
 from fleet.sdk import Call, Device, DeviceError, Draw, Place, Source, Write
 from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.operands import AluOp, MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
 from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
-from fleet.sets.vgemm.words import AluOp, MemoryType
 
 __all__ = ["SOURCES", "ahead", "joined"]
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from fleet.sdk import Call, CoverageHints, Device, Limit, Place, Write
 from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
 from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
-from fleet.sets.vgemm.words import MemoryType
 
 __all__ = ["COVERAGE"]
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.sdk import Device, DeviceError
+from fleet.sets.vgemm.operands import AluOp, AluOperands, GemmOperands, LoadOperands, MemoryType, StoreOperands
 from fleet.sets.vgemm.pads import element_bytes, pad
 from fleet.sets.vgemm.schedule import FINISH, Span, Step
-from fleet.sets.vgemm.words import AluOp, Loops, MemoryType, Transfer
+from fleet.sets.vgemm.shapes import Transfer, columns, rows
 
 __all__ = ["SPACES", "Uop", "Uops", "alu", "finish", "gemm", "load", "store", "uop_bytes"]
 
@@ -62,12 +63,12 @@ class Uops:
 
 
 def _ddr(device: Device, t: Transfer) -> Span:
-    size = element_bytes(device, MemoryType(t.memory_type))
+    size = element_bytes(device, t.memory_type)
     return Span("ddr", t.address, t.address + ((t.y_size - 1) * t.x_stride + t.x_size) * size)
 
 
 def _sram(t: Transfer) -> Span:
-    return Span(SPACES[MemoryType(t.memory_type)], t.sram_base, t.sram_base + t.rows * t.columns)
+    return Span(SPACES[t.memory_type], t.sram_base, t.sram_base + rows(t) * columns(t))
 
 
 def load(
@@ -75,13 +76,16 @@ def load(
     y_pad: tuple[int, int] = (0, 0), x_pad: tuple[int, int] = (0, 0),
 ) -> Step:  # fmt: skip
     """LOAD of [y, x] elements; stride 0: rows touch."""
-    t = Transfer(kind, sram, address, y, x, stride or x, y_pad, x_pad)
+    t = LoadOperands(
+        memory_type=kind, sram_base=sram, address=address, y_size=y, x_size=x, x_stride=stride or x,
+        y_pad_before=y_pad[0], y_pad_after=y_pad[1], x_pad_before=x_pad[0], x_pad_after=x_pad[1],
+    )  # fmt: skip
     return Step("load", t, reads=(_ddr(device, t),), writes=(_sram(t),))
 
 
 def store(device: Device, kind: MemoryType, sram: int, address: int, y: int, x: int, stride: int = 0) -> Step:
     """STORE of [y, x] elements; stride 0: rows touch."""
-    t = Transfer(kind, sram, address, y, x, stride or x)
+    t = StoreOperands(memory_type=kind, sram_base=sram, address=address, y_size=y, x_size=x, x_stride=stride or x)
     return Step("store", t, reads=(_sram(t),), writes=(_ddr(device, t),))
 
 
@@ -97,7 +101,10 @@ def gemm(
 ) -> Step:  # fmt: skip
     """GEMM with the listed micro-operations."""
     place = uops.place(listed)
-    body = Loops(place, extents, acc, inp, wgt, reset)
+    body = GemmOperands(
+        uop_begin=place[0], uop_end=place[1], iter_out=extents[0], iter_in=extents[1], acc_out=acc[0], acc_in=acc[1],
+        inp_out=inp[0], inp_in=inp[1], wgt_out=wgt[0], wgt_in=wgt[1], reset=reset,
+    )  # fmt: skip
     spans = [
         _hull(SPACES[kind], [u[i] for u in listed], factor, extents, pad(device, kind).depth)
         for i, (kind, factor) in enumerate(((MemoryType.ACC, acc), (MemoryType.INP, inp), (MemoryType.WGT, wgt)))
@@ -114,7 +121,10 @@ def alu(
     if imm is not None and not -(1 << 15) <= imm < 1 << 15:
         raise DeviceError(f"{imm} is no immediate of 16 bits", where=f"{device.name}, alu {op.name}")
     place = uops.place(listed)
-    body = Loops(place, extents, dst, src, op=op, use_imm=imm is not None, imm=imm or 0)
+    body = AluOperands(
+        uop_begin=place[0], uop_end=place[1], iter_out=extents[0], iter_in=extents[1], dst_out=dst[0], dst_in=dst[1],
+        src_out=src[0], src_in=src[1], op=op, use_imm=imm is not None, imm=imm or 0,
+    )  # fmt: skip
     depth = pad(device, MemoryType.ACC).depth
     written = _hull("acc", [u[0] for u in listed], dst, extents, depth)
     second = () if imm is not None else (_hull("acc", [u[1] for u in listed], src, extents, depth),)

@@ -8,9 +8,10 @@ import numpy as np
 
 from fleet.sdk import Device, Instruction, Memory, Range, Write
 from fleet.sets.vgemm.legality import refusal
+from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, GemmOperands, MemoryType
 from fleet.sets.vgemm.pads import pad, read_elements
+from fleet.sets.vgemm.shapes import Loops, factors, iterations
 from fleet.sets.vgemm.timing import FINISH_CYCLES, loop_cycles
-from fleet.sets.vgemm.words import AluOp, Loops, MemoryType
 
 __all__ = ["Alu", "Finish", "Gemm", "alu"]
 
@@ -20,14 +21,15 @@ _CHUNK = 1 << 14
 
 def _indices(device: Device, loops: Loops, memory: Memory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(acc, second, wgt) of every micro-operation in the order of execution, int64 [iterations]; fields are 11, 11 and 10 bits."""
-    uops = read_elements(device, memory, MemoryType.UOP, "<u4")[loops.uops[0] : loops.uops[1], 0].astype(np.int64)
-    outer, inner = np.arange(loops.extents[0])[:, None, None], np.arange(loops.extents[1])[None, :, None]
+    uops = read_elements(device, memory, MemoryType.UOP, "<u4")[loops.uop_begin : loops.uop_end, 0].astype(np.int64)
+    outer, inner = np.arange(loops.iter_out)[:, None, None], np.arange(loops.iter_in)[None, :, None]
 
     def index(low: int, width: int, factor: tuple[int, int]) -> np.ndarray:
         first = uops >> low & (1 << width) - 1
         return ((first + outer * factor[0] + inner * factor[1]) & (1 << width) - 1).reshape(-1)
 
-    return index(0, 11, loops.acc), index(11, 11, loops.second), index(22, 10, loops.wgt)
+    acc, second, wgt = factors(loops)
+    return index(0, 11, acc), index(11, 11, second), index(22, 10, wgt)
 
 
 def _written(device: Device, acc: np.ndarray, touched: np.ndarray) -> list[Write]:
@@ -48,7 +50,7 @@ def _acc_range(device: Device) -> Range:
 
 def _uop_range(device: Device, loops: Loops) -> Range:
     p = pad(device, MemoryType.UOP)
-    return Range("onchip", p.base + p.element * loops.uops[0], p.element * max(loops.uops[1] - loops.uops[0], 0))
+    return Range("onchip", p.base + p.element * loops.uop_begin, p.element * max(loops.uop_end - loops.uop_begin, 0))
 
 
 class _Inside(Instruction):
@@ -64,12 +66,13 @@ class Gemm(_Inside):
     """acc[a][o] += sum over i of inp[s][i] * wgt[w][o][i], modulo 2^32; with `reset` acc[a] = 0."""
 
     name = "gemm"
+    operands = GemmOperands
     executes_in = "compute"
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """The last value of every accumulator that is written."""
-        loops, p = Loops.of("gemm", fields), device.parameters
+        loops, p = GemmOperands.decode(fields), device.parameters
         a, s, w = _indices(device, loops, memory)
         a, s, w = a % p["AccDepth"], s % p["InpDepth"], w % p["WgtDepth"]
         acc = read_elements(device, memory, MemoryType.ACC, "<i4").copy()
@@ -98,7 +101,7 @@ class Gemm(_Inside):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Micro-operations, which say what else is read: all of the other scratchpads."""
-        loops = Loops.of("gemm", fields)
+        loops = GemmOperands.decode(fields)
         found = [_uop_range(device, loops)]
         for kind in () if loops.reset else (MemoryType.INP, MemoryType.WGT, MemoryType.ACC):
             p = pad(device, kind)
@@ -113,13 +116,13 @@ class Gemm(_Inside):
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """A micro-operation a cycle."""
-        return loop_cycles(Loops.of("gemm", fields))
+        return loop_cycles(GemmOperands.decode(fields))
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
         """Every micro-operation is a block by a block; what of it is padding only the compiler knows."""
-        loops = Loops.of("gemm", fields)
-        count = 0 if loops.reset else loops.iterations * device.parameters["Block"] ** 2
+        loops = GemmOperands.decode(fields)
+        count = 0 if loops.reset else iterations(loops) * device.parameters["Block"] ** 2
         return count, count
 
 
@@ -144,12 +147,13 @@ class Alu(_Inside):
     """acc[a] = op(acc[a], acc[s] or the immediate), one micro-operation after the other."""
 
     name = "alu"
+    operands = AluOperands
     executes_in = "compute"
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """The last value of every accumulator that is written."""
-        loops, depth = Loops.of("alu", fields), device.parameters["AccDepth"]
+        loops, depth = AluOperands.decode(fields), device.parameters["AccDepth"]
         a, s, _ = _indices(device, loops, memory)
         a, s = a % depth, s % depth
         acc = read_elements(device, memory, MemoryType.ACC, "<i4").copy()
@@ -177,7 +181,7 @@ class Alu(_Inside):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Micro-operations and accumulators."""
-        return [_uop_range(device, Loops.of("alu", fields)), _acc_range(device)]
+        return [_uop_range(device, AluOperands.decode(fields)), _acc_range(device)]
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
@@ -187,13 +191,14 @@ class Alu(_Inside):
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """A micro-operation a cycle."""
-        return loop_cycles(Loops.of("alu", fields))
+        return loop_cycles(AluOperands.decode(fields))
 
 
 class Finish(_Inside):
     """Nothing but order: what comes before it has committed, what comes after it has not begun."""
 
     name = "finish"
+    operands = FinishOperands
     executes_in = "compute"
 
     @classmethod

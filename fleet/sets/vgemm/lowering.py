@@ -19,10 +19,10 @@ from fleet.sets.vgemm.error_model import calibrated_bits
 from fleet.sets.vgemm.layout import FRACTION, GROUP, channels
 from fleet.sets.vgemm.matching import Chain, find_chain
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, fixed, narrow_channels, narrow_weight, weight_limit
+from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
 from fleet.sets.vgemm.tiles import Epilogue, dense, quantise
 from fleet.sets.vgemm.windows import Image, convolution, unfit
-from fleet.sets.vgemm.words import MemoryType
 
 __all__ = ["PATTERNS", "FlattenPattern", "ProductPattern"]
 

@@ -17,7 +17,7 @@ from fleet.sdk.ir import Program, integers, is_tensor, numpy_dtype, shape_of
 from fleet.sdk.ir import composite as c
 from fleet.sdk.ir import dialect as d
 from fleet.sets.vgemm.layout import FRACTION
-from fleet.sets.vgemm.words import AluOp
+from fleet.sets.vgemm.operands import AluOp
 
 _ALU: Mapping[type[Operation], AluOp] = {
     d.MaximumOp: AluOp.MAX,

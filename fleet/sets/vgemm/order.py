@@ -12,8 +12,8 @@ from fleet.sdk import Call, Device, Instruction, Range
 from fleet.sets.vgemm.legality import module_of
 from fleet.sets.vgemm.loops import Alu, Finish, Gemm
 from fleet.sets.vgemm.schedule import MAX_TOKENS, QUEUES
+from fleet.sets.vgemm.shapes import OPERANDS
 from fleet.sets.vgemm.transfers import Load, Store
-from fleet.sets.vgemm.words import Flags
 
 __all__ = ["unordered"]
 
@@ -42,7 +42,8 @@ def _before(device: Device, calls: Sequence[Call]) -> list[int]:
         if _CLASSES[call.instruction].refusal(device, call.fields):
             known.append(barrier)
             continue
-        module = module_of(call.instruction, call.fields)
+        operands = OPERANDS[call.instruction].decode(call.fields)
+        module = module_of(operands)
         if not module:
             barrier = (1 << i + 1) - 1
             known.append(barrier)
@@ -51,12 +52,11 @@ def _before(device: Device, calls: Sequence[Call]) -> list[int]:
         through = (1 << i) - 1 if module == "store" else barrier
         if module in last:
             through |= known[last[module]] | 1 << last[module]
-        flags = Flags.of(call.fields[f"{call.instruction}_w0"])
         for (giver, taker), (push, pop) in QUEUES.items():
-            if taker == module and getattr(flags, pop) and tokens[giver, taker]:
+            if taker == module and getattr(operands, pop) and tokens[giver, taker]:
                 from_ = tokens[giver, taker].pop(0)
                 through |= known[from_] | 1 << from_
-            if giver == module and getattr(flags, push) and len(tokens[giver, taker]) < MAX_TOKENS:
+            if giver == module and getattr(operands, push) and len(tokens[giver, taker]) < MAX_TOKENS:
                 tokens[giver, taker].append(i)
         known.append(through)
         last[module] = i

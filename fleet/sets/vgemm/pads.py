@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from fleet.sdk import Device, DeviceError, Memory, place
-from fleet.sets.vgemm.words import MemoryType
+from fleet.sets.vgemm.operands import MemoryType
 
 __all__ = ["BEAT", "Pad", "check_device", "element_bytes", "pad", "read_elements"]
 

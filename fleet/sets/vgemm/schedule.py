@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from fleet.sdk import Call, DeviceError
 from fleet.sets.vgemm.legality import module_of
-from fleet.sets.vgemm.words import Flags, Loops, Transfer, finish_fields
+from fleet.sets.vgemm.operands import FinishOperands
+from fleet.sets.vgemm.shapes import Loops, Transfer
 
 __all__ = ["FINISH", "MAX_TOKENS", "QUEUES", "Span", "Step", "synchronised"]
 
@@ -69,7 +70,7 @@ class _Placed:
     step: Step
     module: str
     knew: dict[str, int]
-    flags: Flags
+    flags: set[str]
 
 
 class _Schedule:
@@ -86,19 +87,19 @@ class _Schedule:
     def add(self, step: Step) -> None:
         """Places a step behind all others."""
         if step.body is None:
-            self.placed.append(_Placed(step, "", {}, Flags()))
+            self.placed.append(_Placed(step, "", {}, set()))
             self._restart()
             return
-        module = module_of(step.name, step.body.fields(step.name))
+        module = module_of(step.body)
         waits = self._waits(step, module)
         if waits is None:
             self.add(FINISH)
             waits = {}
-        flags = Flags()
+        flags = set[str]()
         for other, giver in waits.items():
             push, pop = QUEUES[other, module]
-            self.placed[giver].flags = replace(self.placed[giver].flags, **{push: True})
-            flags = replace(flags, **{pop: True})
+            self.placed[giver].flags.add(push)
+            flags.add(pop)
             self.knows[module] = _later(self.knows[module], {**self.placed[giver].knew, other: giver})
         self.placed.append(_Placed(step, module, dict(self.knows[module]), flags))
         self.of[module].append(len(self.placed) - 1)
@@ -143,11 +144,11 @@ def synchronised(steps: Sequence[Step], ops: tuple[str, ...] = ()) -> list[Call]
     for p in schedule.placed:
         if p.step.body is None:
             tokens = dict.fromkeys(QUEUES, 0)
-            calls.append(Call("finish", finish_fields(), ops))
+            calls.append(Call("finish", FinishOperands().encode(), ops))
             continue
         for (giver, taker), (push, pop) in QUEUES.items():
-            tokens[giver, taker] += (giver == p.module and getattr(p.flags, push)) - (taker == p.module and getattr(p.flags, pop))
+            tokens[giver, taker] += (giver == p.module and push in p.flags) - (taker == p.module and pop in p.flags)
         if max(tokens.values()) > MAX_TOKENS:
             raise DeviceError(f"more than {MAX_TOKENS} tokens of a queue are under way", where=p.step.name)
-        calls.append(Call(p.step.name, replace(p.step.body, flags=p.flags).fields(p.step.name), ops))
+        calls.append(Call(p.step.name, replace(p.step.body, **dict.fromkeys(p.flags, True)).encode(), ops))
     return calls

@@ -11,8 +11,8 @@ from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.emit import Uops
 from fleet.sets.vgemm.layout import FRACTION
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW
+from fleet.sets.vgemm.operands import AluOp, MemoryType
 from fleet.sets.vgemm.schedule import Step
-from fleet.sets.vgemm.words import AluOp, MemoryType
 
 __all__ = ["Epilogue", "Room", "Run", "Tile", "dense", "finished", "load_weights", "quantise"]
 

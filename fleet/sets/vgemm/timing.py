@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleet.sdk import Device
 from fleet.sets.vgemm.pads import BEAT, element_bytes
-from fleet.sets.vgemm.words import Loops, MemoryType, Transfer
+from fleet.sets.vgemm.shapes import Loops, Transfer, columns, iterations, rows
 
 __all__ = ["FINISH_CYCLES", "MODULE_CYCLES", "PAGE", "load_cycles", "loop_cycles", "store_cycles"]
 
@@ -25,8 +25,8 @@ PAGE = 4096
 
 def load_cycles(device: Device, t: Transfer) -> int:
     """A unit (an element, at most 64 bytes) and a beat each take a cycle; every row has bursts of its own."""
-    size = element_bytes(device, MemoryType(t.memory_type))
-    units = t.rows * t.columns * max(size // BEAT, 1)
+    size = element_bytes(device, t.memory_type)
+    units = rows(t) * columns(t) * max(size // BEAT, 1)
     beats = bursts = 0
     for y in range(t.y_size):
         first = t.address + y * t.x_stride * size
@@ -38,7 +38,7 @@ def load_cycles(device: Device, t: Transfer) -> int:
 
 def store_cycles(device: Device, t: Transfer) -> int:
     """An element takes a cycle, and every beat that it ends in."""
-    size = element_bytes(device, MemoryType(t.memory_type))
+    size = element_bytes(device, t.memory_type)
     beats = 0
     for y in range(t.y_size):
         first = t.address + y * t.x_stride * size
@@ -48,4 +48,4 @@ def store_cycles(device: Device, t: Transfer) -> int:
 
 def loop_cycles(loops: Loops) -> int:
     """A micro-operation a cycle."""
-    return _LOOP + loops.iterations
+    return _LOOP + iterations(loops)

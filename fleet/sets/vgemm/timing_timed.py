@@ -15,8 +15,8 @@ from fleet.sdk import Device
 from fleet.sdk.dram import Dram, dram
 from fleet.sdk.dram_port import TimedPort
 from fleet.sets.vgemm.pads import BEAT, element_bytes
+from fleet.sets.vgemm.shapes import FLAGS, Transfer, columns, pads
 from fleet.sets.vgemm.timing import MODULE_CYCLES, PAGE
-from fleet.sets.vgemm.words import MemoryType, Transfer
 
 __all__ = ["timed_load_cycles", "timed_store_cycles"]
 
@@ -28,15 +28,15 @@ _WINDOW = 1 << 20
 
 def timed_load_cycles(device: Device, t: Transfer) -> int:
     """Mean over refresh phases. Raises DeviceError where the device says nothing of its memory."""
-    size = element_bytes(device, MemoryType(t.memory_type))
-    near = replace(t, address=t.address % _WINDOW, sram_base=0, flags=type(t.flags)())
+    size = element_bytes(device, t.memory_type)
+    near = replace(t, address=t.address % _WINDOW, sram_base=0, **dict.fromkeys(FLAGS, False))
     return round(_load(dram(device, "ddr"), device.clock_mhz, size, near))
 
 
 def timed_store_cycles(device: Device, t: Transfer) -> int:
     """The same in all phases. Raises DeviceError where the device says nothing of its memory."""
     d = dram(device, "ddr")
-    size = element_bytes(device, MemoryType(t.memory_type))
+    size = element_bytes(device, t.memory_type)
     port = TimedPort(d, "ddr", device.clock_mhz, 0)
     now = 0
     for y in range(t.y_size):
@@ -96,10 +96,11 @@ def _followed(port: TimedPort, size: int, t: Transfer) -> int:
     """Cycles of the loader in one phase."""
     channel = _Channel(port)
     chunks, unit = max(size // BEAT, 1), min(size, BEAT)
-    zeros = t.columns * chunks
-    now = t.y_pad[0] * zeros
+    zeros = columns(t) * chunks
+    (above, below), (left_pad, right_pad) = pads(t)
+    now = above * zeros
     for address, length in _rows(t, size):
-        now += t.x_pad[0] * chunks
+        now += left_pad * chunks
         at, end, left = address, address + length, 0
         while at < end:
             if not left:
@@ -109,5 +110,5 @@ def _followed(port: TimedPort, size: int, t: Transfer) -> int:
             stop = min(end, at // BEAT * BEAT + BEAT)
             now = channel.take(now) + 1 + (stop - at) // unit
             at, left = stop, left - 1
-        now += t.x_pad[1] * chunks
-    return now + t.y_pad[1] * zeros
+        now += right_pad * chunks
+    return now + below * zeros

@@ -8,10 +8,11 @@ import numpy as np
 
 from fleet.sdk import Device, Instruction, Memory, Range, Write
 from fleet.sets.vgemm.legality import refusal
+from fleet.sets.vgemm.operands import LoadOperands, MemoryType, StoreOperands
 from fleet.sets.vgemm.pads import element_bytes, pad
+from fleet.sets.vgemm.shapes import Transfer, columns, rows
 from fleet.sets.vgemm.timing import load_cycles, store_cycles
 from fleet.sets.vgemm.timing_timed import timed_load_cycles, timed_store_cycles
-from fleet.sets.vgemm.words import MemoryType, Transfer
 
 __all__ = ["Load", "Store"]
 
@@ -21,33 +22,34 @@ _NUMBERS = {MemoryType.UOP: "<u4", MemoryType.WGT: "|i1", MemoryType.INP: "|i1",
 
 def _ddr_rows(device: Device, t: Transfer) -> list[Range]:
     """The rows in DDR; those that touch are one range."""
-    size = element_bytes(device, MemoryType(t.memory_type))
+    size = element_bytes(device, t.memory_type)
     if t.x_stride == t.x_size:
         return [Range("ddr", t.address, t.y_size * t.x_size * size)]
     return [Range("ddr", t.address + y * t.x_stride * size, t.x_size * size) for y in range(t.y_size)]
 
 
 def _pad_range(device: Device, t: Transfer) -> Range:
-    p = pad(device, MemoryType(t.memory_type))
-    return Range("onchip", p.base + t.sram_base * p.element, t.rows * t.columns * p.element)
+    p = pad(device, t.memory_type)
+    return Range("onchip", p.base + t.sram_base * p.element, rows(t) * columns(t) * p.element)
 
 
 class Load(Instruction):
     """Elements [y_size, x_size] of DDR, with zeros around them, to consecutive elements of a scratchpad."""
 
     name = "load"
+    operands = LoadOperands
     executes_in = "load"
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """One block."""
-        t = Transfer.of("load", fields)
-        size = element_bytes(device, MemoryType(t.memory_type))
-        block = np.zeros((t.rows, t.columns, size), np.uint8)
+        t = LoadOperands.decode(fields)
+        size = element_bytes(device, t.memory_type)
+        block = np.zeros((rows(t), columns(t), size), np.uint8)
         for y in range(t.y_size):
             row = memory.view("ddr", t.address + y * t.x_stride * size, t.x_size * size)
-            block[t.y_pad[0] + y, t.x_pad[0] : t.x_pad[0] + t.x_size] = row.reshape(t.x_size, size)
-        return [Write("onchip", _pad_range(device, t).offset, block.reshape(-1), dtype=_NUMBERS[MemoryType(t.memory_type)])]
+            block[t.y_pad_before + y, t.x_pad_before : t.x_pad_before + t.x_size] = row.reshape(t.x_size, size)
+        return [Write("onchip", _pad_range(device, t).offset, block.reshape(-1), dtype=_NUMBERS[t.memory_type])]
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
@@ -63,23 +65,23 @@ class Load(Instruction):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Rows of DDR."""
-        return _ddr_rows(device, Transfer.of("load", fields))
+        return _ddr_rows(device, LoadOperands.decode(fields))
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """The scratchpad's elements, those of zeros among them."""
-        return [_pad_range(device, Transfer.of("load", fields))]
+        return [_pad_range(device, LoadOperands.decode(fields))]
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """Ideal memory."""
-        return load_cycles(device, Transfer.of("load", fields))
+        return load_cycles(device, LoadOperands.decode(fields))
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
         """Ideal and timed memory."""
         if memory == "timed":
-            return timed_load_cycles(device, Transfer.of("load", fields))
+            return timed_load_cycles(device, LoadOperands.decode(fields))
         return cls.cost(device, fields) if memory == "ideal" else None
 
 
@@ -87,12 +89,13 @@ class Store(Instruction):
     """Consecutive accumulators, or their lowest bytes, to elements [y_size, x_size] of DDR."""
 
     name = "store"
+    operands = StoreOperands
     executes_in = "store"
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """A block a range of DDR."""
-        t = Transfer.of("store", fields)
+        t = StoreOperands.decode(fields)
         source = _pad_range(device, t)
         data = memory.view("onchip", source.offset, source.size)
         if t.memory_type == MemoryType.OUT:
@@ -101,7 +104,7 @@ class Store(Instruction):
         found: list[Write] = []
         at = 0
         for r in _ddr_rows(device, t):
-            found.append(Write("ddr", r.offset, data[at : at + r.size], dtype=_NUMBERS[MemoryType(t.memory_type)]))
+            found.append(Write("ddr", r.offset, data[at : at + r.size], dtype=_NUMBERS[t.memory_type]))
             at += r.size
         return found
 
@@ -119,21 +122,21 @@ class Store(Instruction):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Accumulators."""
-        return [_pad_range(device, Transfer.of("store", fields))]
+        return [_pad_range(device, StoreOperands.decode(fields))]
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Rows of DDR."""
-        return _ddr_rows(device, Transfer.of("store", fields))
+        return _ddr_rows(device, StoreOperands.decode(fields))
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """Ideal memory."""
-        return store_cycles(device, Transfer.of("store", fields))
+        return store_cycles(device, StoreOperands.decode(fields))
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
         """Ideal and timed memory."""
         if memory == "timed":
-            return timed_store_cycles(device, Transfer.of("store", fields))
+            return timed_store_cycles(device, StoreOperands.decode(fields))
         return cls.cost(device, fields) if memory == "ideal" else None

@@ -14,9 +14,9 @@ from fleet.sdk import Device, DeviceError
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.emit import Uops
 from fleet.sets.vgemm.matching import Window
+from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.schedule import Step
 from fleet.sets.vgemm.tiles import Epilogue, Room, Run, Tile, finished, load_weights
-from fleet.sets.vgemm.words import MemoryType
 
 __all__ = ["Image", "convolution", "unfit"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.registry import find_device
-from fleet.sets.vgemm.words import Loops
+from fleet.sets.vgemm.operands import GemmOperands
 
 
 @pytest.mark.parametrize("device", ["vgemm_small", "vgemm16"])
@@ -18,8 +18,8 @@ def test_every_micro_operation_multiplies_a_block_by_a_vector(device: str) -> No
     counted: set[int] = set()
     for name in (n for n in names(device) if "/gemm/directed/" in n):
         fields = make_case(name).calls[-1].fields
-        loops = Loops.of("gemm", fields)
-        steps = product(range(loops.extents[0]), range(loops.extents[1]), range(*loops.uops))
+        loops = GemmOperands.decode(fields)
+        steps = product(range(loops.iter_out), range(loops.iter_in), range(loops.uop_begin, loops.uop_end))
         expected = 0 if loops.reset else sum(1 for _ in product(steps, range(block), range(block)))
         assert gemm.macs(chip, fields) == (expected, expected), name
         counted.add(expected)

@@ -11,9 +11,9 @@ from fleet.isa.registry import find_device
 from fleet.sdk import Call
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.legality import module_of
+from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.order import unordered
 from fleet.sets.vgemm.schedule import FINISH, synchronised
-from fleet.sets.vgemm.words import MemoryType
 
 DEVICE = find_device("vgemm_small")[1]
 PUSH, POP = 0x60, 0x18

@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 from fleet.errors import DeviceError
 from fleet.sdk import Call
 from fleet.sets.vgemm.legality import module_of
+from fleet.sets.vgemm.operands import GemmOperands, LoadOperands, MemoryType, StoreOperands
 from fleet.sets.vgemm.schedule import QUEUES, Span, Step, synchronised
-from fleet.sets.vgemm.words import Flags, Loops, Transfer
+from fleet.sets.vgemm.shapes import FLAGS, OPERANDS
 
-KINDS = {"load": Transfer(2, 0, 0, 1, 1, 1), "compute": Loops((0, 1)), "store": Transfer(4, 0, 0, 1, 1, 1)}
+PLACE = {"sram_base": 0, "address": 0, "y_size": 1, "x_size": 1, "x_stride": 1}
+KINDS = {
+    "load": LoadOperands(memory_type=MemoryType.INP, **PLACE),
+    "compute": GemmOperands(uop_begin=0, uop_end=1, iter_out=1, iter_in=1),
+    "store": StoreOperands(**PLACE),
+}
 NAMES = {"load": "load", "compute": "gemm", "store": "store"}
 
 
@@ -38,8 +44,8 @@ def runs(calls: list[Call], rng: np.random.Generator) -> list[tuple[int, int]]:
             tokens = {q: [] for q in QUEUES}
             times.append((barrier, barrier))
             continue
-        module = module_of(call.instruction, call.fields)
-        flags = Flags.of(call.fields[f"{call.instruction}_w0"])
+        flags = OPERANDS[call.instruction].decode(call.fields)
+        module = module_of(flags)
         begin = max(free[module], barrier)
         for (giver, taker), (_, pop) in QUEUES.items():
             if taker == module and getattr(flags, pop):
@@ -89,7 +95,7 @@ def test_without_flags_it_does() -> None:
 
 def test_independent_steps_have_no_flags() -> None:
     calls = synchronised([step("load", [], [0]), step("compute", [2], [4]), step("store", [6], [8])])
-    assert all(Flags.of(c.fields[f"{c.instruction}_w0"]) == Flags() for c in calls)
+    assert not any(getattr(OPERANDS[c.instruction].decode(c.fields), flag) for c in calls for flag in FLAGS)
 
 
 def test_load_and_store_meet_by_a_finish() -> None:

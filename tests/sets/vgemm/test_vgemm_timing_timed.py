@@ -9,17 +9,24 @@ from fleet.isa.registry import find_device
 from fleet.sdk.dram import dram
 from fleet.sdk.dram_port import TimedPort
 from fleet.sets.vgemm import timing_timed
+from fleet.sets.vgemm.operands import LoadOperands, MemoryType
 from fleet.sets.vgemm.pads import element_bytes
 from fleet.sets.vgemm.timing import MODULE_CYCLES
-from fleet.sets.vgemm.words import MemoryType, Transfer
 
 _, CHIP = find_device("vgemm_small")
+
+
+def load(kind: MemoryType, address: int, y: int, x: int, stride: int, border: int = 0) -> LoadOperands:
+    pads = dict.fromkeys(("y_pad_before", "y_pad_after", "x_pad_before", "x_pad_after"), border)
+    return LoadOperands(memory_type=kind, sram_base=0, address=address, y_size=y, x_size=x, x_stride=stride, **pads)
+
+
 LOADS = {
-    "one row": Transfer(MemoryType.INP, 0, 0, 1, 1, 1),
-    "a few rows": Transfer(MemoryType.INP, 0, 64, 6, 20, 37),
-    "weights": Transfer(MemoryType.WGT, 0, 4096, 2, 24, 24),
-    "with borders": Transfer(MemoryType.INP, 0, 128, 5, 9, 11, (1, 1), (1, 1)),
-    "rows far apart": Transfer(MemoryType.ACC, 0, 0, 12, 4, 600),
+    "one row": load(MemoryType.INP, 0, 1, 1, 1),
+    "a few rows": load(MemoryType.INP, 64, 6, 20, 37),
+    "weights": load(MemoryType.WGT, 4096, 2, 24, 24),
+    "with borders": load(MemoryType.INP, 128, 5, 9, 11, 1),
+    "rows far apart": load(MemoryType.ACC, 0, 12, 4, 600),
 }
 MANY = 509  # a prime: no multiple of the formula's own steps
 

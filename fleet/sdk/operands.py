@@ -1,0 +1,124 @@
+"""Operands of one instruction as a typed record; the classes are generated from the description by `fleet isa generate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, ClassVar, NamedTuple, Self
+
+from fleet.errors import DeviceError
+
+__all__ = ["Bits", "Operand", "Operands"]
+
+_WORD = 32
+
+
+class Bits(NamedTuple):
+    """Bits of a register or word, which carries the name that the description gives it."""
+
+    register: str
+    low: int
+    width: int
+
+
+class Operand(NamedTuple):
+    """One operand and where it stands.
+
+    Attributes:
+        name: of the attribute. bits: its places, the one of the lowest bits first.
+        signed: two's complement over all its bits. scale: what 1 in the register stands for.
+        of: its type where it is not a plain integer.
+    """
+
+    name: str
+    bits: tuple[Bits, ...]
+    signed: bool = False
+    scale: int = 1
+    of: type[IntEnum] | type[bool] | None = None
+
+    @property
+    def width(self) -> int:
+        """Bits of all places."""
+        return sum(b.width for b in self.bits)
+
+
+class Operands:
+    """Base of the generated classes: frozen dataclasses whose attributes are the operands, in the order of the registers.
+
+    A symbolic size or address may stand in an operand that fills one register.
+
+    Attributes:
+        INSTRUCTION: the instruction's name.
+        FIXED: (register, bits that always have the same value); every register, in write order, the start register last.
+        LAYOUT: the operands.
+    """
+
+    INSTRUCTION: ClassVar[str]
+    FIXED: ClassVar[tuple[tuple[str, int], ...]]
+    LAYOUT: ClassVar[tuple[Operand, ...]]
+
+    def encode(self) -> dict[str, int]:
+        """Register -> value, in write order: the `fields` of a `Call`. Raises DeviceError for a value that does not fit."""
+        words = dict(self.FIXED)
+        for operand in self.LAYOUT:
+            value: Any = getattr(self, operand.name)
+            if not isinstance(value, int) and len(operand.bits) == 1 and operand.width == _WORD and operand.scale == 1:
+                words[operand.bits[0].register] = value
+                continue
+            raw = self._raw(operand, value)
+            for register, low, width in operand.bits:
+                words[register] |= (raw & (1 << width) - 1) << low
+                raw >>= width
+        return words
+
+    @classmethod
+    def decode(cls, fields: Mapping[str, int]) -> Self:
+        """The operands of a call; bits that no operand has are ignored, see `stray_bits`.
+
+        A number that an enumeration does not have stays a plain integer: what is illegal can be decoded, too.
+
+        Raises:
+            DeviceError: a register is missing.
+        """
+        found: dict[str, Any] = {}
+        try:
+            for operand in cls.LAYOUT:
+                value, at = 0, 0
+                for register, low, width in operand.bits:
+                    value |= (fields[register] >> low & (1 << width) - 1) << at
+                    at += width
+                if operand.signed and value >> at - 1:
+                    value -= 1 << at
+                found[operand.name] = _typed(value * operand.scale, operand.of)
+        except KeyError as error:
+            raise DeviceError(f"no value for register {error}", where=cls.INSTRUCTION) from None
+        return cls(**found)
+
+    @classmethod
+    def stray_bits(cls, fields: Mapping[str, int]) -> list[tuple[str, int, int]]:
+        """(register, mask, expected) of bits that are no operand's and differ from what they always are."""
+        free = dict.fromkeys(dict(cls.FIXED), 0)
+        for operand in cls.LAYOUT:
+            for register, low, width in operand.bits:
+                free[register] |= (1 << width) - 1 << low
+        return [(r, wrong, fixed & wrong) for r, fixed in cls.FIXED if (wrong := (fields[r] ^ fixed) & ~free[r])]
+
+    def _raw(self, operand: Operand, value: object) -> int:
+        where = f"{self.INSTRUCTION}.{operand.name}"
+        if not isinstance(value, int):
+            raise DeviceError(f"is {value!r}, expected an integer", where=where)
+        raw, rest = divmod(value, operand.scale)
+        least, most = (-1 << operand.width - 1, (1 << operand.width - 1) - 1) if operand.signed else (0, (1 << operand.width) - 1)
+        if rest or not least <= raw <= most:
+            of = f" in steps of {operand.scale}" if operand.scale > 1 else ""
+            raise DeviceError(f"is {value}, expected {least * operand.scale} to {most * operand.scale}{of}", where=where)
+        return raw
+
+
+def _typed(value: int, of: type[IntEnum] | type[bool] | None) -> int:
+    if of is None:
+        return value
+    try:
+        return of(value)
+    except ValueError:
+        return value

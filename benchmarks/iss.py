@@ -20,7 +20,7 @@ from fleet.engines.iss import execute_calls
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
-from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.weights import pack_weights
 
 CHIN, CHOUT, GROUP = 4096, 256, 128

@@ -37,7 +37,7 @@ from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCommit
 from fleet.cosim.streams.run import StreamRunner
 from fleet.sdk import Device
-from fleet.sets.hbm0923.operands import ceil_div
+from fleet.sets.hbm0923.mvm_operands import ceil_div
 
 DEVICE = "hbm0923"
 LAYERS, VOCABULARY = 30, 49152

@@ -15,7 +15,7 @@ from fleet.llm.load import load_model
 from fleet.llm.perplexity_table import table
 from fleet.llm.quantisation import GROUPS, ROUNDINGS, Quantisation
 from fleet.sdk import Device
-from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.timing import mvm_cycles
 from fleet.sets.hbm0923.timing_timed import timed_cycles
 

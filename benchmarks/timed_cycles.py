@@ -23,7 +23,7 @@ from mvm_cycles import CASES, MODES
 from mvm_random import IRQ_EN, Case, Place, Runner, prepare, start
 
 from fleet.engines.rtl_sim.job import Script
-from fleet.sets.hbm0923.operands import Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import Operands, ceil_div, channel_bytes
 from fleet.sets.hbm0923.timing_timed import timed_cycles
 
 Shape = tuple[int, int, int, int, str]  # tokens, CHin, CHout, Tblk, mode

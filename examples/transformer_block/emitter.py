@@ -14,7 +14,7 @@ from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 

@@ -26,7 +26,7 @@ from fleet.errors import FleetError
 from fleet.isa.description import load
 from fleet.report.streams import StreamReport, StreamRun, write_stream_report
 from fleet.sdk import Call, Device, InstructionSet, Write
-from fleet.sets.hbm0923.operands import ceil_div
+from fleet.sets.hbm0923.mvm_operands import ceil_div
 
 MEMORIES = ("ideal", "fixed", "stall:1", "timed:0")
 LEAST_SQNR_DB = 40.0

@@ -19,7 +19,7 @@ from fleet.cosim.streams.suite import make_case, names
 from fleet.engines.rtl_sim.job import Status
 from fleet.engines.trace import CYCLE_CLASSES
 from fleet.sdk import Call
-from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.vgemm.operands import LoadOperands, MemoryType
 
 LATER = 99

@@ -362,8 +362,12 @@ FAULTS = (
         (
             Edit("fleet/sets/vgemm/vgemm.rdl", "y_pad_before[19:16]", "y_pad_before[23:20]"),
             Edit("fleet/sets/vgemm/vgemm.rdl", "y_pad_after[23:20]", "y_pad_after[19:16]"),
-            Edit("fleet/sets/vgemm/operands.py", '"y_pad_before", (Bits("load_w3", 16, 4)', '"y_pad_before", (Bits("load_w3", 20, 4)'),
-            Edit("fleet/sets/vgemm/operands.py", '"y_pad_after", (Bits("load_w3", 20, 4)', '"y_pad_after", (Bits("load_w3", 16, 4)'),
+            Edit(
+                "fleet/sets/vgemm/operands.py", '"y_pad_before", (Bits("load_w3", 16, 4)', '"y_pad_before", (Bits("load_w3", 20, 4)'
+            ),
+            Edit(
+                "fleet/sets/vgemm/operands.py", '"y_pad_after", (Bits("load_w3", 20, 4)', '"y_pad_after", (Bits("load_w3", 16, 4)'
+            ),
         ),
         at="the literal words",
         kind="description and tables",

@@ -19,7 +19,7 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.weights import pack_weights
 from fleet.targets.graph.host import include_dir
 

@@ -15,7 +15,7 @@ from fleet.sets.hbm0923.cache_timing import Lines, attention_cycles
 from fleet.sets.hbm0923.feature import Feature, blank
 from fleet.sets.hbm0923.float32 import fp20_value
 from fleet.sets.hbm0923.kv_cache import Cache
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import Cause, Refusal
 from fleet.sets.hbm0923.trees import dot_trees

@@ -25,7 +25,7 @@ from fleet.sdk import Device
 from fleet.sdk.dram import BEAT_BYTES, dram
 from fleet.sdk.dram_port import IdealPort, TimedPort
 from fleet.sets.hbm0923.feature import Feature
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.timing_timed import SETS, PortRates, Refreshes, drawn_phases, port_rates
 from fleet.sets.hbm0923.unit_streams import Channel, Reader, flat_bursts, row_bursts, surface_bursts
 from fleet.sets.hbm0923.unit_timing import PHASES, PHASES_OF_SHORT, SHORT, Memory, Port, port_of

@@ -12,7 +12,7 @@ from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.cache_timing import store_cycles
 from fleet.sets.hbm0923.feature import Bits, Feature
 from fleet.sets.hbm0923.kv_cache import Cache
-from fleet.sets.hbm0923.operands import PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import MOST_LINES, Refusal
 from fleet.sets.hbm0923.unit import SFU_START, UnitInstruction

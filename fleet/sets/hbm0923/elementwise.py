@@ -11,7 +11,7 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.feature import Feature, blank, decode_surfaces, encode_surfaces
-from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Refusal
 from fleet.sets.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND, UnitInstruction, flag
 from fleet.sets.hbm0923.unit_timing import Memory as Timing

@@ -22,7 +22,7 @@ from fleet.sdk.lowering import Options
 from fleet.sets.hbm0923.act_tables import ERRORS
 from fleet.sets.hbm0923.lower.activation import table_of
 from fleet.sets.hbm0923.lower.attention import Sizes
-from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.options import group_of
 
 FUNCTION_ULP: Mapping[str, float] = {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}

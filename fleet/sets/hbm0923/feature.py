@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import Memory, Range, Write
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 Bits = npt.NDArray[np.uint16]
 LANES_LSB = 16

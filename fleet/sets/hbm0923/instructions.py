@@ -15,8 +15,7 @@ from fleet.sets.hbm0923.dat2hbm import Dat2Hbm
 from fleet.sets.hbm0923.elementwise import Elementwise
 from fleet.sets.hbm0923.kernel import compiled_product
 from fleet.sets.hbm0923.legality import violations
-from fleet.sets.hbm0923.norm import Norm
-from fleet.sets.hbm0923.operands import (
+from fleet.sets.hbm0923.mvm_operands import (
     MODE_ARGMAX,
     MODE_BN,
     MODE_MVM,
@@ -26,6 +25,7 @@ from fleet.sets.hbm0923.operands import (
     RESULT_REGISTER,
     Operands,
 )
+from fleet.sets.hbm0923.norm import Norm
 from fleet.sets.hbm0923.pos_emb import PosEmb
 from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull, read_ranges, write_ranges
 from fleet.sets.hbm0923.refusals import first_refusal

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fleet.sdk import Device, Memory, Range
 from fleet.sets.hbm0923 import refusals as check
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet.sdk import DeviceError, Layout
 from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 
 def _tokens_channels(shape: tuple[int, ...]) -> tuple[int, int]:

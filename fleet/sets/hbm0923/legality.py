@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.sdk import Device
-from fleet.sets.hbm0923 import operands as op
+from fleet.sets.hbm0923 import mvm_operands as op
 from fleet.sets.hbm0923 import refusals as check
-from fleet.sets.hbm0923.operands import LOG2_COUNT, LOG2_TGROUP, PIXEL_BYTES, Operands, ceil_div
+from fleet.sets.hbm0923.mvm_operands import LOG2_COUNT, LOG2_TGROUP, PIXEL_BYTES, Operands, ceil_div
 from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull
 from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fleet.sdk.dram_port import IdealPort
-from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.unit_streams import Burst, Channel, Reader, flat_bursts
 
 __all__ = ["Plan", "Stream", "last_issue"]

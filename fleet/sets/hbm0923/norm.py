@@ -13,7 +13,7 @@ from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.feature import LANES_LSB, Feature, blank, decode_surfaces, encode_surfaces
 from fleet.sets.hbm0923.float32 import F32, fp20_value, sum_beats
 from fleet.sets.hbm0923.functions import rsqrt
-from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Hull, Refusal
 from fleet.sets.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
 from fleet.sets.hbm0923.unit_timing import Memory as Timing

@@ -22,7 +22,7 @@ from fleet.sets.hbm0923.lower.rotary import RotaryPattern
 from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
 from fleet.sets.hbm0923.lower.views import ViewPattern
 from fleet.sets.hbm0923.matching import Chain, find_chain, no_product
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.sdk import Device, Range
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
 
 
 def _feature(space: str, base: int, surfaces: int, stride: int, tokens: int) -> Iterator[Range]:

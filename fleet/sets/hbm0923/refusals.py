@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923.feature import LANES_LSB, Feature
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, ceil_div
 
 
 class Cause(IntEnum):

@@ -14,7 +14,7 @@ from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.feature import Feature
 from fleet.sets.hbm0923.float32 import F32, sum_beats
 from fleet.sets.hbm0923.functions import exp32, recip
-from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Refusal
 from fleet.sets.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
 from fleet.sets.hbm0923.unit_timing import Memory as Timing

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923.mvm_followed import Plan, Stream, last_issue
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import bn_bytes
 
 ARRAY_LANES = 64

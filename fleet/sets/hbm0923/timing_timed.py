@@ -30,7 +30,7 @@ from fleet.sdk import Device
 from fleet.sdk.dram import BEAT_BYTES, Dram, dram
 from fleet.sdk.dram_phases import drawn_phase
 from fleet.sdk.dram_port import clocks_a_batch, clocks_a_beat
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import bn_bytes
 from fleet.sets.hbm0923.timing import (
     ARRAY_LANES,

@@ -13,7 +13,7 @@ from fleet.sdk.native import target
 from fleet.sets.hbm0923.float32 import dot_products
 from fleet.sets.hbm0923.kernel import address, library
 from fleet.sets.hbm0923.kernel._sizes import CHANNELS, UNIT
-from fleet.sets.hbm0923.operands import ceil_div
+from fleet.sets.hbm0923.mvm_operands import ceil_div
 
 
 def dot_trees(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from fleet.sdk import Device, DeviceError, Instruction, Memory, Range, Write
-from fleet.sets.hbm0923.operands import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND
+from fleet.sets.hbm0923.mvm_operands import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND
 from fleet.sets.hbm0923.refusals import Refusal, first_refusal, given
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
 

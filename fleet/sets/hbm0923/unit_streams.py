@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from fleet.sdk.dram_port import IdealPort, TimedPort
 from fleet.sets.hbm0923.feature import Feature
-from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 
 __all__ = ["Burst", "Channel", "Reader", "flat_bursts", "row_bursts", "surface_bursts"]
 

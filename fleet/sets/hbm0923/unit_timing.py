@@ -29,7 +29,7 @@ from fleet.sdk import Device
 from fleet.sdk.dram import Dram, dram
 from fleet.sdk.dram_port import IdealPort, TimedPort
 from fleet.sets.hbm0923.feature import Feature
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, ceil_div
 from fleet.sets.hbm0923.unit_streams import MAX_BURST, Channel, Reader, flat_bursts, row_bursts, surface_bursts
 
 __all__ = [

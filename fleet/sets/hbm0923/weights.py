@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fleet.sdk import Device, Memory
 from fleet.sets.hbm0923.arithmetic import Weights
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
 
 _CACHE_BYTES = 1 << 30
 """Unpacked weights kept: 8 bytes a weight, so a 4096 x 4096 matrix takes 128 MiB."""

@@ -23,7 +23,7 @@ from fleet.isa.digest import digest
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
-from fleet.sets.hbm0923.operands import FIELDS, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands, ceil_div, channel_bytes
 
 OPCODES = {"mvm": 0x08, "mvm_bn": 0x48, "mvm_bn_res": 0xC8}
 IRQ_EN, IRQ_STAT, STATUS, RESULT, ERR_CAUSE, CYCLES = 4 * 227, 4 * 228, 4 * 1, 4 * 40, 4 * 225, 4 * 230

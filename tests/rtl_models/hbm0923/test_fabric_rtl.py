@@ -13,7 +13,7 @@ from mvm_random import ERR_CAUSE, IRQ_EN, IRQ_STAT, OPCODES, STATUS, Case, Place
 from fleet.engines.rtl_sim.job import Script
 from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest
 from fleet.sdk import Write
-from fleet.sets.hbm0923.operands import FIELDS, Operands
+from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands
 
 AUX_STATUS, AUX_START, COMMITS, TASKS_DONE, RESULT = 4 * 64, 4 * 73, 4 * 237, 4 * 238, 4 * 40
 SIZE, UNALIGNED, RANGE, BUSY, UNSUPPORTED, BAD_BINARY = 2, 3, 4, 5, 7, 8

@@ -21,7 +21,7 @@ from mvm_random import (
 )
 
 from fleet.engines.rtl_sim.job import Script
-from fleet.sets.hbm0923.operands import FIELDS
+from fleet.sets.hbm0923.mvm_operands import FIELDS
 
 CASE = Case(chin=96, chout=40, tokens=3, tblk=32, bn=True, residual=True, argmax=True)
 MODE, SIZE, UNALIGNED, RANGE, BUSY, BUS, UNSUPPORTED = range(1, 8)

@@ -19,7 +19,7 @@ from fleet.sets.hbm0923.instructions import (
     _product,  # pyright: ignore[reportPrivateUsage]
 )
 from fleet.sets.hbm0923.kernel import compiled_product
-from fleet.sets.hbm0923.operands import Operands, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import Operands, channel_bytes
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 FINITE = ALL[np.isfinite(ALL.view(np.float16))]

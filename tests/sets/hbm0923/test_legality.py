@@ -8,7 +8,7 @@ import pytest
 from mvm_devices import make_device
 
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
-from fleet.sets.hbm0923.operands import FIELDS, Operands
+from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands
 
 SMALL = make_device("hbm_small")
 GOOD = Operands(

@@ -13,7 +13,7 @@ from mvm_devices import ArrayMemory
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
-from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.mvm_operands import Operands
 
 IN, OUT, RES, BN, IDX = 0x0, 0x40000, 0x80000, 0xC0000, 0xD0000
 

@@ -14,8 +14,8 @@ from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
+from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.norm import NormOperands
-from fleet.sets.hbm0923.operands import Operands
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands

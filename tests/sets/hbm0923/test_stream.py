@@ -26,8 +26,8 @@ from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
+from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
-from fleet.sets.hbm0923.operands import Operands
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 

@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 from mvm_devices import make_device
 
-from fleet.sets.hbm0923.operands import Operands
+from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.timing import mvm_cycles, mvm_macs
 
 # device, tokens, CHin, CHout, Tblk, mode, cycles

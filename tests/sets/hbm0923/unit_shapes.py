@@ -10,8 +10,8 @@ from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.kv_cache import Cache
+from fleet.sets.hbm0923.mvm_operands import ceil_div
 from fleet.sets.hbm0923.norm import NormOperands
-from fleet.sets.hbm0923.operands import ceil_div
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands

@@ -14,6 +14,7 @@ from fleet.sets.vgemm.legality import module_of
 from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.order import unordered
 from fleet.sets.vgemm.schedule import FINISH, synchronised
+from fleet.sets.vgemm.shapes import OPERANDS
 
 DEVICE = find_device("vgemm_small")[1]
 PUSH, POP = 0x60, 0x18
@@ -58,7 +59,7 @@ def test_a_store_and_a_finish_wait_for_everything() -> None:
 
 def test_calls_of_one_module_are_in_order_and_refused_ones_do_nothing() -> None:
     one = tile()[1]
-    assert module_of(one.instruction, one.fields) == "load"
+    assert module_of(OPERANDS[one.instruction].decode(one.fields)) == "load"
     assert unordered(DEVICE, [one, one, one]) == []
     bad = replace(one, fields={**one.fields, "load_w2": 0})
     assert unordered(DEVICE, [bad, *without(tile()[3:4], 0, POP)]) == []

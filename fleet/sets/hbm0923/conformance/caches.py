@@ -12,7 +12,7 @@ from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, numbers, size_class
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.kv_cache import Cache
-from fleet.sets.hbm0923.operands import BEAT_BYTES
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
 __all__ = ["AttentionSource", "Dat2HbmSource", "Wt2HbmSource"]

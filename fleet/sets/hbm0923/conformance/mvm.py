@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, Device, Draw, Place, Source, Write, data_kind, halves
 from fleet.sets.hbm0923.conformance.tensors import choice, numbers, size_class, within_half
-from fleet.sets.hbm0923.operands import (
+from fleet.sets.hbm0923.mvm_operands import (
     BEAT_BYTES,
     ONCHIP_IN,
     ONCHIP_OUT,

@@ -13,8 +13,8 @@ from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
-from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.sdk import Call, Device, Place, Write, halves
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 __all__ = ["LAYOUTS", "Tensor", "Tensors", "choice", "numbers", "size_class", "within_half"]
 

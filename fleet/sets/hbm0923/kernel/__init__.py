@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fleet.sdk import Device, Memory
 from fleet.sdk.native import Target, compile_library, target
 from fleet.sets.hbm0923.kernel._sizes import CHANNELS, DIGITS, UNIT
-from fleet.sets.hbm0923.operands import BEAT_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, Operands, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import feature_hull
 
 _HERE = Path(__file__).resolve().parent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.sets.hbm0923.operands import PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 
 UNIT = PIXEL_LANES
 """Inputs of a unit: the lanes of one pixel, 64 bytes of features, 16 bytes of codes."""

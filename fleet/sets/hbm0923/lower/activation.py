@@ -13,7 +13,7 @@ from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, tiles
 from fleet.sets.hbm0923.matching import is_zero
-from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.tables import pack_act
 
 

@@ -21,7 +21,7 @@ from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.matching import weight_name
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import MOST_LINES
 from fleet.sets.hbm0923.softmax import SoftmaxOperands

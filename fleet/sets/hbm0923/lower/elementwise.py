@@ -11,7 +11,7 @@ from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
 from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
-from fleet.sets.hbm0923.operands import PIXEL_BYTES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 
 _OPERATIONS: Mapping[type[FleetOp], int] = {d.AddOp: ADD, d.SubOp: SUBTRACT, d.MulOp: MULTIPLY}
 

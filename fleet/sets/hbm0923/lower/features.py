@@ -13,7 +13,7 @@ from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of
 from fleet.sdk.lowering import EmitContext
 from fleet.sets.hbm0923.lower.rows import RowsLayout, merged
 from fleet.sets.hbm0923.matching import weight_name
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 
 @dataclass(frozen=True)

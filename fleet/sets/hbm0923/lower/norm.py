@@ -14,8 +14,8 @@ from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable, weight_name
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.norm import NormOperands
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.tables import pack_norm
 
 _NORMS = (c.LayerNormOp, c.RmsNormOp)

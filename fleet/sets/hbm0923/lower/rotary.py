@@ -10,7 +10,7 @@ from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
 from fleet.sets.hbm0923.matching import unstorable, weight_name
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbOperands
 from fleet.sets.hbm0923.tables import pack_rotary
 

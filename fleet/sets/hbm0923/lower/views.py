@@ -12,7 +12,7 @@ from fleet.sdk.ir import FleetOp, Program, integers, shape_of
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 
 
 class ViewPattern:

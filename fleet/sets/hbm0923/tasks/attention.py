@@ -11,7 +11,7 @@ from fleet.sdk.tasks import Operand, TaskCall, TaskContext
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.lower.attention import scale_word
-from fleet.sets.hbm0923.operands import PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import MOST_LINES
 from fleet.sets.hbm0923.softmax import SoftmaxOperands

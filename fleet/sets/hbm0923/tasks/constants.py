@@ -15,7 +15,7 @@ from fleet.sdk.tasks import Operand, Packing, Quantiser, Room, TaskCall
 from fleet.sets.hbm0923.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
 from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.patterns import LEVELS
 from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary

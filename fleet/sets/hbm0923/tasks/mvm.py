@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fleet.sdk.symbols import Expr, Numb, Number, dim, minimum
 from fleet.sdk.tasks import Operand, TaskCall, TaskContext
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, Operands, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div
 from fleet.sets.hbm0923.patterns import tile_tokens
 from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, constant, feature, flag, known, refused, same
 from fleet.sets.hbm0923.tasks.room import ceil_div_of, most

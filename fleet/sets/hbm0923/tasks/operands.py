@@ -8,7 +8,7 @@ from typing import cast
 from fleet.sdk import DeviceError
 from fleet.sdk.symbols import Expr, Number, dim
 from fleet.sdk.tasks import Operand, TaskCall
-from fleet.sets.hbm0923.operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 
 ONCHIP = "onchip"
 

@@ -12,7 +12,7 @@ from fleet.sdk.symbols import Number, as_expr, dim, upper
 from fleet.sdk.tasks import Operand, Room, Space
 from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.feature import Feature
-from fleet.sets.hbm0923.operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import bank_bytes
 from fleet.sets.hbm0923.tasks.operands import ONCHIP

@@ -11,8 +11,8 @@ from fleet.sdk.tasks import Task, TaskCall, TaskContext
 from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.norm import NormOperands
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.tasks.attention import head_channels
 from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, constant, feature, known, last_token, refused, same

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fleet.sdk.symbols import Number, as_expr, dim
 from fleet.sdk.tasks import Operand, TaskCall
-from fleet.sets.hbm0923.operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.tasks.operands import argument, known, refused, same
 
 Shapes = Sequence[tuple[Number, ...]]

@@ -23,7 +23,7 @@ from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import keep_log
-from fleet.engines.rtl_sim.objects import compilations, keep, place, remove_unused
+from fleet.engines.rtl_sim.objects import make_sharing, remove_unused
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError
@@ -309,10 +309,6 @@ def wave_suffix(executable: Path) -> str:
     return ".fst" if "--trace-fst" in options else ".vcd"
 
 
-def _nothing(count: int) -> None:
-    """Of a step whose compilations are not counted."""
-
-
 def _silent(fraction: float, words: str) -> None:
     """Nobody wants to know."""
 
@@ -358,18 +354,13 @@ def _compile(
         _step(command, folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
         mark_verilated(folder, command)
     make = [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *_MAKE]
-    listing = subprocess.run([*make, "-n", "-B"], cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
-    shared = folder.parent / "objects"
     tell(0.1, f"compiling {top}")
 
-    def headers(names: Sequence[str]) -> None:
-        if names:
-            _step([*make, *names], folder, environment, design, _nothing)
+    def run(command: Sequence[str], count: int) -> None:
+        told = f"compiling {top}"
+        _step([*command], folder, environment, design, lambda done: tell(0.1 + 0.9 * min(1.0, done / count), told))
 
-    objects = compilations(listing, folder / "obj", tools.compiler_version)
-    count = max(1, len(place(shared, objects, headers)))
-    _step(make, folder, environment, design, lambda done: tell(0.1 + 0.9 * min(1.0, done / count), f"compiling {top}"))
-    keep(shared, objects)
+    make_sharing(folder.parent / "objects", make, folder / "obj", environment, tools.compiler_version, run)
     tell(1.0, f"built {top}")
 
 

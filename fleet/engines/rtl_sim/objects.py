@@ -9,15 +9,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.core.sealed import read_sealed, write_sealed
 
-__all__ = ["Compilation", "compilations", "keep", "place", "remove_unused"]
+__all__ = ["Compilation", "compilations", "keep", "make_sharing", "place", "remove_unused"]
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _DAYS = 30
@@ -126,6 +127,35 @@ def place(folder: Path, wanted: Iterable[Compilation], headers: Callable[[Sequen
         with contextlib.suppress(OSError):
             (folder / f"{c.key}.o").touch()  # it is used
     return missing
+
+
+def make_sharing(
+    folder: Path,
+    make: Sequence[str],
+    obj: Path,
+    environment: Mapping[str, str],
+    compiler: str,
+    run: Callable[[Sequence[str], int], None],
+) -> None:
+    """Make what Verilator wrote in `obj`; objects come from `folder` where it has them, and go there.
+
+    Args:
+        make: the command, which runs in the folder above `obj`.
+        compiler: its name and version.
+        run: runs a command that compiles at most so many objects (1 or more), and raises where it fails.
+    """
+    listing = subprocess.run(
+        [*make, "-n", "-B"], cwd=obj.parent, env=environment, capture_output=True, text=True, check=False
+    ).stdout
+    objects = compilations(listing, obj, compiler)
+
+    def headers(names: Sequence[str]) -> None:
+        if names:
+            run([*make, *names], max(1, len(objects)))
+
+    missing = place(folder, objects, headers)
+    run(make, max(1, len(missing)))
+    keep(folder, objects)
 
 
 def keep(folder: Path, compiled: Iterable[Compilation]) -> None:

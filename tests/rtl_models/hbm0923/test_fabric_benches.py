@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from fleet.engines.rtl_sim.tools import find_toolchain
+from verilated import verilated
 
 HERE = Path(__file__).parent / "fabric"
 RTL = Path(__file__).parents[3] / "rtl_models"
@@ -35,7 +34,6 @@ BENCHES = {
 
 def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None) -> Path:
     """The driver, from copies of the sources, since make cannot stand blanks in paths. change: file, text, what it becomes."""
-    tools = find_toolchain()
     listed = [line for line in (RTL / "hbm0923" / "files.f").read_text().split() if line.endswith((".sv", ".vlt"))]
     for name in listed:
         text = (RTL / name).read_text()
@@ -45,12 +43,9 @@ def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None
         (folder / Path(name).name).write_text(text)
     for name in ("bench.h", bench.main):
         shutil.copy(HERE / name, folder / name)
-    command = [str(tools.verilator), "--cc", "--exe", "-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "-Mdir", "obj"]
-    command += ["--top-module", bench.top, *(f"-G{p}" for p in bench.parameters), "-CFLAGS", "-std=c++17 -O1 -I.."]
-    command += [*(Path(name).name for name in listed), bench.main, "--build", "-j", "1"]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr[-4000:]
-    return folder / "obj" / f"V{bench.top}"
+    arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", bench.top]
+    arguments += [*(f"-G{p}" for p in bench.parameters), "-CFLAGS", "-std=c++17 -O1 -I.."]
+    return verilated([*arguments, *(Path(name).name for name in listed), bench.main], folder, f"V{bench.top}")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import sfu_reference as ref
 from numpy.typing import NDArray
+from verilated import verilated
 
-from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.sets.hbm0923 import rtl_tables
 
 HERE = Path(__file__).parent
@@ -36,10 +36,8 @@ class Probe:
         names = ["sfu_fn_probe.sv", "sfu_fn_main.cpp"]
         for path in [RTL / f for f in FILES] + [HERE / n for n in names]:
             shutil.copy(path, folder / path.name)
-        command = [str(find_toolchain().verilator), "--cc", "--exe", "-O3", "-Wall", "--x-initial", "unique", "--top-module"]
-        command += ["sfu_fn_probe", "-Mdir", "obj", "-CFLAGS", "-O2", *(Path(f).name for f in FILES), *names, "--build"]
-        run = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr[-4000:]
+        arguments = ["-O3", "-Wall", "--x-initial", "unique", "--top-module", "sfu_fn_probe", "-CFLAGS", "-O2"]
+        verilated([*arguments, *(Path(f).name for f in FILES), *names], folder, "Vsfu_fn_probe")
 
     def __call__(self, kind: str, words: U32, beats: int = 1, seed: int = 5) -> U32:
         """What comes out of pipeline `kind` for these arguments."""

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from fleet.engines.rtl_sim.tools import find_toolchain
+from verilated import verilated
 
 HERE = Path(__file__).parent
 RTL = HERE.parents[2] / "rtl_models"
@@ -63,11 +62,19 @@ class Unit:
         if top == "hbm0923_sfu":
             parameters["MaxChannels"] = sizes.max_channels
         macro = "SFU" if top == "hbm0923_sfu" else "ELEMENTWISE"
-        command = [str(find_toolchain().verilator), "--cc", "--exe", "-O3", "--assert", "--x-initial", "unique", "-Wno-UNUSEDPARAM"]
-        command += ["--top-module", top, "--prefix", "Vunit", "-Mdir", "obj", "-CFLAGS", f"-O1 -D{macro}"]
-        command += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["unit_main.cpp", "--build"]
-        run = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr[-4000:]
+        arguments = [
+            "-O3",
+            "--assert",
+            "--x-initial",
+            "unique",
+            "-Wno-UNUSEDPARAM",
+            "--top-module",
+            top,
+            "-CFLAGS",
+            f"-O1 -D{macro}",
+        ]
+        arguments += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["unit_main.cpp"]
+        verilated(arguments, folder, "Vunit")
 
     def play(self, instructions: list[list[int]], memory: Memory, seed: int, stall: bool = True) -> list[Commit]:
         """Plays instructions (mode, eps, operands); `memory` holds what they leave."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 from pathlib import Path
+
+from verilated import verilated
 
 from fleet.engines.rtl_sim.cache import cache_folder, locked
 from fleet.engines.rtl_sim.tools import find_toolchain
@@ -13,7 +14,7 @@ from fleet.engines.rtl_sim.tools import find_toolchain
 HERE = Path(__file__).parent
 RTL = HERE.parents[3] / "rtl_models"
 PACKAGES = ("arith/fp_pkg.sv", "generated/hbm0923.vlt", "generated/hbm0923_pkg.sv", "hbm0923/hbm0923_unit_pkg.sv")
-OPTIONS = ["--cc", "--exe", "--prefix", "Vtop", "--top-module", "att_bench", "-O3", "--x-assign", "fast", "--x-initial", "unique"]
+OPTIONS = ["--top-module", "att_bench", "-O3", "--x-assign", "fast", "--x-initial", "unique"]
 OPTIONS += [
     "--no-timing",
     "--assert",
@@ -21,8 +22,6 @@ OPTIONS += [
     "1ns/1ps",
     "-Wno-fatal",
     "--quiet-stats",
-    "-Mdir",
-    "obj",
     "-CFLAGS",
     "-std=c++17 -I..",
 ]
@@ -57,8 +56,5 @@ def build(parameters: dict[str, int]) -> Path:
             for path in files:
                 shutil.copy(path, folder / path.name)
             names = [p.name for p in (*sources(), *cpp)]
-            subprocess.run([str(tools.verilator), *settings, *names], cwd=folder, check=True, capture_output=True, text=True)
-            make = ["make", "-C", "obj", "-f", "Vtop.mk", "-j", "2", *MAKE]
-            subprocess.run(make, cwd=folder, check=True, capture_output=True, text=True)
-            shutil.copy(folder / "obj/Vtop", done)
+            shutil.copy(verilated([*settings, *names], folder, "Vtop", ["-j", "2", *MAKE]), done)
     return done

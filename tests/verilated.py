@@ -1,0 +1,29 @@
+"""How tests build a bench of a single module: Verilator's runtime is compiled once for all of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.engines.rtl_sim.cache import cache_folder
+from fleet.engines.rtl_sim.objects import make_sharing
+from fleet.engines.rtl_sim.tools import find_toolchain
+
+
+def verilated(arguments: Sequence[str], folder: Path, prefix: str, make: Sequence[str] = ()) -> Path:
+    """The executable `obj/<prefix>` in `folder`, out of the files that `arguments` name there.
+
+    make: further arguments of make, which set how fast the executable is.
+    """
+    tools = find_toolchain()
+
+    def run(command: Sequence[str], count: int = 1) -> None:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (done.stdout[-1000:], done.stderr[-4000:])
+
+    run([str(tools.verilator), "--cc", "--exe", "--prefix", prefix, "-Mdir", "obj", *arguments])
+    command = [str(tools.make), "-C", "obj", "-f", f"{prefix}.mk", *make]
+    make_sharing(cache_folder() / "objects", command, folder / "obj", os.environ, tools.compiler_version, run)
+    return folder / "obj" / prefix

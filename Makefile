@@ -22,6 +22,7 @@ lint: setup
 	@$(RUN)ruff check .
 	@$(RUN)ruff format --check .
 	@$(RUN)pyright
+	@$(RUN)pyright -p scripts/pyright-sdk.json
 
 quick: setup
 	@$(RUN)python -m pytest -q -n 2 tests

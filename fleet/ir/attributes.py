@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
+from xdsl.ir import Attribute
 
 from fleet.ir.dialect import (
     BroadcastToOp,
@@ -25,7 +26,7 @@ __all__ = ["attributes_of", "integers"]
 _NOT_ATTRIBUTES = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
 
 
-def integers(attr: DenseArrayBase) -> tuple[int, ...]:
+def integers(attr: Attribute) -> tuple[int, ...]:
     """The numbers of a dense array of integers (xDSL's own type of `get_values` depends on the element type)."""
     return tuple(int(v) for v in cast("Any", attr).get_values())
 

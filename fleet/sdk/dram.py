@@ -25,7 +25,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fleet.core.toml_places import place
 from fleet.errors import DeviceError
@@ -102,7 +102,11 @@ def timing_keys(device: Device) -> dict[str, str]:
     return keys
 
 
-def check_timing(path: Path, timing: Mapping[str, Any], memory: Mapping[str, int]) -> Mapping[str, Mapping[str, float | str]]:
+_Table = Mapping[str, Any]
+"""Of a TOML file, before its values are checked."""
+
+
+def check_timing(path: Path, timing: Mapping[str, object], memory: Mapping[str, int]) -> Mapping[str, Mapping[str, float | str]]:
     """The tables of a device file's `[timing]`, as they are. Raises DeviceError naming file and key for anything wrong."""
     checked: dict[str, Mapping[str, float | str]] = {}
     for space, table in timing.items():
@@ -112,11 +116,11 @@ def check_timing(path: Path, timing: Mapping[str, Any], memory: Mapping[str, int
             raise DeviceError(f"unknown key {where}", where=place(path, where), hint=f"known are {', '.join(known)}")
         if not isinstance(table, dict):
             raise DeviceError(f"[{where}] must be a table", where=place(path, where))
-        checked[space] = _check(path, where, table, memory[space], BEAT_BYTES[space])
+        checked[space] = _check(path, where, cast("_Table", table), memory[space], BEAT_BYTES[space])
     return checked
 
 
-def _check(path: Path, where: str, table: Mapping[str, Any], size: int, beat: int) -> Mapping[str, float | str]:
+def _check(path: Path, where: str, table: _Table, size: int, beat: int) -> Mapping[str, float | str]:
     names = (*_CLOCKS, *_REAL, "map")
     for name in names:
         if name not in table:

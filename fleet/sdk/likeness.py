@@ -20,7 +20,7 @@ from fleet.sdk.manifest import InstructionSet
 if TYPE_CHECKING:
     from fleet.ir.dialect import FleetOp
     from fleet.ir.program import Program
-    from fleet.sdk.lowering import EmitContext, Match, Missed, Options
+    from fleet.sdk.lowering import AnyMatch, EmitContext, Match, Missed, Options
 
 __all__ = ["LikeInstruction", "LikePattern", "LikeSource", "like_sources"]
 
@@ -153,7 +153,7 @@ class LikePattern:
         """
         self.name, self._instruction = instruction.name, instruction
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[Match[Any]] | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[AnyMatch] | Missed | None:
         """The first match of the base's patterns."""
         from fleet.sdk.lowering import Match
 
@@ -165,7 +165,7 @@ class LikePattern:
             missed = missed or found
         return missed
 
-    def emit(self, match: Match[Match[Any]], context: EmitContext) -> None:
+    def emit(self, match: Match[AnyMatch], context: EmitContext) -> None:
         """Through the base's pattern, with its calls renamed."""
         inner = match.data
         inner.pattern.emit(inner, cast("EmitContext", _Renaming(context, self._instruction)))
@@ -177,7 +177,7 @@ class _Renaming:
     def __init__(self, context: EmitContext, cls: type[LikeInstruction]) -> None:
         self._context, self._cls = context, cls
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # whatever the context has
         return getattr(self._context, name)
 
     def emit(self, call: Call) -> None:

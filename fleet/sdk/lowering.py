@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -121,3 +121,10 @@ class Pattern(Protocol[Data]):
     def emit(self, match: Match[Data], context: EmitContext) -> None:
         """Packs weights and emits the instructions."""
         ...
+
+
+AnyMatch = Match[Any]
+"""A match of any pattern: the type of its data is that pattern's."""
+
+AnyPattern = Pattern[Any]
+"""One of several patterns: each gets back the data of its own matches, of a type that only it knows."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fleet.sdk.conformance import Source
 from fleet.sdk.coverage import CoverageHints
@@ -19,7 +19,7 @@ from fleet.sdk.layout import Layout
 
 if TYPE_CHECKING:
     from fleet.sdk.error_model import ErrorModel
-    from fleet.sdk.lowering import Pattern
+    from fleet.sdk.lowering import AnyPattern
     from fleet.sdk.tasks import GraphTasks
 
 __all__ = ["Extension", "InstructionSet", "Loader", "RtlFiles", "generated_files"]
@@ -92,7 +92,7 @@ class InstructionSet:
     instructions: Mapping[str, type[Instruction]]
     devices: Mapping[str, Device]
     layout: Layout
-    patterns: Sequence[Pattern[Any]] = ()
+    patterns: Sequence[AnyPattern] = ()
     composites: tuple[str, ...] = ()
     head_channels: tuple[int, ...] = ()
     passes: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ class Extension:
     sdk: str
     description: Path
     instructions: Mapping[str, type[Instruction]]
-    patterns: Sequence[Pattern[Any]] = ()
+    patterns: Sequence[AnyPattern] = ()
     composites: tuple[str, ...] = ()
     devices: Mapping[str, Device] = field(default_factory=dict[str, Device])
     rtl: Path | None = None

@@ -33,6 +33,10 @@ _HERE = Path(__file__).resolve().parent
 _SHARED = (_HERE / "native.py", _HERE / "native_ir.py")
 
 
+CType = Any
+"""A type of ctypes, None for no result; ctypes gives their base no public name."""
+
+
 @dataclass(frozen=True)
 class Target:
     """What code is made for.
@@ -45,13 +49,19 @@ class Target:
     features: str
 
 
+def _llvm() -> Any:  # llvmlite has no type information
+    import llvmlite.binding
+
+    return llvmlite.binding
+
+
 @lru_cache(maxsize=1)
 def _processor() -> tuple[str, frozenset[str], str] | None:
     """(name, features that are there, all features as a string); None where nothing can be compiled."""
     if platform.machine() not in {"x86_64", "AMD64"}:
         return None
     try:
-        import llvmlite.binding as llvm
+        llvm = _llvm()
     except ImportError:
         return None
     llvm.initialize_native_target()
@@ -97,19 +107,17 @@ def _target(asked: str) -> Target | None:
 
 
 @lru_cache(maxsize=1)
-def _jit() -> Any:
-    import llvmlite.binding as llvm
-
-    return llvm.create_lljit_compiler()
+def _jit() -> Any:  # of llvmlite
+    return _llvm().create_lljit_compiler()
 
 
 def compile_library(
     name: str,
     for_target: Target,
     sources: Sequence[Path],
-    build: Callable[[Target], Any],
-    signatures: Mapping[str, tuple[Any, Sequence[Any]]],
-) -> Mapping[str, Callable[..., Any]]:
+    build: Callable[[Target], object],
+    signatures: Mapping[str, tuple[CType, Sequence[CType]]],
+) -> Mapping[str, Callable[..., Any]]:  # what the signatures say
     """Compiles, or takes the object from the disk cache. The code stays loaded until the process ends: call once a target.
 
     Args:
@@ -123,8 +131,8 @@ def compile_library(
         The functions by name. They check nothing and run without the interpreter's lock.
     """
     import llvmlite
-    import llvmlite.binding as llvm
 
+    llvm = _llvm()
     h = hashlib.sha256(repr((llvmlite.__version__, llvm.llvm_version_info, for_target, name)).encode())
     for path in (*_SHARED, *sources):
         h.update(hashlib.sha256(path.read_bytes()).digest())
@@ -144,14 +152,13 @@ def compile_library(
     return {symbol: ctypes.CFUNCTYPE(result, *arguments)(loaded[symbol]) for symbol, (result, arguments) in signatures.items()}
 
 
-_loaded: list[Any] = []
+_loaded: list[object] = []
 """What LLVM loaded: the code goes when its tracker goes, so none ever does."""
 
 
 def _emit(text: str, for_target: Target) -> bytes:
     """Optimises and compiles; x86-64 ELF."""
-    import llvmlite.binding as llvm
-
+    llvm = _llvm()
     triple = llvm.Target.from_default_triple()
     machine = triple.create_target_machine(cpu=for_target.cpu, features=for_target.features, opt=3, reloc="pic", codemodel="small")
     module = llvm.parse_assembly(text)

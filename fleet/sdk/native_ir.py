@@ -10,10 +10,12 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
+import llvmlite.ir
+
+ir: Any = llvmlite.ir  # llvmlite has no type information
 
 Value = Any
-"""An llvmlite IR value or type (the library carries no types)."""
+"""An llvmlite IR value or type (the library has no type information)."""
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
@@ -44,14 +46,14 @@ class Emitter:
         self._entry = self.function.append_basic_block("entry")
         body = self.function.append_basic_block("body")
         ir.IRBuilder(self._entry).branch(body)
-        self.builder: Any = ir.IRBuilder(body)
+        self.builder: Value = ir.IRBuilder(body)
 
     def __getitem__(self, name: str) -> Value:
         return self._arguments[name]
 
     def room(self, typ: Value, count: int = 1) -> Value:
         """Memory on the stack for `count` of `typ`, aligned to 64 bytes, made once at the function's start."""
-        b: Any = ir.IRBuilder(self._entry)
+        b: Value = ir.IRBuilder(self._entry)
         b.position_before(self._entry.terminator)
         slot = b.alloca(typ if count == 1 else ir.ArrayType(typ, count))
         slot.align = 64

@@ -61,7 +61,7 @@ class Operands:
         """Register -> value, in write order: the `fields` of a `Call`. Raises DeviceError for a value that does not fit."""
         words = dict(self.FIXED)
         for operand in self.LAYOUT:
-            value: Any = getattr(self, operand.name)
+            value: Any = getattr(self, operand.name)  # of a subclass
             if not isinstance(value, int) and len(operand.bits) == 1 and operand.width == _WORD and operand.scale == 1:
                 words[operand.bits[0].register] = value
                 continue
@@ -80,7 +80,7 @@ class Operands:
         Raises:
             DeviceError: a register is missing.
         """
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = {}  # arguments of a subclass
         try:
             for operand in cls.LAYOUT:
                 value, at = 0, 0

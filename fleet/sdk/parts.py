@@ -6,13 +6,13 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fleet.errors import DeviceError
 from fleet.sdk.instruction import Instruction
 
 if TYPE_CHECKING:
-    from fleet.sdk.lowering import Pattern
+    from fleet.sdk.lowering import AnyPattern
 
 __all__ = ["instructions_in", "patterns_in"]
 
@@ -34,9 +34,9 @@ def instructions_in(package: str) -> Mapping[str, type[Instruction]]:
     return found
 
 
-def patterns_in(package: str) -> tuple[Pattern[Any], ...]:
+def patterns_in(package: str) -> tuple[AnyPattern, ...]:
     """`PATTERN` of every module of a package, ascending by module. Raises DeviceError for a module without one."""
-    found: list[Pattern[Any]] = []
+    found: list[AnyPattern] = []
     for module in _modules(package):
         if not hasattr(module, "PATTERN"):
             raise DeviceError("defines no PATTERN", where=_file(module))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
@@ -70,7 +71,7 @@ class TaskCall:
     def real(self, name: str) -> float | None:
         """An attribute that is a number; None: it is not given. Raises DeviceError for anything else."""
         value = self.attrs.get(name)
-        if value is None or isinstance(value, int | float | np.number):
+        if value is None or isinstance(value, Real):
             return None if value is None else float(value)
         raise DeviceError(f"attribute {name} is {value!r}, expected a number", where=self.node)
 

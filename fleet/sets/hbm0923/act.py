@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -109,12 +110,12 @@ def piecewise(v: Bits, table: npt.NDArray[np.float16]) -> Bits:
             segment[x[j] <= values] = j
         y = k[segment] * values + b[segment]
     constant = (k[segment] == 0) & ~np.isnan(values)
-    bits = to_fp16(np.where(constant, b[segment], y))
+    bits = to_fp16(cast("npt.NDArray[np.float32]", np.where(constant, b[segment], y)))  # NumPy does not say
     bits[np.isnan(values)] = NAN16
     return bits
 
 
-class Act(UnitInstruction):
+class Act(UnitInstruction[ActOperands]):
     """Piecewise linear activation."""
 
     name = "act"

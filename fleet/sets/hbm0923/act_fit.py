@@ -37,13 +37,21 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
 
 
+def _silu(x: float) -> float:
+    return x * _sigmoid(x)
+
+
+def _gelu(x: float) -> float:
+    return x * 0.5 * math.erfc(-x / math.sqrt(2))
+
+
 def _gelu_tanh(x: float) -> float:
     return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
 SHAPES: dict[str, Shape] = {
-    "silu": Shape(lambda x: x * _sigmoid(x), (0, 0), (1, 0)),
-    "gelu": Shape(lambda x: x * 0.5 * math.erfc(-x / math.sqrt(2)), (0, 0), (1, 0)),
+    "silu": Shape(_silu, (0, 0), (1, 0)),
+    "gelu": Shape(_gelu, (0, 0), (1, 0)),
     "gelu_tanh": Shape(_gelu_tanh, (0, 0), (1, 0)),
     "sigmoid": Shape(_sigmoid, (0, 0), (0, 1)),
     "tanh": Shape(math.tanh, (0, -1), (0, 1)),

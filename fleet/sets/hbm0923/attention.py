@@ -139,7 +139,7 @@ class AttentionOperands:
         return attention_cycles(device, self.source, self.destination, lines, memory)
 
 
-class AttentionInstruction(UnitInstruction):
+class AttentionInstruction(UnitInstruction[AttentionOperands]):
     """What both have in common."""
 
     scores: ClassVar[bool]

@@ -100,7 +100,7 @@ class Dat2HbmOperands:
         return store_cycles(device, self.source, keys=self.keys, last=self.last, memory=memory)
 
 
-class Dat2Hbm(UnitInstruction):
+class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
     """A write into the KV cache."""
 
     name = "dat2hbm"

@@ -98,7 +98,7 @@ class ElementwiseOperands:
         return plan_cycles(device, Plan("elementwise", a, self.destination, b), memory)
 
 
-class Elementwise(UnitInstruction):
+class Elementwise(UnitInstruction[ElementwiseOperands]):
     """Sum, difference or product of two tensors."""
 
     name = "elementwise"

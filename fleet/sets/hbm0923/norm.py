@@ -128,7 +128,7 @@ def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *
     return x
 
 
-class Norm(UnitInstruction):
+class Norm(UnitInstruction[NormOperands]):
     """RMS norm or layer norm."""
 
     name = "norm"

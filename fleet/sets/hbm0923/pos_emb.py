@@ -106,7 +106,7 @@ class PosEmbOperands:
         return plan_cycles(device, Plan("pos_emb", self.source, self.destination, self.angles, resident=stays), memory)
 
 
-class PosEmb(UnitInstruction):
+class PosEmb(UnitInstruction[PosEmbOperands]):
     """Rotary embedding."""
 
     name = "pos_emb"

@@ -112,7 +112,7 @@ def soft_maximum(x: F32, valid: npt.NDArray[np.bool_]) -> F32:
     return np.where(valid, y, np.float32(0))
 
 
-class Softmax(UnitInstruction):
+class Softmax(UnitInstruction[SoftmaxOperands]):
     """Softmax over positions."""
 
     name = "softmax"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from fleet.sdk import Device, DeviceError, Instruction, Memory, Range, Write
 from fleet.sets.hbm0923.mvm_operands import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND
@@ -37,7 +37,10 @@ class Operands(Protocol):
         ...
 
 
-class UnitInstruction(Instruction):
+Record = TypeVar("Record", bound=Operands)
+
+
+class UnitInstruction(Instruction, Generic[Record]):
     """An instruction whose operands are a class of their own.
 
     fields: all registers, as the description names them, in write order.
@@ -47,12 +50,12 @@ class UnitInstruction(Instruction):
 
     @classmethod
     @abstractmethod
-    def decode(cls, device: Device, fields: Mapping[str, int]) -> Any:
+    def decode(cls, device: Device, fields: Mapping[str, int]) -> Record:
         """The operands of legal fields; what others decode to has no meaning."""
 
     @classmethod
     @abstractmethod
-    def compute(cls, device: Device, o: Any, memory: Memory) -> Sequence[Write]:
+    def compute(cls, device: Device, o: Record, memory: Memory) -> Sequence[Write]:
         """`execute` on the operands."""
 
     @classmethod
@@ -62,11 +65,11 @@ class UnitInstruction(Instruction):
 
     @classmethod
     @abstractmethod
-    def places(cls, device: Device, o: Any) -> Iterator[Refusal]:
+    def places(cls, device: Device, o: Record) -> Iterator[Refusal]:
         """What is wrong with ranges; asked only when nothing else is."""
 
     @classmethod
-    def decoded(cls, device: Device, fields: Mapping[str, int]) -> Any:
+    def decoded(cls, device: Device, fields: Mapping[str, int]) -> Record:
         """`decode`; DeviceError where a register is missing."""
         try:
             return cls.decode(device, fields)

@@ -54,7 +54,7 @@ class Wt2HbmOperands:
         return copy_cycles(device, self.source, self.destination, self.size, memory)
 
 
-class Wt2Hbm(UnitInstruction):
+class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
     """A copy from DDR to HBM."""
 
     name = "wt2hbm"

@@ -176,7 +176,7 @@ def _limits(device: Device, rng: np.random.Generator, *, whole: bool) -> tuple[i
 def _factors(rng: np.random.Generator, extents: tuple[int, int], limit: int) -> tuple[tuple[int, int], int]:
     """Factors of two loops that reach at most `limit` elements, and how many are left for the first index."""
     left, found = limit - 1, [0, 0]
-    for i in rng.permutation(2):
+    for i in (1, 0) if rng.permutation(2)[0] else (0, 1):
         if extents[i] > 1:
             found[i] = int(rng.integers(0, left // (extents[i] - 1) + 1))
             left -= found[i] * (extents[i] - 1)

@@ -137,7 +137,7 @@ def test_the_starting_points_are_legal_and_decode(instruction: str) -> None:
         if instruction == "mvm_bn_res":
             assert Operands.decode(SMALL, fields) == good
         else:
-            assert ALL[instruction].operands(SMALL, fields) == good  # pyright: ignore
+            assert ALL[instruction].decoded(SMALL, fields) == good  # pyright: ignore
             assert tuple(fields) == ALL[instruction].fields  # pyright: ignore
         assert ALL[instruction].cost(SMALL, fields) > 0
 

@@ -28,7 +28,7 @@ _PRODUCT = (None, [_P, _N, _N, _N, _N, _N, _P, _P, _N, _P, _P, _P, _P, _P, _P, _
 _TREES = (None, [_P, _N, _P, _N, _N, _N, _P, _N])
 
 
-def _build(for_target: Target) -> Any:
+def _build(for_target: Target) -> object:
     from llvmlite import ir
 
     from fleet.sets.hbm0923.kernel._lanes import lanes_of
@@ -44,7 +44,7 @@ def _build(for_target: Target) -> Any:
 
 
 @lru_cache(maxsize=4)
-def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:
+def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what their signatures say
     """The functions `split`, `product` and `trees`, whose arguments `_split`, `_product` and `_trees` explain."""
     return compile_library("hbm0923_mvm", for_target, _SOURCES, _build, {"split": _SPLIT, "product": _PRODUCT, "trees": _TREES})
 
@@ -65,7 +65,7 @@ def _offsets(tin: int, tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[n
     return np.array(codes, np.int64), np.array(scales, np.int64)
 
 
-def address(array: npt.NDArray[Any]) -> int:
+def address(array: npt.NDArray[np.generic]) -> int:
     """Of a writable, contiguous array that is not empty; five times as fast as asking NumPy."""
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
 

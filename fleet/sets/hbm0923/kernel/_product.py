@@ -7,8 +7,6 @@ binary64, exactly, are rounded once to binary32, and go on in binary32 as docs/a
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from fleet.sdk.native_ir import F32, F64, I8, I32, I64, POINTER, Emitter, Value, splat, vector
@@ -26,7 +24,7 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-def emit_product(module: Any, lanes: Lanes) -> None:
+def emit_product(module: Value, lanes: Lanes) -> None:
     """`product(...)`: acc[t, c] of every token and channel.
 
     ports: addresses of the HBM ports' streams; channel c is number c / tout of port c % tout, `size` bytes each.

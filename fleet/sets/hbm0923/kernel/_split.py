@@ -7,11 +7,9 @@ anywhere, and the number of digits depends on the data only.
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
-from fleet.sdk.native_ir import F64, I8, I16, I32, I64, POINTER, Emitter, splat, vector
+from fleet.sdk.native_ir import F64, I8, I16, I32, I64, POINTER, Emitter, Value, splat, vector
 from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
 
 _EIGHT = 8
@@ -22,7 +20,7 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-def emit_split(module: Any) -> None:
+def emit_split(module: Value) -> None:
     """`split(...) -> i64`: bytes of digits written, or -1 when a lane is not finite.
 
     x, surface: token t's unit u at x + u * surface + 64 * t. chin: lanes at or beyond it count as +0. units: a group's.
@@ -93,7 +91,7 @@ def _largest(digits: int) -> int:
     return sum(127 << 8 * d for d in range(digits))
 
 
-def _load_eight(e: Emitter, source: Any, valid: Any, k: int, into: Any, sums: dict[str, Any], odd: Any) -> None:
+def _load_eight(e: Emitter, source: Value, valid: Value, k: int, into: Value, sums: dict[str, Value], odd: Value) -> None:
     """Eight features as integers in units of 2^-24, evens first; `valid` lanes of the unit count."""
     b = e.builder
     h8, v8 = vector(I16, _EIGHT), vector(I64, _EIGHT)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from fleet.sdk.native_ir import F32, I64, POINTER, Emitter, Value, vector
@@ -16,7 +14,7 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-def emit_trees(module: Any, lanes: Lanes) -> None:
+def emit_trees(module: Value, lanes: Lanes) -> None:
     """`trees(...)`: out[i, j] += the beats of a[i] * b[j], ascending.
 
     a: binary32, rows of 32 * beats close together. b: FP16, rows `b_stride` bytes apart. out: binary32, rows `out_stride`

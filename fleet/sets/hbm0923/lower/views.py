@@ -5,8 +5,6 @@ So the query, key and value of one product are views of its result. A reshape th
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseArrayBase
-
 from fleet.sdk import Device
 from fleet.sdk.ir import FleetOp, Program, integers, shape_of
 from fleet.sdk.ir import dialect as d
@@ -58,7 +56,7 @@ def _channels_before(op: d.SliceOp) -> int | str:
         return "a part with fewer dimensions, views keep [tokens, channels]"
     start = integers(op.start)
     step = op.properties.get("step")
-    stepped = isinstance(step, DenseArrayBase) and any(n != 1 for n in integers(step))
+    stepped = step is not None and any(n != 1 for n in integers(step))
     if stepped or any(start[:-1]) or before[:-1] != after[:-1]:
         return "a part with steps or of some tokens only, views are of channels and have all tokens"
     return start[-1]

@@ -149,6 +149,8 @@ def examine() -> list[Finding]:
         *(_package(p, "language models from files", "the extra `llm`, or make setup") for p in ("gguf", "tokenizers")),
         *(_package(p, "ONNX models, in and out", "the extra `onnx`, or make setup") for p in ("onnx", "ml_dtypes")),
         _package("onnxruntime", "engine onnxruntime", "the extra `onnx`, or make setup"),
+        *(_package(f"peakrdl-{p}", "fleet isa export", "the extra `exports`, or make setup")
+          for p in ("ipxact", "uvm", "cheader", "html")),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
         *_plugins(),

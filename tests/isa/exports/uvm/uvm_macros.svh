@@ -1,0 +1,1 @@
+// Of UVM, what generated register models name: nothing of the macros.

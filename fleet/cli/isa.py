@@ -1,4 +1,4 @@
-"""`fleet isa`: make, extend, check, document, fuzz and compare instruction sets."""
+"""`fleet isa`: make, extend, check, document, export, fuzz and compare instruction sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fleet.isa.scaffold.operations import OPERATIONS
 
 @click.group(name="isa")
 def command() -> None:
-    """Instruction sets: a working template, one more instruction, checks, manual, random programs, what a change means."""
+    """Instruction sets: a working template, one more instruction, checks, manual, exports, random programs, what a change means."""
 
 
 _OP = click.option(
@@ -145,6 +145,32 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
         write_atomically(output, manual(description).encode())
         click.echo(f"wrote {output}")
     return 0
+
+
+@command.command(
+    name="export",
+    epilog="\b\nExamples:\n  fleet isa export mine --format ipxact\n  fleet isa export mine --format c -o software/include",
+)
+@click.argument("name", metavar="SET|DEVICE")
+@click.option(
+    "--format",
+    "form",
+    required=True,
+    type=click.Choice(["ipxact", "uvm", "c", "html", "sv"]),
+    help="IP-XACT component, UVM register model, C headers, pages to browse, or SystemVerilog (register block, packages).",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, file_okay=False),
+    help="Folder where it goes; default: exports/SET/FORMAT. A file there that no export wrote is not replaced.",
+)  # fmt: skip
+def export(name: str, form: str, output: Path | None) -> int:
+    """Write the registers and instructions of SET, or of DEVICE's, for other tools. docs/instruction-sets.md says what is in each.
+
+    ipxact, uvm, c and html are written by PeakRDL's exporters (pip install 'fleet-cosim[exports]').
+    """
+    from fleet.cli.isa_export import run_export
+
+    return run_export(name, form, output)
 
 
 @command.command(

@@ -7,8 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from test_export_c import claims, compiled
+from test_export_uvm import elaborated, model
 from workspaces import Workspace, make_workspace
 
+from fleet.isa.description import load
 from fleet.isa.scaffold.add import instructions_end
 
 ONE_INSTRUCTION_SET = Path(__file__).parents[1] / "fixtures" / "one_instruction_set"
@@ -71,6 +74,19 @@ def test_a_set_in_another_package_extends_it(base: Workspace) -> None:
     assert "more on more_base_tiny:" in check
     assert "PASS 0 findings" in check
     assert "test_conformance[more_base_tiny] PASSED" in base.pytest("sim", "-v", "-k", "conformance")
+    exports_are_read(base)
+
+
+def exports_are_read(base: Workspace) -> None:
+    """Of a set in a workspace, and of one that extends it: the extension's have the base's registers, too."""
+    described = load(base.folder / "sets" / "base" / "base" / "base.rdl")
+    assert "wrote more_uvm_pkg.sv in exports/more/uvm" in base.fleet("isa", "export", "more_base_tiny", "--format", "uvm")
+    compilation, said = elaborated((base.folder / "exports" / "more" / "uvm" / "more_uvm_pkg.sv").read_text())
+    assert said == ""
+    assert {r.name: r.address for r in described.registers}.items() <= model(compilation)[0].items()
+    assert "wrote 2 files in include" in base.fleet("isa", "export", "base", "--format", "c", "--output", "include")
+    done = compiled(base.folder / "include", described, list(claims(described)))
+    assert (done.returncode, done.stderr[-2000:]) == (0, "")
 
 
 @pytest.mark.parametrize(

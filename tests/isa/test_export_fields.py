@@ -37,7 +37,8 @@ def claims(d: Description) -> Iterator[str]:
         for m, word in enumerate(WORDS):
             yield f"  localparam {r.name}_t W{n}_{m} = {r.name}_t'(32'h{word:x});"
             wanted.append(f"32'(W{n}_{m}) == 32'h{word:x}")
-            wanted += [f"W{n}_{m}.{f.name} == {f.width}'h{f.get(word):x}" for f in r.fields]
+            wanted += [f"W{n}_{m}.{f.name} == {f.width}'{'sh' if f.signed else 'h'}{f.get(word):x}" for f in r.fields]
+            wanted += [f"(W{n}_{m}.{f.name} < 0) == {word >> f.high & 1}" for f in r.fields if f.signed]
         yield from (f'  if (!({w})) begin : gen_{n}_{k} $error("{w}"); end' for k, w in enumerate(wanted))
     yield "endmodule"
 

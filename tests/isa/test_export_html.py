@@ -68,6 +68,8 @@ def test_every_register_instruction_and_property_is_there(described: Description
         assert f'fleet_role "{role}"' in pages
     assert ("fleet_fetch true" in pages) == (described.fetch is not None)
     if described.name == "awkward":
+        assert "is_signed true" in pages
+        assert "fleet_scale 4 " in pages
         assert "Costs $5, or $6" in pages
 
 

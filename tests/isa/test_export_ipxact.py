@@ -134,5 +134,8 @@ def test_vendor_extensions_hold_fleets_own_properties(described: Description, co
         for field, f in zip(element.findall(f"{IPXACT}field"), r.fields, strict=True):
             (e,) = field.findall(f"{IPXACT}vendorExtensions/{FLEET}field")
             allowed = " ".join(map(str, f.allowed)) if f.allowed else None
-            align = str(f.align) if f.align > 1 else None
-            assert [e.get(a) for a in ("kind", "space", "align", "allowed")] == [f.kind, f.space, align, allowed]
+            numbers = [str(n) if n > 1 else None for n in (f.align, f.scale)]
+            assert [e.get(a) for a in ("kind", "space", "allowed", "align", "scale")] == [f.kind, f.space, allowed, *numbers]
+            part = (f.operand, str(f.operand_low)) if f.operand else (None, None)
+            assert (e.get("operand"), e.get("operandLow")) == part
+            assert e.get("signed") == ("true" if f.signed else None)

@@ -5,7 +5,7 @@ Names follow the lowRISC style. Of field `mode` of register `mvm_flags`:
   `MvmFlagsModeLsb`, `...Width`, `...Mask`   where the field lies in the 32 bits
   `mvm_flags_mode_e`, `MvmFlagsModeAdd`    its named values
   `mvm_flags_t`                            the register as a packed struct; bits without a field are `reserved__<high>_<low>`
-A struct's members are plain `logic`, not enums: every word that hardware may read is a value of the struct.
+A struct's members are plain `logic`, signed where the field is, and no enums: every word that hardware may read is a value of it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _members(r: Register) -> Iterator[str]:
     for f in reversed(r.fields):
         if f.high < high:
             yield _reserved(high, f.high + 1)
-        yield f"    {_logic(f.width)} {f.name};  // {f.high}:{f.low} {f.title}"
+        yield f"    {_logic(f.width, 'signed ' if f.signed else '')} {f.name};  // {f.high}:{f.low} {f.title}"
         high = f.low - 1
     if high >= 0:
         yield _reserved(high, 0)
@@ -87,8 +87,8 @@ def _reserved(high: int, low: int) -> str:
     return f"    {_logic(high - low + 1)} reserved__{high}_{low};"
 
 
-def _logic(width: int) -> str:
-    return "logic" if width == 1 else f"logic [{width - 1}:0]"
+def _logic(width: int, sign: str = "") -> str:
+    return f"logic {sign}[{width - 1}:0]" if width > 1 or sign else "logic"
 
 
 def _new(name: str, where: str, taken: dict[str, str]) -> str:

@@ -37,7 +37,7 @@ def files(description: Description, maps: Mapping[str, AddrmapNode]) -> Mapping[
     stamp = zlib.crc32(b"\0".join(p.read_bytes() for p in description.files))  # what browsers know a version of the data by
     exporter = HTMLExporter(
         markdown_inst=Markdown(extensions=["extra", "admonition"]),  # without formulas: MathJax would come from elsewhere
-        extra_doc_properties=_PROPERTY.findall(UDP_FILE.read_text(encoding="utf-8")),
+        extra_doc_properties=[*_PROPERTY.findall(UDP_FILE.read_text(encoding="utf-8")), "is_signed"],
         generate_source_links=False,
         user_context={"build_ts": stamp, "stringify_rdl_value": _shown},
     )

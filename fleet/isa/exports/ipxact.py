@@ -74,9 +74,13 @@ class _Exporter(IPXACTExporter):
 
     def field_vendorExtensions(self, parent: minidom.Element, node: FieldNode) -> None:
         f: Field = next(f for f in self._description.register(node.parent.inst_name).fields if f.name == node.inst_name)
-        allowed = " ".join(map(str, f.allowed)) if f.allowed is not None else None
-        align = f.align if f.align > 1 else None
-        self._own(parent, "field", {"kind": f.kind, "space": f.space, "align": align, "allowed": allowed})
+        values = {
+            "kind": f.kind, "space": f.space, "align": f.align if f.align > 1 else None,
+            "allowed": " ".join(map(str, f.allowed)) if f.allowed is not None else None,
+            "signed": "true" if f.signed else None, "scale": f.scale if f.scale > 1 else None,
+            "operand": f.operand or None, "operandLow": f.operand_low if f.operand else None,
+        }  # fmt: skip
+        self._own(parent, "field", values)
 
     def _own(self, parent: minidom.Element, tag: str, values: Mapping[str, str | int | None]) -> minidom.Element:
         """An element of ours; a value that is None is left out."""

@@ -15,7 +15,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
 
-__all__ = ["VARIABLE", "environment", "install"]
+__all__ = ["VARIABLE", "environment", "install", "mutate"]
 
 VARIABLE = "FLEET_PYTHON_MUTANT"
 _SITE = Path(__file__).parent / "site"
@@ -33,7 +33,12 @@ def install() -> None:
     text = os.environ.get(VARIABLE)
     if text:
         chosen = json.loads(text)
-        sys.meta_path.insert(0, _Finder(chosen["file"], chosen["start"], chosen["end"], chosen["before"], chosen["after"]))
+        mutate(Path(chosen["file"]), chosen["start"], chosen["end"], chosen["before"], chosen["after"])
+
+
+def mutate(file: Path, start: int, end: int, before: str, after: str) -> None:
+    """When this process imports `file`, its characters `start` to `end` (`before`) are `after`."""
+    sys.meta_path.insert(0, _Finder(str(file.resolve()), start, end, before, after))
 
 
 class _Finder(MetaPathFinder):

@@ -1,42 +1,41 @@
 """Mutants of the front end: small changes of its sources, one at a time, and whether random programs tell them from the original.
 
-`python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among the places that the programs reach, line by line, and says
-how many there are that none of them reaches. Every mutant runs in a fresh process (`fleet.cosim.mutation.python_hook`) on programs
-that run its line. The first program whose outcome is another finds it: other results, a refusal, its code or its lines, an internal
-error. Survivors that nothing can find stand in `sim/fuzz/survivors.toml`, each with a reason.
+`python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among all places; those in lines that no program runs are
+counted apart. Every other mutant is looked for, in a process of its own (`judging.py`), by programs that run its line. The first
+program whose outcome is another finds it: other results, a refusal more or less, its code or lines, its text, an internal error.
+Survivors that nothing can find stand in `sim/fuzz/survivors.toml`, each with a reason.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
-import os
+import multiprocessing
 import random
 import re
-import subprocess
+import resource
 import sys
 import time
+import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from fleet.core.cache import cache_root
-from fleet.core.processes import run
-from fleet.core.scratch import Scratch
 from fleet.cosim.files import write_atomically
 from fleet.cosim.mutation.mutant import Mutant, identified
-from fleet.cosim.mutation.python_hook import environment
 from fleet.cosim.mutation.python_sites import Change, changes
 from fleet.cosim.mutation.survivors import load_survivors
-from fleet.cosim.programs.batches import outcomes
-from fleet.cosim.programs.drawing import Shares
+from fleet.cosim.programs.drawing import Drawn, Shares, draw_program
 from fleet.cosim.programs.fuzz import sources_hash
-from fleet.cosim.programs.oracle import Outcome
+from fleet.cosim.programs.judging import Ready, Told, Verdict, find, forget_fleet, told
+from fleet.cosim.programs.oracle import by_cpython
 
-__all__ = ["FILES", "SURVIVORS", "Known", "Sites", "known", "look", "main", "sites"]
+__all__ = ["FILES", "SURVIVORS", "Known", "Programs", "Sites", "known", "look", "main", "sites"]
 
 ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
@@ -48,58 +47,69 @@ FILES = (
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random
 generators, `@jit`, the interpreter, sizes that only the run knows."""
-PROGRAMS, LOOKING, SEED = 3000, 250, 77
+PROGRAMS, LOOKING, SEED = 3000, 500, 77
 """Programs that were run once without a mutant; those that look for one mutant, at most; their seed."""
 SHARES = Shares(wrong=0.3, unknown=0.3, weights=0.1)
 """More of what is rare: a night runs thirty times as many programs."""
-_PATIENCE_S = 180.0
-_FORM = 2
+_FORM = 3
+_AT_IMPORT = -1
 
 
 @dataclass(frozen=True)
 class Known:
-    """What programs do without a mutant. outcomes, sources: of each; lines: "file:line" -> numbers of the programs that run it."""
+    """What programs do without a mutant.
 
-    outcomes: list[list[str | int]]
-    sources: list[str]
-    lines: dict[str, list[int]]
+    outcomes, sources: of each; lines: "file:line" -> numbers of the programs that run it, -1 where it runs at import.
+    """
+
+    outcomes: list[Told] = field(default_factory=list[Told])
+    sources: list[str] = field(default_factory=list[str])
+    lines: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
 
     def looking(self, mutant: Mutant) -> list[int]:
         """The programs for a mutant: those that run its line, half of them refused; of a table, those with a word of the row."""
         if mutant.unit != "module":
-            there = self.lines.get(mutant.place, [])
+            there = [n for n in self.lines.get(mutant.place, []) if n >= 0]
         else:
             words = set(_WORD.findall(mutant.context)) - {"for", "not", "Signature", "axis"}
             there = [n for n, s in enumerate(self.sources) if words & set(_WORD.findall(s))]
             there = there[:LOOKING] + [n for n in range(0, len(self.sources), 8) if n not in there]
         refused = [n for n in there if self.outcomes[n][0] == "refused"]
         taken = set(_spread(refused, LOOKING // 2))
-        return sorted(taken | set(_spread([n for n in there if n not in taken], LOOKING - len(taken))))
+        found = sorted(taken | set(_spread([n for n in there if n not in taken], LOOKING - len(taken))))
+        random.Random(mutant.id).shuffle(found)
+        return found
+
+    def reaches(self, mutant: Mutant) -> bool:
+        """Whether a program runs its line; that of a table all do."""
+        return mutant.unit == "module" or any(n >= 0 for n in self.lines.get(mutant.place, ()))
+
+    def imported(self, file: str) -> set[int]:
+        """Lines of the file that run when fleet is imported."""
+        name = file + ":"
+        return {int(p[len(name) :]) for p, numbers in self.lines.items() if p.startswith(name) and numbers[0] == _AT_IMPORT}
 
 
 def _spread(numbers: list[int], most: int) -> list[int]:
     return numbers[:: max(1, len(numbers) // most)][:most]
 
 
-_PLACE = re.compile(r"model\.py:(\d+)")
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 @dataclass(frozen=True)
 class Sites:
-    """All mutants of `FILES` with their changes; reached: ids of those in a line that a program runs."""
+    """All mutants of `FILES`, and their changes by id."""
 
     mutants: tuple[Mutant, ...]
     changes: dict[str, Change]
-    reached: frozenset[str]
 
 
-def sites(programs: Known) -> Sites:
+def sites() -> Sites:
     """Reads the files."""
     found = [(f, c, (ROOT / f).read_text(encoding="utf-8").splitlines()[c.line - 1].strip()) for f, c in _all()]
     mutants = identified(("passes", f, c.line, c.unit, c.operator, c.before, c.after, line) for f, c, line in found)
-    reached = frozenset(m.id for m in mutants if m.unit == "module" or m.place in programs.lines)
-    return Sites(tuple(mutants), {m.id: c for m, (_, c, _) in zip(mutants, found, strict=True)}, reached)
+    return Sites(tuple(mutants), {m.id: c for m, (_, c, _) in zip(mutants, found, strict=True)})
 
 
 def _all() -> Iterator[tuple[str, Change]]:
@@ -107,20 +117,41 @@ def _all() -> Iterator[tuple[str, Change]]:
         yield from ((f, c) for c in changes((ROOT / f).read_text(encoding="utf-8")))
 
 
+class Programs:
+    """Draws the programs of `SEED`, each once."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[int, Ready] = {}
+
+    def ready(self, numbers: Sequence[int], before: Sequence[Told]) -> list[Ready]:
+        """Programs of these numbers; before: outcomes of all."""
+        for n in numbers:
+            if n not in self._drawn:
+                d = _drawn(n)
+                self._drawn[n] = Ready(n, d.source, d.inputs, d.weights, by_cpython(d.source, d.inputs), before[n])
+        return [self._drawn[n] for n in numbers]
+
+
+def _drawn(number: int) -> Drawn:
+    return draw_program((SEED, number), (), shares=SHARES)
+
+
 def known(programs: int = PROGRAMS) -> Known:
     """Runs the programs and sees which lines they run; for sources that have not changed, what was kept of it."""
     path = cache_root() / "program-mutants" / f"{sources_hash()}-{programs}.json"
-    if path.exists():
-        table = json.loads(path.read_text(encoding="utf-8"))
-        if table["form"] == _FORM:
-            return Known(table["outcomes"], table["sources"], table["lines"])
-    found = _run(programs)
-    table = {"form": _FORM, "outcomes": found.outcomes, "sources": found.sources, "lines": found.lines}
-    write_atomically(path, json.dumps(table).encode())
-    return found
+    for _ in range(2):
+        if path.exists():
+            table = json.loads(path.read_text(encoding="utf-8"))
+            if table["form"] == _FORM:
+                return Known(table["outcomes"], table["sources"], table["lines"])
+        process = multiprocessing.get_context("fork").Process(target=_record, args=(programs, path))
+        process.start()
+        process.join()
+    raise RuntimeError("the programs were not recorded")
 
 
-def _run(programs: int) -> Known:
+def _record(programs: int, path: Path) -> None:
+    """Main of a process that imports fleet again, so that it is seen which lines run then."""
     names = {str(ROOT / f): f for f in FILES}
     seen: set[tuple[str, int]] = set()
 
@@ -132,53 +163,35 @@ def _run(programs: int) -> Known:
             seen.add((name, frame.f_lineno))
         return trace
 
-    found = Known([], [], {})
+    found = Known()
+
+    def note(number: int) -> None:
+        for file, line in seen:
+            found.lines.setdefault(f"{file}:{line}", []).append(number)
+        seen.clear()
+
+    forget_fleet()
     sys.settrace(trace)
-    try:
-        for number, (source, outcome) in enumerate(outcomes(SEED, range(programs), SHARES)):
-            found.sources.append(source)
-            found.outcomes.append(_told(outcome))
-            for file, line in seen:
-                found.lines.setdefault(f"{file}:{line}", []).append(number)
-            seen.clear()
-    finally:
-        sys.settrace(None)
-    return found
+    oracle = importlib.import_module(by_cpython.__module__)
+    note(_AT_IMPORT)
+    with oracle.Oracle() as runs:
+        for number in range(programs):
+            drawn = _drawn(number)
+            outcome = runs.compare(oracle.Model(drawn.source, drawn.inputs, drawn.weights))
+            found.sources.append(drawn.source)
+            found.outcomes.append(told(outcome))
+            note(number)
+    sys.settrace(None)
+    table = {"form": _FORM, "outcomes": found.outcomes, "sources": found.sources, "lines": found.lines}
+    write_atomically(path, json.dumps(table).encode())
 
 
-def _told(outcome: Outcome) -> list[str | int]:
-    return [outcome.kind, outcome.cause, *(_PLACE.findall(outcome.said) if outcome.kind == "refused" else ())]
-
-
-def look(change: Change | None, file: str, numbers: Sequence[int], expected: Sequence[list[str | int]]) -> str:
-    """How programs of these numbers and outcomes find the mutant, empty where it survives; None: the unchanged front end."""
-    variables = (
-        dict(os.environ) if change is None else environment(ROOT / file, change.start, change.end, change.before, change.after)
-    )
-    with Scratch("mutants") as folder:
-        path = folder / "expected.json"
-        path.write_text(json.dumps([[n, expected[n]] for n in numbers]), encoding="utf-8")
-        command = [sys.executable, "-W", "ignore", "-m", "fleet.cosim.programs.mutants", "--child", str(path)]
-        try:
-            done = run(command, env=variables, cwd=ROOT, timeout=_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            return f"does not end in {_PATIENCE_S:g} s"
-    if done.returncode == 0:
-        return ""
-    lines = (done.stdout.strip() or done.stderr.strip() or "no word").splitlines()
-    return lines[-1]
-
-
-def _child(path: Path) -> int:
-    """Ends with 1 at the first outcome that is another."""
-    expected: list[tuple[int, list[str | int]]] = json.loads(path.read_text(encoding="utf-8"))
-    numbers = [n for n, _ in expected]
-    for (number, before), (_, outcome) in zip(expected, outcomes(SEED, numbers, SHARES), strict=True):
-        if _told(outcome) != before:
-            first = outcome.said.splitlines()[:1]
-            print(f"{' '.join(map(str, _told(outcome)))} instead of {' '.join(map(str, before))}: program {number}: {first}")
-            return 1
-    return 0
+def look(mutant: Mutant | None, change: Change | None, before: Known, programs: Programs) -> Verdict:
+    """What the programs for a mutant say; None: some of all, of the unchanged front end."""
+    if mutant is None:
+        numbers = range(0, len(before.sources), max(1, len(before.sources) // 100))
+        return find(None, ROOT, set(), programs.ready(numbers, before.outcomes))
+    return find(change, ROOT / mutant.file, before.imported(mutant.file), programs.ready(before.looking(mutant), before.outcomes))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -186,44 +199,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Mutants of the front end, and whether random programs find them.")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="ids, separated by commas")
-    parser.add_argument("--child", metavar="EXPECTED", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
-    if given.child:
-        return _child(Path(given.child))
-    before = known()
-    there = sites(before)
-    reached = [m for m in there.mutants if m.id in there.reached]
-    chosen = random.Random(given.seed).sample(reached, min(given.count, len(reached)))
+    warnings.simplefilter("ignore")
+    before, there, programs = known(), sites(), Programs()
+    chosen = random.Random(given.seed).sample(there.mutants, min(given.count, len(there.mutants)))
     if given.only:
         chosen = [m for m in there.mutants if m.id in given.only.split(",")]
     explained = load_survivors(SURVIVORS)
-    print(f"{len(there.mutants):,} mutants in {len(FILES)} files, {len(reached):,} in lines that programs reach", flush=True)
-    if how := look(None, "", range(0, PROGRAMS, PROGRAMS // 100), before.outcomes):
-        print(f"the unchanged front end is found: {how}")
+    reached = sum(before.reaches(m) for m in there.mutants)
+    print(f"{len(there.mutants):,} mutants in {len(FILES)} files, {reached:,} in lines that programs run", flush=True)
+    if (verdict := look(None, None, before, programs)).by:
+        print(f"the unchanged front end is found: {verdict.said}")
         return 3
+    found: Counter[str] = Counter()
+    for m in chosen:
+        began = time.process_time() + _children()
+        verdict = (
+            look(m, there.changes[m.id], before, programs) if before.reaches(m) else Verdict("", "no program runs the line", 0)
+        )
+        judged = explained.get(m.id)
+        word = verdict.by or (judged.kind if judged is not None else "SURVIVED" if before.reaches(m) else "UNREACHED")
+        found[word] += 1
+        seconds = time.process_time() + _children() - began
+        print(f"{word:10} {m.id} {m.describe()} ({verdict.programs} programs, {seconds:.1f} s): {verdict.said[:240]}", flush=True)
+    print(_summary(found, given.seed))
+    return int(found["SURVIVED"] + found["UNREACHED"] > 0)
 
-    def one(m: Mutant) -> tuple[Mutant, str, float]:
-        began = time.monotonic()
-        how = look(there.changes[m.id], m.file, before.looking(m), before.outcomes)
-        return m, how, time.monotonic() - began
 
-    found = equivalent = holes = 0
-    with ThreadPoolExecutor(given.jobs) as executor:
-        for m, how, seconds in executor.map(one, chosen):
-            judged = explained.get(m.id)
-            same = judged is not None and judged.kind == "equivalent" and not how
-            found, equivalent = found + bool(how), equivalent + same
-            holes += not how and judged is None
-            word = "found   " if how else judged.kind if judged is not None else "SURVIVED"
-            print(f"{word} {m.id} {m.describe()} ({seconds:.0f} s): {how[:150]}", flush=True)
-    rest = max(1, len(chosen) - equivalent)
-    print(
-        f"{found} of {len(chosen)} found, {equivalent} equivalent: {100 * found / rest:.1f} % of the others; {holes} unexplained; "
-        f"seed {given.seed}"
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _summary(found: Counter[str], seed: int) -> str:
+    """Shares of what is not equivalent: in lines that programs run, and of all."""
+    by = {w: found[w] for w in ("results", "refusal", "place", "text")}
+    dead, unreached, same = sum(by.values()), found["UNREACHED"], found["equivalent"]
+    rest = max(1, found.total() - same)
+    reached = max(1, rest - unreached)
+    return (
+        f"{dead} of {found.total()} found ({', '.join(f'{w} {n}' for w, n in by.items())}), {same} equivalent, "
+        f"{unreached} in lines that no program runs: {100 * dead / reached:.1f} % of the others in lines that programs run, "
+        f"{100 * dead / rest:.1f} % of all others; {found['SURVIVED']} unexplained; seed {seed}"
     )
-    return int(holes > 0)
 
 
 if __name__ == "__main__":

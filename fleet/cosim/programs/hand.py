@@ -83,7 +83,7 @@ class Hand:
         """Arguments of a reduction: nothing, an axis, several ones; keepdims."""
         kind = self.rng.random()
         if x.ndim == 0 or kind < 0.3:
-            text = ", axis=None" if kind < 0.03 else ""
+            text = ", axis=None" if kind < 0.03 else self.one((", axis=0", ", axis=-1")) if x.ndim == 0 and kind > 0.85 else ""
         elif several and x.ndim > 1 and kind < 0.4:
             text = f", axis=({', '.join(map(str, sorted(self.rng.choice(x.ndim, 2, replace=False).tolist())))})"
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleet.cosim.programs.hand import Hand, Known
 
-__all__ = ["copies", "language", "numbers"]
+__all__ = ["copies", "functions", "language", "numbers"]
 
 
 def language(h: Hand, v: str, part: Known) -> list[str]:
@@ -43,6 +43,52 @@ def language(h: Hand, v: str, part: Known) -> list[str]:
             [f"p = np.ones({v}.shape[:1] + (2,))[..., 0].sum()", f"{v} = {v} + p"],
         )
     )
+
+
+def functions(h: Hand, v: str, part: Known) -> list[str]:
+    """A function with parameters of all kinds, and a call that gives them by place, by name, or not at all."""
+    parameters, body, given, named = ["p"], ["p"], [v], []
+    if h.chance(0.2):
+        parameters.append("/")
+    for name in ("q", "r")[: h.integer(0, 3)]:
+        late = "=" in parameters[-1] or h.chance(0.6)
+        parameters.append(f"{name}={h.number(part)}" if late else name)
+        body.append(name)
+        if late and (named or h.chance(0.3)):
+            continue
+        if named or len(given) < len(body) - 1 or h.chance(0.3):
+            named.append(f"{name}={h.number(part)}")
+        else:
+            given.append(h.number(part))
+    if h.chance(0.6):
+        parameters.append(h.one(("*s", "*")))
+        if parameters[-1] == "*s":
+            body.append("len(s)")
+            if len(given) == len(body) - 1:
+                given += [h.number(part)] * h.integer(0, 3)
+        for name in ("t", "u")[: h.integer(parameters[-1] == "*", 3)]:
+            late = h.chance(0.5)
+            parameters.append(f"{name}={h.number(part)}" if late else name)
+            body.append(name)
+            if not late or h.chance(0.5):
+                named.append(f"{name}={h.number(part)}")
+    if h.chance(0.2):
+        parameters.append("**z")
+        body.append("len(z)")
+        named += ["y=1"] * h.chance(0.6)
+    value = f" {h.one('+-*')} ".join(body)
+    call = f"f{v}({', '.join([*given, *[str(n) for n in h.rng.permutation(named)]])})"
+    if h.chance(0.3) and not any("=" in p and "*" in p for p in parameters):
+        return [f"f{v} = lambda {', '.join(parameters)}: {value}", f"{v} = {call}"]
+    inner = h.one(
+        (
+            [f"    return {value}"],
+            ["    if p.ndim > 1:", f"        return {value}", "    return p"],
+            [f"    o = {value}", f"    o = o + {h.number(part)}", "    return o"],
+            ["    def g():", f"        return {value}", "    return g()"],
+        )
+    )
+    return [f"def f{v}({', '.join(parameters)}):", *inner, f"{v} = {call}"]
 
 
 def numbers(h: Hand, v: str, _part: Known) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from fleet.cosim.programs.calls import misspelled, respelled
 from fleet.cosim.programs.hand import Hand, Known, Redraw
 from fleet.cosim.programs.values import DTYPES
 
@@ -115,7 +116,7 @@ def _operator(symbol: str) -> Draw:
 
 
 def _power(h: Hand, x: Known) -> str:
-    return f"({x.text} ** {h.one(('2', '3', '0', '1', '0.5', '-1', '2.0', h.beside(x)))})"
+    return f"({x.text} ** {h.one(('2', '3', '0', '1', '0.5', '0.5', '-0.5', '-1', '2.0', h.beside(x)))})"
 
 
 def _shift(symbol: str) -> Draw:
@@ -298,8 +299,22 @@ _EINSUMS: Mapping[int, tuple[str, ...]] = {
 
 
 def _einsum(h: Hand, x: Known) -> str:
-    text = h.one(_EINSUMS.get(x.ndim, ()))
-    return f"np.einsum('{text}', {x.text}{', ' + h.like(x) if ',' in text else ''})"
+    text = h.one(_EINSUMS.get(x.ndim, ())) if h.chance(0.5) else _subscripts(h, x.ndim)
+    return f"np.einsum('{text}', {x.text}{(', ' + h.like(x)) * text.count(',')})"
+
+
+def _subscripts(h: Hand, ndim: int) -> str:
+    """Of one to three arrays of so many dimensions; some of the first ones may be dots."""
+    terms: list[str] = []
+    dots = h.integer(0, ndim + 1) if h.chance(0.4) else None
+    for _ in range(h.one((1, 1, 2, 2, 2, 3))):
+        letters = "".join(h.rng.permutation(list("ijklmn"[:ndim]))) if h.chance(0.3) else "ijklmn"[:ndim]
+        terms.append(letters if dots is None else "..." + letters[dots:] if h.chance(0.8) else letters)
+    there = sorted(set("".join(terms)) - {"."})
+    kept = [str(c) for c in h.rng.permutation(there) if h.chance(0.6)] if there else []
+    if h.chance(0.2):
+        return ",".join(terms)
+    return f"{', '.join(terms) if h.chance(0.1) else ','.join(terms)}->{'...' * any('.' in t for t in terms)}{''.join(kept)}"
 
 
 def _where(h: Hand, x: Known) -> str:
@@ -351,6 +366,8 @@ def _fancy(h: Hand, x: Known) -> str:
     if x.ndim == 0 or x.shape[0] == 0:
         raise Redraw
     n = x.shape[0]
+    if h.chance(0.4):
+        return f"{x.text}[{_advanced(h, x)}]"
     whole = [k.text for k in h.pool if k.dtype.kind in "iu" and k.value.size and k.value.min() >= 0 and k.value.max() < n]
     kind = h.rng.random()
     if kind < 0.1 and x.ndim > 1:
@@ -377,6 +394,35 @@ def _fancy(h: Hand, x: Known) -> str:
     return f"{x.text}[np.arange({n}), np.argmax({x.text}, axis=-1)]" if x.ndim == 2 else f"{x.text}[:, {h.numbers(x.shape[1])}]"
 
 
+def _advanced(h: Hand, x: Known) -> str:
+    """An index of slices, numbers, lists, None, dots and arrays that only the run knows, in any order."""
+    parts: list[str] = []
+    length = h.integer(1, 4)
+    whole = [k for k in h.pool if k.dtype.kind in "iu" and k.ndim in (0, 1, 2) and k.value.size]
+    for n in x.shape:
+        if n == 0:
+            raise Redraw
+        kind = h.rng.random()
+        if kind < 0.1 and "..." not in parts:
+            parts.append("...")
+            break
+        if kind < 0.2:
+            parts.append("None")
+        if kind < 0.35:
+            parts.append(str(h.integer(-n, n)))
+        elif kind < 0.55:
+            parts.append(h.slice(n))
+        elif kind < 0.75 or not whole:
+            parts.append(str([h.integer(-n, n) for _ in range(length)]))
+        elif kind < 0.9:
+            parts.append(f"{h.one(whole).text} % {n}")
+        else:
+            parts.append(f"np.array({[h.integer(0, n) for _ in range(length)]}, np.{h.one(DTYPES[1:9])})")
+    if h.chance(0.2):
+        parts.insert(0, "...") if "..." not in parts and len(parts) < x.ndim else None
+    return ", ".join(parts)
+
+
 def _take(h: Hand, x: Known) -> str:
     if x.ndim == 0:
         raise Redraw
@@ -395,7 +441,71 @@ def _full_like(h: Hand, x: Known) -> str:
 
 
 def _array(h: Hand, x: Known) -> str:
-    return f"np.array([{x.text}, {h.like(x)}])"
+    y, n = h.like(x), h.number(x)
+    return h.one(
+        (
+            f"np.array([{x.text}, {y}])",
+            f"np.array([[{x.text}, {y}], [{y}, {x.text}]])",
+            f"np.array(({x.text}, {y}), dtype='{h.dtype()}')" if x.dtype.kind != "f" else f"np.asarray([{x.text}])",
+            f"np.array([{n}, {h.number(x)}, {x.text}.sum()])",
+            f"np.array([*{x.text}])" if x.ndim else f"np.array([{x.text}, {n}])",
+            f"np.array([[{n}, {h.number(x)}], [{x.text}.max(), 1]])",
+        )
+    )
+
+
+_SIZES = (
+    *(
+        "{x}.reshape({x}.shape[0], -1)",
+        "{x}.reshape(-1, {x}.shape[-1])",
+        "np.reshape({x}, {x}.shape[::-1])",
+        "np.zeros({x}.shape) + {x}",
+    ),
+    *(
+        "np.ones({x}.shape[:1], np.{d})",
+        "np.full({x}.shape, {n})",
+        "np.broadcast_to({n}, {x}.shape) + {x}",
+        "np.arange({x}.shape[0])",
+    ),
+    *("{x}[: {x}.shape[0] // 2]", "{x}[len({x}) - 1]", "{x}[-len({x}) :]", "{x}.reshape({x}.size)", "{x}.reshape((1, *{x}.shape))"),
+    *("{x}[None].reshape({x}.shape)", "np.tile({x}, ({x}.ndim, 1))", "{x}.sum() / {x}.size", "{x}.reshape({x}.shape + (1,))"),
+    *("np.expand_dims({x}, {x}.ndim)", "np.eye({x}.shape[0], dtype=np.{d})", "np.arange({x}.size).reshape({x}.shape) * {x}"),
+    *(
+        "{x}[{x}.shape[0] - 1 :: -1]",
+        "{x}[..., : {x}.shape[-1] - 1]",
+        "({x} + {x}.shape[0] * {x}.shape[-1])",
+        "{x}[{x}.shape[0] // 2 :]",
+    ),
+    *("{x}.reshape({x}.shape[0] * 2, -1)", "{x}.reshape(2, {x}.shape[0] // 2, -1)", "np.broadcast_to({x}, ({n}, *{x}.shape))"),
+    *("np.concatenate([{x}, np.zeros({x}.shape, {x}.dtype)])", "np.pad({x}, {x}.ndim)", "np.roll({x}, {x}.shape[0] - 1, axis=0)"),
+    *(
+        "np.full((2, {x}.shape[-1]), {n}) * {x}.shape[0]",
+        "{x}.reshape({x}.shape)",
+        "{x}.reshape({s})",
+        "{x}.reshape(-1, *{x}.shape[1:])",
+    ),
+    *("np.repeat({x}, {x}.ndim, axis=0)", "np.linspace(0, {x}.shape[0], {x}.shape[0])", "np.zeros(({x}.shape[0], {x}.shape[0]))"),
+    *("np.squeeze({x}.reshape({x}.shape[0], 1, -1), axis=1)", "({x}.sum() % ({x}.shape[0] + 1))", "np.ones({x}.size // 2)"),
+    *("{x}[{x}.shape[0] - 1]", "{x}[-{x}.shape[0]]", "{x}[1 : {x}.shape[0] : 2]", "np.expand_dims({x}, ({x}.ndim, 0))"),
+    *("np.split({x}, [{x}.shape[0] // 2])[1]", "np.array_split({x}, {x}.ndim)[0]", "np.split({x}, {x}.shape[0])[0]"),
+)
+
+
+def _sizes(h: Hand, x: Known) -> str:
+    """Shapes, ends of slices and numbers computed from the array's own shape."""
+    if x.ndim == 0:
+        raise Redraw
+    return h.one(_SIZES).format(x=x.text, n=h.number(x), d=h.dtype().replace("bool", "bool_"), s=x.shape)
+
+
+def _respelled(h: Hand, x: Known) -> str:
+    name = h.one([n for n in EXPRESSIONS if not n.startswith(".")])
+    return respelled(h, EXPRESSIONS[name](h, x))
+
+
+def _other_arguments(h: Hand, x: Known) -> str:
+    """A call with an argument of another kind, which NumPy may take."""
+    return misspelled(h, EXPRESSIONS[h.one(tuple(EXPRESSIONS))](h, x))
 
 
 def _same(h: Hand, x: Known) -> str:
@@ -511,6 +621,9 @@ def _table() -> Iterator[tuple[str, Draw]]:
     yield "made arrays", _beside_made
     yield "Python", _python
     yield "arguments", _argued
+    yield "sizes", _sizes
+    yield "respelled calls", _respelled
+    yield "other arguments", _other_arguments
 
 
 EXPRESSIONS: Mapping[str, Draw] = dict(_table())

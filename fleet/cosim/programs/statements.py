@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fleet.cosim.programs.hand import Hand, Known, Redraw
-from fleet.cosim.programs.language import copies, language, numbers
+from fleet.cosim.programs.language import copies, functions, language, numbers
 from fleet.cosim.programs.operations import stable
 
 __all__ = ["STATEMENTS", "Change"]
@@ -26,14 +26,23 @@ def _assigned(h: Hand, _v: str, part: Known) -> list[str]:
 
 
 def _masked(h: Hand, v: str, part: Known) -> list[str]:
-    mask = h.one((f"{v} > {h.number(part)}", f"{v} == {v}", f"{v} < {h.number(part)}", f"np.isnan({v})"))
-    return [f"{v}[{mask}] {h.one(('=', '=', '+='))} {h.number(part)}"]
+    masks = [f"{v} > {h.number(part)}", f"{v} == {v}", f"{v} < {h.number(part)}", f"np.isnan({v})"]
+    values = [h.number(part)]
+    if part.ndim:
+        masks += [f"{v}[..., 0] > {h.number(part)}", f"{v}[:, 0] < {h.number(part)}", f"np.arange({part.shape[0]}) > 0"]
+        values += [h.number(part), f"{v}[0]", f"{v}[:1]", f"{v}[..., :1]", f"{v}[0] * 2", h.beside(part)]
+    return [f"{v}[{h.one(masks)}] {h.one(('=', '=', '=', '+='))} {h.one(values)}"]
 
 
 def _indexed(h: Hand, v: str, part: Known) -> list[str]:
     if part.ndim == 0:
         raise Redraw
     n = part.shape[0]
+    if h.chance(0.5):
+        first, count = h.integer(0, n), h.integer(1, 4)
+        block = list(range(first, min(n, first + count))) if h.chance(0.5) else [h.integer(-n, n) for _ in range(count)]
+        values = (f"{v}[{block}][::-1]", f"{v}[{block}] * 2", f"{v}[0]", h.number(part), f"{v}[:1]")
+        return [f"{v}[{h.one((str(block), f'np.array({block})', f'{block}, ...'))}] {h.one(('=', '=', '+='))} {h.one(values)}"]
     if part.ndim > 1 and h.chance(0.4):
         rows = [h.integer(0, n) for _ in range(2)]
         columns = [h.integer(0, part.shape[1]) for _ in range(2)]
@@ -120,6 +129,7 @@ def _table() -> Iterator[tuple[str, Change]]:
     yield "views", _view
     yield "writes through views", _through
     yield "language", language
+    yield "functions", functions
     yield "Python numbers", numbers
     yield "copies", copies
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fleet.cosim.programs.calls import misspelled
 from fleet.cosim.programs.hand import Hand, Known
 from fleet.cosim.programs.operations import EXPRESSIONS
 
@@ -38,6 +39,18 @@ def wrong_text(h: Hand, x: Known) -> str:
     """One of them. It may be right all the same."""
     if h.chance(0.1):
         return f"{h.one([n for n in EXPRESSIONS if n.startswith('np.')])}()"
+    kind = h.rng.random()
+    if kind < 0.35:
+        return misspelled(h, EXPRESSIONS[h.one(tuple(EXPRESSIONS))](h, x))
+    if kind < 0.42:
+        return _einsum(h, EXPRESSIONS["np.einsum"](h, x))
     axis = h.integer(-x.ndim, x.ndim) if x.ndim else 0
     beyond = h.one((x.ndim, -x.ndim - 1, 9))
     return h.one(_TEXTS).format(x=x.text, y=h.one(h.pool).text, a=axis, o=beyond)
+
+
+def _einsum(h: Hand, text: str) -> str:
+    """With another character, one more or one less in the subscripts."""
+    first, last = text.index("'") + 1, text.rindex("'")
+    at = h.integer(first, last + 1)
+    return text[:at] + h.one(("i", "j", "z", ".", "...", ",", "->", "", "1")) + text[min(at + h.integer(0, 3), last) :]

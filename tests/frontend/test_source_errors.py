@@ -28,6 +28,8 @@ def refused(folder, body: str) -> str:
         ("return x + w", "4:12", "F301 add of shapes (2, 4) and (4, 3), which do not broadcast"),
         ("return x + hidden", "4:16", "F201 `hidden` is not defined"),
         ("return np.sqroot(x)", "4:12", "did you mean numpy.sqrt?"),
+        ("from numpy import sqroot\nreturn x", "4:5", "did you mean numpy.sqrt?"),
+        ("from numpy.linalg import absent\nreturn x", "4:5", "F205 numpy.linalg.absent is not supported"),
         ("for row in x.sum():\n    y = row\nreturn y", "4:16", "F306 an array float32[] has no dimension to iterate over"),
         ("if x.sum() > 0:\n    return x\nreturn x", "4:8", "F501"),
         ("while x.max() > 0:\n    x = x - 1\nreturn x", "4:11", "F501"),

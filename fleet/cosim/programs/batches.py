@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from fleet.cosim.programs.bins import BINS, Account
 from fleet.cosim.programs.devices import draw_device_program
-from fleet.cosim.programs.drawing import Drawn, Shares, draw_program
+from fleet.cosim.programs.drawing import FUNCTION, Drawn, Shares, draw_program
 from fleet.cosim.programs.oracle import Model, Oracle, Outcome
 
 __all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "outcomes", "run_batch", "signature"]
@@ -111,6 +111,8 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     outcome = oracle.compare(model)
     if drawn is not None:
         _account(drawn, outcome, found)
+        if drawn.wrong and outcome.kind == "refused":
+            outcome = _placed(drawn, outcome, oracle)
     if outcome.kind == "refused":
         if drawn is None or not drawn.wrong:
             found.refused[outcome.cause] += 1
@@ -123,6 +125,17 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     found.engines.update(outcome.engines)
     if outcome.kind == "differs":
         found.failures.append(Failure(number, signature(model, outcome), outcome.said, model))
+
+
+def _placed(drawn: Drawn, outcome: Outcome, oracle: Oracle) -> Outcome:
+    """The refusal, or a difference where it names a line before the wrong statement that is accepted without that statement."""
+    rows = sum(line.text.count("\n") + 1 for line in drawn.lines[:-1])
+    first = drawn.source[: drawn.source.index(f"def {FUNCTION}(")].count("\n") + 2
+    if first + rows <= outcome.line or not outcome.line or not drawn.before:
+        return outcome
+    if oracle.compare(Model(drawn.before, drawn.inputs, drawn.weights)).kind == "refused":
+        return outcome
+    return Outcome("differs", "place", f"line {outcome.line} is refused, but only where line {first + rows} stands: {outcome.said}")
 
 
 def _account(drawn: Drawn, outcome: Outcome, found: Batch) -> None:

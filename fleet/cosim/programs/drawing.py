@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 from fleet.cosim.programs.bins import Account, Bin, aims, number_of
 from fleet.cosim.programs.hand import MOST_ELEMENTS, Hand, Known, Redraw
 from fleet.cosim.programs.operations import EXPRESSIONS
+from fleet.cosim.programs.refused import refused
 from fleet.cosim.programs.statements import STATEMENTS
 from fleet.cosim.programs.values import DTYPES, Array, draw_array, draw_shape, layout_of
 from fleet.cosim.programs.wrong import wrong_text
@@ -31,7 +33,7 @@ _LEAST_WIDE = 2
 
 @dataclass(frozen=True)
 class Shares:
-    """Of all programs: those that end with what CPython refuses, those of unknown sizes, those with weights."""
+    """Of all programs: those that end with what must be refused, those of unknown sizes, those with weights."""
 
     wrong: float = 0.08
     unknown: float = 0.05
@@ -54,8 +56,8 @@ class Line:
 class Drawn:
     """A program.
 
-    wrong: CPython raises in its last statement, so it must be refused. account: of bins, what CPython refused. unknown: input ->
-    axes whose sizes only the run knows; one size has one name. weights: inputs that are bound when the program is compiled.
+    wrong: CPython raises in its last statement, so it must be refused, or fleet refuses it by design. account: of bins, what CPython
+    refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights: inputs that are bound when the program is compiled.
     """
 
     lines: tuple[Line, ...]
@@ -69,6 +71,11 @@ class Drawn:
     def source(self) -> str:
         """The file."""
         return source_of(self.lines, self.inputs, self.unknown)
+
+    @property
+    def before(self) -> str:
+        """The file without the last statement; empty where there is no other."""
+        return source_of(self.lines[:-1], self.inputs, self.unknown) if len(self.lines) > 1 else ""
 
 
 def source_of(lines: Sequence[Line], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None) -> str:
@@ -228,7 +235,12 @@ class _Drawing:
         return self._run([f"{v} = {copied}", *rows], v, [b])
 
     def _add_wrong(self) -> bool:
-        """A last statement that CPython refuses."""
+        """A last statement that CPython refuses, or fleet by design."""
+        v = f"v{len(self._lines)}"
+        if self._hand.chance(0.3):
+            text = refused(self._hand, self._hand.one(self._pool), tuple(self._inputs))
+            self._lines.append(Line(re.sub(r"\bv\b", v, text), (v,)))
+            return True
         for _ in range(_TRIES):
             name, x = self._hand.one(tuple(EXPRESSIONS)), self._hand.one(self._pool)
             try:
@@ -238,7 +250,6 @@ class _Drawing:
             try:
                 eval(text, dict(self._space))
             except Exception:
-                v = f"v{len(self._lines)}"
                 self._lines.append(Line(f"{v} = {text}", (v,)))
                 return True
         return False

@@ -25,7 +25,7 @@ from typing import Any
 from fleet.cosim.mutation.python_hook import mutate
 from fleet.cosim.mutation.python_sites import Change, changed
 from fleet.cosim.programs import oracle
-from fleet.cosim.programs.oracle import Outcome
+from fleet.cosim.programs.oracle import ByCPython, Outcome
 from fleet.cosim.programs.values import Array
 
 __all__ = ["Ready", "Verdict", "find", "forget_fleet", "told"]
@@ -36,24 +36,28 @@ _MEMORY = 6 << 30
 _PLACE = re.compile(r"[^\s'\"]*model\.py(?::(\d+))?")
 
 Told = list[str | int]
-"""What an outcome is compared by: kind, cause, lines that a refusal names, its text."""
+"""What an outcome is compared by: kind, cause, then names, or the lines that a refusal names and its text."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A program with what CPython makes of it (as `oracle.by_cpython`) and its outcome without a change."""
+    """A program with what CPython makes of it and its outcome without a change."""
 
     number: int
     source: str
     arrays: Mapping[str, Array]
     weights: tuple[str, ...]
-    expected: list[Any] | str
+    ran: ByCPython
     before: Told
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """by: "results", "refusal" (one more or one less), "place" (code or lines), "text"; empty where no program finds the change."""
+    """How programs find a change.
+
+    by: "results", "refusal" (one more or one less), "place" (code or lines), "names" (of operations), "text"; empty where none
+    does.
+    """
 
     by: str
     said: str
@@ -63,7 +67,7 @@ class Verdict:
 def told(outcome: Outcome) -> Told:
     """Of an outcome."""
     if outcome.kind != "refused":
-        return [outcome.kind, outcome.cause]
+        return [outcome.kind, outcome.cause, " ".join(outcome.named)]
     return [outcome.kind, outcome.cause, " ".join(_PLACE.findall(outcome.said)), _PLACE.sub("model.py", outcome.said)]
 
 
@@ -106,7 +110,9 @@ def _look(change: Change | None, file: Path, imported: Set[int], programs: Seque
     with own.Oracle() as runs:
         for number, ready in enumerate(programs):
             signal.setitimer(signal.ITIMER_PROF, _PATIENCE_S)
-            outcome = runs.compare(own.Model(ready.source, ready.arrays, ready.weights), ready.expected)
+            outcome = runs.compare(
+                own.Model(ready.source, ready.arrays, ready.weights), own.ByCPython(ready.ran.results, ready.ran.variables)
+            )
             by = _by(ready.before, told(outcome))
             if by:
                 said = f"{' '.join(map(str, told(outcome)))} instead of {' '.join(map(str, ready.before))}: {outcome.said}"
@@ -122,6 +128,8 @@ def _by(before: Told, after: Told) -> str:
         return "results"
     if before[0] != after[0]:
         return "refusal"
+    if after[0] == "agreed":
+        return "names"
     return "place" if before[:3] != after[:3] else "text"
 
 

@@ -234,7 +234,7 @@ def _children() -> float:
 
 def _summary(found: Counter[str], seed: int) -> str:
     """Shares of what is not equivalent: in lines that programs run, and of all."""
-    by = {w: found[w] for w in ("results", "refusal", "place", "text")}
+    by = {w: found[w] for w in ("results", "refusal", "place", "names", "text")}
     dead, unreached, same = sum(by.values()), found["UNREACHED"], found["equivalent"]
     rest = max(1, found.total() - same)
     reached = max(1, rest - unreached)

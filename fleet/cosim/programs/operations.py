@@ -85,6 +85,40 @@ _WITH_ARGUMENTS = (
     "np.average({x}, axis={a})",
     "np.size({x}) * {x}",
     "np.cumsum({x}, axis={a})[..., -1]",
+    "np.take({x}, -1, axis={a})",
+    "np.take({x}, [0, -1])",
+    "np.take({x}, 0)",
+    "{x}.take(0, {a})",
+    "np.sort({x}, axis=None, kind='stable')",
+    "np.argsort({x}, axis=None, kind='stable')",
+    "np.take_along_axis({x}, np.argsort({x}, axis=None, kind='stable'), axis=None)",
+    "np.concatenate([{x}, {y}], axis=None)",
+    "np.median({x}, axis={a}, keepdims=True)",
+    "np.var({x}, axis={a}, ddof=1, keepdims=True)",
+    "np.moveaxis({x}, [0, {a}], [{a}, 0])",
+    "np.expand_dims({x}, (0, {a}))",
+    "np.full({x}.shape, {y})",
+    "np.full(3, {x}.sum())",
+    "np.array({x}, copy=True)",
+    "np.ones_like({x}, shape=(2, 2))",
+    "{x}.reshape(-1, order='C')",
+    "np.sum({x}, axis={a}, dtype=np.float64)",
+    "{x}.astype({y}.dtype)",
+    "np.arange(3, dtype={x}.dtype)",
+    "np.round({x}, -1)",
+    "np.argmax({x}, axis={a}, keepdims=True)",
+    "np.argmax({x}, keepdims=True)",
+    "np.cumsum({x}, dtype=np.float32)",
+    "np.clip({x}, {y}, None)",
+    "np.linalg.norm({x}, axis={a}, keepdims=True)",
+    "np.linalg.norm({x}, keepdims=True)",
+    "np.squeeze({x}[None, ..., None])",
+    "np.broadcast_to({x}, {x}.shape)",
+    "np.diff({x}, n=0, axis={a})",
+    "np.diff({x}, n=3)",
+    "np.flip({x}, axis=(0, {a}))",
+    "np.ptp({x}, axis={a})",
+    "np.where({x}, {x}, {y})",
 )
 
 
@@ -121,9 +155,13 @@ def _power(h: Hand, x: Known) -> str:
 
 def _shift(symbol: str) -> Draw:
     def draw(h: Hand, x: Known) -> str:
-        if x.dtype.kind not in "iu":
+        if x.dtype.kind == "f":
             raise Redraw
-        by = h.integer(0, 8 * x.dtype.itemsize)
+        by = (
+            h.integer(0, 8 * x.dtype.itemsize)
+            if h.chance(0.9)
+            else h.one((64, 100, 300, "True", "False", "np.int8(1)", "np.uint16(3)"))
+        )
         name = "left_shift" if symbol == "<<" else "right_shift"
         return f"np.{name}({x.text}, {by})" if h.chance(0.3) else f"({x.text} {symbol} {by})"
 
@@ -509,7 +547,11 @@ def _other_arguments(h: Hand, x: Known) -> str:
 
 
 def _same(h: Hand, x: Known) -> str:
-    return f"np.{h.one(('array_equal', 'allclose'))}({x.text}, {h.like(x)})"
+    """Python's truth value, beside the array."""
+    other = h.one((h.like(x), h.like(x), h.beside(x)))
+    more = h.one(("", "", ", rtol=0.5", ", 0.1, 2", ", equal_nan=True"))
+    same = h.one((f"np.array_equal({x.text}, {other})", f"np.allclose({x.text}, {other}{more})"))
+    return h.one((f"({x.text} + {same})", f"np.where({same}, {x.text}, {h.beside(x)})"))
 
 
 def _meshgrid(h: Hand, x: Known) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -26,14 +27,16 @@ from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as GOLDEN
 from fleet.errors import DeviceError, FleetError, SourceError
 from fleet.frontend.source import load
+from fleet.ir.operation import op_id
 from fleet.ir.program import Program
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
 
-__all__ = ["Model", "Oracle", "Outcome", "by_cpython", "difference"]
+__all__ = ["ByCPython", "Model", "Oracle", "Outcome", "by_cpython", "difference"]
 
 Kind = Literal["agreed", "refused", "differs"]
 _OPTIONS = RunOptions(keep_tensors=False)
+_NAMED = RunOptions()
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class Outcome:
 
     cause: of a refusal its code, or the error's kind; of a difference what differs ("dtype", "bits", "raised", an engine's name).
     said: the whole of it; line: of the source, 0 where it is not known; engines: those beside CPython and the golden that agreed.
-    reordered: results agreed only with operands in C order (see `memory_order`).
+    reordered: results agreed only with operands in C order (see `memory_order`). named: variables by which operations are known,
+    and arrays that the source made.
     """
 
     kind: Kind
@@ -62,6 +66,7 @@ class Outcome:
     line: int = 0
     engines: tuple[str, ...] = ()
     reordered: bool = False
+    named: tuple[str, ...] = ()
 
 
 class Oracle:
@@ -77,10 +82,10 @@ class Oracle:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._scratch.close()
 
-    def compare(self, model: Model, expected: list[Any] | str | None = None) -> Outcome:
-        """CPython first (expected: what it gave), then the golden, then the model's engines."""
-        if expected is None:
-            expected = by_cpython(model.source, model.arrays)
+    def compare(self, model: Model, known: ByCPython | None = None) -> Outcome:
+        """CPython first (known: what it gave), then the golden, then the model's engines."""
+        ran = known or by_cpython(model.source, model.arrays)
+        expected = ran.results
         if not isinstance(expected, str) and not all(isinstance(v, np.ndarray | np.generic) for v in expected):
             return Outcome("refused", "no array", "a result is a Python number, which has no dtype")
         self._path.unlink(missing_ok=True)  # a file system may wait for the disk where a file is cut short
@@ -93,7 +98,7 @@ class Oracle:
                 program = load(f"{self._path}:{FUNCTION}", weights, inputs, dynamic=True)
                 if not model.engines:
                     vars(program)["hash"] = ""  # a fifth of the time, and no trace is stored
-                trace = GOLDEN.run(program, inputs, _OPTIONS)
+                trace = GOLDEN.run(program, inputs, _NAMED)
         except FleetError as error:
             return _refused(error)
         except Exception as error:
@@ -104,8 +109,11 @@ class Oracle:
         wrong = difference(model.source, [np.asarray(v) for v in expected], found)
         if wrong is not None and (wrong.cause != "bits" or not _agree_in_c_order(model, program, inputs)):
             return wrong
+        named, misnamed = _named(program, trace, ran.variables)
+        if misnamed:
+            return Outcome("differs", "variable", misnamed)
         if not model.engines:
-            return Outcome("agreed", reordered=wrong is not None)
+            return Outcome("agreed", reordered=wrong is not None, named=named)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return replace(self._others(model, program, inputs), reordered=wrong is not None)
@@ -157,7 +165,7 @@ class Oracle:
 
 def _agree_in_c_order(model: Model, program: Program, inputs: Mapping[str, Array]) -> bool:
     """Whether no bit differs where CPython and the golden compute last digits on arrays in C order."""
-    expected = by_cpython(in_c_order(model.source), model.arrays)
+    expected = by_cpython(in_c_order(model.source), model.arrays).results
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = VM(ByteCodeConverter(program).convert(), IN_C_ORDER).run(inputs)
@@ -171,17 +179,58 @@ _ON_ENGINE: Mapping[str, Callable[[Oracle, Model, Program, Mapping[str, Array], 
 }
 
 
-def by_cpython(source: str, arrays: Mapping[str, Array]) -> list[Any] | str:
-    """What the function returns, or how it ends. The source is executed: it must be one that was drawn here, or was kept."""
+def _named(program: Program, trace: Trace, variables: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    """What has a name, and how a variable's operation differs from CPython's variable. Last digits may: see `memory_order`."""
+    named = [a.name for a in program.arguments if a.kind == "weight"]
+    for op in program.operations():
+        name = getattr(op.properties.get("var"), "data", "")
+        mine, theirs = trace.tensors.get(op_id(op)), variables.get(name)
+        if not name or mine is None:
+            continue
+        named.append(name)
+        if isinstance(theirs, np.ndarray | np.generic) and (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
+            return (), f"variable {name}: expected {theirs.dtype}{list(theirs.shape)}, found {mine.dtype}{list(mine.shape)}"
+        if isinstance(theirs, np.ndarray | np.generic) and not _alike(mine, np.asarray(theirs)):
+            return (), f"variable {name}: expected {theirs}, found {mine}"
+    return tuple(sorted(named)), ""
+
+
+def _alike(a: Array, b: Array) -> bool:
+    if a.tobytes() == b.tobytes():
+        return True
+    with np.errstate(all="ignore"):
+        return a.dtype.kind == "f" and np.allclose(a, b, rtol=0.1, atol=1e-2, equal_nan=True)
+
+
+@dataclass(frozen=True)
+class ByCPython:
+    """What the function returns, or how it ends; its variables at its end."""
+
+    results: list[Any] | str
+    variables: Mapping[str, Any]
+
+
+def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
+    """The source is executed: it must be one that was drawn here, or was kept."""
     space: dict[str, Any] = {}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            exec(compile(source, "model.py", "exec"), space)
-            found: Any = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
+            exec(compile(_with_variables(source), "model.py", "exec"), space)
+            found, variables = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return list(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else [found]
+        return ByCPython(f"{type(error).__name__}: {error}", {})
+    return ByCPython(list(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else [found], variables)
+
+
+def _with_variables(source: str) -> ast.Module:
+    """The last statement of the function returns its variables too."""
+    tree = ast.parse(source)
+    for s in tree.body:
+        if isinstance(s, ast.FunctionDef) and s.name == FUNCTION and isinstance(last := s.body[-1], ast.Return):
+            every = ast.parse("locals()", mode="eval").body
+            last.value = ast.Tuple([last.value or ast.Constant(None), every], ast.Load())
+    return ast.fix_missing_locations(tree)
 
 
 def _refused(error: FleetError) -> Outcome:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fleet.cosim.programs.hand import Hand, Known, Redraw
 from fleet.cosim.programs.language import copies, functions, language, numbers
 from fleet.cosim.programs.operations import stable
+from fleet.cosim.programs.syntax import made, syntax
 
 __all__ = ["STATEMENTS", "Change"]
 
@@ -130,6 +131,8 @@ def _table() -> Iterator[tuple[str, Change]]:
     yield "writes through views", _through
     yield "language", language
     yield "functions", functions
+    yield "syntax", syntax
+    yield "made arrays in statements", made
     yield "Python numbers", numbers
     yield "copies", copies
 

@@ -45,7 +45,7 @@ def test_a_seed_and_a_number_make_one_program() -> None:
 def test_programs_run_in_cpython_as_they_were_drawn() -> None:
     for n in range(60):
         drawn = draw_program((5, n), ALL)
-        found = by_cpython(drawn.source, drawn.inputs)
+        found = by_cpython(drawn.source, drawn.inputs).results
         assert isinstance(found, str) == drawn.wrong, (drawn.source, found)
 
 
@@ -144,7 +144,7 @@ def test_operands_are_copied_into_c_order() -> None:
     a = np.broadcast_to(np.arange(3.0), (2, 3)).T
     source = in_c_order("import numpy as np\ndef forward(a):\n    return a.sum(), np.einsum('ij->', a), a.T @ a, np.linalg.norm(a)")
     assert source.count("_in_c_order(") == 6, source
-    found, expected = by_cpython(source, {"a": a}), [a.sum(), a.sum(), a.T @ a, np.linalg.norm(a)]
+    found, expected = by_cpython(source, {"a": a}).results, [a.sum(), a.sum(), a.T @ a, np.linalg.norm(a)]
     assert all(np.allclose(x, y) for x, y in zip(found, expected, strict=True))
 
 

@@ -92,6 +92,14 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     return ev.fail("F205", node, f"{path} is not supported", f"{hint}docs/numpy.md lists what is")
 
 
+def exists(path: str) -> bool:
+    """Whether NumPy or math has something of this dotted path."""
+    found: object = {"numpy": np, "math": math}[path.split(".", maxsplit=1)[0]]
+    for name in path.split(".")[1:]:
+        found = getattr(found, name, None)
+    return found is not None
+
+
 def supported() -> list[str]:
     """Every dotted path of NumPy and math that is known."""
     functions = {*FUNCTIONS, *_OTHER, *_RANDOM, *(f"numpy.random.{d}" for d in DRAWS), *(f"math.{m}" for m in _builtins.MATH)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -284,8 +283,11 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
         path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
         value: Value = Library(path)
         if path.startswith(("numpy.", "math.")):
-            with contextlib.suppress(SourceError):  # what is not supported is an error where it is used
+            try:
                 value = _library.resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
+            except SourceError:
+                if not _library.exists(path):
+                    raise  # Python refuses the import; what fleet alone lacks is an error where it is used
         ev.bind(alias.asname or alias.name, value, quiet=True)
 
 

@@ -56,8 +56,9 @@ class Line:
 class Drawn:
     """A program.
 
-    wrong: CPython raises in its last statement, so it must be refused, or fleet refuses it by design. account: of bins, what CPython
-    refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights: inputs that are bound when the program is compiled.
+    wrong: CPython raises in its last statement, so it must be refused, or fleet refuses it by design. account: of bins, what
+    CPython refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights: inputs that are bound
+    when the program is compiled.
     """
 
     lines: tuple[Line, ...]

@@ -56,9 +56,9 @@ class Line:
 class Drawn:
     """A program.
 
-    wrong: CPython raises in its last statement, so it must be refused, or fleet refuses it by design. account: of bins, what
-    CPython refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights: inputs that are bound
-    when the program is compiled.
+    wrong: CPython raises in its last statement, so it must be refused; or, where it is planted, fleet refuses it by design.
+    account: of bins, what CPython refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights:
+    inputs that are bound when the program is compiled.
     """
 
     lines: tuple[Line, ...]
@@ -67,6 +67,7 @@ class Drawn:
     account: Account = field(default_factory=Account)
     unknown: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     weights: tuple[str, ...] = ()
+    planted: bool = False
 
     @property
     def source(self) -> str:
@@ -129,10 +130,14 @@ class _Drawing:
                     break
         if not self._lines:
             self._lines.append(self._bound(f"{self._pool[0].text} + 1", ()))
-        wrong = self._hand.chance(shares.wrong) and self._add_wrong()
+        wrong = self._hand.chance(shares.wrong)
+        planted = wrong and self._hand.chance(0.3)
+        if planted:
+            self._plant()
+        wrong = planted or (wrong and self._add_wrong())
         unknown = self._unknown() if self._hand.chance(shares.unknown) else {}
         weights = self._weights() if not unknown and self._hand.chance(shares.weights) else ()
-        return Drawn(tuple(self._lines), self._inputs, wrong, self._account, unknown, weights)
+        return Drawn(tuple(self._lines), self._inputs, wrong, self._account, unknown, weights, planted)
 
     def _unknown(self) -> dict[str, frozenset[int]]:
         """First dimensions, or some of all."""
@@ -235,13 +240,15 @@ class _Drawing:
         copied = f"{base.text}.copy()" if hand.chance(0.8) else f"np.array({base.text})"
         return self._run([f"{v} = {copied}", *rows], v, [b])
 
-    def _add_wrong(self) -> bool:
-        """A last statement that CPython refuses, or fleet by design."""
+    def _plant(self) -> None:
+        """A last statement that fleet refuses by design."""
         v = f"v{len(self._lines)}"
-        if self._hand.chance(0.3):
-            text = refused(self._hand, self._hand.one(self._pool), tuple(self._inputs))
-            self._lines.append(Line(re.sub(r"\bv\b", v, text), (v,)))
-            return True
+        text = refused(self._hand, self._hand.one(self._pool), tuple(self._inputs))
+        self._lines.append(Line(re.sub(r"\bv\b", v, text), (v,)))
+
+    def _add_wrong(self) -> bool:
+        """A last statement that CPython refuses."""
+        v = f"v{len(self._lines)}"
         for _ in range(_TRIES):
             name, x = self._hand.one(tuple(EXPRESSIONS)), self._hand.one(self._pool)
             try:

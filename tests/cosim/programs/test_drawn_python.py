@@ -46,7 +46,7 @@ def test_programs_run_in_cpython_as_they_were_drawn() -> None:
     for n in range(60):
         drawn = draw_program((5, n), ALL)
         found = by_cpython(drawn.source, drawn.inputs).results
-        assert isinstance(found, str) == drawn.wrong, (drawn.source, found)
+        assert drawn.planted or isinstance(found, str) == drawn.wrong, (drawn.source, found)
 
 
 def test_every_dtype_and_layout_is_drawn_and_every_bin_can_be_aimed_at() -> None:

@@ -35,7 +35,7 @@ from fleet.cosim.programs.fuzz import sources_hash
 from fleet.cosim.programs.judging import Ready, Told, Verdict, find, forget_fleet, told
 from fleet.cosim.programs.oracle import by_cpython
 
-__all__ = ["FILES", "SURVIVORS", "Known", "Programs", "Sites", "known", "look", "main", "sites"]
+__all__ = ["FILES", "HOW", "SURVIVORS", "Known", "Programs", "Sites", "known", "look", "main", "sites"]
 
 ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
@@ -51,6 +51,8 @@ PROGRAMS, LOOKING, SEED = 3000, 500, 77
 """Programs that were run once without a mutant; those that look for one mutant, at most; their seed."""
 SHARES = Shares(wrong=0.3, unknown=0.3, weights=0.1)
 """More of what is rare: a night runs thirty times as many programs."""
+HOW = ("results", "refusal", "place", "names", "text")
+"""How a mutant is found, see `judging.Verdict`."""
 _FORM = 3
 _AT_IMPORT = -1
 
@@ -234,7 +236,7 @@ def _children() -> float:
 
 def _summary(found: Counter[str], seed: int) -> str:
     """Shares of what is not equivalent: in lines that programs run, and of all."""
-    by = {w: found[w] for w in ("results", "refusal", "place", "names", "text")}
+    by = {w: found[w] for w in HOW}
     dead, unreached, same = sum(by.values()), found["UNREACHED"], found["equivalent"]
     rest = max(1, found.total() - same)
     reached = max(1, rest - unreached)

@@ -97,6 +97,8 @@ _WITHOUT_AXIS = frozenset({"mean", "var"})
 def reduced_axes(ev: Evaluator, node: ast.AST, op: str, x: Tensor, args: Arguments) -> list[int]:
     """The axes of a reduction. Of a scalar NumPy takes 0 and -1, which say nothing."""
     axis = args.get("axis")
+    if isinstance(axis, List):
+        ev.fail("F404", node, "the axes of a reduction must be a number or a tuple of them, found a list", "write axis=(0, 1)")
     if not x.shape and op not in _WITHOUT_AXIS and isinstance(axis, Number) and ev.static(axis) in (0, -1):
         return []
     return axes_of(ev, node, len(x.shape), axis)
@@ -283,7 +285,7 @@ def _reduce(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def variance(ev: Evaluator, node: ast.Call, args: Arguments) -> Tensor:
     """np.var; with ddof in the steps that NumPy takes."""
     x = array(ev, node, args["a"])
-    axes = axes_of(ev, node, len(x.shape), args.get("axis"))
+    axes = reduced_axes(ev, node, "var", x, args)
     ddof = ev.static(args["ddof"]) if "ddof" in args else 0
     if ddof is None:
         ev.fail("F404", node, f"ddof must be a number known from the source, found {words(args['ddof'])}")

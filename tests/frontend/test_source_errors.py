@@ -40,6 +40,7 @@ def refused(folder, body: str) -> str:
         ("return x[::0]", "4:14", "F306 a slice's step cannot be zero"),
         ("return x[7]", "4:14", "index 7 is out of bounds for dimension 0 of size 2"),
         ("return np.sum(x, axis=5)", "4:12", "axis 5 is out of bounds"),
+        ("return x.min(axis=[])", "4:12", "F404 the axes of a reduction must be a number or a tuple of them"),
         ("return np.sum(x, where=x)", "4:28", "with `where=` is not supported"),
         ("return np.random.randn(3)", "4:12", "F507 np.random.randn without a seed"),
         ("return open('/etc/passwd')", "4:12", "the builtin `open` is not supported"),

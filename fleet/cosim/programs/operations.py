@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from fleet.cosim.programs.calls import misspelled, respelled
+from fleet.cosim.programs.calls import respelled
 from fleet.cosim.programs.hand import Hand, Known, Redraw
 from fleet.cosim.programs.values import DTYPES
 
@@ -541,11 +541,6 @@ def _respelled(h: Hand, x: Known) -> str:
     return respelled(h, EXPRESSIONS[name](h, x))
 
 
-def _other_arguments(h: Hand, x: Known) -> str:
-    """A call with an argument of another kind, which NumPy may take."""
-    return misspelled(h, EXPRESSIONS[h.one(tuple(EXPRESSIONS))](h, x))
-
-
 def _same(h: Hand, x: Known) -> str:
     """Python's truth value, beside the array."""
     other = h.one((h.like(x), h.like(x), h.beside(x)))
@@ -665,7 +660,6 @@ def _table() -> Iterator[tuple[str, Draw]]:
     yield "arguments", _argued
     yield "sizes", _sizes
     yield "respelled calls", _respelled
-    yield "other arguments", _other_arguments
 
 
 EXPRESSIONS: Mapping[str, Draw] = dict(_table())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fleet.cosim.programs.calls import misspelled
 from fleet.cosim.programs.hand import Hand, Known
 from fleet.cosim.programs.operations import EXPRESSIONS
 
@@ -39,10 +38,7 @@ def wrong_text(h: Hand, x: Known) -> str:
     """One of them. It may be right all the same."""
     if h.chance(0.1):
         return f"{h.one([n for n in EXPRESSIONS if n.startswith('np.')])}()"
-    kind = h.rng.random()
-    if kind < 0.35:
-        return misspelled(h, EXPRESSIONS[h.one(tuple(EXPRESSIONS))](h, x))
-    if kind < 0.42:
+    if h.chance(0.07):
         return _einsum(h, EXPRESSIONS["np.einsum"](h, x))
     axis = h.integer(-x.ndim, x.ndim) if x.ndim else 0
     beyond = h.one((x.ndim, -x.ndim - 1, 9))

@@ -11,7 +11,7 @@ import pytest
 from fleet.cosim.mutation.python_sites import Change, changes
 from fleet.cosim.programs import mutants
 from fleet.cosim.programs.batches import _placed  # pyright: ignore[reportPrivateUsage]
-from fleet.cosim.programs.calls import misspelled, respelled
+from fleet.cosim.programs.calls import respelled
 from fleet.cosim.programs.drawing import Drawn, Line
 from fleet.cosim.programs.hand import Hand, Redraw
 from fleet.cosim.programs.judging import Ready, find, told
@@ -77,7 +77,5 @@ def test_calls_are_spelled_in_other_ways() -> None:
     hand = Hand(np.random.default_rng(0), [])
     same = {respelled(hand, "np.sum(a, axis=0)") for _ in range(30)}
     assert {"np.sum(a=a, axis=0)", "np.sum(axis=0, a=a)", "np.sum(a, 0)"} <= same
-    wrong = {misspelled(hand, "np.sum(a, axis=0)") for _ in range(60)}
-    assert len(wrong) > 20
     with pytest.raises(Redraw):
         respelled(hand, "a + 1")

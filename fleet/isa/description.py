@@ -339,12 +339,12 @@ def load(path: Path | str) -> Description:
     it: SystemRDL's own errors, overlapping registers or fields, registers that are no 32-bit words, an address field
     without a space, an instruction of a unit that does not exist, two instructions with one opcode, and so on.
     """
-    from fleet.isa.description_rdl import compile_description
+    from fleet.isa.description_cache import compiled
 
     path = Path(path).resolve()
     known = _CACHE.get(path)
     if known is None or known[0] != _state((path, *known[1].files[1:])):
-        found = compile_description(path)
+        found = compiled(path)
         _CACHE[path] = known = _state(found.files), found
     return known[1]
 

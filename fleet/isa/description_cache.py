@@ -1,0 +1,132 @@
+"""Compiled descriptions on disk: a SystemRDL file is compiled once for its text, not once a command.
+
+What is stored is JSON in a sealed file of fleet's cache, known by the hash of all that it was made from. A description that extends
+another is compiled each time: which file the other is depends on what is installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fleet.core.cache import cache_root
+from fleet.core.sealed import read_sealed, write_sealed
+from fleet.isa.description import Description, EnumValue, Field, InstructionWord, Register, Unit
+
+__all__ = ["compiled"]
+
+_HERE = Path(__file__).parent
+_MADE_BY = (*sorted(_HERE.glob("description*.py")), _HERE / "rdl" / "fleet_udp.rdl")
+_DAYS = 30
+_Json = Mapping[str, Any]
+
+
+def compiled(path: Path) -> Description:
+    """What `fleet.isa.description_rdl.compile_description` gives for an absolute path, from the disk where it is there.
+
+    Raises DescriptionError.
+    """
+    try:
+        key = _key(path)
+        folder = cache_root() / "descriptions"
+        entry = folder / f"{path.stem}-{key[:32]}.json"
+        kept = read_sealed(entry, key, "the compiled description")
+    except (OSError, RuntimeError):  # compiling says what is wrong with the file; without a cache there is nothing to look up
+        return _compile(path)
+    if kept is not None:
+        with contextlib.suppress(OSError):
+            entry.touch()  # it is used
+        return _decoded(json.loads(kept), path)
+    found = _compile(path)
+    if found.files == (path,):
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_sealed(entry, key, json.dumps(_encoded(found), separators=(",", ":")).encode())
+            _remove_unused(folder)
+    return found
+
+
+def _compile(path: Path) -> Description:
+    from fleet.isa.description_rdl import compile_description
+
+    return compile_description(path)
+
+
+@lru_cache(maxsize=1)
+def _makers() -> bytes:
+    h = hashlib.sha256(f"{version('systemrdl-compiler')} {version('peakrdl-regblock')}".encode())
+    for source in _MADE_BY:
+        h.update(hashlib.sha256(source.read_bytes()).digest())
+    return h.digest()
+
+
+def _key(path: Path) -> str:
+    """SHA-256 (hex) of the file, its place (messages name it) and what compiles it. Raises OSError."""
+    return hashlib.sha256(_makers() + f"{path}\0".encode() + path.read_bytes()).hexdigest()
+
+
+def _encoded(d: Description) -> _Json:
+    def names(registers: Sequence[Register | None]) -> list[str | None]:
+        return [r and r.name for r in registers]
+
+    return {
+        "name": d.name,
+        "title": d.title,
+        "desc": d.desc,
+        "hardware": d.hardware,
+        "registers": [asdict(r) for r in d.registers],
+        "units": {u.name: names((u.start, u.status, u.result, *u.operands)) for u in d.units.values()},
+        "instructions": [asdict(i) for i in d.instructions.values()],
+    }
+
+
+def _decoded(j: _Json, path: Path) -> Description:
+    registers = tuple(_register(r) for r in j["registers"])
+    by_name: dict[str | None, Register] = {r.name: r for r in registers}
+    units: dict[str, Unit] = {}
+    for name, (start, status, result, *operands) in j["units"].items():
+        units[name] = Unit(name, tuple(by_name[o] for o in operands), by_name[start], by_name.get(status), by_name.get(result))
+    instructions = {i["name"]: _instruction(i) for i in j["instructions"]}
+    viewed = (r for i in instructions.values() for r in i.view or ())
+    return Description(
+        name=j["name"],
+        path=path,
+        title=j["title"],
+        desc=j["desc"],
+        registers=registers,
+        units=units,
+        instructions=instructions,
+        hardware=j["hardware"],
+        files=(path,),
+        _by_name={r.name: r for r in (*registers, *viewed)},
+    )
+
+
+def _register(j: _Json) -> Register:
+    changed: dict[str, Any] = {**j, "fields": tuple(_field(f) for f in j["fields"])}
+    return Register(**changed)
+
+
+def _field(j: _Json) -> Field:
+    allowed = None if j["allowed"] is None else tuple(j["allowed"])
+    changed: dict[str, Any] = {**j, "allowed": allowed, "encode": tuple(EnumValue(**e) for e in j["encode"])}
+    return Field(**changed)
+
+
+def _instruction(j: _Json) -> InstructionWord:
+    changed: dict[str, Any] = {**j, "view": None if j["view"] is None else tuple(_register(r) for r in j["view"])}
+    return InstructionWord(**changed)
+
+
+def _remove_unused(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if time.time() - entry.stat().st_mtime > _DAYS * 86400:
+            entry.unlink()

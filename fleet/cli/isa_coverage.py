@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fleet.cli.progress import ProgressLine
-from fleet.errors import ComparisonFailure, ModelError
+from fleet.errors import ComparisonFailure, DeviceError, ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.coverage.account import Account
@@ -67,7 +67,11 @@ def run_isa_coverage(asked: Asked) -> int:
         total.save(asked.report / "account.json")  # whatever becomes of the hardware's counts
         if asked.rtl:
             rtl = _hardware(asked, space)
-    if not total.programs:
+    if not total.programs and total.left_out:
+        raise DeviceError(
+            f"nothing was run: memory is too small for {_left_out(total)}", where=asked.device, hint="give it more memory"
+        )
+    if not total.programs and not total.failures:
         raise ComparisonFailure("nothing was run", where=asked.device, hint="give more --minutes, or --merge FILE")
     rtl = rtl or _known_hardware(asked, total)
     total.save(asked.report / "account.json")
@@ -126,6 +130,8 @@ def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[
     if rtl is not None:
         parts = [f"{kind} {_share(*rtl.total(kind))}" for kind in ("lines", "branches", "toggles", "assertions")]
         yield f"hardware: {', '.join(parts)}"
+    if account.left_out:
+        yield f"left out, because the memory of {account.device} is too small: {_left_out(account)}"
     yield from (f"  {f}" for f in account.failures[:_SHOWN])
     seeds = ", ".join(map(str, account.seeds))
     word = click.style("FAIL", fg="red", bold=True) if account.failures else click.style("PASS", fg="green", bold=True)
@@ -133,6 +139,11 @@ def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[
         f"{word} {account.programs:,} programs, {account.instructions:,} instructions compared in {account.seconds:,.0f} s of "
         f"workers ({account.cpu:,.0f} s of processors), seeds {seeds}; {len(account.failures)} failed"
     )
+
+
+def _left_out(account: Account) -> str:
+    return ", ".join(f"{count:,} of {what}" if what != "program" else f"{count:,} programs of several instructions"
+                     for what, count in sorted(account.left_out.items()))  # fmt: skip
 
 
 def _share(met: int, every: int) -> str:

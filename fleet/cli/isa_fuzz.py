@@ -11,7 +11,7 @@ import click
 
 from fleet.cli.isa_target import find_target
 from fleet.cli.progress import ProgressLine
-from fleet.errors import ComparisonFailure, ModelError
+from fleet.errors import ComparisonFailure, DeviceError, ModelError
 from fleet.isa.registry import find_device
 
 if TYPE_CHECKING:
@@ -44,10 +44,13 @@ def run_fuzz(
     path = state_file(folder, chip.name, seed)
     state = load_state(path, chip.name, seed)
     first, programs, known, spent = state.next, state.programs, set(state.failures), state.seconds
-    executed, refused = state.executed, state.refused
+    executed, refused, left_out = state.executed, state.refused, state.left_out
+    no_room: list[str] = []
     click.echo(f"{instruction_set.name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
 
-    def ran(_: Ran) -> None:
+    def ran(program: Ran) -> None:
+        if program.left_out and not no_room:
+            no_room.append(program.left_out)
         parts = [(state.seconds - spent) / seconds]
         parts += [(state.programs - programs) / count] if count else []
         parts += [(state.instructions - executed - refused) / instructions] if instructions else []
@@ -68,8 +71,14 @@ def run_fuzz(
     for line in new:
         click.echo(line)
     ran_now = state.programs - programs
+    if not ran_now and no_room:
+        raise DeviceError(
+            f"no program was run; the first of {state.left_out - left_out:,}: {no_room[0]}", hint="give it more memory"
+        )
     if not ran_now:
         raise ComparisonFailure("no program was run", where=chip.name, hint="give more --seconds")
+    if no_room:
+        click.echo(f"{state.left_out - left_out:,} left out, {chip.name} is too small for them; the first: {no_room[0]}")
     if known:
         click.echo(f"{len(known)} failed in earlier runs: {path} has their lines, each with the command that plays it again")
     took = max(state.seconds - spent, 1e-9)

@@ -6,7 +6,7 @@ compilation, `fleet.sdk.dram` and its ports cycle estimates, `fleet.sdk.native` 
 
 from fleet.core.toml_places import place
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.sdk.conformance import DATA_KINDS, Draw, Place, Source, data_kind, halves
+from fleet.sdk.conformance import DATA_KINDS, Draw, NoRoomError, Place, Source, data_kind, halves
 from fleet.sdk.coverage import CoverageHints, Limit
 from fleet.sdk.device import Device
 from fleet.sdk.device_file import load_devices
@@ -37,6 +37,7 @@ __all__ = [
     "Loader",
     "Memory",
     "ModelError",
+    "NoRoomError",
     "Operand",
     "Operands",
     "Place",

@@ -13,16 +13,22 @@ from typing import ClassVar
 
 import numpy as np
 
+from fleet.errors import DeviceError
 from fleet.sdk.device import Device
 from fleet.sdk.instruction import Call, Write
 
-__all__ = ["DATA_KINDS", "Draw", "Place", "Source", "data_kind", "halves"]
+__all__ = ["DATA_KINDS", "Draw", "NoRoomError", "Place", "Source", "data_kind", "halves"]
 
 DATA_KINDS = ("plain", "special", "wild", "tiny", "huge")
 """Of FP16 operands: normal numbers; the same with NaN, infinities, zeros, subnormals; any bits; subnormals; the largest."""
 
 _ODD = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x7C01, 0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF], np.uint16)
 _RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00)}
+_TRIES = 8
+
+
+class NoRoomError(DeviceError):
+    """A draw needs more memory than the device has: nothing is wrong with the set, and a smaller draw may fit."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +87,19 @@ class Place:
         self._known: list[tuple[str, int, int]] = []
 
     def take(self, space: str, size: int, align: int = 64) -> int:
-        """Offset of a range of its own, which no other call writes: right behind the last, or at times with a gap before it."""
+        """Offset of a range of its own, which no other call writes: right behind the last, or at times with a gap before it.
+
+        Raises NoRoomError where memory ends before the range does.
+        """
         step = align * int(self._rng.choice([0, 0, 1, 5]))
         at = -(-self._next.get(space, 0) // align) * align + step
+        room = self._device.memory.get(space, at + size)  # of other spaces the set itself knows the size
+        if at + size > room:
+            at -= step
+        if at + size > room:
+            raise NoRoomError(
+                f"a range of {size:,} bytes behind {at:#x} of '{space}', which has {room:,} bytes", where=self._device.name
+            )
         self._next[space] = at + size
         return at
 
@@ -100,6 +116,15 @@ class Place:
 
         None: there is none, or the draw shall fill one of its own.
         """
+        return None
+
+    def _anywhere(self, space: str, size: int, align: int, avoid: Sequence[tuple[int, int]]) -> int | None:
+        """Offset of a range that may meet what earlier calls read and write, and none of `avoid`; for memory that is full."""
+        units = (self._device.memory.get(space, 0) - size) // align
+        for _ in range(_TRIES if units >= 0 else 0):
+            at = align * int(self._rng.integers(0, units + 1))
+            if not any(at < end and start < at + size for start, end in avoid):
+                return at
         return None
 
     def _place(self, space: str, size: int, align: int, avoid: Sequence[tuple[int, int]]) -> tuple[int, bool]:

@@ -28,7 +28,7 @@ def stored(folder: Path) -> tuple[Path, dict[str, Any]]:
 def test_a_state_comes_back(tmp_path: Path) -> None:
     path, table = stored(tmp_path)
     state = load_state(path, DEVICE, 3)
-    assert {"form": 2, **asdict(state)} == table
+    assert {"form": 3, **asdict(state)} == table
     assert (state.next, state.done, state.programs, state.instructions) == (1, [2], 2, 10)
 
 

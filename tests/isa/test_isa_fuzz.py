@@ -173,7 +173,7 @@ def test_a_chooser_is_asked_and_told_the_same_however_many_run_at_once(tmp_path:
 def test_a_state_of_another_description_is_refused_with_its_line(made: Workspace) -> None:
     path = made.folder / "reports" / "old" / f"{NAME}-0.json"
     path.parent.mkdir()
-    path.write_text(json.dumps({"form": 2, "device": NAME, "seed": 0, "description_hash": "0" * 64}))
+    path.write_text(json.dumps({"form": 3, "device": NAME, "seed": 0, "description_hash": "0" * 64}))
     out = made.fleet("isa", "fuzz", "fuzzed", "--report", "reports/old", code=2)
     assert f"reports/old/{NAME}-0.json:1: made for description 0000000000000000, {NAME} has " in out
     path.write_text("[]")

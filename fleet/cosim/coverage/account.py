@@ -14,7 +14,7 @@ from fleet.errors import ModelError
 
 __all__ = ["Account", "Met", "Point", "Tried", "load_account"]
 
-_FORM = 2
+_FORM = 3
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Account:
         met, tried: by bin.
         curve: one run's, workers together; of several runs the longest.
         programs, instructions: run and compared; seconds: wall time of workers, summed; cpu: processor time, simulations included.
-        failures: a line each.
+        failures: a line each; left_out: instruction, or "program" -> programs for which the device's memory is too small.
     """
 
     device: str
@@ -69,6 +69,7 @@ class Account:
     seconds: float = 0.0
     cpu: float = 0.0
     failures: list[str] = field(default_factory=list[str])
+    left_out: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, found: Iterable[str], name: str, setting: str) -> int:
         """The bins of one stream; returns how many are new."""
@@ -105,6 +106,8 @@ class Account:
         self.seconds += other.seconds
         self.cpu += other.cpu
         self.failures += other.failures
+        for what, count in other.left_out.items():
+            self.left_out[what] = self.left_out.get(what, 0) + count
 
     def save(self, path: Path) -> None:
         """Writes JSON, whole or not at all. Raises FleetError."""

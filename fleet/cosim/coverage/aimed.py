@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from fleet.cosim.coverage.touched import nearest, touched_by
 from fleet.cosim.streams.hazards import hazards
 from fleet.isa.conformance import sources
 from fleet.isa.registry import description_hash
-from fleet.sdk import Call, Device, Draw, InstructionSet, Range, Write
+from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Range, Write
 
 __all__ = ["Aimed", "Aimer", "aimer"]
 
@@ -96,7 +97,8 @@ class Aimer:
     def draw(self, text: str, number: int) -> Aimed:
         """A program for the bins of a text (`aims_of`); what does not reach its bin is left out if something else does.
 
-        The last one is kept: who looks whether it reached its bins need not draw it again to run it.
+        The last one is kept: who looks whether it reached its bins need not draw it again to run it. Raises NoRoomError where the
+        device's memory is too small for all of it.
         """
         if self._last is None or self._last[:2] != (text, number):
             self._last = text, number, self._draw(text, np.random.default_rng([number, zlib.crc32(text.encode())]))
@@ -107,13 +109,19 @@ class Aimer:
         program = _Program(self.space, rng)
         self.mover.why = ""
         spare: Draw | None = None
-        for aim in aims:
-            missed = self._add(program, self._named(aim, rng), rng)
-            spare = spare or missed
-            self._flush(program, rng, last=False)
-        self._flush(program, rng, last=True)
+        full: NoRoomError | None = None
+        for last, aim in [*((False, a) for a in aims), (True, None)]:
+            try:
+                if aim is not None:
+                    missed = self._add(program, self._named(aim, rng), rng)
+                    spare = spare or missed
+                self._flush(program, rng, last=last)
+            except NoRoomError as error:  # the others' draws may be smaller
+                full, self.mover.why = error, error.what
         if not program.draws and spare is not None:
             program.append(spare)
+        if not program.draws and full is not None:
+            raise full
         draws = self._seasoned(aims, program.draws, rng)
         return Aimed(draws, frozenset(program.reached), self.mover.why)
 
@@ -191,8 +199,9 @@ class Aimer:
                 break
         assert best is not None
         if hints.fill is not None and rng.random() < 0.5:
-            calls, blocks = hints.fill(device, rng, program.place)
-            best = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
+            with suppress(NoRoomError):
+                calls, blocks = hints.fill(device, rng, program.place)
+                best = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
         known = [*program.filled, *program.fills(best.before)]
         call = self._moved(best.call, aim, rng, known)
         if call != best.call and not self.mover.quick(call):

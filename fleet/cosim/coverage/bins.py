@@ -15,7 +15,7 @@ device leave no value of its class, or where the set says why (`CoverageHints.im
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -27,7 +27,7 @@ from fleet.cosim.streams.hazards import KINDS
 from fleet.cosim.streams.suite import memories, ways_of_issue
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import sources
-from fleet.sdk import Call, CoverageHints, Device, InstructionSet
+from fleet.sdk import Call, CoverageHints, Device, InstructionSet, NoRoomError
 from fleet.sdk import Place as MemoryPlace
 
 __all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "Space", "distance_class", "space_of"]
@@ -247,14 +247,30 @@ def _sampled(space: Space, name: str) -> _Sampled:
     return _SAMPLES[key]
 
 
-_DRAWN: dict[tuple[str, str, str], list[Call]] = {}
+@dataclass
+class _Calls:
+    """drawn: the calls so far; seed: of the next draw."""
+
+    drawn: list[Call] = field(default_factory=list[Call])
+    seed: int = 0
+
+
+_DRAWN: dict[tuple[str, str, str], _Calls] = {}
+_FULL = 16
+"""Draws one after the other for which memory is too small, after which no other is tried."""
 
 
 def sample_calls(space: Space, name: str, count: int) -> list[Call]:
-    """The first draws of an instruction, always the same."""
+    """The first draws of an instruction, always the same; fewer, or none, where the device's memory is too small for them."""
     source = sources(space.instruction_set)[name]
-    found = _DRAWN.setdefault((str(space.instruction_set.description), space.device.name, name), [])
-    for i in range(len(found), count):
-        rng = np.random.default_rng(i)
-        found.append(source.draw(space.device, rng, MemoryPlace(space.device, rng), small=True).call)
-    return found[:count]
+    found = _DRAWN.setdefault((str(space.instruction_set.description), space.device.name, name), _Calls())
+    full = 0
+    while len(found.drawn) < count and full < _FULL:
+        rng = np.random.default_rng(found.seed)
+        found.seed += 1
+        try:
+            found.drawn.append(source.draw(space.device, rng, MemoryPlace(space.device, rng), small=True).call)
+            full = 0
+        except NoRoomError:
+            full += 1
+    return found.drawn[:count]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.cosim.coverage.touched import Touched
-from fleet.sdk import Device, Place
+from fleet.sdk import Device, NoRoomError, Place
 
 __all__ = ["AimedPlace"]
 
@@ -58,4 +58,10 @@ class AimedPlace(Place):
                 at = -(-starts[int(self._rng.integers(len(starts)))] // align) * align
                 if at + size <= self._device.memory[space] and not any(at < end and start < at + size for start, end in avoid):
                     return at, False
-        return self._apart(space, size, align), True
+        try:
+            return self._apart(space, size, align), True
+        except NoRoomError:
+            found = self._anywhere(space, size, align, avoid)
+            if found is None:
+                raise
+            return found, False

@@ -18,8 +18,9 @@ from fleet.cosim.coverage.bins import Space, space_of
 from fleet.cosim.coverage.steer import Steering
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting
+from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, memories, settings
+from fleet.cosim.streams.suite import memories, settings
 from fleet.engines.rtl_sim.build import Flavour, build, design_of
 from fleet.isa.registry import description_hash, find_device
 
@@ -117,16 +118,20 @@ def _work(plan: Plan, job: int) -> None:
         runner.watch = steering.wrote
         number = 0
         while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER:
-            case = make_case(steering.choose(number))
+            name = steering.choose(number)
             way = ways[number % len(ways)]
             model = next(m for m in memories(device, number) if m.partition(":")[0] == way.memory.partition(":")[0])
-            outcomes = runner.run(case, [Setting(model, way.issue)])
-            steering.met(case, outcomes)
+            drawn = run_drawn(runner, name, [Setting(model, way.issue)])
+            if drawn.case is not None:
+                steering.met(drawn.case, drawn.outcomes)
+            account.failures += [drawn.failure] if drawn.failure else []
+            if drawn.left_out:
+                account.left_out[name.split("/")[1]] = account.left_out.get(name.split("/")[1], 0) + 1
             number += 1
-            for o in outcomes:
+            for o in drawn.outcomes:
                 if not o.passed:
                     stored = save_bundle(o, plan.folder, power_on=seed)
-                    account.failures.append(f"{case.name} {o.setting.name}: {o.reasons[0]}; fleet stream run {stored}")
+                    account.failures.append(f"{name} {o.setting.name}: {o.reasons[0]}; fleet stream run {stored}")
             now = time.monotonic()
             if now - before > _SAVED_EVERY:
                 before, account.seconds, account.cpu = now, now - began, _cpu(runner.simulation_pid) - cpu

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from fleet.core.plugins import raised_by_code
 from fleet.core.scratch import Scratch
 from fleet.cosim.coverage.account import Account, Tried
 from fleet.cosim.coverage.aimed import aimer
@@ -17,7 +18,7 @@ from fleet.cosim.streams.fuzz import case_name
 from fleet.cosim.streams.images import Images, images_home
 from fleet.cosim.streams.model_side import execute
 from fleet.isa.codec import description_of
-from fleet.sdk import Call, Write
+from fleet.sdk import Call, NoRoomError, Write
 
 __all__ = ["Steering"]
 
@@ -91,7 +92,16 @@ class Steering:
                 self._aimed[name] = frozenset(keys)
                 return name
             text = text_of(keys)
-            aimed = self._aimer.draw(text, count)
+            try:
+                aimed = self._aimer.draw(text, count)
+            except BaseException as error:
+                if isinstance(error, NoRoomError):
+                    for key in keys:
+                        self._missed(key, error.what)
+                    continue
+                if not raised_by_code(error):
+                    raise
+                return f"{device}/{keys[0].split(':')[0]}/aimed/{text}/{count}"  # who runs it meets the same, with its name
             name = f"{device}/{aimed.draws[-1].call.instruction}/aimed/{text}/{count}"
             for key in keys:
                 if key not in aimed.reached:

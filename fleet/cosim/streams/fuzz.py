@@ -28,6 +28,8 @@ _KINDS, _SHARES = ("program", "illegal", "random"), (0.75, 0.1, 0.15)
 _SAVED_EVERY = 5.0
 STOP_AFTER = 10
 """Failures after which it is no use to go on."""
+_BARREN = 100
+"""Programs of which none fits into the device's memory, after which no other will."""
 AHEAD = 16
 """A chooser names program n when it knows what came of all programs up to n - AHEAD, however many run at once."""
 
@@ -101,7 +103,8 @@ class _Run:
         number, left = state.next, count if count is not None else _STRIDE
         while True:
             enough = instructions is not None and state.instructions - first >= instructions
-            over = left == 0 or number >= _STRIDE or enough or len(state.failures) - failures >= stop_after
+            barren = not state.programs and state.left_out >= _BARREN
+            over = left == 0 or barren or number >= _STRIDE or enough or len(state.failures) - failures >= stop_after
             while state.was_run(number):
                 number += 1
             if not over and time.monotonic() < until and self._workers.free and self._may_choose(number):
@@ -134,8 +137,8 @@ class _Run:
         for n in self._given[:count]:
             done = self._outcomes.pop(n)
             assert self._chooser is not None
-            assert done.case is not None
-            self._chooser.met(done.case, done.outcomes)
+            if done.case is not None:
+                self._chooser.met(done.case, done.outcomes)
         del self._given[:count]
 
     def _count(self, done: Done) -> None:

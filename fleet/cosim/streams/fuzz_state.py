@@ -21,7 +21,7 @@ from fleet.isa.registry import description_hash, find_device
 
 __all__ = ["FuzzState", "Journal", "Ran", "load_state", "state_file"]
 
-_FORM = 2
+_FORM = 3
 _AGAIN = "remove it to begin again"
 
 
@@ -31,6 +31,7 @@ class Ran:
 
     executed, refused: instructions compared; bytes: of destinations; cycles: of the whole job.
     failure: empty, or case, setting, first reason and the command that plays it again.
+    left_out: empty, or why the program does not fit into the device's memory; nothing was compared then.
     spent: phase -> seconds (`fleet.cosim.streams.run.PHASES` and "draw").
     """
 
@@ -40,6 +41,7 @@ class Ran:
     bytes: int
     cycles: int = 0
     failure: str = ""
+    left_out: str = ""
     spent: dict[str, float] = field(default_factory=dict[str, float])
 
 
@@ -48,6 +50,7 @@ class FuzzState:
     """How far a run came.
 
     next: all programs below it were run; done: those above that were run too, ascending.
+    programs: that were run; left_out: for which the device's memory is too small.
     executed, refused: instructions compared in every bit; seconds: of all runs together; failures: a line each, by number.
     """
 
@@ -57,6 +60,7 @@ class FuzzState:
     next: int = 0
     done: list[int] = field(default_factory=list[int])
     programs: int = 0
+    left_out: int = 0
     executed: int = 0
     refused: int = 0
     bytes: int = 0
@@ -80,7 +84,8 @@ class FuzzState:
         while self.done and self.done[0] == self.next:
             self.next += 1
             del self.done[0]
-        self.programs += 1
+        self.programs += not ran.left_out
+        self.left_out += bool(ran.left_out)
         self.executed += ran.executed
         self.refused += ran.refused
         self.bytes += ran.bytes
@@ -125,7 +130,7 @@ def _checked(state: FuzzState, device: str, seed: int) -> FuzzState:
     """Raises ValueError where it cannot be one of a run of this device and seed."""
     if (state.device, state.seed) != (device, seed):
         raise ValueError(f"of {state.device}, seed {state.seed}")
-    if min(state.next, state.programs, state.executed, state.refused, state.bytes, state.seconds, *state.done) < 0:
+    if min(state.next, state.programs, state.left_out, state.executed, state.refused, state.bytes, state.seconds, *state.done) < 0:
         raise ValueError("a number is negative")
     for failure in state.failures:
         _number(failure)
@@ -157,7 +162,7 @@ def _replay(state: FuzzState, path: Path) -> None:
 
 def _read(line: str) -> tuple[Ran, float]:
     table: Any = json.loads(line)
-    ran = Ran(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]))
+    ran = Ran(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]), left_out=str(table["o"]))
     if ran.number < 0 or (ran.failure and _number(ran.failure) != ran.number):
         raise ValueError(f"program {ran.number}, failure '{ran.failure:.40}'")
     return ran, float(table["t"])
@@ -190,7 +195,7 @@ class Journal:
     def add(self, ran: Ran) -> None:
         """Counts a program and writes its line; `state.seconds` is up to date."""
         self._state.add(ran)
-        line = {"n": ran.number, "e": ran.executed, "r": ran.refused, "b": ran.bytes, "f": ran.failure}
+        line = {"n": ran.number, "e": ran.executed, "r": ran.refused, "b": ran.bytes, "f": ran.failure, "o": ran.left_out}
         print(json.dumps({**line, "t": round(self._state.seconds - self._before, 3)}), file=self._file, flush=True)
 
     def save(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -16,9 +15,10 @@ from typing import Protocol
 from fleet.core.processes import ends_with_parent
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
+from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.fuzz_state import Ran
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, memories, settings
+from fleet.cosim.streams.suite import memories, settings
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
@@ -38,7 +38,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of an order; case, outcomes: only where they were wanted."""
+    """What came of an order; case, outcomes: only where they were wanted, and there are any."""
 
     ran: Ran
     case: StreamCase | None = None
@@ -91,20 +91,20 @@ class _Runner:
         self._streams = StreamRunner(device, power_on=power_on)
 
     def run(self, order: Order) -> Done:
-        """Raises DeviceError where the case cannot be made or the functional model cannot run it."""
-        before = time.perf_counter()
-        case = make_case(order.name)
-        drawn = time.perf_counter() - before
+        """A program that cannot be made or run is told in what comes back."""
         self._streams.spent.clear()
-        (outcome,) = self._streams.run(case, [setting_of(self._device, order.number)])
-        failure = ""
+        drawn = run_drawn(self._streams, order.name, [setting_of(self._device, order.number)])
+        if not drawn.outcomes:
+            failure = f"{order.number}: {drawn.failure}" if drawn.failure else ""
+            return Done(Ran(order.number, 0, 0, 0, failure=failure, left_out=drawn.left_out))
+        case, (outcome,), failure = drawn.case, drawn.outcomes, ""
         if not outcome.passed:
             stored = save_bundle(outcome, self._folder, power_on=self._streams.power_on)
-            failure = f"{order.number}: {case.name} {outcome.setting.name}: {outcome.reasons[0]}; fleet stream run {stored}"
+            failure = f"{order.number}: {order.name} {outcome.setting.name}: {outcome.reasons[0]}; fleet stream run {stored}"
         refused = sum(bool(c.cause) for c in outcome.expected)
         ran = Ran(
             order.number, len(outcome.expected) - refused, refused, outcome.bytes_compared, outcome.cycles, failure,
-            {"draw": drawn, **self._streams.spent},
+            spent={"draw": drawn.seconds, **self._streams.spent},
         )  # fmt: skip
         return Done(ran, case, (outcome,)) if order.whole else Done(ran)
 

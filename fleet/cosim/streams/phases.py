@@ -19,6 +19,7 @@ from fleet.cosim.streams.suite import make_case, names
 from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
 from fleet.isa.registry import find_device
+from fleet.sdk import NoRoomError
 from fleet.sdk.dram_phases import spread_seeds
 
 __all__ = ["PHASES", "mean_point", "sampled_calls", "sampled_instructions"]
@@ -36,7 +37,8 @@ def sampled_instructions(device: str) -> list[str]:
     instruction_set, chip = find_device(device)
     if not chip.timing:
         return []
-    drawn = [make_case(name).calls[-1] for name in names(device, random=range(1), directed=False) if "/random/" in name]
+    cases = [_made(name) for name in names(device, random=range(1), directed=False) if "/random/" in name]
+    drawn = [case.calls[-1] for case in cases if case is not None]
     return [c.instruction for c in drawn if instruction_set.instructions[c.instruction].expected_cycles(chip, c.fields, "timed")]
 
 
@@ -44,12 +46,24 @@ def sampled_calls(device: str, instruction: str, count: int, *, seed: int = SEED
     """Names of `count` cases, or of all when there are fewer; the same ones every time, and more of them with a larger count."""
     known = [n for n in names(device, random=range(RANDOM)) if n.split("/")[1] == instruction]
     rng = np.random.default_rng([seed, zlib.crc32(f"{device}/{instruction}".encode())])
-    order = [known[i] for i in rng.permutation(len(known))]
+    order: list[str] = []
     modes: dict[tuple[str, str], str] = {}
-    for name in order:
-        for mode in _modes(make_case(name)):
+    for name in (known[i] for i in rng.permutation(len(known))):
+        case = _made(name)
+        if case is None:
+            continue
+        order.append(name)
+        for mode in _modes(case):
             modes.setdefault(mode, name)
     return list(dict.fromkeys([*modes.values(), *order]))[:count]
+
+
+def _made(name: str) -> StreamCase | None:
+    """None where the device's memory is too small for it."""
+    try:
+        return make_case(name)
+    except NoRoomError:
+        return None
 
 
 def _modes(case: StreamCase) -> Sequence[tuple[str, str]]:

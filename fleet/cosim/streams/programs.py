@@ -17,9 +17,9 @@ import numpy as np
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
 from fleet.isa.conformance import joined, mutations
-from fleet.sdk import Call, Device, Draw, InstructionSet, Place, Range, Source, Write
+from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Range, Source, Write
 
-__all__ = ["PAGE", "REACH", "Program", "ProgramPlace", "draw_program"]
+__all__ = ["PAGE", "REACH", "Mark", "Program", "ProgramPlace", "draw_program"]
 
 PAGE = 4096
 """Bytes: no burst of AXI crosses a multiple of it."""
@@ -35,6 +35,15 @@ _FREE_PAGES = 1024
 _ILLEGAL_EVERY = 4
 """Programs of which one has refused calls among the others."""
 _REFUSED = 0.3
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How much a place has handed out, by space. next: end of the last range; own, shared: number of ranges."""
+
+    next: Mapping[str, int]
+    own: Mapping[str, int]
+    shared: Mapping[str, int]
 
 
 class ProgramPlace(Place):
@@ -86,6 +95,17 @@ class ProgramPlace(Place):
             if w.space not in self._device.memory:
                 self._fill(w.space, w.offset, w.offset + w.size)
 
+    def mark(self) -> Mark:
+        """What has been handed out so far, for `back`."""
+        return Mark(dict(self._next), *({k: len(v) for k, v in ranges.items()} for ranges in (self._own, self._shared)))
+
+    def back(self, mark: Mark) -> None:
+        """Takes back what was handed out since: of a draw that found no room."""
+        self._next = dict(mark.next)
+        for ranges, count in ((self._own, mark.own), (self._shared, mark.shared)):
+            for space, known in ranges.items():
+                del known[count.get(space, 0) :]
+
     def _fill(self, space: str, start: int, end: int) -> None:
         ranges = self._filled.setdefault(space, [])
         meeting = [r for r in ranges if r[0] <= end and start <= r[1]]
@@ -99,7 +119,14 @@ class ProgramPlace(Place):
                 if not any(at < end and start < at + size for start, end in avoid):
                     self._shared.setdefault(space, []).append((at, at + size))  # it may reach beyond what it meets
                     return at, False
-        at = self._fresh(space, size, align, own=False)
+        try:
+            at = self._fresh(space, size, align, own=False)
+        except NoRoomError:
+            found = self._anywhere(space, size, align, avoid)
+            if found is None:
+                raise
+            self._shared.setdefault(space, []).append((found, found + size))
+            return found, False
         self._shared.setdefault(space, []).append((at, at + size))
         return at, True
 
@@ -156,19 +183,27 @@ def draw_program(
 ) -> Program:
     """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0.
 
-    Raises DeviceError where the sources draw nothing that is legal.
+    It has fewer calls where memory is full. Raises DeviceError where the sources draw nothing that is legal, NoRoomError where
+    that is for want of memory.
     """
     share = (0.35, 0.6, 0.85)[int(rng.integers(3))]
     place = ProgramPlace(device, rng, share)
     names = _names(list(known), rng)
     draws: list[Draw] = []
+    full: NoRoomError | None = None
     steps, most = int(rng.integers(*_LENGTHS[int(rng.integers(len(_LENGTHS)))])), _MOST
     while steps > 0 and most > 0:
         steps -= 1
-        draw = _legal_draw(instruction_set, device, known[names[int(rng.integers(len(names)))]], place, rng)
+        try:
+            draw = _legal_draw(instruction_set, device, known[names[int(rng.integers(len(names)))]], place, rng)
+        except NoRoomError as error:
+            full = error
+            continue
         if draw is not None:
             draws.append(draw)
             most -= len(draw.calls)
+    if not draws and full is not None:
+        raise full
     if not draws:
         raise DeviceError(f"no source draws a legal call ({', '.join(names)})", where=device.name, hint="see fleet.isa.conformance")
     calls = joined(instruction_set, device, draws)
@@ -191,10 +226,21 @@ def _names(known: Sequence[str], rng: np.random.Generator) -> list[str]:
 def _legal_draw(
     instruction_set: InstructionSet, device: Device, source: Source, place: ProgramPlace, rng: np.random.Generator
 ) -> Draw | None:
-    """The next draw; None where none of several fits (operands of one call that meet where they must not)."""
-    for _ in range(_TRIES):
-        notes = dict(place.notes)
-        draw = source.draw(device, rng, place, small=True)
+    """The next draw; None where none of several fits (operands of one call that meet where they must not).
+
+    Raises NoRoomError where the last of several found no room in memory.
+    """
+    for left in reversed(range(_TRIES)):
+        notes, mark = dict(place.notes), place.mark()
+        try:
+            draw = source.draw(device, rng, place, small=True)
+        except NoRoomError:
+            place.back(mark)
+            place.notes.clear()
+            place.notes.update(notes)
+            if not left:
+                raise
+            continue
         classes = [instruction_set.instructions[c.instruction] for c in draw.calls]
         if not any(cls.legal(device, c.fields) for cls, c in zip(classes, draw.calls, strict=True)):
             for cls, c in zip(classes, draw.calls, strict=True):

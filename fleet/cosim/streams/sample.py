@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fleet.core.scratch import Scratch
+from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case, names, settings
 from fleet.errors import FleetError
 from fleet.isa.registry import find_device
+from fleet.sdk import NoRoomError
 
 __all__ = ["SampleFailure", "run_sample", "sample_names"]
 
@@ -36,15 +39,22 @@ def sample_names(device: str, count: int) -> list[str]:
 
 
 def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFailure | None]:
-    """One item a case: what went wrong, or None. With rtl: every case on two memories, compared in every bit.
+    """What went wrong, or None, of every case but those for which the device's memory is too small.
+
+    With rtl: every case on two memories, compared in every bit.
 
     Raises SetupError, BuildError, DeviceError where nothing can be run at all.
     """
     if rtl:
         with StreamRunner(device) as runner:
             for name in cases:
-                case = make_case(name)
-                wrong = [o for o in runner.run(case, settings(device, case.seed, every=False)) if not o.passed]
+                drawn = run_drawn(runner, name, settings(device, int(name.rpartition("/")[2]), every=False))
+                if drawn.left_out:
+                    continue
+                if drawn.failure:
+                    yield SampleFailure(name, drawn.failure)
+                    continue
+                wrong = [o for o in drawn.outcomes if not o.passed]
                 yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
         return
     _, chip = find_device(device)
@@ -52,7 +62,8 @@ def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFa
         images = Images(chip, folder)
         try:
             for name in cases:
-                yield _on_iss(name, images)
+                with suppress(NoRoomError):
+                    yield _on_iss(name, images)
         finally:
             images.close()
 
@@ -63,6 +74,8 @@ def _on_iss(name: str, images: Images) -> SampleFailure | None:
         instruction_set, chip = find_device(case.device)
         images.fill(case.blocks, case.parameters)
         commits = execute(instruction_set, chip, images.memory, case.calls)
+    except NoRoomError:
+        raise
     except FleetError as error:
         return SampleFailure(name, str(error))
     for commit, cause in zip(commits, case.causes or (0,) * len(commits), strict=True):

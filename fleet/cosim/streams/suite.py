@@ -23,7 +23,7 @@ from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import mutations, sources
 from fleet.isa.registry import find_device, instruction_sets
-from fleet.sdk import Call, Device, Draw, InstructionSet, Place, Source
+from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Source
 
 __all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
 
@@ -32,6 +32,7 @@ _NAME = re.compile(
     r"/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
+_TRIES = 8  # draws, the first of any size, until one fits into memory
 
 
 def is_case_name(text: str) -> bool:
@@ -57,7 +58,17 @@ def names(
 
 
 def make_case(name: str) -> StreamCase:
-    """The case of that name. Raises DeviceError for a name that means none."""
+    """The case of that name.
+
+    Raises NoRoomError where the device's memory is too small for it, DeviceError for a name that means none; both name the case.
+    """
+    try:
+        return _make_case(name)
+    except NoRoomError as error:
+        raise NoRoomError(f"does not fit into the device's memory: {error.what}", where=name) from error
+
+
+def _make_case(name: str) -> StreamCase:
     match = _NAME.fullmatch(name)
     if match is None:
         raise DeviceError(
@@ -138,7 +149,15 @@ def _one(source: Source, device: Device, kind: str | None, number: int, rng: np.
         if number >= source.directed(device):
             raise DeviceError(f"there are {source.directed(device)} directed cases", where=name)
         return source.draw_directed(device, number, rng)
-    return source.draw(device, rng, Place(device, rng), small=kind == "illegal")
+    small = kind == "illegal"
+    for left in reversed(range(_TRIES)):
+        try:
+            return source.draw(device, rng, Place(device, rng), small=small)
+        except NoRoomError:
+            if not left:
+                raise
+        small = True
+    raise AssertionError
 
 
 def _variants(

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from fleet.isa.checking.finding import Finding, class_place, method_place
-from fleet.sdk import Device, Draw, Instruction, Range
+from fleet.sdk import Device, Draw, Instruction, NoRoomError, Range
 
 __all__ = ["NoAnswer", "ask_cycles", "ask_legal", "ask_ranges", "ask_refusal", "drawn", "reason"]
 
@@ -79,9 +79,11 @@ def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapp
 
 
 def drawn(name: str, source: object, draw: Callable[[], object]) -> Any:
-    """What a source draws, or how many directed draws it has (an int)."""
+    """What a source draws, or how many directed draws it has (an int). Raises NoRoomError as the source does."""
     try:
         answer = draw()
+    except NoRoomError:
+        raise
     except (Exception, SystemExit) as error:  # as above
         raise NoAnswer(Finding(class_place(type(source)), f"{name}: its conformance source fails: {reason(error)}")) from error
     if not isinstance(answer, Draw | int):

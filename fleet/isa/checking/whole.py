@@ -14,7 +14,7 @@ from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
 from fleet.isa.checking.semantics import check_execution, prepared, results
 from fleet.isa.conformance import sources
-from fleet.sdk import Device, Draw, InstructionSet, Place
+from fleet.sdk import Device, Draw, InstructionSet, NoRoomError, Place
 
 __all__ = ["CheckReport", "check_set"]
 
@@ -81,10 +81,20 @@ def _draws(instruction_set: InstructionSet, device: Device, name: str, count: in
     source = sources(instruction_set)[name]
     directed: int = drawn(name, source, lambda: source.directed(device))
     half = min(directed, max(1, count // 2))
-    for i in range(half):
-        yield drawn(name, source, lambda i=i: source.draw_directed(device, i * directed // half, rng))
-    for _ in range(count - half):
-        yield drawn(name, source, lambda: source.draw(device, rng, Place(device, rng), small=True))
+    some = [lambda i=i: source.draw_directed(device, i * directed // half, rng) for i in range(half)]
+    some += [lambda _=i: source.draw(device, rng, Place(device, rng), small=True) for i in range(count - half)]
+    full: NoRoomError | None = None
+    fitting = 0
+    for draw in some:
+        try:
+            one: Draw = drawn(name, source, draw)
+        except NoRoomError as error:
+            full = error
+            continue
+        fitting += 1
+        yield one
+    if full is not None and not fitting:
+        raise NoAnswer(Finding(class_place(type(source)), f"{name}: no draw fits into the memory of {device.name}: {full.what}"))
 
 
 def _one(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.random.Generator) -> Iterator[Finding]:

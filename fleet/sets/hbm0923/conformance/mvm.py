@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.sdk import DATA_KINDS, Call, Device, Draw, Place, Source, Write, data_kind, halves
+from fleet.sdk import DATA_KINDS, Call, Device, Draw, NoRoomError, Place, Source, Write, data_kind, halves
 from fleet.sets.hbm0923.conformance.tensors import choice, numbers, size_class, within_half
 from fleet.sets.hbm0923.mvm_operands import (
     BEAT_BYTES,
@@ -255,5 +255,7 @@ class _AtEnd(Place):
         """The range right below the last."""
         if space != "ddr":
             return super().take(space, size, align)
+        if size > self._end:
+            raise NoRoomError(f"a range of {size:,} bytes below {self._end:#x} of 'ddr'", where=self._device.name)
         self._end = (self._end - size) // align * align
         return self._end

@@ -41,7 +41,7 @@ def test_every_tool_ends_with_a_result(tmp_path: Path) -> None:
     lanes.write_text(text.replace("$signed(a_i[32*i +: 32]) < $signed(b_i[32*i +: 32])", "a_i[32*i +: 32] < b_i[32*i +: 32]"))
     failed = made.fleet("isa", "fuzz", DEVICE, "--count", "6", "--seed", "3", "--jobs", "1", code=1)
     stored = re.findall(r"fleet stream run (\S+stream\.json)", failed)[0]
-    assert "1 instruction" in made.fleet("shrink", stored, "--report", "reports/shrunk", code=1)
+    assert "instructions  32 -> 1\n" in made.fleet("shrink", stored, code=1)
 
 
 def test_a_program_that_cannot_be_drawn_or_run_is_a_finding(tmp_path: Path) -> None:

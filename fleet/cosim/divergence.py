@@ -115,7 +115,8 @@ def _disassembly(instruction_set: InstructionSet, call: Call) -> tuple[str, ...]
     from fleet.isa.codec import disassemble
 
     try:
-        return (disassemble(instruction_set, call), *disassemble(instruction_set, call, detailed=True).splitlines())
+        bare = replace(call, ops=())  # the divergence names its operations itself
+        return (disassemble(instruction_set, bare), *disassemble(instruction_set, bare, detailed=True).splitlines())
     except (FleetError, OSError):
         return ()
 

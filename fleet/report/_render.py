@@ -35,6 +35,7 @@ def _environment() -> Environment:
         times=_text.times,
         short=_text.short,
         shape=_text.shape,
+        operations=_text.operations,
         title_of=engine_title,
     )
     tests: dict[str, Any] = {"of_floats": has_ulps}

@@ -13,6 +13,7 @@ __all__ = [
     "interval",
     "markdown",
     "number",
+    "operations",
     "percent",
     "shape",
     "short",
@@ -31,6 +32,22 @@ SYMBOLS: Mapping[str, str] = {
     "info": "measured",
     "skipped": "skipped",
 }
+
+
+_NAMED = 4
+"""Operations of a chain that are listed one by one."""
+
+
+def operations(ops: Sequence[str], above: Sequence[str] | None = None) -> str:
+    """The operations of an instruction: all of a few, of a fused chain its ends and their number.
+
+    above: those of the instruction before: of one chain they are said once.
+    """
+    if ops and above is not None and tuple(ops) == tuple(above):
+        return "″"
+    if len(ops) <= _NAMED:
+        return ", ".join(ops)
+    return f"{ops[0]} .. {ops[-1]} ({len(ops)} operations)"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -18,6 +18,7 @@ from fleet.cosim.result import CosimResult, Divergence
 from fleet.cosim.streams.bundle import NAME as STREAM
 from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
+from fleet.report._text import operations
 from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines, tile_lines
 
 __all__ = ["RESULT", "Failure", "find_failure", "last_agreed", "page", "sections"]
@@ -173,7 +174,7 @@ def sections(failure: Failure) -> list[tuple[str, list[str]]]:
 
     found.append(("what differs", _wrapped(d.what)))
     if d.ops or account.source:
-        found.append(("operation", _wrapped("  ".join(x for x in (", ".join(d.ops), account.source) if x))))
+        found.append(("operation", _wrapped("  ".join(x for x in (operations(d.ops), account.source) if x))))
     if d.seq is not None:
         short = d.disassembly[0] if d.disassembly else d.instruction or "?"
         found.append(("instruction", _wrapped(f"{d.seq}: {short}")))

@@ -13,6 +13,8 @@ from command_line import Fleet, Ran
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from synthetic_results import failing, passing
 
+from fleet.report.page import write_report
+
 
 def test_nothing_stored_and_nothing_failed(refused: Callable[..., Ran], tmp_path: Path) -> None:
     refused("why", words=("nothing was compared yet", "reports"))
@@ -54,3 +56,30 @@ def test_the_last_failure_or_the_named_one(fleet: Fleet, tmp_path: Path) -> None
     assert d is not None
     for words in (d.what, d.differences[0].expected, d.differences[0].found, f"{d.differences[0].address:#x}", *d.ops):
         assert words in ran.out, (words, ran.out)
+
+
+def test_the_operations_of_a_fused_chain_are_said_once(fleet: Fleet, tmp_path: Path) -> None:
+    """Nine operations in one group, which several instructions compute: ends and number, on the terminal and on the page."""
+    found = failing()
+    chain = ("matmul.0", *(f"inner.{i}" for i in range(7)), "h9")
+    assert found.divergence is not None
+    divergence = replace(found.divergence, ops=chain)
+    comparisons = tuple(
+        replace(c, commits=tuple(replace(row, ops=chain) for row in c.commits), divergence=divergence if c.divergence else None)
+        if c.name == "rtl-vs-iss"
+        else c
+        for c in found.comparisons
+    )
+    folder = tmp_path / "reports" / "chain"
+    result = replace(found, comparisons=comparisons, divergence=divergence)
+    result.save(folder)
+    ran = fleet("why", "reports/chain")
+    assert ran.out.count("matmul.0 .. h9 (9 operations)") == 1
+    assert "inner." not in ran.out
+    page = write_report(result, folder).html.read_text()
+    bits = page[page.index('id="bits"') : page.index('id="divergence"')]
+    rows = len(next(c for c in comparisons if c.name == "rtl-vs-iss").commits)
+    assert rows > 1
+    assert bits.count("matmul.0 .. h9 (9 operations)") == 1
+    assert bits.count("″") == rows - 1
+    assert "inner.3" not in bits

@@ -6,7 +6,7 @@ compilation, `fleet.sdk.dram` and its ports cycle estimates, `fleet.sdk.native` 
 
 from fleet.core.toml_places import place
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.sdk.conformance import DATA_KINDS, Draw, NoRoomError, Place, Source, data_kind, halves
+from fleet.sdk.conformance import ANY_CYCLES, DATA_KINDS, WORKING, CycleRules, Draw, NoRoomError, Place, Source, data_kind, halves
 from fleet.sdk.coverage import CoverageHints, Limit
 from fleet.sdk.device import Device
 from fleet.sdk.device_file import load_devices
@@ -19,11 +19,14 @@ from fleet.sdk.parts import instructions_in, patterns_in
 from fleet.sdk.version import VERSION
 
 __all__ = [
+    "ANY_CYCLES",
     "DATA_KINDS",
     "VERSION",
+    "WORKING",
     "Bits",
     "Call",
     "CoverageHints",
+    "CycleRules",
     "Device",
     "DeviceError",
     "Draw",

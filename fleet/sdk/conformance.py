@@ -17,7 +17,7 @@ from fleet.errors import DeviceError
 from fleet.sdk.device import Device
 from fleet.sdk.instruction import Call, Write
 
-__all__ = ["DATA_KINDS", "Draw", "NoRoomError", "Place", "Source", "data_kind", "halves"]
+__all__ = ["ANY_CYCLES", "DATA_KINDS", "WORKING", "CycleRules", "Draw", "NoRoomError", "Place", "Source", "data_kind", "halves"]
 
 DATA_KINDS = ("plain", "special", "wild", "tiny", "huge")
 """Of FP16 operands: normal numbers; the same with NaN, infinities, zeros, subnormals; any bits; subnormals; the largest."""
@@ -25,6 +25,32 @@ DATA_KINDS = ("plain", "special", "wild", "tiny", "huge")
 _ODD = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x7C01, 0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF], np.uint16)
 _RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00)}
 _TRIES = 8
+
+
+WORKING = ("compute", "weight_wait", "activation_wait", "write_back")
+"""Classes of cycles between an instruction's issue and its commit."""
+
+
+@dataclass(frozen=True)
+class CycleRules:
+    """What is known of the classes in which the cycles of a legal call lie, beside issue and dependency.
+
+    Attributes:
+        least: one of `WORKING` -> fewest cycles that the call has in it, whatever the memory; a class that is not named has none.
+        overlapping: it works on one beat while it waits for another: a cycle of both counts as one of them. Else work takes the
+            same number of cycles on every memory.
+        asked: requests that it makes while it waits for the first answer: so many cycles of a later answer are not seen.
+        answered: it writes bursts one after the other: each is asked for in a cycle, and the last one's answer is waited for.
+    """
+
+    least: Mapping[str, int]
+    overlapping: bool = False
+    asked: int = 0
+    answered: bool = False
+
+
+ANY_CYCLES = CycleRules(dict.fromkeys(WORKING, 0), overlapping=True)
+"""Of a call of which nothing is said."""
 
 
 class NoRoomError(DeviceError):
@@ -68,6 +94,10 @@ class Source(ABC):
     @abstractmethod
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
         """A random legal call; small: of the size of a step in a program."""
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """Which classes the cycles of a legal call may lie in. A source that does not say it leaves all of them open."""
+        return ANY_CYCLES
 
 
 class Place:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.sdk.conformance import Draw, Place, Source
+from fleet.sdk.conformance import CycleRules, Draw, Place, Source
 from fleet.sdk.device import Device
 from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
 from fleet.sdk.manifest import InstructionSet
@@ -138,6 +138,11 @@ class LikeSource(Source):
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
         """The other one's."""
         return self._ours(self._source.draw(device, rng, place, small=small))
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """The other one's."""
+        theirs = replace(call, instruction=self._cls.like, fields=self._cls.theirs(call.fields))
+        return self._source.cycles(device, theirs)
 
     def _ours(self, draw: Draw) -> Draw:
         # A source may draw relatives of its instruction; those stay what they are.

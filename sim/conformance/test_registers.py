@@ -1,4 +1,4 @@
-"""What a host reads before it has started anything: the same after every reset, whatever the flip-flops held at power-on."""
+"""What a host reads before it has started anything: as the description has it, whatever the flip-flops held at power-on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from chosen import devices
 
 from fleet.cosim.streams.case import Setting
+from fleet.cosim.streams.registers import wrong_after_reset, wrong_with_defaults
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.job import Script, read_results
@@ -17,6 +18,25 @@ from fleet.sdk import Call
 SEEDS = (1000, 1001, 1002)
 ZERO = {"error_cause", "error_instruction", "irq_enable", "irq_status"}
 """Roles of registers that say that nothing has happened yet."""
+
+
+@pytest.mark.parametrize("device", devices())
+def test_registers_hold_their_reset_values(device: str) -> None:
+    for seed in SEEDS:
+        with StreamRunner(device, power_on=seed) as runner:
+            assert wrong_after_reset(runner) == []
+
+
+@pytest.mark.parametrize("device", devices())
+def test_instructions_that_rely_on_reset_values(device: str) -> None:
+    """Every instruction right after reset: registers that are to hold what the reset left there are not written."""
+    relied: set[str] = set()
+    with StreamRunner(device) as runner:
+        for name in runner.set.conformance:
+            wrong, left = wrong_with_defaults(runner, make_case(f"{device}/{name}/directed/0"))
+            assert wrong == []
+            relied.update(left)
+    assert relied
 
 
 @pytest.mark.parametrize("device", devices())

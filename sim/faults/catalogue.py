@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bus_faults
+import class_faults
 import compiler_faults
 import credit_faults
 import evidence_faults
@@ -36,5 +37,6 @@ FAULTS: tuple[Fault, ...] = (
     *process_faults.FAULTS,
     *regression_faults.FAULTS,
     *bus_faults.FAULTS,
+    *class_faults.FAULTS,
     *evidence_faults.FAULTS,
 )

@@ -24,7 +24,7 @@ def test_a_fresh_workspace_runs_its_example(tmp_path: Path) -> None:
     made = make_workspace(tmp_path)
     for name in ("models", "sim", "golden", "reports", "README.md"):
         assert (made.folder / name).exists()
-    assert "1 passed, 1 skipped, 1 deselected" in made.pytest("sim", "-q")
+    assert "1 passed, 3 skipped, 1 deselected" in made.pytest("sim", "-q")
     out = made.fleet("cosim", "models/example.py:forward", "--engines", "vm,iss", "--device", "hbm_small", "--report", "reports/e")
     assert "verdict: PASS" in out
     assert (made.folder / "reports" / "e" / "index.html").is_file()
@@ -64,6 +64,27 @@ def test_a_wrong_lane_fails_its_conformance(tmp_path: Path) -> None:
     out = made.pytest("sim", "-q", "-k", "conformance", code=1)
     assert "other_tiny/vsub/directed/0" in out
     assert "commits differ" in out
+
+
+def test_a_wrong_class_and_a_wrong_reset_value_fail_its_conformance(tmp_path: Path) -> None:
+    """No result differs: what the lanes take is counted as waiting for weights, and a length that nobody wrote is 1."""
+    made = make_workspace(tmp_path)
+    made.fleet("isa", "new", "other", "--op", "sub")
+    made.install(made.folder / "sets" / "other")
+    hardware = made.folder / "sets/other/other/rtl"
+    for file, right, wrong in (
+        (hardware / "other_top.sv", "cycle_class = 3'(ClCompute)", "cycle_class = 3'(ClCompute + 1)"),
+        (hardware / "generated/other_regs.sv", "field_storage.vec_beats.value.value <= 32'h0;",
+         "field_storage.vec_beats.value.value <= 32'h1;"),
+    ):  # fmt: skip
+        text = file.read_text()
+        assert text.count(right) == 1
+        file.write_text(text.replace(right, wrong))
+    out = made.pytest("sim", "-q", "-k", "conformance", code=1)
+    assert "instruction 0 (vsub): it has cycles of weight_wait, and can have none: " in out
+    assert "vec_beats (0x1c) reads 0x1 after reset, expected 0x0" in out
+    for test in ("conformance", "cycle_classes", "registers_after_reset"):
+        assert f"FAILED sim/test_conformance.py::test_{test}[other_tiny]" in out
 
 
 def test_slang_finds_nothing_in_its_hardware(mine: Workspace) -> None:

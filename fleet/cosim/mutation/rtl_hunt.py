@@ -11,12 +11,13 @@ from pathlib import Path
 from fleet.core.scratch import Scratch
 from fleet.cosim.mutation.mutant import Mutant, Result
 from fleet.cosim.mutation.outside import Outside, pytest_command
-from fleet.cosim.mutation.probes import Effort, Probe, differs, image_digest, left_by_model, probes
+from fleet.cosim.mutation.probes import Effort, Expected, Probe, differs, image_digest, left_by_model, probes
 from fleet.cosim.mutation.recordings import Reference, load_references, save_references
 from fleet.cosim.mutation.rtl_hook import environment
 from fleet.cosim.mutation.schemata import plusarg
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
+from fleet.cosim.streams.cycle_rules import wrong_classes
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.build import Design, Progress, build
@@ -66,7 +67,7 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
             if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
                 raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
             expected = left_by_model(plain.set, plain.device, case, plain.expected)
-            if why := differs(expected, two[0], image_digest(none.found)):
+            if why := differs(expected, two[0], image_digest(none.found)) or _classes(none, case, probe, expected, two[0]):
                 raise HarnessError(f"the unchanged design does not agree with iss: {why}", where=probe.name)
             found[probe.name] = Reference(expected, _cycles(two[0], two[1]))
     return save_references(path, found)
@@ -187,6 +188,7 @@ class RtlHunt:
             return _first_line(error).replace(f"{self._folder}/", ""), ""
         reference = self._known[probe.name]
         why = differs(reference.expected, found, image_digest(runner.found))
+        why = why or _classes(runner, case, probe, reference.expected, found)
         if why:
             return why, ""
         cycles = _cycles(found, status)
@@ -199,6 +201,11 @@ class RtlHunt:
         except SimulationError as error:
             return _first_line(error)
         return self._played(runner, probe)[0]
+
+
+def _classes(runner: StreamRunner, case: StreamCase, probe: Probe, expected: Expected, found: Sequence[StreamCommit]) -> str:
+    """The first class of cycles that cannot be, empty where all can."""
+    return next(wrong_classes(runner.set, runner.device, case.calls, expected.commits, found, probe.setting.issue), "")
 
 
 def _first_line(error: SimulationError) -> str:

@@ -11,7 +11,7 @@ are held against it, and so against each other.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from fleet.cosim.result import Divergence
 from fleet.cosim.settings_held import other_memory
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.cosim.streams.cycle_rules import wrong_classes
 from fleet.cosim.streams.divergent import explained
 from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, expected_of
@@ -127,12 +128,14 @@ class StreamRunner:
         count: int | None = None,
         plan: Plan | None = None,
         expected: Sequence[StreamCommit] = (),
+        held: Mapping[int, int] | None = None,
     ) -> tuple[list[StreamCommit], Status]:
         """The hardware alone; its memory stands in `found` afterwards.
 
         count: the first so many instructions; then by register writes, whatever the setting says.
         plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
         expected: the run ends at the first commit that is another one; the status is then "diverged".
+        held: as `Segment` takes it.
         Raises SimulationError.
         """
         plan = plan or Plan()
@@ -141,7 +144,7 @@ class StreamRunner:
         with self._phase("script"):
             segment = Segment(
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
-                parameters=case.parameters,
+                parameters=case.parameters, held=held,
             )  # fmt: skip
             model = self._model(setting, case.seed)
             job = segment.job(self.folder / "job", self.found.memory, *model, expected=expected_of(expected[:count]))
@@ -253,8 +256,9 @@ class StreamRunner:
             bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)
         if bytes_:
             reasons.append(_images_differ(bytes_))
+        divergence = self._divergence(case, setting, expected, found, reasons) if reasons else None
+        reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
         passed = not reasons
-        divergence = None if passed else self._divergence(case, setting, expected, found, reasons)
         written = sum(c.bytes_written for c in expected)
         return StreamOutcome(
             case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds,

@@ -54,12 +54,14 @@ class Segment:
         binaries: Sequence[Binary] = (),
         together: Mapping[int, int] | None = None,
         parameters: Mapping[int, int] | None = None,
+        held: Mapping[int, int] | None = None,
     ) -> None:
         """Args:
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
         binaries: calls that the hardware fetches from memory.
         together: number of a call -> how many from it on are written one behind the other, and waited for only then.
         parameters: byte address -> value, written first.
+        held: byte address -> what a register holds before the calls; a write that would change nothing is left out.
 
         Raises DeviceError or CodecError for a call that the description does not know.
         """
@@ -71,7 +73,7 @@ class Segment:
         self._hash = description_hash(instruction_set, device)[:8]
         self._script, self._reads, self._budget = Script(), list[_Reads](), _GRACE
         self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
-        self._together = dict(together or {})
+        self._together, self._held = dict(together or {}), dict(held or {})
         self._make_script()
 
     @property
@@ -205,7 +207,10 @@ class Segment:
             # The bench times an instruction from its own start register; a task of a binary has none.
             for writes in written:
                 for address, value in writes[:-1]:
-                    script.write(address, value)
+                    if self._held.get(address) != value:
+                        script.write(address, value)
+                    if address in self._held:
+                        self._held[address] = value
                 script.write(*writes[-1], start=binary is None, fetch=binary is not None)
             limit = min(_PATIENCE * sum(map(self._cost, calls)) + _GRACE, (1 << 32) - 1)
             self._budget += limit

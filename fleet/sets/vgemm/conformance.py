@@ -11,9 +11,9 @@ from typing import cast
 
 import numpy as np
 
-from fleet.sdk import Call, Device, DeviceError, Draw, Place, Source, Write
+from fleet.sdk import Call, CycleRules, Device, DeviceError, Draw, Place, Source, Write
 from fleet.sets.vgemm import emit
-from fleet.sets.vgemm.operands import AluOp, MemoryType
+from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
 from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
 
@@ -26,6 +26,7 @@ _WHOLE = 0.06
 """How often indices of a program's call wrap around the scratchpads, all of which are filled for it."""
 _IN_FLIGHT = 7
 """Instructions that are written to the registers without waiting; the hardware takes one more."""
+_COMPUTE = CycleRules({"compute": 1})
 _ODD_NUMBERS = np.array([0, 1, -1, 31, 32, -31, -32, 127, 128, -128, 2**31 - 1, -(2**31), 1 << 16], np.int64)
 
 
@@ -94,6 +95,10 @@ def _some(rng: np.random.Generator, most: int) -> int:
 
 
 class _LoadSource(Source):
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        weights = LoadOperands.decode(call.fields).memory_type == MemoryType.WGT
+        return CycleRules({"weight_wait" if weights else "activation_wait": 1})
+
     def directed(self, device: Device) -> int:
         return 4 * 5
 
@@ -137,6 +142,9 @@ class _LoadSource(Source):
 
 
 class _StoreSource(Source):
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        return CycleRules({"write_back": 1})
+
     def directed(self, device: Device) -> int:
         return 2 * 4
 
@@ -184,6 +192,9 @@ def _factors(rng: np.random.Generator, extents: tuple[int, int], limit: int) -> 
 
 
 class _GemmSource(Source):
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        return _COMPUTE
+
     def directed(self, device: Device) -> int:
         return 8
 
@@ -229,6 +240,9 @@ class _GemmSource(Source):
 
 
 class _AluSource(Source):
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        return _COMPUTE
+
     def directed(self, device: Device) -> int:
         return 2 * len(AluOp) + 2
 
@@ -272,6 +286,10 @@ class _AluSource(Source):
 
 class _FinishSource(Source):
     """FINISH behind a program of overlapping tiles: loads, products, arithmetic and stores that only tokens keep apart."""
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """It is issued, and that is all."""
+        return CycleRules({})
 
     def directed(self, device: Device) -> int:
         return 3

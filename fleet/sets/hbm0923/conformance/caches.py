@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.sdk import DATA_KINDS, Call, Device, Draw, Place, Source, data_kind, halves
+from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, numbers, size_class
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
@@ -68,6 +68,11 @@ class _CacheSource(Source):
             keys=bool(rng.integers(2)), gap=bool(rng.integers(2)),
         )  # fmt: skip
         return self._draw(device, shape, rng, place)
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """Attention reads keys and values as weights; what writes the cache reads none."""
+        weights = {} if call.instruction == "dat2hbm" else {"weight_wait": 0}
+        return CycleRules({"compute": 1, "activation_wait": 0, "write_back": 0, **weights})
 
     def _draw(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place) -> Draw:
         t = Tensors(device, rng, place)
@@ -177,6 +182,10 @@ class Wt2HbmSource(Source):
         """See `Source`."""
         beats = choice(rng, [1, 2, 3, 127, 128, 129, *numbers(rng, 60 if small else 600, 3)])
         return self._draw(device, beats, int(rng.integers(device.parameters["HbmPorts"])), rng, place)
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """It moves weights, and reads no activations."""
+        return CycleRules({"compute": 0, "weight_wait": 0, "write_back": 1}, answered=True)
 
     def _sizes(self, device: Device) -> list[tuple[int, int]]:
         ports = device.parameters["HbmPorts"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.sdk import DATA_KINDS, Call, Device, Draw, NoRoomError, Place, Source, Write, data_kind, halves
+from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, NoRoomError, Place, Source, Write, data_kind, halves
 from fleet.sets.hbm0923.conformance.tensors import choice, numbers, size_class, within_half
 from fleet.sets.hbm0923.mvm_operands import (
     BEAT_BYTES,
@@ -59,6 +59,10 @@ class MvmSource(Source):
         self.instruction = instruction
         self.bn = instruction != "mvm"
         self.residual = instruction == "mvm_bn_res"
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """Every class."""
+        return CycleRules({"compute": 1, "weight_wait": 0, "activation_wait": 0, "write_back": 0})
 
     def directed(self, device: Device) -> int:
         """See `Source`."""

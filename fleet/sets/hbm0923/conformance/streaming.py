@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fleet.sdk import DATA_KINDS, Call, Device, Draw, Place, Source, data_kind, halves
+from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
 from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
@@ -83,6 +83,11 @@ class StreamingSource(Source):
             onchip=self.onchip[int(rng.integers(len(self.onchip)))] if rng.random() < 0.4 else (),
         )  # fmt: skip
         return self._draw(device, self.fit(device, shape), rng, place)
+
+    def cycles(self, device: Device, call: Call) -> CycleRules:
+        """Norms read weights, rotations and functions coefficients; all work on one beat while they wait for the next."""
+        weights = {"weight_wait": 0} if call.instruction in {"norm", "pos_emb", "act"} else {}
+        return CycleRules({"compute": 1, "activation_wait": 0, "write_back": 0, **weights}, overlapping=True)
 
     def _directed(self, device: Device) -> list[Shape]:
         base = Shape(96, 2, 3, self.modes[0])

@@ -106,6 +106,7 @@ def test_an_export_that_was_interrupted_is_made_again(monkeypatch: pytest.Monkey
         assert main(["isa", "export", "vgemm", "--format", "sv"]) == 2
     folder = Path("exports/vgemm/sv")
     assert len(contents(folder)) == 3
+    (folder / "vgemm_regs_pkg.sv").write_text("what the description gave before it was changed")
     assert main(["isa", "export", "vgemm", "--format", "sv"]) == 0
     assert json.loads((folder / LIST).read_text()) == {"vgemm/sv": sorted(contents(folder).keys() - {LIST})}
     assert len(contents(folder)) == 7

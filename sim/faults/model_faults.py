@@ -46,7 +46,7 @@ FAULTS = (
         "LOAD: rows of zeros above a tile are forgotten",
         LOADS,
         "1 load",
-        Choice(f"{VGEMM}/transfers.py", "t.y_pad[0] + y", "y", "block["),
+        Choice(f"{VGEMM}/transfers.py", "t.y_pad_before + y", "y", "block["),
         quick=True,
     ),
     _fault(

@@ -61,7 +61,7 @@ FAULTS = (
     Fault(
         "reset-value",
         "vgemm: the first command register holds 0x40 after reset",
-        ("pytest", "-q", "-p", "no:cacheprovider", "sim/conformance/test_registers.py", "-k", "hold_their_reset and vgemm_small"),
+        ("pytest", "-q", "-p", "no:cacheprovider", "sim/conformance/test_registers.py", "-k", "hold_their_reset and vgemm"),
         "FAILED sim/conformance/test_registers.py",
         (r"cmd_w0 [(]0x\w+[)] reads 0x40 after reset, expected 0x0 .*",),
         at="register cmd_w0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import cache, lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 from fleet.errors import DeviceError
@@ -80,28 +81,18 @@ class Operands:
         Raises:
             DeviceError: a register is missing.
         """
-        found: dict[str, Any] = {}  # arguments of a subclass
         try:
-            for operand in cls.LAYOUT:
-                value, at = 0, 0
-                for register, low, width in operand.bits:
-                    value |= (fields[register] >> low & (1 << width) - 1) << at
-                    at += width
-                if operand.signed and value >> at - 1:
-                    value -= 1 << at
-                found[operand.name] = _typed(value * operand.scale, operand.of)
+            words = [fields[register] for register in _registers(cls)]
         except KeyError as error:
             raise DeviceError(f"no value for register {error}", where=cls.INSTRUCTION) from None
-        return cls(**found)
+        found: Any = _decoded(cls, *words)  # of a subclass
+        return found
 
     @classmethod
     def stray_bits(cls, fields: Mapping[str, int]) -> list[tuple[str, int, int]]:
         """(register, mask, expected) of bits that are no operand's and differ from what they always are."""
-        free = dict.fromkeys(dict(cls.FIXED), 0)
-        for operand in cls.LAYOUT:
-            for register, low, width in operand.bits:
-                free[register] |= (1 << width) - 1 << low
-        return [(r, wrong, fixed & wrong) for r, fixed in cls.FIXED if (wrong := (fields[r] ^ fixed) & ~free[r])]
+        constants = _constants(cls)
+        return [(r, wrong, fixed & wrong) for r, fixed, mask in constants if (wrong := (fields[r] ^ fixed) & mask)]
 
     def _raw(self, operand: Operand, value: object) -> int:
         where = f"{self.INSTRUCTION}.{operand.name}"
@@ -113,6 +104,39 @@ class Operands:
             of = f" in steps of {operand.scale}" if operand.scale > 1 else ""
             raise DeviceError(f"is {value}, expected {least * operand.scale} to {most * operand.scale}{of}", where=where)
         return raw
+
+
+@cache
+def _registers(cls: type[Operands]) -> tuple[str, ...]:
+    """Those with operands."""
+    return tuple(dict.fromkeys(b.register for operand in cls.LAYOUT for b in operand.bits))
+
+
+@cache
+def _constants(cls: type[Operands]) -> tuple[tuple[str, int, int], ...]:
+    """(register, the bits that always have the same value, mask of the bits that are no operand's)."""
+    free = dict.fromkeys(dict(cls.FIXED), 0)
+    for operand in cls.LAYOUT:
+        for register, low, width in operand.bits:
+            free[register] |= (1 << width) - 1 << low
+    return tuple((r, fixed, ~free[r]) for r, fixed in cls.FIXED)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _decoded(cls: type[Operands], *words: int) -> Operands:
+    """Of the values of `_registers`. An instruction's methods ask one after the other for the same operands, which are frozen."""
+    fields = dict(zip(_registers(cls), words, strict=True))
+    return cls(**{operand.name: _read(operand, fields) for operand in cls.LAYOUT})
+
+
+def _read(operand: Operand, fields: Mapping[str, int]) -> int:
+    value, at = 0, 0
+    for register, low, width in operand.bits:
+        value |= (fields[register] >> low & (1 << width) - 1) << at
+        at += width
+    if operand.signed and value >> at - 1:
+        value -= 1 << at
+    return _typed(value * operand.scale, operand.of)
 
 
 def _typed(value: int, of: type[IntEnum] | type[bool] | None) -> int:

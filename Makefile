@@ -12,6 +12,7 @@ help: ## this list
 
 setup: ## install everything (once)
 	@scripts/setup
+	@$(RUN)python -m compileall -q fleet # else every process compiles it again where PYTHONDONTWRITEBYTECODE is set
 
 demo: setup ## the main job: one real model, five ways, one report
 	@$(RUN)python examples/digits/demo.py
@@ -25,21 +26,21 @@ lint: setup
 	@$(RUN)pyright -p scripts/pyright-sdk.json
 
 quick: setup
-	@$(RUN)python -m pytest -q -n 2 tests
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal tests
 
 sim: setup
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
-	@$(RUN)python -m pytest -q -n 2 sim/
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/
 
 nightly: setup ## every case on every device, memory and seed; the RTL through Yosys
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
-	@$(RUN)python -m pytest -q -n 2 sim/ tests/frontend/test_numpy_types.py --nightly
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted
-	@$(RUN)python -m pytest -q -n 2 sim/faults --weekly
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/faults --weekly
 
 bench: setup ## the tables of docs/performance.md
 	@for b in benchmarks/*.py; do echo "== $$b"; $(RUN)python $$b; done

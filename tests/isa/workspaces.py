@@ -54,7 +54,8 @@ class Workspace:
 
         known = any(e.value == "fleet.cosim.pytest_plugin" for e in entry_points(group="pytest11"))
         plugin = [] if known else ["-p", "fleet.cosim.pytest_plugin"]
-        return self.python("-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments, code=code)
+        without = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")  # the latter imports Hypothesis into every session
+        return self.python("-m", "pytest", *without, *plugin, *arguments, code=code)
 
     def install(self, project: Path) -> None:
         """What `pip install -e` leaves: the project on the import path, its entry points beside it."""

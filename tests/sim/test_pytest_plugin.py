@@ -48,7 +48,8 @@ def project(tmp_path: Path) -> Path:
 def command(*arguments: str) -> list[str]:
     known = any(e.value == "fleet.cosim.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = [] if known else ["-p", "fleet.cosim.pytest_plugin"]
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
+    without = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]  # the latter imports Hypothesis into every session
+    return [sys.executable, "-m", "pytest", *without, *plugin, *arguments]
 
 
 def started(project: Path, *arguments: str) -> subprocess.Popen:

@@ -89,6 +89,7 @@ class Field:
         encode: named values; enumeration: what the description calls them together, "" without; title and desc: for people.
         signed: two's complement. scale: what 1 stands for. operand: the operand that the field is, or is a part of, where that is
             not its own name; operand_low: the operand's bit that is the field's lowest.
+        derived: the expression of other operands that gives its value; "" without.
         software: "rw", "r" or "w"; hardware the same or "na"; where: file:line.
     """
 
@@ -111,6 +112,7 @@ class Field:
     scale: int = 1
     operand: str = ""
     operand_low: int = 0
+    derived: str = ""
 
     @property
     def width(self) -> int:
@@ -322,6 +324,8 @@ def _canonical_fields(r: Register) -> Iterator[str]:
         named = ",".join(f"{e.name}={e.value}" for e in f.encode)
         if f.signed or f.scale > 1 or f.operand:
             named += f" signed={f.signed} scale={f.scale} operand={f.operand}[{f.operand_low}]"
+        if f.derived:
+            named += f" derived={f.derived}"
         yield (
             f"  field {f.name} [{f.high}:{f.low}] kind={f.kind} space={f.space} align={f.align} "
             f"allowed={f.allowed} reset={f.reset} sw={f.software} hw={f.hardware} encode={named}"

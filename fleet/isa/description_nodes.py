@@ -149,4 +149,5 @@ def _field(node: FieldNode) -> Field:
         scale=scale or 1,
         operand=operand,
         operand_low=integer_of(node, "fleet_operand_low") or 0,
+        derived=text_of(node, "fleet_derived"),
     )

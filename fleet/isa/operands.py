@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,10 @@ FILE = "operands.py"
 """Where the classes stand, beside the description."""
 
 _LINE = 132
+_CEIL_DIV = "ceil_div"
+_NODES = (
+    ast.Expression, ast.BinOp, ast.Load, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift,
+)  # fmt: skip
 _REQUIRED = ("address", "size", "stride", "count")
 """Kinds of fields whose operand has no default; the default of all others is what reset leaves."""
 
@@ -66,7 +71,8 @@ def operands_module(description: Description) -> str:
     classes = [(w, _operands(description, w)) for w in description.instructions.values()]
     enumerations = _enumerations(description)
     names = sorted([*map(_camel, enumerations), "Opcode", *(_class(w) for w, _ in classes)])
-    imports = ["Bits", "Operand", "Operands"]
+    derived = any("ceil_div" in o.field.derived for _, operands in classes for o in operands)
+    imports = ["Bits", "Operand", "Operands", *(["ceil_div"] if derived else [])]
     lines = [
         f'"""Operands of the instructions of {description.name}, typed.',
         "",
@@ -119,6 +125,8 @@ def differs(d: Description, instruction: str, found: type[Operands]) -> str | No
         its, f = expected[o.name], expected[o.name].field
         if o.bits != tuple((p.register, p.low, p.width) for p in its.parts) or (o.signed, o.scale) != (f.signed, f.scale):
             return f"operand {o.name} of {found.__name__} stands in other bits"
+        if o.derived != bool(f.derived):
+            return f"operand {o.name} of {found.__name__} is {'not ' if f.derived else ''}derived"
         members = {m.name: int(m) for m in o.of} if o.of is not None and o.of is not bool else {}
         if members != {_member(e.name): e.value for e in f.encode}:
             return f"the names of operand {o.name} of {found.__name__} are others"
@@ -133,7 +141,12 @@ def _operands(d: Description, word: InstructionWord) -> list[_Operand]:
         desc = f.desc or (register.desc or register.title if len(register.fields) == 1 else title)
         part = _Part(register.name, low, width, f.operand_low)
         found.setdefault(_name(register, f), []).append((part, f, desc))
-    return [_joined(word, name, parts) for name, parts in found.items()]
+    joined = [_joined(word, name, parts) for name, parts in found.items()]
+    given = {o.name for o in joined if not o.field.derived}
+    for o in joined:
+        if o.field.derived:
+            _check_derived(word, o, given)
+    return joined
 
 
 def _free(d: Description, word: InstructionWord) -> Iterator[tuple[Register, Field, int, int]]:
@@ -175,6 +188,39 @@ def _joined(word: InstructionWord, name: str, found: Sequence[tuple[_Part, Field
     return _Operand(name, parts, f, " ".join(dict.fromkeys(desc for _, _, desc in found if desc)))
 
 
+def _check_derived(word: InstructionWord, o: _Operand, given: Collection[str]) -> None:
+    """Raises DescriptionError for an expression that is not one of the operands that are given."""
+    try:
+        tree = ast.parse(o.field.derived, mode="eval")
+    except SyntaxError:
+        tree = None
+    wrong = "is no expression" if tree is None else next((w for n in ast.walk(tree) if (w := _wrong_node(n, given))), None)
+    if wrong:
+        what = f"{word.name}.{o.name}: fleet_derived '{o.field.derived}' {wrong}"
+        hint = "expected names of operands, integers, + - * // % << >> and ceil_div(a, b)"
+        raise DescriptionError(what, where=o.field.where, hint=hint)
+
+
+def _wrong_node(node: ast.AST, given: Collection[str]) -> str | None:
+    if isinstance(node, ast.Name):
+        return None if node.id in given or node.id == _CEIL_DIV else f"names '{node.id}', which is no operand that is given"
+    if isinstance(node, ast.Call):
+        plain = isinstance(node.func, ast.Name) and node.func.id == _CEIL_DIV and len(node.args) == 2 and not node.keywords
+        return None if plain else "calls something else than ceil_div(a, b)"
+    if isinstance(node, ast.Constant):
+        return None if type(node.value) is int else f"has {node.value!r}"
+    return None if isinstance(node, _NODES) else f"has a {type(node).__name__}"
+
+
+def _property(o: _Operand) -> str:
+    """The expression with names as attributes."""
+    tree = ast.parse(o.field.derived, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id != _CEIL_DIV:
+            node.id = f"self.{node.id}"
+    return ast.unparse(tree)
+
+
 def _enumerations(d: Description) -> Mapping[str, tuple[EnumValue, ...]]:
     """Every enumeration of the description by name, in the order of its first use."""
     found: dict[str, tuple[EnumValue, ...]] = {}
@@ -198,7 +244,7 @@ def _enumeration(name: str, members: Sequence[EnumValue]) -> Iterator[str]:
 def _class_lines(d: Description, word: InstructionWord, operands: Sequence[_Operand]) -> Iterator[str]:
     yield "@dataclass(frozen=True, kw_only=True)"
     yield f"class {_class(word)}(Operands):"
-    described = [o for o in operands if o.desc]
+    described = [o for o in operands if o.desc and not o.field.derived]
     if described:
         title, *more = _wrapped(_sentence(word.desc or word.title), "    ", 3)
         yield f'    """{title.strip()}'
@@ -211,14 +257,21 @@ def _class_lines(d: Description, word: InstructionWord, operands: Sequence[_Oper
     else:
         yield from _text(_sentence(word.desc or word.title))
     yield ""
-    for o in operands:
+    attributes = [o for o in operands if not o.field.derived]
+    for o in attributes:
         yield f"    {o.name}: {o.type}" + ("" if o.default is None else f" = {o.default}")
-    if operands:
+    if attributes:
         yield ""
     yield f"    INSTRUCTION = {_quoted(word.name)}"
     fixed = [f"({_quoted(name)}, {_hex(value)})" for name, value in _fixed(d, word).items()]
     yield from _listed("    FIXED = (", fixed)
     yield from _listed("    LAYOUT = (", [_layout(o) for o in operands])
+    for o in (o for o in operands if o.field.derived):
+        yield ""
+        yield "    @property"
+        yield f"    def {o.name}(self) -> int:"
+        yield from (f"    {line}" for line in _text(_sentence(o.desc or o.field.derived)))
+        yield f"        return {_property(o)}"
 
 
 def _fixed(d: Description, word: InstructionWord) -> dict[str, int]:
@@ -230,6 +283,7 @@ def _layout(o: _Operand) -> str:
     bits = ", ".join(f"Bits({_quoted(p.register)}, {p.low}, {p.width})" for p in o.parts)
     more = ", signed=True" * o.field.signed + (f", scale={o.field.scale}" if o.field.scale > 1 else "")
     more += f", of={o.type}" if o.type != "int" else ""
+    more += ", derived=True" if o.field.derived else ""
     return f"Operand({_quoted(o.name)}, ({bits}{',' if len(o.parts) == 1 else ''}){more})"
 
 

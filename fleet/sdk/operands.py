@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from fleet.errors import DeviceError
 
-__all__ = ["Bits", "Operand", "Operands"]
+__all__ = ["Bits", "Operand", "Operands", "ceil_div"]
 
 _WORD = 32
 
@@ -28,7 +28,7 @@ class Operand(NamedTuple):
     Attributes:
         name: of the attribute. bits: its places, the one of the lowest bits first.
         signed: two's complement over all its bits. scale: what 1 in the register stands for.
-        of: its type where it is not a plain integer.
+        of: its type where it is not a plain integer. derived: others determine it; a property instead of an argument.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Operand(NamedTuple):
     signed: bool = False
     scale: int = 1
     of: type[IntEnum] | type[bool] | None = None
+    derived: bool = False
 
     @property
     def width(self) -> int:
@@ -94,6 +95,11 @@ class Operands:
         constants = _constants(cls)
         return [(r, wrong, fixed & wrong) for r, fixed, mask in constants if (wrong := (fields[r] ^ fixed) & mask)]
 
+    def derived_otherwise(self, fields: Mapping[str, int]) -> list[tuple[Operand, int, int]]:
+        """(operand, found, expected) of derived operands that a call, decoded to this, gives another value."""
+        pairs = ((o, _read(o, fields), int(getattr(self, o.name))) for o in self.LAYOUT if o.derived)
+        return [(o, found, expected) for o, found, expected in pairs if found != expected]
+
     def _raw(self, operand: Operand, value: object) -> int:
         where = f"{self.INSTRUCTION}.{operand.name}"
         if not isinstance(value, int):
@@ -104,6 +110,11 @@ class Operands:
             of = f" in steps of {operand.scale}" if operand.scale > 1 else ""
             raise DeviceError(f"is {value}, expected {least * operand.scale} to {most * operand.scale}{of}", where=where)
         return raw
+
+
+def ceil_div(a: int, b: int) -> int:
+    """The quotient, rounded up; of symbolic sizes too."""
+    return -(-a // b)
 
 
 @cache
@@ -126,7 +137,7 @@ def _constants(cls: type[Operands]) -> tuple[tuple[str, int, int], ...]:
 def _decoded(cls: type[Operands], *words: int) -> Operands:
     """Of the values of `_registers`. An instruction's methods ask one after the other for the same operands, which are frozen."""
     fields = dict(zip(_registers(cls), words, strict=True))
-    return cls(**{operand.name: _read(operand, fields) for operand in cls.LAYOUT})
+    return cls(**{operand.name: _read(operand, fields) for operand in cls.LAYOUT if not operand.derived})
 
 
 def _read(operand: Operand, fields: Mapping[str, int]) -> int:

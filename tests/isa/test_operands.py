@@ -35,6 +35,9 @@ addrmap paint {
     reg { fleet_unit = "go"; fleet_role = "operand";
           field { fleet_kind = "address"; fleet_space = "ddr"; fleet_operand = "source"; fleet_operand_low = 32; } high[7:0] = 0;
           field { fleet_kind = "value"; } in[31:8] = 0; } go_c @ 0x18;
+    reg { fleet_unit = "go"; fleet_role = "operand";
+          field { fleet_kind = "count"; fleet_derived = "ceil_div(length, 100) * 2 + c_in"; desc = "Steps."; } steps[15:0] = 0;
+    } go_d @ 0x20;
     reg { fleet_unit = "go"; fleet_role = "start"; default swmod;
           field { fleet_kind = "mode"; } kind[7:0] = 0;
           field { fleet_kind = "mode"; } quiet[8:8] = 0;
@@ -81,8 +84,8 @@ def test_words_by_hand(generated: ModuleType) -> None:
     """Signed, scaled, in two registers, enumerated, of the start register, and a name that is a keyword of Python."""
     made = generated.PaintItOperands(length=128, source=0x12_0000_0034, shift=-2, c_in=5, quiet=True, depth=6)
     fields = made.encode()
-    assert fields == {"go_a": 0x0002_056E, "go_b": 0x34, "go_c": 0x0512, "go_start": 0x6103}
-    assert list(fields) == ["go_a", "go_b", "go_c", "go_start"]
+    assert fields == {"go_a": 0x0002_056E, "go_b": 0x34, "go_c": 0x0512, "go_d": 9, "go_start": 0x6103}
+    assert list(fields) == ["go_a", "go_b", "go_c", "go_d", "go_start"]
     assert generated.PaintItOperands.decode(fields) == made
     assert made.colour is generated.Colour.BLUE
     plain = generated.PaintItOperands(length=0, source=0)
@@ -108,6 +111,41 @@ def test_what_does_not_fit_is_refused(generated: ModuleType, name: str, value: i
     assert str(error.value) == line
 
 
+def test_a_derived_operand_follows_the_others(generated: ModuleType) -> None:
+    made = generated.PaintItOperands(length=128, source=0, c_in=5)
+    assert made.steps == 9
+    fields = made.encode()
+    assert made.derived_otherwise(fields) == []
+    ((operand, found, expected),) = made.derived_otherwise({**fields, "go_d": 8})
+    assert (operand.name, found, expected) == ("steps", 8, 9)
+    with pytest.raises(DeviceError, match=r"paint_it\.steps: is 65536, expected 0 to 65535"):
+        generated.PaintItOperands(length=0, source=0, c_in=65536).encode()
+    with pytest.raises(TypeError):
+        generated.PaintItOperands(length=0, source=0, steps=1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "what"),
+    [
+        ("length +", "is no expression"),
+        ("width + 1", "names 'width', which is no operand that is given"),
+        ("steps", "names 'steps', which is no operand that is given"),
+        ("length / 2", "has a Div"),
+        ("length if c_in else 0", "has a IfExp"),
+        ("abs(length)", "calls something else than ceil_div(a, b)"),
+        ("ceil_div(length)", "calls something else than ceil_div(a, b)"),
+        ("length.real", "has a Attribute"),
+        ("length + 1.5", "has 1.5"),
+    ],
+)
+def test_a_derived_operand_is_an_expression_of_others(tmp_path: Path, expression: str, what: str) -> None:
+    path = tmp_path / "paint.rdl"
+    path.write_text(RDL.replace("ceil_div(length, 100) * 2 + c_in", expression))
+    with pytest.raises(DescriptionError) as error:
+        operands_module(load(path))
+    assert f"paint_it.steps: fleet_derived '{expression}' {what}" in str(error.value)
+
+
 def test_stray_bits_and_missing_registers(generated: ModuleType) -> None:
     operands = generated.PaintItOperands
     fields = operands(length=0, source=0).encode()
@@ -128,16 +166,21 @@ def test_every_bit_is_the_description_s(rdl: Path, tmp_path: Path) -> None:
     for name, operands in by_name.items():
         assert differs(d, name, operands) is None
         word = d.instructions[name]
+        derived = {b.register for o in operands.LAYOUT if o.derived for b in o.bits}
+        most = 8 if derived else 32  # so that what is derived of them fits
         for _ in range(20):
             fields: dict[str, int] = {}
             for r in d.operands(name):
-                values = [(f, int(rng.choice(f.allowed)) if f.allowed else int(rng.integers(1 << f.width))) for f in r.fields]
+                values = [
+                    (f, int(rng.choice(f.allowed)) if f.allowed else int(rng.integers(1 << min(f.width, most)))) for f in r.fields
+                ]
                 fields[r.name] = sum(v << f.low for f, v in values)
             fields[d.units[word.unit].start.name] = word.start | int(rng.integers(1 << 32)) & word.start_optional
             made = operands.decode(fields)
-            assert made.encode() == fields
+            encoded = made.encode()
+            assert all(encoded[k] == v for k, v in fields.items() if k not in derived)
             assert made.stray_bits(fields) == []
-            for o in operands.LAYOUT:
+            for o in (o for o in operands.LAYOUT if not o.derived):
                 (bits,) = o.bits
                 assert int(getattr(made, o.name)) & (1 << o.width) - 1 == fields[bits.register] >> bits.low & (1 << bits.width) - 1
 
@@ -174,6 +217,7 @@ def test_the_command(tmp_path: Path) -> None:
         ("signed=True", "signed=False", "operand shift of PaintItOperands stands in other bits"),
         ('("go_start", 0x3)', '("go_start", 0x4)', "the constant bits of PaintItOperands are others"),
         ("BLUE = 6", "BLUE = 5", "the names of operand colour of PaintItOperands are others"),
+        (", derived=True", "", "operand steps of PaintItOperands is not derived"),
         ('INSTRUCTION = "paint_it"', 'INSTRUCTION = "other"', "PaintItOperands is that of 'other'"),
     ],
 )

@@ -125,8 +125,8 @@ def differs(d: Description, instruction: str, found: type[Operands]) -> str | No
         its, f = expected[o.name], expected[o.name].field
         if o.bits != tuple((p.register, p.low, p.width) for p in its.parts) or (o.signed, o.scale) != (f.signed, f.scale):
             return f"operand {o.name} of {found.__name__} stands in other bits"
-        if o.derived != bool(f.derived):
-            return f"operand {o.name} of {found.__name__} is {'not ' if f.derived else ''}derived"
+        if (o.derived, o.align, o.allowed) != (bool(f.derived), f.align, f.allowed):
+            return f"operand {o.name} of {found.__name__} has other values"
         members = {m.name: int(m) for m in o.of} if o.of is not None and o.of is not bool else {}
         if members != {_member(e.name): e.value for e in f.encode}:
             return f"the names of operand {o.name} of {found.__name__} are others"
@@ -284,6 +284,8 @@ def _layout(o: _Operand) -> str:
     more = ", signed=True" * o.field.signed + (f", scale={o.field.scale}" if o.field.scale > 1 else "")
     more += f", of={o.type}" if o.type != "int" else ""
     more += ", derived=True" if o.field.derived else ""
+    more += f", align={o.field.align}" if o.field.align > 1 else ""
+    more += f", allowed={o.field.allowed}" if o.field.allowed else ""
     return f"Operand({_quoted(o.name)}, ({bits}{',' if len(o.parts) == 1 else ''}){more})"
 
 

@@ -14,7 +14,7 @@ from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Layout
 from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
-from fleet.sdk.operands import Bits, Operand, Operands, ceil_div
+from fleet.sdk.operands import Bits, Operand, Operands, Violation, ceil_div
 from fleet.sdk.parts import instructions_in, patterns_in
 from fleet.sdk.version import VERSION
 
@@ -47,6 +47,7 @@ __all__ = [
     "Range",
     "RtlFiles",
     "Source",
+    "Violation",
     "Write",
     "ceil_div",
     "data_kind",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 from functools import cache, lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from fleet.errors import DeviceError
 
-__all__ = ["Bits", "Operand", "Operands", "ceil_div"]
+__all__ = ["Bits", "Operand", "Operands", "Violation", "ceil_div"]
 
 _WORD = 32
 
@@ -29,6 +29,7 @@ class Operand(NamedTuple):
         name: of the attribute. bits: its places, the one of the lowest bits first.
         signed: two's complement over all its bits. scale: what 1 in the register stands for.
         of: its type where it is not a plain integer. derived: others determine it; a property instead of an argument.
+        align: it is a multiple of that. allowed: the values that it may have, None for all that fit.
     """
 
     name: str
@@ -37,11 +38,21 @@ class Operand(NamedTuple):
     scale: int = 1
     of: type[IntEnum] | type[bool] | None = None
     derived: bool = False
+    align: int = 1
+    allowed: tuple[int, ...] | None = None
 
     @property
     def width(self) -> int:
         """Bits of all places."""
         return sum(b.width for b in self.bits)
+
+
+class Violation(NamedTuple):
+    """What a call's registers say against the description: of which kind and of which register, and a line for people."""
+
+    kind: Literal["bits", "value", "alignment", "derived"]
+    register: str
+    line: str
 
 
 class Operands:
@@ -90,15 +101,29 @@ class Operands:
         return found
 
     @classmethod
+    def violations(cls, fields: Mapping[str, int]) -> list[Violation]:
+        """Where a call is not what the description allows: constant and reserved bits, values, multiples, and derived operands."""
+        found = [
+            Violation("bits", register, f"{register}: {fields[register]:#x}, expected {expected:#x} in bits {mask:#x}")
+            for register, mask, expected in cls.stray_bits(fields)
+        ]
+        made = cls.decode(fields)
+        for o, register, name in _checked(cls):
+            value = _read(o, fields) if o.derived else int(getattr(made, o.name))
+            raw = value // o.scale
+            if o.allowed is not None and raw not in o.allowed:
+                found.append(Violation("value", register, f"{name}: {raw:#x}, expected {' or '.join(map(hex, o.allowed))}"))
+            if raw % o.align:
+                found.append(Violation("alignment", register, f"{name}: {raw:#x}, expected a multiple of {o.align}"))
+            if o.derived and value != (expected := int(getattr(made, o.name))):
+                found.append(Violation("derived", register, f"{name}: {value}, expected {expected}"))
+        return found
+
+    @classmethod
     def stray_bits(cls, fields: Mapping[str, int]) -> list[tuple[str, int, int]]:
         """(register, mask, expected) of bits that are no operand's and differ from what they always are."""
         constants = _constants(cls)
         return [(r, wrong, fixed & wrong) for r, fixed, mask in constants if (wrong := (fields[r] ^ fixed) & mask)]
-
-    def derived_otherwise(self, fields: Mapping[str, int]) -> list[tuple[Operand, int, int]]:
-        """(operand, found, expected) of derived operands that a call, decoded to this, gives another value."""
-        pairs = ((o, _read(o, fields), int(getattr(self, o.name))) for o in self.LAYOUT if o.derived)
-        return [(o, found, expected) for o, found, expected in pairs if found != expected]
 
     def _raw(self, operand: Operand, value: object) -> int:
         where = f"{self.INSTRUCTION}.{operand.name}"
@@ -131,6 +156,14 @@ def _constants(cls: type[Operands]) -> tuple[tuple[str, int, int], ...]:
         for register, low, width in operand.bits:
             free[register] |= (1 << width) - 1 << low
     return tuple((r, fixed, ~free[r]) for r, fixed in cls.FIXED)
+
+
+@cache
+def _checked(cls: type[Operands]) -> tuple[tuple[Operand, str, str], ...]:
+    """(operand, its lowest register, its name for people) of operands that may not have every value."""
+    checked = [o for o in cls.LAYOUT if o.derived or o.align > 1 or o.allowed is not None]
+    places = [(o, o.bits[0].register) for o in checked]
+    return tuple((o, register, register if o.width == _WORD else f"{register}.{o.name}") for o, register in places)
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -25,8 +25,8 @@ PARAMETERS: tuple[str, ...] = (
 
 SEMANTICS: tuple[str, ...] = (
     "act", "arithmetic", "attention", "dat2hbm", "elementwise", "feature", "float32", "functions", "instructions", "kv_cache",
-    "layout", "legality", "norm", "mvm_operands", "pos_emb", "ranges", "refusals", "softmax", "trees", "unit", "weights", "wt2hbm",
-    "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
+    "layout", "legality", "mvm_operands", "norm", "operands", "pos_emb", "ranges", "refusals", "softmax", "trees", "unit",
+    "weights", "wt2hbm", "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
 )  # fmt: skip
 """The files that decide the bits: semantics, legality, layouts."""
 

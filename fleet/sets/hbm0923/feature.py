@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +23,24 @@ def encode_surfaces(channels: int) -> int:
 
 def decode_surfaces(register: int) -> int:
     """Channels that a surfaces register stands for."""
-    count, lanes = register & 0xFFFF, register >> LANES_LSB
-    return (count - 1) * PIXEL_LANES + (lanes or PIXEL_LANES)
+    return channels_of(register & 0xFFFF, register >> LANES_LSB)
+
+
+def channels_of(surfaces: int, lanes: int) -> int:
+    """Channels of so many groups; lanes: valid ones of the last group, 0 for all."""
+    return (surfaces - 1) * PIXEL_LANES + (lanes or PIXEL_LANES)
+
+
+class Groups(TypedDict):
+    """Operands that say how many channels there are."""
+
+    surfaces: int
+    lanes: int
+
+
+def groups_of(channels: int) -> Groups:
+    """Those of so many channels."""
+    return {"surfaces": ceil_div(channels, PIXEL_LANES), "lanes": channels % PIXEL_LANES}
 
 
 @dataclass(frozen=True)

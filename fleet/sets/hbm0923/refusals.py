@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from fleet.sdk import Device
+from fleet.sdk import Device, Operands
 from fleet.sets.hbm0923.feature import LANES_LSB, Feature
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, ceil_div
 
@@ -64,6 +64,16 @@ def given(fields: Mapping[str, int], names: Sequence[str]) -> list[Refusal]:
         for name in names
         if not 0 <= fields[name] < 1 << 32
     ]
+
+
+_CAUSES = {"bits": Cause.UNSUPPORTED, "value": Cause.UNSUPPORTED, "alignment": Cause.UNALIGNED, "derived": Cause.BAD_SIZE}
+
+
+def described(operands: type[Operands], fields: Mapping[str, int]) -> Iterator[Refusal]:
+    """What the description does not allow; of the start register (the last one) another instruction's mode."""
+    start = operands.FIXED[-1][0]
+    for v in operands.violations(fields):
+        yield Refusal(Cause.ILLEGAL_MODE if v.register == start else _CAUSES[v.kind], v.line)
 
 
 def mode(name: str, value: int, expected: Sequence[int]) -> Iterator[Refusal]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import Device, Memory, Range, Write
+from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.feature import Feature
@@ -16,78 +16,26 @@ from fleet.sets.hbm0923.float32 import F32, sum_beats
 from fleet.sets.hbm0923.functions import exp32, recip
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Refusal
-from fleet.sets.hbm0923.unit import ONCHIP_IN, ONCHIP_OUT, SFU_START, UnitInstruction, flag
+from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
 from fleet.sets.hbm0923.unit_timing import Plan, plan_cycles
 
-MODE_SOFTMAX = 8
 _BLOCK_LANES = 1 << 15
 """Lanes that are worked on together: a few arrays of 128 KiB stay in the second cache."""
 
 
-@dataclass(frozen=True)
-class SoftmaxOperands:
-    """What the registers of a softmax say.
-
-    Attributes:
-        heads, tokens: counts. last: tokens before the first one; there are last + tokens positions.
-        mask: token w sees positions 0 to last + w only; else it sees all.
-        input, output: offsets with strides between surfaces and heads; *_onchip: in the on-chip memory.
-    """
-
-    heads: int
-    tokens: int
-    last: int
-    mask: bool
-    input: int
-    in_surface: int
-    in_line: int
-    output: int
-    out_surface: int
-    out_line: int
-    in_onchip: bool = False
-    out_onchip: bool = False
-
-    @property
-    def positions(self) -> int:
-        """Channels of the tensors."""
-        return self.last + self.tokens
-
-    @property
-    def surfaces(self) -> int:
-        """Groups of 32 positions."""
-        return ceil_div(self.positions, PIXEL_LANES)
+class SoftmaxOperands(operands.SoftmaxOperands):
+    """Operands of a softmax, and the tensors that they stand for; lines are heads, channels positions."""
 
     @property
     def source(self) -> Feature:
         """The input tensor; lines are heads."""
-        return Feature(self.input, self.in_surface, self.in_line, self.surfaces, self.heads, self.tokens, self.in_onchip)
+        return Feature(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.heads, self.tokens, self.in_onchip)
 
     @property
     def destination(self) -> Feature:
         """The output tensor."""
-        return Feature(self.output, self.out_surface, self.out_line, self.surfaces, self.heads, self.tokens, self.out_onchip)
-
-    def encode(self, device: Device) -> dict[str, int]:
-        """Register name -> value."""
-        return {
-            "softmax_mask": self.mask * 1,  # an expression stays one
-            "softmax_in_addr": self.input,
-            "softmax_in_surface": self.in_surface,
-            "softmax_in_line": self.in_line,
-            "softmax_out_addr": self.output,
-            "softmax_out_surface": self.out_surface,
-            "softmax_out_line": self.out_line,
-            "softmax_surfaces": self.surfaces,
-            "softmax_heads": self.heads,
-            "softmax_chin": self.positions,
-            "softmax_tokens": self.tokens,
-            "softmax_win": self.tokens,
-            "softmax_last": self.last,
-            "softmax_zero207": 0,
-            "softmax_onchip": flag(self.in_onchip, ONCHIP_IN) | flag(self.out_onchip, ONCHIP_OUT),
-            SFU_START: MODE_SOFTMAX,
-        }
+        return Feature(self.out_addr, self.out_surface, self.out_line, self.surfaces, self.heads, self.tokens, self.out_onchip)
 
     def reads(self, device: Device) -> list[Range]:
         """Features, masked ones too."""
@@ -99,7 +47,7 @@ class SoftmaxOperands:
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """Three passes over every row: maximum, sum, scaling."""
-        plan = Plan("softmax", self.source, self.destination, lanes=self.last + 1, causal=self.mask)
+        plan = Plan("softmax", self.source, self.destination, lanes=self.last + 1, causal=bool(self.mask))
         return plan_cycles(device, plan, memory)
 
 
@@ -116,30 +64,8 @@ class Softmax(UnitInstruction[SoftmaxOperands]):
     """Softmax over positions."""
 
     name = "softmax"
-    fields = (
-        "softmax_mask", "softmax_in_addr", "softmax_in_surface", "softmax_in_line", "softmax_out_addr",
-        "softmax_out_surface", "softmax_out_line", "softmax_surfaces", "softmax_heads", "softmax_chin", "softmax_tokens",
-        "softmax_win", "softmax_last", "softmax_zero207", "softmax_onchip", SFU_START,
-    )  # fmt: skip
-
-    @classmethod
-    def decode(cls, device: Device, fields: Mapping[str, int]) -> SoftmaxOperands:
-        """See `UnitInstruction`."""
-        f = fields
-        return SoftmaxOperands(
-            heads=f["softmax_heads"],
-            tokens=f["softmax_tokens"],
-            last=f["softmax_last"],
-            mask=bool(f["softmax_mask"]),
-            input=f["softmax_in_addr"],
-            in_surface=f["softmax_in_surface"],
-            in_line=f["softmax_in_line"],
-            output=f["softmax_out_addr"],
-            out_surface=f["softmax_out_surface"],
-            out_line=f["softmax_out_line"],
-            in_onchip=bool(f["softmax_onchip"] & ONCHIP_IN),
-            out_onchip=bool(f["softmax_onchip"] & ONCHIP_OUT),
-        )
+    operands = SoftmaxOperands
+    fields = tuple(register for register, _ in SoftmaxOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: SoftmaxOperands, memory: Memory) -> Sequence[Write]:
@@ -163,22 +89,16 @@ class Softmax(UnitInstruction[SoftmaxOperands]):
         """See `UnitInstruction`."""
         f = fields
         tokens, heads, positions = f["softmax_tokens"], f["softmax_heads"], f["softmax_chin"]
-        yield from check.mode(SFU_START, f[SFU_START], (MODE_SOFTMAX,))
-        yield from check.one_of(f, {"softmax_mask": (0, 1), "softmax_zero207": (0,)})
-        yield from check.only_bits("softmax_onchip", f["softmax_onchip"], ONCHIP_IN | ONCHIP_OUT)
+        yield from check.described(SoftmaxOperands, f)
         yield from check.between("softmax_chin", positions, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("softmax_tokens", tokens, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("softmax_heads", heads, 1, check.MOST_LINES, "heads")
-        yield from check.same("softmax_chin", positions, tokens + f["softmax_last"], "softmax_tokens + softmax_last")
-        yield from check.same("softmax_win", f["softmax_win"], tokens, "softmax_tokens")
         surfaces = ceil_div(positions, PIXEL_LANES)
-        yield from check.same("softmax_surfaces", f["softmax_surfaces"], surfaces, "groups of softmax_chin")
         for side in ("in", "out"):
             yield from check.pixel_stride(f"softmax_{side}_surface", f[f"softmax_{side}_surface"], surfaces, tokens)
             yield from check.pixel_stride(f"softmax_{side}_line", f[f"softmax_{side}_line"], heads, tokens)
         names = "softmax_out_surface", "softmax_out_line"
         yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (surfaces, heads), tokens)
-        yield from check.aligned(f, cls.fields[1:7])
 
     @classmethod
     def places(cls, device: Device, o: SoftmaxOperands) -> Iterator[Refusal]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar, cast
 
 from fleet.sdk import Device, DeviceError, Instruction, Memory, Range, Write
 from fleet.sets.hbm0923.mvm_operands import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND
@@ -18,11 +18,7 @@ SFU_START = "sfu_start"
 
 
 class Operands(Protocol):
-    """What the registers of one instruction say: a frozen dataclass with `encode`, and `decode` as its inverse."""
-
-    def encode(self, device: Device) -> dict[str, int]:
-        """Register name -> value."""
-        ...
+    """What the registers of one instruction say."""
 
     def reads(self, device: Device) -> list[Range]:
         """Every range read."""
@@ -49,9 +45,10 @@ class UnitInstruction(Instruction, Generic[Record]):
     fields: ClassVar[tuple[str, ...]]
 
     @classmethod
-    @abstractmethod
     def decode(cls, device: Device, fields: Mapping[str, int]) -> Record:
         """The operands of legal fields; what others decode to has no meaning."""
+        assert cls.operands is not None
+        return cast("Record", cls.operands.decode(fields))
 
     @classmethod
     @abstractmethod

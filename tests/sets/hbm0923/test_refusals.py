@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from mvm_devices import make_device
+from operands_of import act, encoded, norm, softmax
 
 from fleet.sdk import Instruction
-from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import Operands
-from fleet.sets.hbm0923.norm import NormOperands
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
 SMALL = make_device("hbm_small")
@@ -26,10 +25,10 @@ DDR, HBM, HALF = 64 << 20, 4 << 20, 1024 * 64
 ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS}
 
 MVM = Operands(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
-NORM = NormOperands(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x1234)
+NORM = norm(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, recip=0x1234)
 POS = PosEmbOperands(64, 2, 3, 7, 0x8000, 192, 0, 0x1000, 192, 1024, 0x4000, 192, 1024)
-SOFTMAX = SoftmaxOperands(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
-ACT = ActOperands(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
+SOFTMAX = softmax(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
+ACT = act(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ELEMENT = ElementwiseOperands(0, 70, 2, 3, 0x1000, 0x8000, 192, 1024, 0x4000, 192, 1024)
 # 40 positions: 5 lines of K in 8 ports; 64 channels of V: 8 lines.
 TRP = AttentionOperands(True, 64, 4, 2, 40, 3, 0x1000, 0x400, 128, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3000)
@@ -131,7 +130,7 @@ def register(instruction: str, name: str) -> str:
 @pytest.mark.parametrize("instruction", sorted(GOOD))
 def test_the_starting_points_are_legal_and_decode(instruction: str) -> None:
     for good in GOOD[instruction]:
-        fields = good.encode(SMALL)
+        fields = encoded(good, SMALL)
         assert ALL[instruction].legal(SMALL, fields) == []
         assert ALL[instruction].refusal(SMALL, fields) is None
         if instruction == "mvm_bn_res":
@@ -146,7 +145,7 @@ def test_the_starting_points_are_legal_and_decode(instruction: str) -> None:
 def test_a_wrong_register_gives_its_cause(instruction: str, name: str, value: int, cause: int) -> None:
     name = register(instruction, name)
     for good in GOOD[instruction]:
-        fields = good.encode(SMALL)
+        fields = encoded(good, SMALL)
         assert name in fields
         refusal = ALL[instruction].refusal(SMALL, fields | {name: value})
         assert refusal is not None, "not refused"
@@ -159,7 +158,7 @@ def test_a_wrong_register_gives_its_cause(instruction: str, name: str, value: in
 def test_output_rows_that_overlap(instruction: str) -> None:
     """One stride has to step over all rows of the other, whichever that is; an input may overlap itself."""
     surface, line = (f"{instruction}_{n}" for n in ("out_surface", "out_head" if instruction == "pos_emb" else "out_line"))
-    fields = GOOD[instruction][0].encode(SMALL)
+    fields = encoded(GOOD[instruction][0], SMALL)
     for a, b, cause in ((192, 256, SIZE), (256, 192, SIZE), (192, 192, SIZE), (192, 1024, None), (4096, 192, None)):
         refusal = ALL[instruction].refusal(SMALL, fields | {surface: a, line: b})
         assert (refusal and refusal[0]) == cause, (a, b, refusal)
@@ -175,7 +174,7 @@ RANKED = [MODE, UNSUPPORTED, SIZE, UNALIGNED, RANGE]
 def test_of_two_violations_the_documented_one_counts(instruction: str) -> None:
     """Pairs of single violations in different registers; a range is judged only where nothing else is wrong."""
     cases = [c for c in CASES if c[0] == instruction]
-    fields = GOOD[instruction][0].encode(SMALL)
+    fields = encoded(GOOD[instruction][0], SMALL)
     pairs = 0
     for a in cases:
         for b in cases:
@@ -192,11 +191,13 @@ def test_of_two_violations_the_documented_one_counts(instruction: str) -> None:
 
 
 def test_missing_and_wide_registers() -> None:
-    fields = NORM.encode(SMALL)
+    fields = encoded(NORM, SMALL)
     del fields["norm_win"]
     assert ALL["norm"].legal(SMALL, fields) == ["norm_win: no value given"]
-    assert ALL["norm"].legal(SMALL, NORM.encode(SMALL) | {"norm_win": 1 << 32}) == ["norm_win: 4294967296 does not fit in 32 bits"]
-    assert ALL["norm"].refusal(SMALL, NORM.encode(SMALL) | {"norm_win": -1}) is not None
+    assert ALL["norm"].legal(SMALL, encoded(NORM, SMALL) | {"norm_win": 1 << 32}) == [
+        "norm_win: 4294967296 does not fit in 32 bits"
+    ]
+    assert ALL["norm"].refusal(SMALL, encoded(NORM, SMALL) | {"norm_win": -1}) is not None
 
 
 @pytest.mark.parametrize("instruction", sorted(GOOD))
@@ -206,7 +207,7 @@ def test_any_values_are_judged_without_fail(instruction: str) -> None:
     cls = ALL[instruction]
     refused = 0
     for _ in range(400):
-        fields = rng.choice(GOOD[instruction]).encode(SMALL)
+        fields = encoded(rng.choice(GOOD[instruction]), SMALL)
         for name in rng.sample(sorted(fields), rng.randint(1, 3)):
             fields[name] = rng.choice(
                 [0, 1, 2, 32, 64, 128, 0x1040, DDR, 0xFFFFFFFF, 0xFFFFFFC0, rng.getrandbits(32), fields[name] + 64]
@@ -223,25 +224,33 @@ def test_any_values_are_judged_without_fail(instruction: str) -> None:
 # ---- what an instruction may alias
 
 
+def names(good: Any) -> tuple[str, str]:
+    """Of the operands that are the addresses of input and output."""
+    first = next(n for n in ("in_addr", "input", "a") if hasattr(good, n))
+    return first, "out_addr" if hasattr(good, "out_addr") else "output"
+
+
 @pytest.mark.parametrize("instruction", ["norm", "pos_emb", "softmax", "act", "elementwise"])
 def test_in_place_is_exactly_in_place(instruction: str) -> None:
     good = GOOD[instruction][0]
-    first = good.a if instruction == "elementwise" else good.input
+    first, output = names(good)
     cls = ALL[instruction]
-    assert cls.legal(SMALL, replace(good, output=first).encode(SMALL)) == []
-    moved = replace(good, output=first, out_surface=good.out_surface + 64)
-    assert cls.refusal(SMALL, moved.encode(SMALL))[0] == RANGE  # pyright: ignore
+    same = replace(good, **{output: getattr(good, first)})
+    assert cls.legal(SMALL, encoded(same, SMALL)) == []
+    moved = replace(same, out_surface=good.out_surface + 64)
+    assert cls.refusal(SMALL, encoded(moved, SMALL))[0] == RANGE  # pyright: ignore
     if instruction == "elementwise":
-        assert cls.legal(SMALL, replace(good, output=good.b).encode(SMALL)) == []
-        assert cls.legal(SMALL, replace(good, b=good.a, output=good.a).encode(SMALL)) == []
+        assert cls.legal(SMALL, encoded(replace(good, output=good.b), SMALL)) == []
+        assert cls.legal(SMALL, encoded(replace(good, b=good.a, output=good.a), SMALL)) == []
 
 
 def chip(instruction: str, source: int, output: int) -> tuple[int, str] | None:
     """The refusal with input and output on chip."""
     good = GOOD[instruction][0]
-    name = "a" if instruction == "elementwise" else "in"
-    both = replace(good, **{"a" if name == "a" else "input": source, "output": output, f"{name}_onchip": True, "out_onchip": True})
-    return ALL[instruction].refusal(SMALL, both.encode(SMALL))
+    first, second = names(good)
+    flag = "a_onchip" if instruction == "elementwise" else "in_onchip"
+    both = replace(good, **{first: source, second: output, flag: True, "out_onchip": True})
+    return ALL[instruction].refusal(SMALL, encoded(both, SMALL))
 
 
 @pytest.mark.parametrize("instruction", ["norm", "pos_emb", "softmax", "act", "elementwise", "trp_mvm", "f2w_mvm"])
@@ -262,9 +271,9 @@ def test_halves(instruction: str) -> None:
         assert refusal[0] == RANGE
     # On chip and in DDR the same numbers do not meet.
     good = GOOD[instruction][0]
-    first = good.a if instruction == "elementwise" else good.input
-    apart = replace(good, output=first, out_onchip=True)
-    assert ALL[instruction].refusal(SMALL, apart.encode(SMALL)) is None
+    first, second = names(good)
+    apart = replace(good, **{second: getattr(good, first), "out_onchip": True})
+    assert ALL[instruction].refusal(SMALL, encoded(apart, SMALL)) is None
 
 
 def test_mvm_on_chip() -> None:
@@ -282,39 +291,39 @@ def test_mvm_on_chip() -> None:
         (2, {"output": 0x8000}, None),
         (8, {}, UNSUPPORTED),
     ):
-        refusal = cls.refusal(SMALL, replace(MVM, onchip=onchip, **changed).encode(SMALL))
+        refusal = cls.refusal(SMALL, encoded(replace(MVM, onchip=onchip, **changed), SMALL))
         assert (refusal and refusal[0]) == cause, (onchip, changed, refusal)
     plain = replace(MVM, bn=None, residual=None, argmax=None, onchip=4)
-    assert ALL["mvm"].refusal(SMALL, plain.encode(SMALL)) == (UNSUPPORTED, "mvm_onchip: bit 2 without a residual, expected 0")
-    fields = replace(MVM, onchip=7, output=HALF).encode(SMALL)
+    assert ALL["mvm"].refusal(SMALL, encoded(plain, SMALL)) == (UNSUPPORTED, "mvm_onchip: bit 2 without a residual, expected 0")
+    fields = encoded(replace(MVM, onchip=7, output=HALF), SMALL)
     assert {(r.space, r.offset) for r in cls.writes(SMALL, fields)} == {("onchip", HALF), ("ddr", 0xA000)}
     assert {r.space for r in cls.reads(SMALL, fields) if r.offset in (0x0, 0x9000)} == {"onchip"}
 
 
 def test_mvm_sizes_rank_above_addresses() -> None:
     """Found late by the hardware: too many words for the buffer, short strides."""
-    fields = replace(MVM, chin=64 * 40, tokens=40, in_surface=40 * 64, out_surface=40 * 64).encode(SMALL)
+    fields = encoded(replace(MVM, chin=64 * 40, tokens=40, in_surface=40 * 64, out_surface=40 * 64), SMALL)
     assert ALL["mvm_bn_res"].refusal(SMALL, fields | {"mvm_in_addr": 32})[0] == SIZE  # pyright: ignore
-    fields = MVM.encode(SMALL) | {"mvm_wt_bits": 256, "mvm_in_addr": 32, "mvm_win": 0}
+    fields = encoded(MVM, SMALL) | {"mvm_wt_bits": 256, "mvm_in_addr": 32, "mvm_win": 0}
     assert ALL["mvm_bn_res"].refusal(SMALL, fields)[0] == UNSUPPORTED  # pyright: ignore
     # What the bits should be is not known without the inputs.
-    fields = MVM.encode(SMALL) | {"mvm_wt_bits": 256, "mvm_chin_last": 0}
+    fields = encoded(MVM, SMALL) | {"mvm_wt_bits": 256, "mvm_chin_last": 0}
     assert ALL["mvm_bn_res"].refusal(SMALL, fields)[0] == SIZE  # pyright: ignore
 
 
 def test_strides_count_only_where_there_are_two() -> None:
     one = replace(TRP, heads=1, kv_heads=1, total=8, tokens=1, cache_line=0, cache_head=0, in_line=0, out_line=0, out_surface=0)
-    assert ALL["trp_mvm"].legal(SMALL, one.encode(SMALL)) == []
+    assert ALL["trp_mvm"].legal(SMALL, encoded(one, SMALL)) == []
     two = replace(one, total=9)
-    assert ALL["trp_mvm"].refusal(SMALL, two.encode(SMALL))[0] == SIZE  # pyright: ignore
+    assert ALL["trp_mvm"].refusal(SMALL, encoded(two, SMALL))[0] == SIZE  # pyright: ignore
     heads = replace(one, heads=2, kv_heads=2, in_line=128, out_line=64)
-    assert ALL["trp_mvm"].refusal(SMALL, heads.encode(SMALL))[0] == SIZE  # pyright: ignore
-    assert ALL["trp_mvm"].legal(SMALL, replace(heads, cache_head=128).encode(SMALL)) == []
+    assert ALL["trp_mvm"].refusal(SMALL, encoded(heads, SMALL))[0] == SIZE  # pyright: ignore
+    assert ALL["trp_mvm"].legal(SMALL, encoded(replace(heads, cache_head=128), SMALL)) == []
 
 
 def test_fp20_scales() -> None:
     device = make_device("hbm1128")
-    fields = TRP.encode(device)
+    fields = encoded(TRP, device)
     assert fields["trp_mvm_scale"] == 28 << 20 | 0x3000
     assert ALL["trp_mvm"].legal(device, fields | {"trp_mvm_wt_head": 0x4000}) == []
     assert ALL["trp_mvm"].refusal(device, fields | {"trp_mvm_scale": 28 << 16})[0] == UNSUPPORTED  # pyright: ignore

@@ -7,19 +7,18 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import operands_of
 import pytest
 import unit_exact as exact
 from instruction_bench import EPS, Tensor, execute, get, make_memory, put, put16, put_words, reads_only_ranges, tensor
 from mvm_devices import make_device
 from mvm_exact import decode
+from operands_of import encoded
 
 from fleet.sdk import Device
-from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
-from fleet.sets.hbm0923.norm import NormOperands
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
 
 IN, OUT, SIDE = 0x1000, 0x40000, 0x80000
 SMALL = make_device("hbm_small")
@@ -54,13 +53,13 @@ def test_norm(device: Device, layer: bool, lines: int, tokens: int, channels: in
     groups = -(-channels // 32)
     (surface, line), (out_surface, out_line) = strides(lines, tokens, groups, extra), strides(lines, tokens, groups, 0)
     recip = fp20_word(Fraction(1, channels))
-    o = NormOperands(channels, lines, tokens, SIDE, IN, surface, line, OUT, out_surface, out_line, recip, layer)
+    o = operands_of.norm(channels, lines, tokens, SIDE, IN, surface, line, OUT, out_surface, out_line, recip=recip, layer=layer)
     memory = make_memory(device)
     x = tensor(rng, lines, tokens, channels, kind)
     words = [rng.getrandbits(1) << 31 | 0x38003800 + rng.getrandbits(10) * 0x10001 for _ in range(channels)]
     put(memory, x, IN, surface, line)
     put_words(memory, SIDE, words)
-    fields = o.encode(device)
+    fields = encoded(o, device)
     execute(device, "norm", fields, memory)
     eps = decode(EPS, 8, 23)
     want = [[exact.norm(t, words, recip, eps, layer=layer) + [0] * (-channels % 32) for t in row] for row in x]
@@ -73,8 +72,8 @@ def run_norm(x: list[int], words: list[int], *, layer: bool, recip: int, eps: in
     put(memory, [[x]], IN, 64, 64)
     put_words(memory, SIDE, words)
     put_words(memory, 4 * 224, [eps], "reg")
-    o = NormOperands(len(x), 1, 1, SIDE, IN, 64, 64, OUT, 64, 64, recip, layer)
-    execute(SMALL, "norm", o.encode(SMALL), memory)
+    o = operands_of.norm(len(x), 1, 1, SIDE, IN, 64, 64, OUT, 64, 64, recip=recip, layer=layer)
+    execute(SMALL, "norm", encoded(o, SMALL), memory)
     return get(memory, (1, 1, len(x)), OUT, 64, 64)[0][0]
 
 
@@ -108,7 +107,7 @@ def test_the_mean_is_a_product_with_the_given_reciprocal(level: int) -> None:
     memory = make_memory(SMALL)
     put(memory, [[x]], IN, 64, 0)
     put_words(memory, SIDE, words)
-    execute(SMALL, "norm", NormOperands(96, 1, 1, SIDE, IN, 64, 0, OUT, 64, 0, recip, True).encode(SMALL), memory)
+    execute(SMALL, "norm", operands_of.norm(96, 1, 1, SIDE, IN, 64, 0, OUT, 64, 0, recip=recip, layer=True).encode(), memory)
     want = exact.norm(x, words, recip, decode(EPS, 8, 23), layer=True)
     assert want[0] & 0x7FFF > 0
     assert get(memory, (1, 1, 96), OUT, 64, 0)[0][0] == want
@@ -123,12 +122,12 @@ def test_norm_of_many_tokens_goes_in_blocks() -> None:
     memory.view("ddr", IN, channels * tokens * 2).view("<u2")[:] = bits.reshape(tokens, -1, 32).transpose(1, 0, 2).reshape(-1)
     side, out = 0x100000, 0x180000
     recip = fp20_word(Fraction(1, channels))
-    o = NormOperands(channels, 1, tokens, side, IN, surface, 0, out, surface, 0, recip, True)
-    execute(SMALL, "norm", o.encode(SMALL), memory)
+    o = operands_of.norm(channels, 1, tokens, side, IN, surface, 0, out, surface, 0, recip=recip, layer=True)
+    execute(SMALL, "norm", encoded(o, SMALL), memory)
     together = memory.view("ddr", out, channels * tokens * 2).view("<u2").reshape(-1, tokens, 32).copy()
     for t in (0, 17, tokens - 1):
-        alone = replace(o, tokens=1, input=IN + 64 * t)
-        execute(SMALL, "norm", alone.encode(SMALL), memory)
+        alone = replace(o, tokens=1, in_addr=IN + 64 * t)
+        execute(SMALL, "norm", encoded(alone, SMALL), memory)
         got = memory.view("ddr", out, (channels // 32 - 1) * surface + 64)
         rows = np.stack([got[s * surface : s * surface + 64].view("<u2") for s in range(channels // 32)])
         assert np.array_equal(rows, together[:, t])
@@ -154,7 +153,7 @@ def test_pos_emb(device: Device, channels: int, heads: int, tokens: int, shared:
     x = tensor(rng, heads, tokens, channels, kind)
     put(memory, x, IN, surface, head)
     put(memory, table, SIDE, tokens * 64, groups * tokens * 64)
-    fields = o.encode(device)
+    fields = encoded(o, device)
     execute(device, "pos_emb", fields, memory)
     want = [[exact.pos_emb(x[h][w], table[0 if shared else h][w]) for w in range(tokens)] for h in range(heads)]
     assert get(memory, (heads, tokens, channels), OUT, out_surface, out_head) == want
@@ -184,7 +183,7 @@ def test_softmax(device: Device, heads: int, tokens: int, last: int, mask: bool,
     memory = make_memory(device)
     x = tensor(rng, heads, tokens, positions, kind)
     put(memory, x, IN, surface, line)
-    fields = SoftmaxOperands(heads, tokens, last, mask, IN, surface, line, OUT, out_surface, out_line).encode(device)
+    fields = operands_of.softmax(heads, tokens, last, mask, IN, surface, line, OUT, out_surface, out_line).encode()
     execute(device, "softmax", fields, memory)
     want = [[exact.softmax(x[h][w], last + w + 1 if mask else positions, groups * 32) for w in range(tokens)] for h in range(heads)]
     assert get(memory, (heads, tokens, groups * 32), OUT, out_surface, out_line) == want
@@ -195,8 +194,8 @@ def run_softmax(rows: list[list[int]], *, mask: bool) -> list[list[int]]:
     memory = make_memory(SMALL)
     tokens, positions = len(rows), len(rows[0])
     put(memory, [rows], IN, tokens * 64, 0)
-    o = SoftmaxOperands(1, tokens, positions - tokens, mask, IN, tokens * 64, 0, OUT, tokens * 64, 0)
-    execute(SMALL, "softmax", o.encode(SMALL), memory)
+    o = operands_of.softmax(1, tokens, positions - tokens, mask, IN, tokens * 64, 0, OUT, tokens * 64, 0)
+    execute(SMALL, "softmax", encoded(o, SMALL), memory)
     return get(memory, (1, tokens, 32), OUT, tokens * 64, 0)[0]
 
 
@@ -224,7 +223,7 @@ def test_softmax_of_many_tokens_goes_in_blocks() -> None:
     memory = make_memory(SMALL, 1 << 20)
     memory.view("ddr", 0, bits.nbytes).view("<u2")[:] = bits.reshape(tokens, 16, 32).transpose(1, 0, 2).reshape(-1)
     surface = tokens * 64
-    execute(SMALL, "softmax", SoftmaxOperands(1, tokens, last, True, 0, surface, 0, 0x80000, surface, 0).encode(SMALL), memory)
+    execute(SMALL, "softmax", operands_of.softmax(1, tokens, last, True, 0, surface, 0, 0x80000, surface, 0).encode(), memory)
     got = memory.view("ddr", 0x80000, bits.nbytes).view("<u2").reshape(16, tokens, 32).transpose(1, 0, 2).reshape(tokens, -1)
     for w in (0, 63, 64, 299):
         n = last + w + 1
@@ -259,8 +258,8 @@ def test_act_of_every_input(name: str) -> None:
     inputs = np.arange(1 << 16, dtype=np.uint16)
     memory.view("ddr", 0, 1 << 17).view("<u2")[:] = inputs
     memory.view("ddr", SIDE, 128)[:] = np.frombuffer(table_words(x, k, b), np.uint8)
-    o = ActOperands(64, 2, 512, SIDE, 0, 512 * 64, 512 * 128, OUT, 512 * 64, 512 * 128)
-    execute(SMALL, "act", o.encode(SMALL), memory)
+    o = operands_of.act(64, 2, 512, SIDE, 0, 512 * 64, 512 * 128, OUT, 512 * 64, 512 * 128)
+    execute(SMALL, "act", encoded(o, SMALL), memory)
     got = memory.view("ddr", OUT, 1 << 17).view("<u2")
     rng = random.Random(name)
     probes = {
@@ -286,7 +285,7 @@ def test_act_writes_pads(device: Device, channels: int, lines: int, tokens: int,
     v = tensor(rng, lines, tokens, channels, "bits")
     put(memory, v, IN, surface, line)
     memory.view("ddr", SIDE, 128)[:] = np.frombuffer(table_words(x, k, b), np.uint8)
-    fields = ActOperands(channels, lines, tokens, SIDE, IN, surface, line, OUT, out_surface, out_line).encode(device)
+    fields = operands_of.act(channels, lines, tokens, SIDE, IN, surface, line, OUT, out_surface, out_line).encode()
     execute(device, "act", fields, memory)
     want = [[[exact.act(p, x, k, b) for p in t] + [0] * (-channels % 32) for t in row] for row in v]
     assert get(memory, (lines, tokens, groups * 32), OUT, out_surface, out_line) == want
@@ -360,13 +359,13 @@ def test_in_place_and_on_chip() -> None:
     memory = make_memory(SMALL)
     put(memory, a, IN, 192, 384)
     put(memory, b, SIDE, 192, 384)
-    execute(SMALL, "elementwise", o.encode(SMALL), memory)
+    execute(SMALL, "elementwise", encoded(o, SMALL), memory)
     want = get(memory, (2, 3, 64), OUT, 192, 384)
-    execute(SMALL, "elementwise", replace(o, output=IN).encode(SMALL), memory)
+    execute(SMALL, "elementwise", encoded(replace(o, output=IN), SMALL), memory)
     assert get(memory, (2, 3, 64), IN, 192, 384) == want
     put(memory, a, 0, 192, 384, "onchip")
     put(memory, b, 0x1000, 192, 384, "onchip")
     chip = replace(o, a=0, b=0x1000, output=half + 64, a_onchip=True, b_onchip=True, out_onchip=True)
-    writes = execute(SMALL, "elementwise", chip.encode(SMALL), memory)
+    writes = execute(SMALL, "elementwise", encoded(chip, SMALL), memory)
     assert {w.space for w in writes} == {"onchip"}
     assert get(memory, (2, 3, 64), half + 64, 192, 384, "onchip") == want

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import operands_of
 import pytest
 from instruction_bench import EPS
 from mvm_devices import make_device
@@ -19,7 +20,6 @@ from fleet.isa.digest import HBM_PORT_0, ONCHIP, mix
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.sets.hbm0923 import INSTRUCTION_SET
-from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
@@ -27,7 +27,7 @@ from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import Operands
-from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
+from fleet.sets.hbm0923.norm import EPS_REGISTER
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
@@ -62,15 +62,15 @@ def layer(device: Device, onchip: bool) -> list[Call]:
     s = T * 64
     ping, pong = (0, HALF) if onchip else (A, B)
     second = ping + 0x4000
-    norm = NormOperands(C, 1, T, GAMMA, X, s, s, ping, s, s, fp20_word(Fraction(1, C)), out_onchip=onchip)
+    norm = operands_of.norm(C, 1, T, GAMMA, X, s, s, ping, s, s, recip=fp20_word(Fraction(1, C)), out_onchip=onchip)
     mvm = Operands(C, C, T, 128, ping, 0, pong, s, s, s, s, bn=BN, onchip=3 * onchip)
-    act = ActOperands(C, 1, T, TABLE, pong, s, s, second, s, s, onchip, onchip)
+    act = operands_of.act(C, 1, T, TABLE, pong, s, s, second, s, s, in_onchip=onchip, out_onchip=onchip)
     back = Operands(C, C, T, 128, second, 0, pong, s, s, s, s, bn=BN, residual=ping, onchip=7 * onchip)
     plus = ElementwiseOperands(0, C, 1, T, pong, X, s, s, Y, s, s, a_onchip=onchip)
     return [
-        Call("norm", norm.encode(device)),
+        Call("norm", norm.encode()),
         Call("mvm_bn", mvm.encode(device)),
-        Call("act", act.encode(device)),
+        Call("act", act.encode()),
         Call("mvm_bn_res", back.encode(device)),
         Call("elementwise", plus.encode(device)),
     ]
@@ -142,7 +142,10 @@ def test_refused_instructions_can_commit(memory: MappedMemory, tmp_path: Path) -
     assert [(c.digest, c.error) for c in commits[0::2]] == [(c.digest, 0) for c in want]
     assert all((c.digest, c.bytes_written, c.result) == (0, 0, None) for c in commits[1::2])
     assert np.array_equal(memory.view("ddr", 0, 1 << 20), after)
-    with pytest.raises(DeviceError, match=r"instruction 1 \(norm\): illegal: norm_win: 0, expected 1 to 512 \(MaxToken\)"):
+    with pytest.raises(
+        DeviceError,
+        match=r"instruction 1 \(norm\): illegal: norm_pixels: 5, expected 0; norm_win: 0, expected 1 to 512 \(MaxToken\)",
+    ):
         run(memory, mixed)
     trace = Trace("iss", "0" * 64, commits=commits, complete=True)
     trace.save(tmp_path / "trace.npz")

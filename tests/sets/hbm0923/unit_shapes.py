@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from operands_of import act, encoded, norm, softmax
+
 from fleet.sdk import Call, Device
-from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.kv_cache import Cache
 from fleet.sets.hbm0923.mvm_operands import ceil_div
-from fleet.sets.hbm0923.norm import NormOperands
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
 
@@ -68,7 +67,7 @@ def call(device: Device, s: Shape) -> Call:
         x = at.tensor(s.channels, s.lines, s.tokens)
         line = cache.line_bytes
         o = Dat2HbmOperands(keys, s.channels, s.lines, s.tokens, s.total, *x, 0, line * cache.lines(ports), line)
-        return Call("dat2hbm", o.encode(device))
+        return Call("dat2hbm", encoded(o, device))
     if s.instruction in {"trp_mvm", "f2w_mvm"}:
         scores = s.instruction == "trp_mvm"
         inputs, outputs = (s.channels, s.total) if scores else (s.total, s.channels)
@@ -80,7 +79,7 @@ def call(device: Device, s: Shape) -> Call:
             scores, s.channels, s.lines, s.kv, s.total, s.tokens, 0, line * cache.lines(ports), line, *x, *y, 0x3C00,
             in_onchip=chip_in, out_onchip=chip_out,
         )  # fmt: skip
-        return Call(s.instruction, o.encode(device))
+        return Call(s.instruction, encoded(o, device))
     x = at.tensor(s.channels, s.lines, s.tokens, onchip=chip_in)
     if s.instruction == "elementwise":
         b = at.tensor(s.channels, s.lines, s.tokens)[0]
@@ -88,18 +87,18 @@ def call(device: Device, s: Shape) -> Call:
         o = ElementwiseOperands(
             0, s.channels, s.lines, s.tokens, x[0], b, x[1], x[2], *y, a_onchip=chip_in, out_onchip=chip_out
         )  # fmt: skip
-        return Call("elementwise", o.encode(device))
+        return Call("elementwise", encoded(o, device))
     side = at.take(4 * 32 * ceil_div(s.channels, 32))
     table = at.tensor(s.channels, s.lines, s.tokens)
     y = x if "place" in words else at.tensor(s.channels, s.lines, s.tokens, onchip=chip_out)
     on = {"in_onchip": chip_in, "out_onchip": chip_out}
     if s.instruction == "norm":
-        o = NormOperands(s.channels, s.lines, s.tokens, side, *x, *y, 1 << 17, layer="layer" in words, **on)
+        o = norm(s.channels, s.lines, s.tokens, side, *x, *y, recip=1 << 17, layer="layer" in words, **on)
     elif s.instruction == "softmax":
-        o = SoftmaxOperands(s.lines, s.tokens, s.channels - s.tokens, "causal" in words, *x, *y, **on)
+        o = softmax(s.lines, s.tokens, s.channels - s.tokens, "causal" in words, *x, *y, **on)
     elif s.instruction == "act":
-        o = ActOperands(s.channels, s.lines, s.tokens, side, *x, *y, **on)
+        o = act(s.channels, s.lines, s.tokens, side, *x, *y, **on)
     else:
         head = table[2] if "own" in words else 0
         o = PosEmbOperands(s.channels, s.lines, s.tokens, 0, table[0], table[1], head, *x, *y, **on)
-    return Call(s.instruction, o.encode(device))
+    return Call(s.instruction, encoded(o, device))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypedDict
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source,
 from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
@@ -42,6 +44,25 @@ class Shape:
     place: str = "apart"
     onchip: tuple[str, ...] = ()
     last: int = 0
+
+
+class _Ends(TypedDict):
+    in_addr: int
+    in_surface: int
+    in_line: int
+    in_onchip: bool
+    out_addr: int
+    out_surface: int
+    out_line: int
+    out_onchip: bool
+
+
+def _ends(x: Tensor, y: Tensor) -> _Ends:
+    """The operands of input and output."""
+    return {
+        "in_addr": x.base, "in_surface": x.surface, "in_line": x.line, "in_onchip": x.onchip,
+        "out_addr": y.base, "out_surface": y.surface, "out_line": y.line, "out_onchip": y.onchip,
+    }  # fmt: skip
 
 
 class StreamingSource(Source):
@@ -147,11 +168,11 @@ class NormSource(StreamingSource):
         y = self.output(s, t, x)
         recip = int(rng.integers(1 << 20)) if s.data == "wild" else fp20_word(Fraction(1, s.channels))
         o = NormOperands(
-            s.channels, s.lines, s.tokens, weights, x.base, x.surface, x.line, y.base, y.surface, y.line, recip,
-            layer=s.mode == "layer", in_onchip=x.onchip, out_onchip=y.onchip,
+            **groups_of(s.channels), lines=s.lines, tokens=s.tokens, wt_addr=weights, recip=recip, layer=s.mode == "layer",
+            **_ends(x, y),
         )  # fmt: skip
         eps = _EPS[int(rng.integers(len(_EPS)))]
-        return Call("norm", o.encode(device)), {EPS_REGISTER: eps}
+        return Call("norm", o.encode()), {EPS_REGISTER: eps}
 
 
 class PosEmbSource(StreamingSource):
@@ -202,10 +223,9 @@ class SoftmaxSource(StreamingSource):
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         y = self.output(s, t, x)
         o = SoftmaxOperands(
-            s.lines, s.tokens, s.last, s.mode == "causal mask", x.base, x.surface, x.line, y.base, y.surface, y.line,
-            in_onchip=x.onchip, out_onchip=y.onchip,
+            heads=s.lines, tokens=s.tokens, last=s.last, mask=s.mode == "causal mask", **_ends(x, y),
         )  # fmt: skip
-        return Call("softmax", o.encode(device)), {}
+        return Call("softmax", o.encode()), {}
 
 
 class ActSource(StreamingSource):
@@ -228,10 +248,9 @@ class ActSource(StreamingSource):
         table = t.words(words)
         y = self.output(s, t, x)
         o = ActOperands(
-            s.channels, s.lines, s.tokens, table, x.base, x.surface, x.line, y.base, y.surface, y.line,
-            in_onchip=x.onchip, out_onchip=y.onchip,
+            channels=s.channels, lines=s.lines, tokens=s.tokens, table_addr=table, **_ends(x, y),
         )  # fmt: skip
-        return Call("act", o.encode(device)), {}
+        return Call("act", o.encode()), {}
 
 
 class ElementwiseSource(StreamingSource):

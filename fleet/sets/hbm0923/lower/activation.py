@@ -38,10 +38,10 @@ def emit_table(context: EmitContext, name: str, shape: Shape, source: int, targe
     for first, count in tiles(context.device, shape.tokens):
         skip = first * PIXEL_BYTES
         operands = ActOperands(
-            channels=shape.channels, lines=1, tokens=count, table=table, input=source + skip, in_surface=shape.row,
-            in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+            channels=shape.channels, lines=1, tokens=count, table_addr=table, in_addr=source + skip,
+            in_surface=shape.row, in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
         )  # fmt: skip
-        context.emit(Call("act", operands.encode(context.device), tuple(ops), (first, first + count)))
+        context.emit(Call("act", operands.encode(), tuple(ops), (first, first + count)))
 
 
 class ActivationPattern:

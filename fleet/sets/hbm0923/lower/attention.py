@@ -123,10 +123,10 @@ class AttentionPattern:
         scores = product(keys, (context.address(op.q), line), (room, s.scores), float(op.scale.value.data))
         context.emit(Call("trp_mvm", scores.encode(device), ops, (0, s.tokens)))
         softmax = SoftmaxOperands(
-            heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data, input=room, in_surface=row,
-            in_line=s.scores, output=room, out_surface=row, out_line=s.scores,
+            heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data, in_addr=room, in_surface=row,
+            in_line=s.scores, out_addr=room, out_surface=row, out_line=s.scores,
         )  # fmt: skip
-        context.emit(Call("softmax", softmax.encode(device), ops, (0, s.tokens)))
+        context.emit(Call("softmax", softmax.encode(), ops, (0, s.tokens)))
         mixed = product(values, (room, s.scores), (context.address(op.results[0]), line), 1.0)
         context.emit(Call("f2w_mvm", mixed.encode(device), ops, (0, s.tokens)))
 

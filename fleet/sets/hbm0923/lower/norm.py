@@ -11,6 +11,7 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
+from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable, weight_name
@@ -77,11 +78,11 @@ class NormPattern:
         for first, count in tiles(context.device, shape.tokens):
             skip = first * PIXEL_BYTES
             operands = NormOperands(
-                channels=shape.channels, lines=1, tokens=count, weights=words, input=source + skip, in_surface=shape.row,
-                in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+                **groups_of(shape.channels), lines=1, tokens=count, wt_addr=words, in_addr=source + skip, in_surface=shape.row,
+                in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
                 recip=fp20_word(Fraction(1, shape.channels)), layer=isinstance(op, c.LayerNormOp),
             )  # fmt: skip
-            context.emit(Call("norm", operands.encode(context.device), (op_id(op),), (first, first + count)))
+            context.emit(Call("norm", operands.encode(), (op_id(op),), (first, first + count)))
 
 
 def _number(value: SSAValue) -> float | None:

@@ -41,7 +41,7 @@ class SoftmaxPattern:
             count = min(step, shape.tokens - first)
             skip = first * PIXEL_BYTES
             operands = SoftmaxOperands(
-                heads=1, tokens=count, last=shape.channels - count, mask=False, input=address + skip, in_surface=shape.row,
-                in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+                heads=1, tokens=count, last=shape.channels - count, mask=False, in_addr=address + skip, in_surface=shape.row,
+                in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
             )  # fmt: skip
-            context.emit(Call("softmax", operands.encode(context.device), (op_id(match.ops[0]),), (first, first + count)))
+            context.emit(Call("softmax", operands.encode(), (op_id(match.ops[0]),), (first, first + count)))

@@ -112,7 +112,7 @@ def softmax(context: TaskContext, call: TaskCall) -> None:
     # 1 where there is more than one token: a single one sees everything anyhow.
     mask = cast("bool", dim(as_expr(x.tokens) > 1) if causal else 0)
     operands = SoftmaxOperands(
-        heads=x.lines, tokens=as_int(x.tokens), last=as_int(last), mask=mask, input=x.address, in_surface=x.surface,
-        in_line=x.line, output=y.address, out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
+        heads=x.lines, tokens=as_int(x.tokens), last=as_int(last), mask=mask, in_addr=x.address, in_surface=x.surface,
+        in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip
-    context.emit("softmax", operands.encode(context.device))
+    context.emit("softmax", operands.encode())

@@ -10,6 +10,7 @@ from fleet.sdk.symbols import as_expr
 from fleet.sdk.tasks import Task, TaskCall, TaskContext
 from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
+from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.norm import NormOperands
@@ -44,11 +45,11 @@ def norm(context: TaskContext, call: TaskCall) -> None:
     eps = np.float32(DEFAULT_EPS if given is None else given)
     context.parameter(EPS_PARAMETER, int(eps.view(np.uint32)))
     operands = NormOperands(
-        channels=channels, lines=x.lines, tokens=as_int(x.tokens), weights=constant(call, 1, "coefficients"), input=x.address,
-        in_surface=x.surface, in_line=x.line, output=y.address, out_surface=y.surface, out_line=y.line,
+        **groups_of(channels), lines=x.lines, tokens=as_int(x.tokens), wt_addr=constant(call, 1, "coefficients"), in_addr=x.address,
+        in_surface=x.surface, in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line,
         recip=fp20_word(Fraction(1, channels)), layer=layer, in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip
-    context.emit("norm", operands.encode(context.device))
+    context.emit("norm", operands.encode())
 
 
 def pos_emb(context: TaskContext, call: TaskCall) -> None:
@@ -82,10 +83,10 @@ def activate(context: TaskContext, call: TaskCall) -> None:
     x, y = _pair(call)
     operands = ActOperands(
         channels=known(x.channels, call, "the number of channels"), lines=x.lines, tokens=as_int(x.tokens),
-        table=constant(call, 1, "the table"), input=x.address, in_surface=x.surface, in_line=x.line, output=y.address,
+        table_addr=constant(call, 1, "the table"), in_addr=x.address, in_surface=x.surface, in_line=x.line, out_addr=y.address,
         out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip
-    context.emit("act", operands.encode(context.device))
+    context.emit("act", operands.encode())
 
 
 def elementwise(operation: int) -> Task:

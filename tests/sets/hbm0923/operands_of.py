@@ -1,0 +1,37 @@
+"""Operands of feature instructions in one order: sizes, what is read beside, then (address, surface, line) of input and output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet.sdk import Device, Operands
+from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.feature import groups_of
+from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.softmax import SoftmaxOperands
+
+_ENDS = ("in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line")
+
+
+def ends(places: tuple[int, ...]) -> dict[str, int]:
+    return dict(zip(_ENDS, places, strict=True))
+
+
+def act(channels: int, lines: int, tokens: int, table: int, *places: int, **flags: bool) -> ActOperands:
+    return ActOperands(channels=channels, lines=lines, tokens=tokens, table_addr=table, **ends(places), **flags)
+
+
+def norm(
+    channels: int, lines: int, tokens: int, weights: int, *places: int, recip: int, layer: bool = False, **flags: bool
+) -> NormOperands:  # fmt: skip
+    sizes = {**groups_of(channels), "lines": lines, "tokens": tokens}
+    return NormOperands(**sizes, wt_addr=weights, recip=recip, layer=layer, **ends(places), **flags)
+
+
+def softmax(heads: int, tokens: int, last: int, mask: bool, *places: int, **flags: bool) -> SoftmaxOperands:
+    return SoftmaxOperands(heads=heads, tokens=tokens, last=last, mask=mask, **ends(places), **flags)
+
+
+def encoded(o: Any, device: Device) -> dict[str, int]:
+    """Fields of a call, of generated operands and of those that need the device."""
+    return o.encode() if isinstance(o, Operands) else o.encode(device)

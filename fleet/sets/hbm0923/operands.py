@@ -345,36 +345,36 @@ class PosEmbOperands(Operands):
     Attributes:
         table_addr: DDR offset of the row of the first token: the table's base plus last_token * 64.
         in_addr: Offset in DDR or on chip of channel 0, line 0, token 0.
-        in_head: Bytes from one head to the next.
+        in_line: Bytes from one head to the next.
         in_surface: Bytes from one group of 32 channels to the next.
         out_addr: Offset in DDR or on chip.
         out_surface: Bytes from one group of 32 channels to the next.
-        out_head: Bytes from one head to the next.
-        surfaces: Number of groups.
+        out_line: Bytes from one head to the next.
+        channels: Channels of a head, in groups.
         tokens: Tokens of a line, 1 to MaxToken.
         last: Tokens before the first; the table address counts them already.
         heads: 1 to 255.
-        table_head: 0 where all heads share the table.
+        table_line: 0 where all heads share the table.
         table_surface: Bytes from one group of 32 channels of the table to the next.
-        onchip_in: Input is on chip.
-        out: Output is on chip.
+        in_onchip: Input is on chip.
+        out_onchip: Output is on chip.
     """
 
     table_addr: int
     in_addr: int
-    in_head: int
+    in_line: int
     in_surface: int
     out_addr: int
     out_surface: int
-    out_head: int
-    surfaces: int
+    out_line: int
+    channels: int
     tokens: int
     last: int
     heads: int
-    table_head: int
+    table_line: int
     table_surface: int
-    onchip_in: bool = False
-    out: bool = False
+    in_onchip: bool = False
+    out_onchip: bool = False
 
     INSTRUCTION = "pos_emb"
     FIXED = (
@@ -398,19 +398,19 @@ class PosEmbOperands(Operands):
     LAYOUT = (
         Operand("table_addr", (Bits("pos_emb_table_addr", 0, 32),), align=64),
         Operand("in_addr", (Bits("pos_emb_in_addr", 0, 32),), align=64),
-        Operand("in_head", (Bits("pos_emb_in_head", 0, 32),), align=64),
+        Operand("in_line", (Bits("pos_emb_in_head", 0, 32),), align=64),
         Operand("in_surface", (Bits("pos_emb_in_surface", 0, 32),), align=64),
         Operand("out_addr", (Bits("pos_emb_out_addr", 0, 32),), align=64),
         Operand("out_surface", (Bits("pos_emb_out_surface", 0, 32),), align=64),
-        Operand("out_head", (Bits("pos_emb_out_head", 0, 32),), align=64),
-        Operand("surfaces", (Bits("pos_emb_surfaces", 0, 32),), allowed=(2, 4)),
+        Operand("out_line", (Bits("pos_emb_out_head", 0, 32),), align=64),
+        Operand("channels", (Bits("pos_emb_surfaces", 0, 32),), scale=32, allowed=(2, 4)),
         Operand("tokens", (Bits("pos_emb_tokens", 0, 32),)),
         Operand("last", (Bits("pos_emb_last", 0, 32),)),
         Operand("heads", (Bits("pos_emb_heads", 0, 32),)),
-        Operand("table_head", (Bits("pos_emb_table_head", 0, 32),), align=64),
+        Operand("table_line", (Bits("pos_emb_table_head", 0, 32),), align=64),
         Operand("table_surface", (Bits("pos_emb_table_surface", 0, 32),), align=64),
-        Operand("onchip_in", (Bits("pos_emb_onchip", 0, 1),), of=bool, allowed=(0, 1)),
-        Operand("out", (Bits("pos_emb_onchip", 1, 1),), of=bool, allowed=(0, 1)),
+        Operand("in_onchip", (Bits("pos_emb_onchip", 0, 1),), of=bool, allowed=(0, 1)),
+        Operand("out_onchip", (Bits("pos_emb_onchip", 1, 1),), of=bool, allowed=(0, 1)),
     )
 
 

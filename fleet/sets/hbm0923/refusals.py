@@ -69,11 +69,14 @@ def given(fields: Mapping[str, int], names: Sequence[str]) -> list[Refusal]:
 _CAUSES = {"bits": Cause.UNSUPPORTED, "value": Cause.UNSUPPORTED, "alignment": Cause.UNALIGNED, "derived": Cause.BAD_SIZE}
 
 
-def described(operands: type[Operands], fields: Mapping[str, int]) -> Iterator[Refusal]:
-    """What the description does not allow; of the start register (the last one) another instruction's mode."""
-    start = operands.FIXED[-1][0]
+def described(operands: type[Operands], fields: Mapping[str, int], causes: Mapping[str, Cause] | None = None) -> Iterator[Refusal]:
+    """What the description does not allow; of the start register (the last one) another instruction's mode.
+
+    causes: of values and derived operands of some registers, where the kind does not say it.
+    """
+    known = {operands.FIXED[-1][0]: Cause.ILLEGAL_MODE, **(causes or {})}
     for v in operands.violations(fields):
-        yield Refusal(Cause.ILLEGAL_MODE if v.register == start else _CAUSES[v.kind], v.line)
+        yield Refusal(_CAUSES[v.kind] if v.kind == "alignment" else known.get(v.register, _CAUSES[v.kind]), v.line)
 
 
 def mode(name: str, value: int, expected: Sequence[int]) -> Iterator[Refusal]:

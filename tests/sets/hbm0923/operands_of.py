@@ -8,6 +8,7 @@ from fleet.sdk import Device, Operands
 from fleet.sets.hbm0923.act import ActOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 
 _ENDS = ("in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line")
@@ -26,6 +27,13 @@ def norm(
 ) -> NormOperands:  # fmt: skip
     sizes = {**groups_of(channels), "lines": lines, "tokens": tokens}
     return NormOperands(**sizes, wt_addr=weights, recip=recip, layer=layer, **ends(places), **flags)
+
+
+def pos_emb(
+    channels: int, heads: int, tokens: int, last: int, table: tuple[int, int, int], *places: int, **flags: bool
+) -> PosEmbOperands:  # fmt: skip
+    at = dict(zip(("table_addr", "table_surface", "table_line"), table, strict=True))
+    return PosEmbOperands(channels=channels, heads=heads, tokens=tokens, last=last, **at, **ends(places), **flags)
 
 
 def softmax(heads: int, tokens: int, last: int, mask: bool, *places: int, **flags: bool) -> SoftmaxOperands:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mvm_devices import make_device
-from operands_of import act, encoded, norm, softmax
+from operands_of import act, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Instruction
 from fleet.sets.hbm0923.attention import AttentionOperands
@@ -16,7 +16,6 @@ from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import Operands
-from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
 SMALL = make_device("hbm_small")
@@ -26,7 +25,7 @@ ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS}
 
 MVM = Operands(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
 NORM = norm(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, recip=0x1234)
-POS = PosEmbOperands(64, 2, 3, 7, 0x8000, 192, 0, 0x1000, 192, 1024, 0x4000, 192, 1024)
+POS = pos_emb(64, 2, 3, 7, (0x8000, 192, 0), 0x1000, 192, 1024, 0x4000, 192, 1024)
 SOFTMAX = softmax(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ACT = act(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ELEMENT = ElementwiseOperands(0, 70, 2, 3, 0x1000, 0x8000, 192, 1024, 0x4000, 192, 1024)

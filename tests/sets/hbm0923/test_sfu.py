@@ -18,7 +18,6 @@ from operands_of import encoded
 from fleet.sdk import Device
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
-from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 
 IN, OUT, SIDE = 0x1000, 0x40000, 0x80000
 SMALL = make_device("hbm_small")
@@ -148,7 +147,9 @@ def test_pos_emb(device: Device, channels: int, heads: int, tokens: int, shared:
     # The output stands heads within surfaces: the strides may be in any order.
     out_head, out_surface = tokens * 64, tokens * 64 * heads
     table_head = 0 if shared else groups * tokens * 64
-    o = PosEmbOperands(channels, heads, tokens, 5, SIDE, tokens * 64, table_head, IN, surface, head, OUT, out_surface, out_head)
+    o = operands_of.pos_emb(
+        channels, heads, tokens, 5, (SIDE, tokens * 64, table_head), IN, surface, head, OUT, out_surface, out_head
+    )
     memory = make_memory(device)
     x = tensor(rng, heads, tokens, channels, kind)
     put(memory, x, IN, surface, head)

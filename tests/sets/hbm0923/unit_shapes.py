@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from operands_of import act, encoded, norm, softmax
+from operands_of import act, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Call, Device
 from fleet.sets.hbm0923.attention import AttentionOperands
@@ -12,7 +12,6 @@ from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.kv_cache import Cache
 from fleet.sets.hbm0923.mvm_operands import ceil_div
-from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
 
@@ -100,5 +99,5 @@ def call(device: Device, s: Shape) -> Call:
         o = act(s.channels, s.lines, s.tokens, side, *x, *y, **on)
     else:
         head = table[2] if "own" in words else 0
-        o = PosEmbOperands(s.channels, s.lines, s.tokens, 0, table[0], table[1], head, *x, *y, **on)
+        o = pos_emb(s.channels, s.lines, s.tokens, 0, (table[0], table[1], head), *x, *y, **on)
     return Call(s.instruction, encoded(o, device))

@@ -195,10 +195,10 @@ class PosEmbSource(StreamingSource):
         table = t.source(1 if shared else s.lines, s.channels, s.tokens, s.data, s.layout)
         y = self.output(s, t, x)
         o = PosEmbOperands(
-            s.channels, s.lines, s.tokens, s.last, table.base, table.surface, 0 if shared else table.line, x.base, x.surface,
-            x.line, y.base, y.surface, y.line, in_onchip=x.onchip, out_onchip=y.onchip,
+            channels=s.channels, heads=s.lines, tokens=s.tokens, last=s.last, table_addr=table.base, table_surface=table.surface,
+            table_line=0 if shared else table.line, **_ends(x, y),
         )  # fmt: skip
-        return Call("pos_emb", o.encode(device)), {}
+        return Call("pos_emb", o.encode()), {}
 
 
 class SoftmaxSource(StreamingSource):

@@ -55,8 +55,8 @@ class RotaryPattern:
         for first, count in tiles(context.device, shape.tokens):
             skip = first * PIXEL_BYTES
             operands = PosEmbOperands(
-                channels=shape.channels, heads=1, tokens=count, last=first, table=table + skip, table_surface=shape.row,
-                table_head=0, input=address + skip, in_surface=shape.row, in_head=head, output=target + skip,
-                out_surface=shape.row, out_head=head,
+                channels=shape.channels, heads=1, tokens=count, last=first, table_addr=table + skip,
+                table_surface=shape.row, table_line=0, in_addr=address + skip, in_surface=shape.row, in_line=head,
+                out_addr=target + skip, out_surface=shape.row, out_line=head,
             )  # fmt: skip
-            context.emit(Call("pos_emb", operands.encode(context.device), (op_id(op),), (first, first + count)))
+            context.emit(Call("pos_emb", operands.encode(), (op_id(op),), (first, first + count)))

@@ -63,11 +63,11 @@ def pos_emb(context: TaskContext, call: TaskCall) -> None:
     context.require(as_expr(last) + x.tokens, positions, f"positions of the table '{table.name}'")
     operands = PosEmbOperands(
         channels=channels, heads=x.lines, tokens=as_int(x.tokens), last=as_int(last),
-        table=as_int(as_expr(address) + as_expr(last) * PIXEL_BYTES), table_surface=as_int(table.surface), table_head=0,
-        input=x.address, in_surface=x.surface, in_head=x.line, output=y.address, out_surface=y.surface, out_head=y.line,
+        table_addr=as_int(as_expr(address) + as_expr(last) * PIXEL_BYTES), table_surface=as_int(table.surface), table_line=0,
+        in_addr=x.address, in_surface=x.surface, in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line,
         in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip
-    context.emit("pos_emb", operands.encode(context.device))
+    context.emit("pos_emb", operands.encode())
 
 
 def rope(context: TaskContext, call: TaskCall) -> None:

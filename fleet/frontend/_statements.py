@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
 from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects, _shifts
+from fleet.frontend._lost import lost
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._values import (
     Broken,
-    Class,
-    Dict,
     Function,
     Instance,
     Library,
@@ -94,23 +93,11 @@ def _break(ev: Evaluator, statement: ast.stmt, error: SourceError) -> None:
     ev.breaks += 1
     for name in bound_names([statement]):
         ev.globals.variables[name] = Broken(error)
-    if any(isinstance(n, ast.Attribute | ast.Name) for n in ast.walk(statement)):
-        touched = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
-        for name, value in list(ev.globals.variables.items()):
-            if name in touched and isinstance(value, List | Dict | Tensor | Instance | Class) and _mutates(statement, name):
-                ev.globals.variables[name] = Broken(error)
-        if "random" in ast.dump(statement) or "rng" in ast.dump(statement):
-            ev.lost = error
-
-
-def _mutates(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement may have changed what a name holds: it calls something with it, or assigns to a part of it."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Call | ast.Subscript | ast.AugAssign) and any(
-            isinstance(n, ast.Name) and n.id == name for n in ast.walk(node)
-        ):
-            return True
-    return False
+    names, random = lost(statement, ev.globals.variables)
+    for name in names:
+        ev.globals.variables[name] = Broken(error)
+    if random:
+        ev.lost = error
 
 
 def _run(ev: Evaluator, node: ast.stmt) -> Flow:

@@ -139,14 +139,14 @@ def _paths(roots: Mapping[str, Value]) -> dict[int, str]:
             found.setdefault(id(value), path)
         if id(value) in seen or depth > 8:
             continue
-        parts = _parts(value)
-        if parts:
+        held = parts(value)
+        if held:
             seen.add(id(value))
-        work += [(path if name is None else f"{path}.{name}", v, depth + 1) for name, v in reversed(parts)]
+        work += [(path if name is None else f"{path}.{name}", v, depth + 1) for name, v in reversed(held)]
     return found
 
 
-def _parts(value: Value) -> list[tuple[object, Value]]:
+def parts(value: Value) -> list[tuple[object, Value]]:
     """What a container or object holds, with its name in there; None for what adds nothing to the path."""
     match value:
         case Dict():

@@ -214,8 +214,6 @@ def _identical(left: Value, right: Value) -> bool:
         )
     if isinstance(left, str | Library | np.dtype) or left is None or left is ELLIPSIS:
         return type(left) is type(right) and left == right
-    if isinstance(left, tuple):
-        return left is right
     return left is right
 
 

@@ -254,12 +254,11 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
     if isinstance(a, Number) and isinstance(b, Number):
         a = array(ev, node, a)
     types = [emitter(ev).type_of(node, v) for v in (a, b)]
-    try:
-        dtype = common_dtype("where", types)
-    except InferenceError as error:
-        ev.fail("F401", node, str(error))
+    dtype = common_dtype(types)
     parts = [
-        v if isinstance(v, Tensor) else array(ev, node, v) if v.symbolic else emitter(ev).filled(node, (), wrapped(v, dtype), dtype)
+        v if isinstance(v, Tensor)
+        else cast(ev, node, array(ev, node, v), dtype) if v.symbolic  # a size has no dtype of its own
+        else emitter(ev).filled(node, (), wrapped(v, dtype), dtype)
         for v in (a, b)
     ]
     return emit(ev, node, "where", [condition, *parts])

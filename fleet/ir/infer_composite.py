@@ -55,7 +55,7 @@ def _norm(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Attri
         normal_axis(attributes.get("axis", -1), len(shape))
         for parameter in parameters:
             _inside(name, parameter, shape, "a parameter")
-        return tensor_type(shape, common_dtype(name, operands))
+        return tensor_type(shape, common_dtype(operands))
 
     return rule
 
@@ -67,7 +67,7 @@ def _rope(operands: Sequence[Attribute], _attributes: Mapping[str, Any]) -> Attr
     half = (*shape[:-1], shape[-1] // 2)
     _inside("rope", cos, half, "a cosine")
     _inside("rope", sin, half, "a sine")
-    return tensor_type(shape, common_dtype("rope", operands))
+    return tensor_type(shape, common_dtype(operands))
 
 
 def _linear(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
@@ -80,7 +80,7 @@ def _linear(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Att
     product = shape_of(REDUCTIONS["matmul"](operands[:2], {}))
     for shape, what in zip(shapes[2:], extra, strict=True):
         _inside("linear", shape, product, f"a {what}")
-    return tensor_type(product, common_dtype("linear", operands))
+    return tensor_type(product, common_dtype(operands))
 
 
 def _attention(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
@@ -100,7 +100,7 @@ def _attention(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> 
         raise InferenceError(f"{words}: causal needs at least as many keys as queries")
     for shape in mask:
         _inside("attention", shape, (q[0], m), "a mask")
-    return tensor_type((q[0], heads * d), common_dtype("attention", operands))
+    return tensor_type((q[0], heads * d), common_dtype(operands))
 
 
 RULES: Mapping[str, Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]] = {

@@ -116,7 +116,7 @@ def _concat(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Att
         result = [r if d is None else d for r, d in zip(result, joined, strict=True)]
     dims = [shape[axis] for shape in shapes]
     result[axis] = UNKNOWN if UNKNOWN in dims else sum(dims)
-    return tensor_type(result, common_dtype("concat", operands))
+    return tensor_type(result, common_dtype(operands))
 
 
 def _pad(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:

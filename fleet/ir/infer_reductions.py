@@ -33,7 +33,7 @@ def _matmul(operands: Sequence[Attribute], _attributes: Mapping[str, Any]) -> At
 
 def _einsum(operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
     shapes = [tensor_of(t, "einsum")[0] for t in operands]
-    return tensor_type(result_shape(attributes["subscripts"], shapes), common_dtype("einsum", operands))
+    return tensor_type(result_shape(attributes["subscripts"], shapes), common_dtype(operands))
 
 
 def _reduce(name: str) -> Callable[[Sequence[Attribute], Mapping[str, Any]], Attribute]:

@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import DTYPES, is_tensor, numpy_dtype, spelling
+from fleet.ir.types import is_tensor, numpy_dtype, spelling
 
 __all__ = ["BINARY", "PYTHON_OPERATORS", "UNARY", "common_dtype", "compute_types", "loop_types", "reduced_dtype"]
 
@@ -103,10 +103,10 @@ PYTHON_OPERATORS = frozenset(
 def compute_types(name: str, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
     """The dtypes in which NumPy computes an elementwise operation, clip or matmul: one an operand, then the result's.
 
-    Raises InferenceError where NumPy has no such loop, or where the result is no dtype of fleet's.
+    Raises InferenceError where NumPy has no such loop.
     """
     if name == "where":
-        dtype = common_dtype("where", operands[1:])
+        dtype = common_dtype(operands[1:])
         return numpy_dtype(operands[0]), dtype, dtype, dtype
     return loop_types(name, BINARY.get(name) or UNARY.get(name) or _OTHERS[name], operands)
 
@@ -125,13 +125,10 @@ def reduced_dtype(name: str, dtype: np.dtype) -> np.dtype:
     return np.asarray(_REDUCTIONS[name](np.ones(1, dtype))).dtype
 
 
-def common_dtype(name: str, types: Sequence[Attribute]) -> np.dtype:
-    """`numpy.result_type` of arrays and Python numbers. Raises InferenceError for a result that is no dtype of fleet's."""
+def common_dtype(types: Sequence[Attribute]) -> np.dtype:
+    """`numpy.result_type` of arrays and Python numbers."""
     keys = (_promotion_key(t) for t in types)
-    dtype = np.result_type(*(1.0 if k is float else 1 if k is int else k for k in keys))
-    if dtype.name not in DTYPES:
-        raise InferenceError(f"{name} would give {dtype.name}, supported are {', '.join(DTYPES)}")
-    return dtype
+    return np.result_type(*(1.0 if k is float else 1 if k is int else k for k in keys))
 
 
 @lru_cache(maxsize=4096)
@@ -146,8 +143,6 @@ def _resolve(function: Function, keys: tuple[Any, ...]) -> tuple[np.dtype, ...] 
         return str(error).split("\n", maxsplit=1)[0]
     except ValueError as error:
         return str(error)
-    if resolved[-1].name not in DTYPES:
-        return f"would give {resolved[-1].name}, supported are {', '.join(DTYPES)}"
     return tuple(resolved)
 
 

@@ -256,8 +256,10 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
     types = [emitter(ev).type_of(node, v) for v in (a, b)]
     dtype = common_dtype(types)
     parts = [
-        v if isinstance(v, Tensor)
-        else cast(ev, node, array(ev, node, v), dtype) if v.symbolic  # a size has no dtype of its own
+        v
+        if isinstance(v, Tensor)
+        else cast(ev, node, array(ev, node, v), dtype)
+        if v.symbolic  # a size has no dtype of its own
         else emitter(ev).filled(node, (), wrapped(v, dtype), dtype)
         for v in (a, b)
     ]

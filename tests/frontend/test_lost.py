@@ -34,7 +34,10 @@ def run(path: Path, head: str, value: str) -> np.ndarray:
         ("class Box:\n    p = 1\n\n\nBox.p = len({1, 2})", "Box.p"),
         ("LIST = [1]\n\n\ndef fill():\n    LIST.append(2)\n    LIST.append(len({1}))\n\n\nfill()", "len(LIST)"),
         ("W = np.ones(2)\n\n\ndef fill():\n    W[0] = 7\n    return {1}\n\n\ndef go():\n    return fill()\n\n\ngo()", "W[0]"),
-        ("class Box:\n    def __init__(self):\n        LIST.append(2)\n        self.p = {1}\n\n\nLIST = [1]\nBOX = Box()", "len(LIST)"),
+        (
+            "class Box:\n    def __init__(self):\n        LIST.append(2)\n        self.p = {1}\n\n\nLIST = [1]\nBOX = Box()",
+            "len(LIST)",
+        ),
         ("np.random.seed(1)\n\n\ndef noise():\n    return np.random.shuffle([1, 2])\n\n\nnoise()", "np.random.rand(2)[0]"),
     ],
 )

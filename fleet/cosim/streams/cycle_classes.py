@@ -7,6 +7,7 @@ What an instruction reads and writes, and over which port, is known from its ran
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.cycle_rules import rules_of, wrong_classes
@@ -14,7 +15,7 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.trace import CYCLE_CLASSES
 from fleet.sdk import ANY_CYCLES, Call, CycleRules
 
-__all__ = ["LATER", "wrong_on_memories"]
+__all__ = ["LATER", "Held", "held_on_memories"]
 
 LATER = 99
 _IDEAL = Setting()
@@ -24,10 +25,18 @@ _BEATS = {"ddr": 64, "hbm": 32}
 """Bytes that a port moves in a cycle."""
 
 
-def wrong_on_memories(runner: StreamRunner, case: StreamCase) -> list[str]:
-    """What the classes of a case's commits have against the rules, a line each; empty for a right account.
+@dataclass(frozen=True)
+class Held:
+    """commits: legal instructions of a case whose classes were held, 0 if there are none; wrong: what broke a rule, a line each."""
 
-    Raises SimulationError where the hardware does not run the case.
+    commits: int
+    wrong: tuple[str, ...]
+
+
+def held_on_memories(runner: StreamRunner, case: StreamCase) -> Held:
+    """Hold the classes of every commit of a case against the rules.
+
+    Raises SimulationError if the hardware does not run the case.
     """
     expected = runner.model(case)
     runs = [runner.hardware(case, setting) for setting in (_IDEAL, _SLOW, _STALLED)]
@@ -36,14 +45,16 @@ def wrong_on_memories(runner: StreamRunner, case: StreamCase) -> list[str]:
     for setting, (found, _) in zip((_IDEAL, _SLOW, _STALLED), runs, strict=True):
         lines = wrong_classes(runner.set, runner.device, case.calls, expected, found, setting.issue)
         wrong += [f"{case.name} {setting.memory}, {line}" for line in lines]
+    commits = 0
     for n, (call, a, b, c) in enumerate(zip(case.calls, fast, slow, stalled, strict=True)):
         if a.cause:
             continue
+        commits += 1
         rules = rules_of(runner.set, runner.device, call)
         alone = status.traffic if len(case.calls) == 1 else {}
         found = [*_later(runner, call, rules, a, b), *_by_beats(rules, a, b, alone), *_stalled(rules, a, c)]
         wrong += [f"{case.name}, instruction {n} ({call.instruction}): {line}" for line in found]
-    return wrong
+    return Held(commits, tuple(wrong))
 
 
 def _stalled(rules: CycleRules, fast: StreamCommit, stalled: StreamCommit) -> Iterator[str]:

@@ -13,15 +13,13 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from fleet.core.signals import signals_told
-from fleet.errors import ExitCode, FleetError
+from fleet.errors import FleetError
 
 __all__ = [
-    "PluginFailure",
     "PluginLoadError",
     "blamed",
     "foreign_points",
     "load_plugin",
-    "points_of",
     "raised_by_code",
     "reason",
 ]
@@ -29,17 +27,6 @@ __all__ = [
 
 class PluginLoadError(FleetError):
     """A plug-in was asked for and cannot be loaded; `where` is its entry point."""
-
-
-class PluginFailure(FleetError):
-    """A plug-in raised what none of fleet's contracts allows."""
-
-    exit_code = ExitCode.INTERNAL
-
-
-def points_of(group: str, name: str | None = None) -> Iterator[EntryPoint]:
-    """Entry points of a group, by name."""
-    yield from sorted((p for p in entry_points(group=group) if name in (None, p.name)), key=lambda p: p.name)
 
 
 def load_plugin(point: EntryPoint, kind: str) -> object:

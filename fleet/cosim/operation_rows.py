@@ -14,7 +14,7 @@ from fleet.cosim.ways import HigherPrecision, Ways
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 
-__all__ = ["Basis", "Judgement", "Measured", "bound_stats", "measured", "operation_row", "text_of"]
+__all__ = ["Basis", "Judgement", "Measured", "measured", "operation_row", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -206,11 +206,6 @@ class _Held:
     def decided(self) -> Array:
         """Elements of which this bound says whether they are right."""
         return self.bounded | self.violating
-
-
-def bound_stats(basis: Basis, bound: Bound, reference: Array, other: Array) -> BoundStats:
-    """The figures of `_held`."""
-    return _held(basis, bound, reference, other).stats
 
 
 def _held(

@@ -82,11 +82,6 @@ class Embedding:
         """How many positions have an embedding; None where they are not learned."""
         return None if self._positions is None else len(self._positions)
 
-    @property
-    def bytes_a_token(self) -> int:
-        """What one look-up reads."""
-        return self._rows.shape[1] * self._rows.itemsize * (1 if self._positions is None else 2)
-
     def __call__(self, tokens: Sequence[int], position: int) -> F32:
         """[tokens, channels] float32. Raises ModelError for a number that is no token, or a position without an embedding."""
         count = len(self._rows)

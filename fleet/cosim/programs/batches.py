@@ -5,15 +5,14 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fleet.cosim.programs.bins import BINS, Account
 from fleet.cosim.programs.devices import draw_device_program
-from fleet.cosim.programs.drawing import FUNCTION, Drawn, Shares, draw_program
+from fleet.cosim.programs.drawing import FUNCTION, Drawn, draw_program
 from fleet.cosim.programs.oracle import Model, Oracle, Outcome
 
-__all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "outcomes", "run_batch", "signature"]
+__all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "run_batch", "signature"]
 
 ENGINES = ("interp", "riscv", "iss")
 EVERY = {"interp": 8, "riscv": 64, "iss": 200}
@@ -87,18 +86,6 @@ def run_batch(order: Order, oracle: Oracle) -> Batch:
         gc.enable()
         gc.collect()
     return found
-
-
-def outcomes(seed: int, numbers: Iterable[int], shares: Shares) -> Iterator[tuple[str, Outcome]]:
-    """Source and outcome of each program, on CPython and the golden alone."""
-    gc.disable()
-    try:
-        with Oracle() as oracle:
-            for number in numbers:
-                drawn = draw_program((seed, number), (), shares=shares)
-                yield drawn.source, oracle.compare(Model(drawn.source, drawn.inputs, drawn.weights))
-    finally:
-        gc.enable()
 
 
 def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:

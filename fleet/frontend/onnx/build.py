@@ -25,7 +25,7 @@ from fleet.ir.dialect import BinaryOp, ConstantOp, FleetOp, GatherOp, MatmulOp
 from fleet.ir.infer import InferenceError
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
-from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import element_type, tensor_type
 from fleet.transforms.canonicalise import canonicalise
 
 __all__ = ["Build"]
@@ -249,8 +249,3 @@ def _drop_dead(block: Block) -> None:
             op.detach()
             op.erase()
         op = before
-
-
-def type_words(value: SSAValue) -> str:
-    """Shape and dtype, for messages."""
-    return f"{numpy_dtype(value.type)}{list(shape_of(value.type))}"

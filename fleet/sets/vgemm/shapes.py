@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from fleet.sets.vgemm.operands import AluOperands, FinishOperands, GemmOperands, LoadOperands, StoreOperands
 
-__all__ = ["FLAGS", "OPERANDS", "Loops", "Transfer", "columns", "extents", "factors", "iterations", "pads", "rows", "uops"]
+__all__ = ["FLAGS", "OPERANDS", "Loops", "Transfer", "columns", "factors", "iterations", "pads", "rows"]
 
 Transfer = LoadOperands | StoreOperands
 Loops = GemmOperands | AluOperands
@@ -34,16 +34,6 @@ def rows(t: Transfer) -> int:
 def columns(t: Transfer) -> int:
     """In the scratchpad."""
     return t.x_size + sum(pads(t)[1])
-
-
-def uops(loops: Loops) -> tuple[int, int]:
-    """(first micro-operation, one more than the last)."""
-    return loops.uop_begin, loops.uop_end
-
-
-def extents(loops: Loops) -> tuple[int, int]:
-    """Of the outer and of the inner loop."""
-    return loops.iter_out, loops.iter_in
 
 
 def factors(loops: Loops) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:

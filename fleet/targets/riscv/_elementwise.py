@@ -33,7 +33,7 @@ from fleet.targets.riscv._kernel import (
     vector,
 )
 from fleet.targets.riscv._loops import fold, nest
-from fleet.targets.riscv._math import Functions, call_reduction
+from fleet.targets.riscv._math import Functions
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
@@ -296,8 +296,3 @@ def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
         return [b.select(bit, b.mul(result, square), result), b.mul(square, square)]
 
     return fold(b, 8 * dtype.itemsize - (not unsigned), [ir.Constant(type_, 1), x], step)[0]
-
-
-def any_lane(b: Builder, condition: Value) -> Value:
-    """True when a lane of the condition is."""
-    return condition if lanes_of(condition) == 1 else call_reduction(b, "or", condition)

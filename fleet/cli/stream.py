@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from fleet.cosim.streams.bundle import Bundle
     from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
 
 REPORTS = Path("reports/streams")
@@ -52,43 +54,58 @@ def run(
 
     read = [_read(stream, power_on) for stream in streams]
     failed = 0
-    for key in dict.fromkeys((case.device, seed) for case, _, seed in read):
+    for key in dict.fromkeys((r.case.device, r.power_on) for r in read):
         device, seed = key
         workdir = folder / "waves" if waves else None
         with StreamRunner(device, workdir, power_on=seed, flavour="waves" if waves else "burst", stop=not no_stop) as runner:
-            for case, stored, its_seed in read:
-                if (case.device, its_seed) == key:
-                    ways = issues or (stored.issue,)
-                    settings = [Setting(m, next(w for w in ISSUES if w == i)) for m in memories or (stored.memory,) for i in ways]
-                    failed += sum(_told(outcome, folder, seed) for outcome in runner.run(case, settings))
+            for r in read:
+                if (r.case.device, r.power_on) == key:
+                    ways = issues or (r.setting.issue,)
+                    chosen = memories or (r.setting.memory,)
+                    settings = [Setting(m, next(w for w in ISSUES if w == i)) for m in chosen for i in ways]
+                    failed += sum(_told(r, outcome, folder) for outcome in runner.run(r.case, settings))
     return 1 if failed else 0
 
 
-def _read(stream: str, power_on: int | None) -> tuple[StreamCase, Setting, int]:
-    """The case that a name or a path means, its setting, the seed of the state at power-on."""
+@dataclass(frozen=True)
+class _Read:
+    """The case that a name or a path means, its setting, the seed of the state at power-on; bundle: None of a name."""
+
+    stream: str
+    case: StreamCase
+    setting: Setting
+    power_on: int
+    bundle: Bundle | None = None
+
+
+def _read(stream: str, power_on: int | None) -> _Read:
     from fleet.cosim.streams.bundle import load_bundle
     from fleet.cosim.streams.case import Setting
     from fleet.cosim.streams.suite import is_case_name, make_case
 
     if is_case_name(stream) and not Path(stream).exists():
-        return make_case(stream), Setting(), power_on or 0
+        return _Read(stream, make_case(stream), Setting(), power_on or 0)
     bundle, arrays = load_bundle(Path(stream))
-    return bundle.case(arrays, stream), bundle.setting, bundle.power_on if power_on is None else power_on
+    seed = bundle.power_on if power_on is None else power_on
+    return _Read(stream, bundle.case(arrays, stream), bundle.setting, seed, bundle)
 
 
-def _told(outcome: StreamOutcome, folder: Path, power_on: int) -> bool:
+def _told(read: _Read, outcome: StreamOutcome, folder: Path) -> bool:
     """Prints how it went, stores it where it failed; whether it failed."""
     from fleet.cosim.streams.bundle import save_bundle
+    from fleet.cosim.streams.renew import moved
 
+    other = moved(read.bundle, outcome, read.stream) if read.bundle is not None else ""
+    passed = outcome.passed and not other
     extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles"
-    word = click.style("PASS", fg="green", bold=True) if outcome.passed else click.style("FAIL", fg="red", bold=True)
+    word = click.style("PASS", fg="green", bold=True) if passed else click.style("FAIL", fg="red", bold=True)
     click.echo(f"  {word} {outcome.case.name} {outcome.setting.name}: {extent}")
+    for reason in (*outcome.reasons, *([other] if other else ())):
+        click.echo(f"       {reason}")
     if not outcome.passed:
-        for reason in outcome.reasons:
-            click.echo(f"       {reason}")
-        path = save_bundle(outcome, folder, power_on=power_on)
+        path = save_bundle(outcome, folder, power_on=read.power_on)
         click.echo(f"       again: fleet stream run {path}\n       why:   fleet why {path}")
-    return not outcome.passed
+    return not passed
 
 
 @command.command(name="renew", epilog="\b\nExamples:\n  fleet stream renew sim/bundles/overlapping-rows")

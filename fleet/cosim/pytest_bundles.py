@@ -52,7 +52,7 @@ class BundleItem(pytest.Item):
     def runtest(self) -> None:
         """Raises BundleFailure; FleetError for a file that is no bundle, or one of another description."""
         from fleet.cosim.streams.bundle import load_bundle
-        from fleet.cosim.streams.renew import unexpected
+        from fleet.cosim.streams.renew import moved, unexpected
         from fleet.cosim.streams.run import StreamRunner
 
         path = self._stated()
@@ -71,7 +71,7 @@ class BundleItem(pytest.Item):
         if bundle.expect == "diverges":
             runners[key].restart()  # what others left in memories inside the design could hide the difference
         (outcome,) = runners[key].run(case, [bundle.setting])
-        if wrong := unexpected(bundle, outcome):
+        if wrong := unexpected(bundle, outcome) or moved(bundle, outcome, str(path)):
             raise BundleFailure(f"{bundle.name} {bundle.setting.name}: {wrong}\n  {bundle.story}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

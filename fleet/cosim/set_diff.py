@@ -242,7 +242,8 @@ def _forms(description: Description, call: Call, *, strict: bool = False) -> dic
 
 def _gone(before: Any, after: Any) -> list[str]:
     """Hashes of devices that no device has any more."""
-    return sorted(set(before["device_hashes"].values()) - set(after["device_hashes"].values()))
+    kinds = ("device_hashes", "interface_hashes")
+    return sorted(h for kind in kinds for h in set(before[kind].values()) - set(after[kind].values()))
 
 
 def _stale(diff: SetDiff, before: Any, after: Any, description: str, folder: Path) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ Table = dict[str, Any]
 
 def _snapshot(request: Table) -> Table:
     from fleet.isa.description import load
-    from fleet.isa.registry import description_hash, find_instruction_set
+    from fleet.isa.registry import description_hash, find_instruction_set, interface_hash
 
     found = find_instruction_set(request["set"])
     devices = found.devices
@@ -36,6 +36,7 @@ def _snapshot(request: Table) -> Table:
         "device": chosen,
         "description_hash": description_hash(found, device),
         "device_hashes": {name: description_hash(found, d) for name, d in devices.items()},
+        "interface_hashes": {name: interface_hash(found, d) for name, d in devices.items()},
         "hash": load(found.description).hash,
         "calls": calls,
         "undrawn": undrawn,

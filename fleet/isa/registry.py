@@ -105,11 +105,24 @@ def description_hash(instruction_set: InstructionSet, device: Device) -> str:
             h.update(f"source {member.name} {len(text)}\n".encode() + text)
     except ModelError as error:
         raise PluginError(error.what, where=error.where, hint=f"instruction set '{instruction_set.name}' is made of it") from error
-    h.update(f"device {device.name} clock_mhz={device.clock_mhz!r}\n".encode())
-    for part, table in (("parameters", device.parameters), ("memory", device.memory), ("limits", device.limits)):
-        for key in sorted(table):
-            h.update(f"{part}.{key}={table[key]!r}\n".encode())
+    h.update(_values(device))
     return h.hexdigest()
+
+
+def interface_hash(instruction_set: InstructionSet, device: Device) -> str:
+    """SHA-256 (hex) over the canonical description and the device's values: what a call means, not what it does.
+
+    For what compares the results themselves; everything else is held by `description_hash`.
+    """
+    return hashlib.sha256(load(instruction_set.description).canonical().encode() + _values(device)).hexdigest()
+
+
+def _values(device: Device) -> bytes:
+    """The device as it enters hashes."""
+    lines = [f"device {device.name} clock_mhz={device.clock_mhz!r}\n"]
+    for part, table in (("parameters", device.parameters), ("memory", device.memory), ("limits", device.limits)):
+        lines += [f"{part}.{key}={table[key]!r}\n" for key in sorted(table)]
+    return "".join(lines).encode()
 
 
 def check_binding(instruction_set: InstructionSet) -> None:

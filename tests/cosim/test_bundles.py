@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +16,13 @@ import pytest
 
 from fleet.cosim.signature import Signature
 from fleet.cosim.streams.bundle import load_bundle, save_bundle
-from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
-from fleet.cosim.streams.renew import renew_bundle, unexpected
+from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.model_side import execute
+from fleet.cosim.streams.renew import moved, renew_bundle, unexpected
 from fleet.cosim.streams.suite import make_case
 from fleet.errors import DeviceError, ModelError
+from fleet.isa.registry import description_hash, find_device, interface_hash
 from fleet.sdk import Write
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +30,18 @@ CASE = make_case("hbm_small/elementwise/directed/0")
 
 
 def stored(folder: Path, case: StreamCase = CASE, *, expect: str = "passes") -> Path:
-    outcome = StreamOutcome(case, Setting(), (), (), True, ())
+    outcome = StreamOutcome(case, Setting(), commits(folder), (), True, ())
     return save_bundle(outcome, folder, expect="diverges" if expect == "diverges" else "passes", story="a test", folder_name="one")
+
+
+def commits(folder: Path) -> Sequence[StreamCommit]:
+    """Those of the functional model."""
+    instruction_set, device = find_device(CASE.device)
+    images = Images(device, folder / "iss")
+    images.fill(CASE.blocks, CASE.parameters)
+    found = execute(instruction_set, device, images.memory, CASE.calls)
+    images.close()
+    return found
 
 
 def test_a_case_with_a_long_name_has_a_folder_all_the_same(tmp_path: Path) -> None:
@@ -100,6 +114,41 @@ def test_another_description_names_the_command_that_makes_it_again(tmp_path: Pat
     assert bundle.story == "a test", "what it is about stays"
 
 
+def test_a_test_is_held_by_its_commits_and_not_by_the_text_of_the_semantics(tmp_path: Path) -> None:
+    here = find_device(CASE.device)
+    bundle, _ = load_bundle(stored(tmp_path))
+    assert bundle.description_hash == interface_hash(*here) != description_hash(*here)
+    outcome = StreamOutcome(CASE, Setting(), bundle.expected, (), True, ())
+    failing = load_bundle(save_bundle(outcome, tmp_path, folder_name="failing"))[0]
+    assert failing.description_hash == description_hash(*here), "its commits are not compared with anything"
+
+    assert bundle.expected
+    assert not moved(bundle, outcome, "sim/bundles/one")
+    other = replace(outcome, expected=(replace(bundle.expected[0], digest=1), *bundle.expected[1:]))
+    assert moved(bundle, other, "sim/bundles/one").startswith("the functional model's commit 0 (instruction, cause, digest")
+    assert moved(bundle, other, "sim/bundles/one").endswith("if that is meant: fleet stream renew sim/bundles/one")
+    assert "is none, the bundle stores ('elementwise', " in moved(bundle, replace(outcome, expected=()), "x")
+    assert moved(replace(bundle, expected=()), outcome, "x").endswith(
+        "the bundle stores none; if that is meant: fleet stream renew x"
+    )
+    assert not moved(failing, other, "x")
+
+
+def test_the_device_s_values_make_another_interface() -> None:
+    instruction_set, device = find_device(CASE.device)
+    hashes = {
+        interface_hash(instruction_set, d)
+        for d in (
+            device,
+            replace(device, memory={**device.memory, "ddr": 1 << 30}),
+            replace(device, parameters={**device.parameters, "new": 1}),
+            replace(device, clock_mhz=1.0),
+            replace(device, limits={**device.limits, "new": 1}),
+        )
+    }
+    assert len(hashes) == 5
+
+
 @pytest.mark.parametrize("name", [".", "stream.json"])
 def test_a_bundle_is_renewed_where_one_stands(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = stored(tmp_path)
@@ -134,12 +183,18 @@ def test_pytest_collects_bundles_wherever_they_lie(tmp_path: Path) -> None:
     table["expect"] = "diverges"
     table["signature"] = {"comparison": "rtl-vs-iss", "kind": "hang", "instruction": "elementwise", "difference": ""}
     (folder / "two" / "stream.json").write_text(json.dumps(table))
+    shutil.copytree(folder / "one", folder / "three")
+    table = json.loads((folder / "three" / "stream.json").read_text())
+    table["expected"][0]["digest"] ^= 1
+    (folder / "three" / "stream.json").write_text(json.dumps(table))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "sim", "-q"],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
-    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "2 failed, 1 passed" in done.stdout, done.stdout + done.stderr
     assert "expected to fail (rtl-vs-iss: hang at elementwise): it passes" in done.stdout
     assert "replay: fleet stream run sim/bundles/deeper/two/stream.json" in done.stdout
+    assert "the functional model's commit 0" in done.stdout
+    assert "fleet stream renew sim/bundles/deeper/three/stream.json" in done.stdout
     assert "Traceback" not in done.stdout

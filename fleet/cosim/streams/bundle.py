@@ -22,8 +22,8 @@ from fleet.cosim.result import Divergence
 from fleet.cosim.signature import Signature, of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.registry import description_hash, find_device
-from fleet.sdk import Call, Write
+from fleet.isa.registry import description_hash, find_device, interface_hash
+from fleet.sdk import Call, Device, InstructionSet, Write
 
 __all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", "save_bundle"]
 
@@ -59,7 +59,10 @@ class _Block:
 
 @dataclass(frozen=True)
 class Bundle:
-    """What a bundle holds. command: plays it again; description_hash: of the set and device that it was made for.
+    """What a bundle holds. command: plays it again.
+
+    description_hash: of the set and device that it was made for. A test (`expect`) has their `interface_hash`: its stored commits
+    are compared at every run (`fleet.cosim.streams.renew.moved`), so other semantics that give the same commits do no harm.
 
     verdict: "pass" or "fail"; power_on: seed of the design's state at power-on. signature: how it failed, None where it passed.
     expect: what it must do as a test, None for a stream that is none. story: where it comes from, a line for people.
@@ -92,7 +95,7 @@ class Bundle:
         """The stream. Raises DeviceError when the installed description is not the one that it was made for (unless any will do),
         and for a block that leaves its space."""
         instruction_set, device = find_device(self.device)
-        now = description_hash(instruction_set, device)
+        now = _hash(instruction_set, device, self.expect)
         if now != self.description_hash and not any_description:
             again = f"fleet stream renew {where}" if self.expect is not None else self.made_by
             raise DeviceError(
@@ -110,6 +113,10 @@ class Bundle:
         return StreamCase(
             self.name, self.device, calls, blocks, self.causes, dict(self.parameters), self.seed, self.made_by, self.classes
         )
+
+
+def _hash(instruction_set: InstructionSet, device: Device, expect: Expect | None) -> str:
+    return (description_hash if expect is None else interface_hash)(instruction_set, device)
 
 
 def _bytes(block: _Block, arrays: Mapping[str, np.ndarray], number: int) -> np.ndarray:
@@ -147,7 +154,7 @@ def save_bundle(
     constants = [int(d[0]) if d.size and (d == d[0]).all() else None for d in data]
     bundle = Bundle(
         name=case.name, device=case.device, instruction_set=instruction_set.name,
-        description_hash=description_hash(instruction_set, device), setting=outcome.setting, seed=case.seed, power_on=power_on,
+        description_hash=_hash(instruction_set, device, expect), setting=outcome.setting, seed=case.seed, power_on=power_on,
         causes=case.causes, parameters=tuple(case.parameters.items()), made_by=case.replay,
         command=f"fleet stream run {folder / NAME}",
         verdict="pass" if outcome.passed else "fail", expect=expect, signature=of_outcome(outcome), story=story,

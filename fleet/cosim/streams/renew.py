@@ -13,7 +13,7 @@ from fleet.errors import ModelError
 from fleet.isa.codec import description_of, words_of
 from fleet.isa.registry import find_device
 
-__all__ = ["renew_bundle", "unexpected"]
+__all__ = ["moved", "renew_bundle", "unexpected"]
 
 
 def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
@@ -21,6 +21,22 @@ def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
     if bundle.expect is None:
         return "the bundle does not say what is expected of it"
     return other_than_expected(bundle.expect, bundle.signature, of_outcome(outcome), outcome.reasons)
+
+
+def moved(bundle: Bundle, outcome: StreamOutcome, where: str) -> str:
+    """Where the functional model's commits differ from those that a test stores, in one line; empty if nowhere, or for no test."""
+    if bundle.expect is None:
+        return ""
+    now, then = [[c.architectural for c in commits] for commits in (outcome.expected, bundle.expected)]
+    if now == then:
+        return ""
+    n = next((n for n, (a, b) in enumerate(zip(now, then, strict=False)) if a != b), min(len(now), len(then)))
+    told = [f"{c[n]}" if n < len(c) else "none" for c in (now, then)]
+    fields = "instruction, cause, digest, bytes, result"
+    return (
+        f"the functional model's commit {n} ({fields}) is {told[0]}, the bundle stores {told[1]}; "
+        f"if that is meant: fleet stream renew {where}"
+    )
 
 
 def renew_bundle(path: Path) -> str:

@@ -19,11 +19,22 @@ from typing import Any
 
 from fleet.core.notice import notice
 
-__all__ = ["MANIFEST", "BrokenSealError", "Manifest", "SealedFile", "check_folder", "read_sealed", "seal_folder", "write_sealed"]
+__all__ = [
+    "MANIFEST",
+    "BrokenSealError",
+    "Manifest",
+    "SealedFile",
+    "check_folder",
+    "read_sealed",
+    "remove_unused",
+    "seal_folder",
+    "write_sealed",
+]
 
 MANIFEST = "manifest.json"
 _FORMAT = 1
 _BLOCK = 1 << 20
+_DAYS = 30
 
 
 class BrokenSealError(Exception):
@@ -178,6 +189,15 @@ def write_sealed(path: Path, key: str, body: bytes) -> None:
                 raise
     except OSError:
         return
+
+
+def remove_unused(folder: Path) -> None:
+    """Remove files that nothing used for a month; using one touches it. A folder that cannot be read is no error."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            with contextlib.suppress(OSError):  # another process removed it
+                if time.time() - path.stat().st_mtime > _DAYS * 86400:
+                    path.unlink()
 
 
 def _seal(key: str, body: bytes) -> bytes:

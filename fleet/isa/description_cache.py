@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -18,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from fleet.core.cache import cache_root
-from fleet.core.sealed import read_sealed, write_sealed
+from fleet.core.sealed import read_sealed, remove_unused, write_sealed
 from fleet.isa.description import Description, EnumValue, Field, InstructionWord, Register, Unit
 
 __all__ = ["compiled"]
 
 _HERE = Path(__file__).parent
 _MADE_BY = (*sorted(_HERE.glob("description*.py")), _HERE / "rdl" / "fleet_udp.rdl")
-_DAYS = 30
 _Json = Mapping[str, Any]
 
 
@@ -50,7 +48,7 @@ def compiled(path: Path) -> Description:
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_sealed(entry, key, json.dumps(_encoded(found), separators=(",", ":")).encode())
-            _remove_unused(folder)
+            remove_unused(folder)
     return found
 
 
@@ -124,9 +122,3 @@ def _field(j: _Json) -> Field:
 def _instruction(j: _Json) -> InstructionWord:
     changed: dict[str, Any] = {**j, "view": None if j["view"] is None else tuple(_register(r) for r in j["view"])}
     return InstructionWord(**changed)
-
-
-def _remove_unused(folder: Path) -> None:
-    for entry in folder.iterdir():
-        if time.time() - entry.stat().st_mtime > _DAYS * 86400:
-            entry.unlink()

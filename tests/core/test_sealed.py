@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fleet.core.sealed import read_sealed, write_sealed
+from fleet.core.sealed import read_sealed, remove_unused, write_sealed
 
 BODY = bytes(range(200))
 
@@ -50,6 +52,16 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     write_sealed(tmp_path / "file" / "x", "key", BODY)
     write_sealed(tmp_path / "gone" / "x", "key", BODY)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_nothing_used_for_a_month_is_removed(tmp_path: Path) -> None:
+    for name, days in (("used", 29), ("unused", 31)):
+        write_sealed(tmp_path / name, "key", BODY)
+        os.utime(tmp_path / name, (time.time() - days * 86400,) * 2)
+    (tmp_path / "link").symlink_to(tmp_path / "removed by another process")
+    remove_unused(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "used"]
+    remove_unused(tmp_path / "gone")
 
 
 def test_quantised_weights_that_were_swapped_are_made_again(

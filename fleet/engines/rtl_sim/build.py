@@ -19,11 +19,11 @@ from typing import Literal
 from fleet.core.notice import notice
 from fleet.core.processes import start
 from fleet.core.scratch import Scratch
-from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
+from fleet.core.sealed import BrokenSealError, check_folder, remove_unused, seal_folder
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import keep_log
-from fleet.engines.rtl_sim.objects import make_sharing, remove_unused
+from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
 from fleet.errors import DeviceError, FleetError, SetupError

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import re
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +17,9 @@ from pathlib import Path
 
 from fleet.core.sealed import read_sealed, write_sealed
 
-__all__ = ["Compilation", "compilations", "keep", "make_sharing", "place", "remove_unused"]
+__all__ = ["Compilation", "compilations", "keep", "make_sharing", "place"]
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-_DAYS = 30
 _COMPILED = ".gch"
 _FEW = 3
 """Objects for which compiling their header first does not pay."""
@@ -166,11 +164,3 @@ def keep(folder: Path, compiled: Iterable[Compilation]) -> None:
             kept = folder / f"{c.key}.o"
             if not kept.exists():
                 write_sealed(kept, c.key, c.path.read_bytes())
-
-
-def remove_unused(folder: Path) -> None:
-    """Remove objects that no build used for a month."""
-    with contextlib.suppress(OSError):
-        for path in folder.iterdir():
-            if time.time() - path.stat().st_mtime > _DAYS * 86400:
-                path.unlink()

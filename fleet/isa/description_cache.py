@@ -46,6 +46,8 @@ def compiled(path: Path) -> Description:
     found = _compile(path)
     if found.files == (path,):
         with contextlib.suppress(OSError):
+            if _key(path) != key:  # it was written meanwhile: nobody knows which text was compiled
+                return found
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_sealed(entry, key, json.dumps(_encoded(found), separators=(",", ":")).encode())
             remove_unused(folder)

@@ -53,6 +53,29 @@ def test_a_changed_text_is_compiled(tmp_path: Path, compilations: list[Path]) ->
     assert len(compilations) == 2
 
 
+def test_a_text_that_changes_while_it_is_compiled_is_not_stored(
+    tmp_path: Path, compilations: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the new text's description would be stored under the old text's hash."""
+    rdl = tmp_path / "vector_add.rdl"
+    text = FIXTURE.read_text()
+    other = text.replace("fleet_align = 64", "fleet_align = 128")
+    rdl.write_text(text)
+    plain = description_rdl.compile_description
+
+    def edited(path: Path) -> Description:
+        rdl.write_text(other)
+        return plain(path)
+
+    with monkeypatch.context() as during:
+        during.setattr(description_rdl, "compile_description", edited)
+        late = compiled(rdl)
+    rdl.write_text(text)
+    assert compiled(rdl).hash != late.hash
+    rdl.write_text(other)
+    assert compiled(rdl).hash == late.hash
+
+
 def test_the_same_text_elsewhere_names_its_own_place(tmp_path: Path, compilations: list[Path]) -> None:
     rdl = tmp_path / "vector_add.rdl"
     rdl.write_text(FIXTURE.read_text())

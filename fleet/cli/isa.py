@@ -81,27 +81,31 @@ def add(set_name: str, name: str, operation: str | None, like: str) -> int:
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Default: operands.py beside FILE.rdl.",
+    help="Of the operands alone; default: operands.py, and state.py where there is state, beside FILE.rdl.",
 )
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 where the file is not current.")
 def generate(source: str, output: Path | None, only_check: bool) -> int:
-    """Write the operands of every instruction as typed Python classes with `encode` and `decode`, out of the description.
+    """Write the operands of every instruction as typed Python classes with `encode` and `decode`; and the state.
 
     Give the description itself while the set refuses to load.
     """
     from fleet.cli.isa_target import find_set
     from fleet.cosim.files import write_atomically
     from fleet.isa.description import load
-    from fleet.isa.operands import FILE, check_operands, operands_module
+    from fleet.isa.operands import FILE, check_module, operands_module
+    from fleet.isa.state_module import STATE_FILE, state_module
 
     description = load(source if source.endswith(".rdl") else find_set(source)[0].description)
-    path = output or description.path.with_name(FILE)
-    if only_check:
-        check_operands(description, path)
-        click.echo(f"{path}: current")
-    else:
-        write_atomically(path, operands_module(description).encode())
-        click.echo(f"wrote {path}")
+    texts = {output or description.path.with_name(FILE): operands_module(description)}
+    if output is None and (state := state_module(description)) is not None:
+        texts[description.path.with_name(STATE_FILE)] = state
+    for path, text in texts.items():
+        if only_check:
+            check_module(description, path, text)
+            click.echo(f"{path}: current")
+        else:
+            write_atomically(path, text.encode())
+            click.echo(f"wrote {path}")
     return 0
 
 

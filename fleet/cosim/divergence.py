@@ -16,10 +16,10 @@ import numpy as np
 from fleet.cosim.result import Divergence, ElementDifference
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
-from fleet.isa import digest as dg
+from fleet.isa.digest import digest_writes
 from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
-__all__ = ["Evidence", "Locate", "Operands", "explain", "spelling", "writes_digest"]
+__all__ = ["Evidence", "Locate", "Operands", "explain", "spelling"]
 
 Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
 """(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
@@ -50,19 +50,6 @@ class Evidence:
     before: Memory | None = None
 
 
-def writes_digest(writes: Sequence[Write]) -> int:
-    """Digest of a commit's writes, result registers apart (as `Commit.digest`)."""
-    total = 0
-    for w in writes:
-        if w.space == "reg":
-            continue
-        space = dg.HBM_PORT_0 + w.bank if w.space == "hbm" else {"ddr": dg.DDR, "onchip": dg.ONCHIP}.get(w.space)
-        if space is None:
-            return -1
-        total += dg.digest(space, w.offset, w.data)
-    return total % (1 << 64)
-
-
 def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Evidence) -> Divergence:
     """The divergence with registers, bytes and elements, as far as the evidence goes; never raises for missing evidence."""
     if divergence.seq is None or not 0 <= divergence.seq < len(evidence.calls):
@@ -87,12 +74,12 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
         found = [evidence.memory.view(w.space, w.offset, int(w.data.size), w.bank).copy() for w in writes]
     except FleetError:
         return divergence
-    if writes_digest(writes) != expected_commit.digest:
+    if digest_writes(evidence.device, writes) != expected_commit.digest:
         note = "its inputs were overwritten later, so the bytes cannot be shown"
         if evidence.damage:
             note = f"memory does not hold what was loaded: {'; '.join(evidence.damage)}"
         return replace(divergence, what=f"{divergence.what}; {note}")
-    if writes_digest([replace(w, data=f) for w, f in zip(writes, found, strict=True)]) != found_commit.digest:
+    if digest_writes(evidence.device, [replace(w, data=f) for w, f in zip(writes, found, strict=True)]) != found_commit.digest:
         note = "what memory holds now is not what it wrote: bytes outside the destination, or overwritten later"
         divergence = replace(divergence, what=f"{divergence.what}; {note}")
     differences, total = _differences(writes, found, divergence.ops, evidence.locate)

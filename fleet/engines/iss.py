@@ -16,14 +16,13 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.ir.program import Program
 from fleet.isa.codec import decode_binary
-from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest_blocks
+from fleet.isa.digest import digest_writes
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
 
-_SPACES = {"ddr": DDR, "onchip": ONCHIP}
 _PROGRESS_S = 0.5
 
 
@@ -71,7 +70,7 @@ def execute_calls(
         if watch is not None:
             watch(seq, call, writes)
         size = sum(w.data.size for w in stored)
-        yield Commit(seq, call.instruction, call.ops, digest_of(stored), size, result, token_range=call.token_range)
+        yield Commit(seq, call.instruction, call.ops, digest_writes(device, stored), size, result, token_range=call.token_range)
 
 
 def _result(writes: Sequence[Write]) -> int | None:
@@ -93,20 +92,6 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
         if at == 0 or ends[key][at - 1] < end:
             bank = f" bank {w.bank}" if w.bank else ""
             raise ComparisonFailure(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
-
-
-def digest_of(writes: Sequence[Write]) -> int:
-    """The commit's digest over all writes (`fleet.isa.digest`), one pass a space."""
-    total = 0
-    by_space: dict[int, list[Write]] = {}
-    for w in writes:
-        if w.space != "hbm" and w.space not in _SPACES:
-            raise DeviceError(f"no number for memory space '{w.space}' in the digest")
-        number = HBM_PORT_0 + w.bank if w.space == "hbm" else _SPACES[w.space]
-        by_space.setdefault(number, []).append(w)
-    for number, group in by_space.items():
-        total += digest_blocks(number, [(w.offset, w.data) for w in group])
-    return total % (1 << 64)
 
 
 def fetched(instruction_set: InstructionSet, memory: Memory, calls: Sequence[Call], binaries: Sequence[Binary]) -> Sequence[Call]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.errors import FleetError
+from fleet.sdk.state import OnChipMemory, State, StateRegister
 
 __all__ = [
     "FETCH_WORDS",
@@ -26,6 +27,7 @@ __all__ = [
     "Fetch",
     "Field",
     "InstructionWord",
+    "MemoryWord",
     "Register",
     "Unit",
     "load",
@@ -47,13 +49,13 @@ ROLES: tuple[str, ...] = (
     "counter",
     "parameter",
 )
-"""What a register may be for; `fleet_udp.rdl` says what each means."""
+"""What a register of the register map may be for; `fleet_udp.rdl` says what each means."""
 
 KINDS: tuple[str, ...] = ("address", "size", "stride", "mode", "count", "constant", "value")
 """What a field's value may be."""
 
-SPACES: tuple[str, ...] = ("ddr", "hbm", "onchip")
-"""What an address field may count in."""
+SPACES: tuple[str, ...] = ("ddr", "hbm")
+"""What an address field may count in, beside the set's on-chip memories."""
 
 MAX_BEATS = 2
 """Beats of 64 bytes that a task takes in a binary, at most."""
@@ -191,6 +193,16 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class MemoryWord:
+    """An on-chip memory of the state map: what it is, for tools and for people. where: file:line."""
+
+    memory: OnChipMemory
+    title: str
+    desc: str
+    where: str
+
+
+@dataclass(frozen=True)
 class InstructionWord:
     """One opcode.
 
@@ -239,7 +251,7 @@ class Description:
 
     extends: name of the set whose description this one adds to, else None; hardware: the name that generated modules and
     packages carry: its own, or that of the set at the bottom, so that hardware of that set finds them; files: all that was read,
-    its own first.
+    its own first. memories, state_registers: the architectural state, in the order of the state map.
     """
 
     name: str
@@ -252,6 +264,8 @@ class Description:
     extends: str | None = None
     hardware: str = ""
     files: tuple[Path, ...] = ()
+    memories: tuple[MemoryWord, ...] = ()
+    state_registers: tuple[Register, ...] = ()
     _by_name: Mapping[str, Register] = field(default_factory=dict, repr=False, compare=False)
 
     def register(self, name: str) -> Register:
@@ -266,6 +280,11 @@ class Description:
     def words(self, instruction: str) -> tuple[Register, ...]:
         """What an instruction writes, in order: its operands, then the unit's start register. Raises KeyError."""
         return (*self.operands(instruction), self.units[self.instructions[instruction].unit].start)
+
+    @cached_property
+    def state(self) -> State:
+        """The architectural state, as devices are loaded with."""
+        return State(tuple(m.memory for m in self.memories), tuple(StateRegister(r.name, r.reset) for r in self.state_registers))
 
     @cached_property
     def fetch(self) -> Fetch | None:
@@ -287,6 +306,11 @@ class Description:
 
     def _canonical_lines(self) -> Iterator[str]:
         yield f"set {self.name}"
+        for m in self.state.memories:
+            yield f"memory {m.name} {m.dtype} columns={m.columns} banks={m.banks} undefined={m.undefined}"
+        for r in self.state_registers:
+            yield f"state {r.number} {r.name}"
+            yield from _canonical_fields(r)
         for r in self.registers:
             fetch = f" fetch={r.fetch_word}" if r.fetch_word else ""
             yield f"register {r.number} {r.name} unit={r.unit} role={r.role} order={r.order}{fetch}"

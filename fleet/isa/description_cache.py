@@ -18,7 +18,8 @@ from typing import Any
 
 from fleet.core.cache import cache_root
 from fleet.core.sealed import read_sealed, remove_unused, write_sealed
-from fleet.isa.description import Description, EnumValue, Field, InstructionWord, Register, Unit
+from fleet.isa.description import Description, EnumValue, Field, InstructionWord, MemoryWord, Register, Unit
+from fleet.sdk.state import OnChipMemory
 
 __all__ = ["compiled"]
 
@@ -85,6 +86,8 @@ def _encoded(d: Description) -> _Json:
         "registers": [asdict(r) for r in d.registers],
         "units": {u.name: names((u.start, u.status, u.result, *u.operands)) for u in d.units.values()},
         "instructions": [asdict(i) for i in d.instructions.values()],
+        "memories": [asdict(m) for m in d.memories],
+        "state_registers": [asdict(r) for r in d.state_registers],
     }
 
 
@@ -96,6 +99,7 @@ def _decoded(j: _Json, path: Path) -> Description:
         units[name] = Unit(name, tuple(by_name[o] for o in operands), by_name[start], by_name.get(status), by_name.get(result))
     instructions = {i["name"]: _instruction(i) for i in j["instructions"]}
     viewed = (r for i in instructions.values() for r in i.view or ())
+    state_registers = tuple(_register(r) for r in j["state_registers"])
     return Description(
         name=j["name"],
         path=path,
@@ -106,7 +110,9 @@ def _decoded(j: _Json, path: Path) -> Description:
         instructions=instructions,
         hardware=j["hardware"],
         files=(path,),
-        _by_name={r.name: r for r in (*registers, *viewed)},
+        memories=tuple(MemoryWord(**{**m, "memory": OnChipMemory(**m["memory"])}) for m in j["memories"]),
+        state_registers=state_registers,
+        _by_name={r.name: r for r in (*registers, *viewed, *state_registers)},
     )
 
 

@@ -47,6 +47,8 @@ def compile_with_bases(
     for kind, own in maps.items():
         if kind in base_maps:
             _merge(compiler.root.comp_defs[own], compiler.root.comp_defs[base_maps[kind]], str(base))
+    if "state" in base_maps and "state" not in maps:
+        names = (*names, base_maps["state"])
     return names, ((str(base), file), *further)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from systemrdl.node import FieldNode, Node, RegNode
 from systemrdl.source_ref import DetailedFileSourceRef, FileSourceRef, SourceRefBase
 
-from fleet.isa.description import KINDS, SPACES, DescriptionError, EnumValue, Field
+from fleet.isa.description import KINDS, DescriptionError, EnumValue, Field
 
 __all__ = ["check_access", "check_name", "error_at", "fields_of", "integer_of", "place_of", "text_of", "where_of"]
 
@@ -109,8 +109,6 @@ def _field(node: FieldNode) -> Field:
         raise error_at(
             node, "an address field needs fleet_space" if kind == "address" else "fleet_space belongs to address fields only"
         )
-    if space and space not in SPACES:
-        raise error_at(node, f"fleet_space is '{space}', expected one of {', '.join(SPACES)}")
     stated = integer_of(node, "fleet_align")
     if stated is not None and not 0 < stated < 1 << 32:
         raise error_at(node, f"fleet_align is {stated}, expected 1 or more")

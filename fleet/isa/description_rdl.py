@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,14 +13,29 @@ from systemrdl.parser import sa_systemrdl
 from systemrdl.source_ref import SourceRefBase
 
 from fleet.errors import FleetError
-from fleet.isa.description import FETCH_WORDS, ROLES, UNIT_ROLES, Description, DescriptionError, Register, Unit
+from fleet.isa.description import (
+    FETCH_WORDS,
+    ROLES,
+    SPACES,
+    UNIT_ROLES,
+    Description,
+    DescriptionError,
+    MemoryWord,
+    Register,
+    Unit,
+)
 from fleet.isa.description_extends import compile_with_bases
 from fleet.isa.description_instructions import instructions_of
 from fleet.isa.description_nodes import check_access, check_name, error_at, fields_of, integer_of, place_of, text_of, where_of
+from fleet.isa.description_state import state_of
+from fleet.sdk.state import REGISTERS
 
 __all__ = ["UDP_FILE", "compile_description", "elaborate"]
 
 UDP_FILE = Path(__file__).parent / "rdl" / "fleet_udp.rdl"
+
+_MAPS = ("registers", "instructions", "state")
+"""Values of fleet_map; a set without architectural state has no map of it."""
 
 
 def compile_description(path: Path) -> Description:
@@ -41,6 +56,10 @@ def _described(path: Path) -> Description:
     registers = _registers(top)
     units = _units(registers)
     instructions = instructions_of(maps["instructions"], registers, units)
+    memories, state_registers = state_of(maps["state"]) if "state" in maps else ((), ())
+    viewed = [r for i in instructions.values() for r in i.view or ()]
+    _check_spaces((*registers, *viewed, *state_registers), [m.memory.name for m in memories])
+    _check_unique((*registers, *viewed), (*state_registers, *memories))
     return Description(
         name=top.inst_name,
         path=path,
@@ -52,12 +71,32 @@ def _described(path: Path) -> Description:
         extends=bases[0][0] if bases else None,
         hardware=bases[-1][0] if bases else top.inst_name,
         files=(path, *(file for _, file in bases)),
-        _by_name={r.name: r for r in (*registers, *(r for i in instructions.values() for r in i.view or ()))},
+        memories=memories,
+        state_registers=state_registers,
+        _by_name={r.name: r for r in (*registers, *viewed, *state_registers)},
     )
 
 
+def _check_spaces(registers: Sequence[Register], memories: Sequence[str]) -> None:
+    known = (*SPACES, *memories)
+    for register in registers:
+        for f in register.fields:
+            if f.space is not None and f.space not in known:
+                what = f"{register.name}.{f.name}: fleet_space is '{f.space}', expected one of {', '.join(known)}"
+                raise DescriptionError(what, where=f.where)
+
+
+def _check_unique(registers: Sequence[Register], state: Sequence[Register | MemoryWord]) -> None:
+    """State registers stand among an instruction's fields, and memories are spaces: neither may have another's name."""
+    taken = dict.fromkeys((*SPACES, "reg", REGISTERS), "") | {r.name: f" ({r.where})" for r in registers}
+    for item in state:
+        name = item.name if isinstance(item, Register) else item.memory.name
+        if name in taken:
+            raise DescriptionError(f"{name}: the name is taken{taken[name]}", where=item.where)
+
+
 def elaborate(path: Path) -> Mapping[str, AddrmapNode]:
-    """The two address maps of a description, "registers" and "instructions", with those of the descriptions that it extends."""
+    """The address maps of a description by `fleet_map`, with those of the descriptions that it extends."""
     return _elaborated(path)[0]
 
 
@@ -105,8 +144,8 @@ def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNod
             kind = root.top.get_property("fleet_map")
             if kind is None:
                 continue
-            if kind not in ("registers", "instructions"):
-                raise error_at(root.top, f'fleet_map is \'{kind}\', expected "registers" or "instructions"')
+            if kind not in _MAPS:
+                raise error_at(root.top, f"fleet_map is '{kind}', expected one of {', '.join(_MAPS)}")
             if kind in maps:
                 raise error_at(root.top, f'a second address map with fleet_map = "{kind}"')
             maps[kind] = root.top
@@ -114,7 +153,7 @@ def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNod
         raise printer.first(str(error)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise DescriptionError(f"the description cannot be read ({error})", where=str(path)) from error
-    for kind in ("registers", "instructions"):
+    for kind in _MAPS[:2]:
         if kind not in maps:
             raise DescriptionError(f'no addrmap with fleet_map = "{kind}"', where=f"{path}:1")
     return maps, bases

@@ -15,11 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from fleet.errors import DeviceError
+from fleet.sdk import Device, Write
 from fleet.sdk.native import Target, compile_library, target
+from fleet.sdk.state import ARRAY_0, REGISTERS
 
-DDR, ONCHIP, REGISTER = 0, 1, 2
+__all__ = ["DDR", "HBM_PORT_0", "STATE", "digest", "digest_blocks", "digest_writes", "mix", "space_named", "space_number"]
+
+DDR, STATE = 0, 1
 HBM_PORT_0 = 16
-"""Space numbers of the mix: HBM port p is HBM_PORT_0 + p. An instruction set may name further spaces from 256 up."""
+"""Numbers of spaces in the mix: STATE is the state registers, HBM_PORT_0 + p is port p, and on-chip memories have their own."""
 
 _M1 = np.uint64(0x9E3779B97F4A7C15)
 _M2 = np.uint64(0xD6E8FEB86659FD93)
@@ -36,6 +41,47 @@ def mix(space: int, offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
     x *= _M2
     x ^= x >> _S
     return x
+
+
+def space_number(device: Device, space: str, bank: int = 0) -> int:
+    """The number of a space. Raises DeviceError where the device has none of that name."""
+    if space == "ddr":
+        return DDR
+    if space == "hbm":
+        return HBM_PORT_0 + bank
+    if space == REGISTERS:
+        return STATE
+    if space not in device.arrays:
+        raise DeviceError(f"no memory '{space}'", where=device.name, hint=f"expected one of {', '.join(_spaces(device))}")
+    return device.arrays[space].number
+
+
+def space_named(device: Device, number: int) -> tuple[str, int]:
+    """(space, bank) of a number. Raises DeviceError where the device has no such space."""
+    if number in (DDR, STATE):
+        return ("ddr" if number == DDR else REGISTERS), 0
+    if HBM_PORT_0 <= number < ARRAY_0:
+        return "hbm", number - HBM_PORT_0
+    for array in device.arrays.values():
+        if array.number == number:
+            return array.name, 0
+    raise DeviceError(f"the hardware wrote to space {number}, which the description does not have", where=device.name)
+
+
+def _spaces(device: Device) -> list[str]:
+    return [*device.memory, *device.arrays, *([REGISTERS] if device.state.registers else [])]
+
+
+def digest_writes(device: Device, writes: Sequence[Write]) -> int:
+    """The digest of a commit that writes these blocks; those of space "reg" (result registers) do not count.
+
+    Raises DeviceError for a space that the device does not have.
+    """
+    by_space: dict[int, list[tuple[int, np.ndarray]]] = {}
+    for w in writes:
+        if w.space != "reg":
+            by_space.setdefault(space_number(device, w.space, w.bank), []).append((w.offset, w.data))
+    return sum(digest_blocks(number, blocks) for number, blocks in by_space.items()) % (1 << 64)
 
 
 def digest(space: int, offset: int, data: np.ndarray) -> int:

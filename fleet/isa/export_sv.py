@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 
 from fleet.isa.codec_binary import BEAT, BLOCK, SLOT_BEATS, TASKS, WORDS
 from fleet.isa.description import Description, Field, Register
+from fleet.isa.digest import STATE
+from fleet.sdk.state import ARRAY_0
 
 __all__ = ["csr_module", "header", "package", "waivers"]
 
@@ -85,6 +87,15 @@ def _package_lines(d: Description) -> Iterator[str]:
     for i in d.instructions.values():
         for r in i.view or ():
             yield from _field_constants(r)
+    if d.memories or d.state_registers:
+        yield ""
+        yield "  // Spaces of the state, as fleet_observe_write takes them, and the byte at which each state register stands."
+        for number, m in enumerate(d.state.memories, ARRAY_0):
+            yield f"  localparam int unsigned Space{camel(m.name)} = {number};"
+        if d.state_registers:
+            yield f"  localparam int unsigned SpaceState = {STATE};"
+        for r in d.state_registers:
+            yield f"  localparam int unsigned State{camel(r.name)} = {r.address};"
     for r in d.with_role("error_cause"):
         yield ""
         yield "  // Error causes: what commit_error_o and the error cause register carry."

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS
 from fleet.isa.description import Description, Field, InstructionWord, Register, load
@@ -60,6 +62,7 @@ def _lines(d: Description, classes: Mapping[str, type[Instruction]]) -> Iterator
     yield from _units(d)
     notes, rest = _notes(d)
     yield from _instructions(d, classes, notes)
+    yield from _state(d)
     yield from _binary_form(d)
     yield from _device_wide(d)
     yield rest
@@ -89,9 +92,33 @@ def _contents(d: Description) -> Iterator[str]:
     yield "| [Register map](#register-map) | every register, by number |"
     yield "| [Units](#units) | the registers that are started together |"
     yield f"| [Instructions](#instructions) | {', '.join(f'[{i.name}](#{i.name})' for i in d.instructions.values())} |"
+    if d.memories or d.state_registers:
+        yield "| [State](#state) | on-chip memories, and registers that instructions write |"
     yield "| [Binary form](#binary-form) | the same instructions as bytes |"
     yield "| [Interrupts, causes, counters](#interrupts-causes-counters) | registers of the whole device |"
     yield ""
+
+
+def _state(d: Description) -> Iterator[str]:
+    if not d.memories and not d.state_registers:
+        return
+    yield "## State"
+    yield ""
+    if d.memories:
+        yield "| memory | element | columns | banks | after reset | meaning |"
+        yield "|---|---|---|---|---|---|"
+        for word in d.memories:
+            m = word.memory
+            after = "undefined" if m.undefined else "0"
+            what = _cell(f"{word.title}. {word.desc}" if word.desc else word.title)
+            yield f"| `{m.name}` | {np.dtype(m.dtype).name} | {m.columns} | {m.banks} | {after} | {what} |"
+        yield ""
+        yield "The device file has the rows of each, of one bank where there are several."
+        yield ""
+    if d.state_registers:
+        yield "Registers that instructions write and later ones depend on; software does not see them:"
+        yield ""
+        yield from _field_table(d.state_registers)
 
 
 def _register_map(d: Description) -> Iterator[str]:

@@ -9,18 +9,19 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk import Device, Memory
+from fleet.sdk.state import REGISTERS
 
-_REGISTER_BYTES = 1 << 16
+__all__ = ["REGISTER_BYTES", "MappedMemory"]
+
+REGISTER_BYTES = 1 << 16
 """Registers lie below 64 KiB."""
-_ONCHIP_BEAT = 64
 
 
 class MappedMemory(Memory):
     """One sparse file a space under `folder`: `ddr.bin`, and `hbm_<p>.bin` for every HBM port.
 
-    The simulation maps the same files shared, so nothing is copied. Two spaces are plain arrays, which the simulation has
-    in the hardware: "reg" (parameter registers), and "onchip" (two halves of `OnchipDepth` beats of 64 bytes) on a device with
-    that parameter.
+    The simulation maps the same files shared, so nothing is copied. What the simulation has in the hardware are plain arrays here:
+    "reg" (parameter registers), "state" (state registers, as reset leaves them), and every on-chip memory of the device.
     """
 
     def __init__(self, device: Device, folder: Path) -> None:
@@ -37,9 +38,12 @@ class MappedMemory(Memory):
                     f.truncate(device.memory[space])
             # As a plain array: a slice of a memmap runs Python code of NumPy's, seven times as slow.
             self._maps[space, bank] = np.asarray(np.memmap(path, dtype=np.uint8, mode="r+"))
-        self._maps["reg", 0] = np.zeros(_REGISTER_BYTES, np.uint8)
-        if "OnchipDepth" in device.parameters:
-            self._maps["onchip", 0] = np.zeros(2 * device.parameters["OnchipDepth"] * _ONCHIP_BEAT, np.uint8)
+        self._maps["reg", 0] = np.zeros(REGISTER_BYTES, np.uint8)
+        for array in device.arrays.values():
+            self._maps[array.name, 0] = np.zeros(array.size, np.uint8)
+        if device.state.registers:
+            self._maps[REGISTERS, 0] = np.zeros(4 * len(device.state.registers), np.uint8)
+        self._reset_state()
 
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
         """Writable view; DeviceError when the range leaves the space."""
@@ -58,10 +62,15 @@ class MappedMemory(Memory):
             self.view("reg", address, 4).view("<u4")[0] = value
 
     def clear_arrays(self) -> None:
-        """Puts 0 into the spaces that are no files."""
+        """Puts 0 into the spaces that are no files; state registers are as after reset."""
         for key, whole in self._maps.items():
             if key not in self.paths:
                 whole.fill(0)
+        self._reset_state()
+
+    def _reset_state(self) -> None:
+        for n, register in enumerate(self.device.state.registers):
+            self.view(REGISTERS, 4 * n, 4).view("<u4")[0] = register.reset
 
     def close(self) -> None:
         """Drops the mappings; the files stay."""

@@ -13,7 +13,7 @@ from fleet.errors import ComparisonFailure
 from fleet.isa.description import Description, DescriptionError, EnumValue, Field, InstructionWord, Register
 from fleet.sdk import Operands
 
-__all__ = ["FILE", "check_operands", "differs", "operands_module"]
+__all__ = ["FILE", "check_module", "differs", "operands_module"]
 
 FILE = "operands.py"
 """Where the classes stand, beside the description."""
@@ -97,14 +97,13 @@ def operands_module(description: Description) -> str:
     return "\n".join(lines) + "\n"
 
 
-def check_operands(description: Description, path: Path) -> None:
-    """Raises ComparisonFailure where the file is missing or not what the description generates."""
+def check_module(description: Description, path: Path, expected: str) -> None:
+    """Raise ComparisonFailure if the file is missing or is not the text that the description generates."""
     hint = f"run `fleet isa generate {description.path}`"
     try:
         found = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ComparisonFailure(f"cannot be read ({error.strerror})", where=str(path), hint=hint) from error
-    expected = operands_module(description)
     if found != expected:
         pairs = zip([*found.splitlines(), ""], [*expected.splitlines(), ""], strict=False)
         line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), 1)

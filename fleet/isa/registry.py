@@ -22,7 +22,7 @@ from fleet.isa.extending import extended
 from fleet.isa.installed import GROUP, PluginError, entry_point, manifest_of, point_place, reason_of, set_place
 from fleet.isa.manifest_check import raised_at, wrong_kinds
 from fleet.isa.operands import differs
-from fleet.sdk import Device, Extension, InstructionSet
+from fleet.sdk import Device, Extension, InstructionSet, State
 
 __all__ = [
     "GROUP",
@@ -150,19 +150,29 @@ def check_binding(instruction_set: InstructionSet) -> None:
             what = f"{owner}: {s.description.name} and the operands of {cls.__name__} disagree: {other}"
             raise PluginError(what, where=class_place(cls.operands), hint=f"run `fleet isa generate {s.description}`")
     for name, device in s.devices.items():
+        if device.state != description.state:
+            what = f"{owner}: device '{name}' has {_state(device.state)}, {s.description.name} has {_state(description.state)}"
+            hint = f"run `fleet isa generate {s.description}` and give load_devices the STATE of state.py"
+            raise PluginError(what, where=place(device.path, "memories"), hint=hint)
         if device.name != name or device.instruction_set != s.name:
             what = f"{owner}: device '{name}' is '{device.name}' of set '{device.instruction_set}'"
             raise PluginError(what, where=place(device.path, "name"))
     for word in description.instructions.values():
         for register in description.words(word.name):
             for f in register.fields:
-                without = [d for d in s.devices.values() if f.space is not None and f.space not in ("onchip", *d.memory)]
+                without = [d for d in s.devices.values() if f.space is not None and f.space not in (*d.arrays, *d.memory)]
                 if without:
                     what = f"{owner}: {register.name} is an address in {f.space}, device '{without[0].name}' has no such memory"
                     raise PluginError(what, where=place(without[0].path, f"memory.{f.space}"))
     missing = [p for p in (*s.sources, *(s.rtl.sources if s.rtl else ())) if not p.is_file()]
     if missing:
         raise PluginError(f"file {missing[0]} does not exist", where=f"{s.description}:1", hint=f"the manifest of {owner} names it")
+
+
+def _state(state: State) -> str:
+    """The names in it, or what tells two of the same names apart."""
+    items = (*state.memories, *(f"{r.name}={r.reset:#x}" for r in state.registers))
+    return "the state " + (", ".join(map(str, items)) or "nothing")
 
 
 def _tell(left_out: Mapping[str, FleetError]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fleet.cosim.divergence import writes_digest
 from fleet.cosim.replay.chain import HostNames
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.fetch import fetch_at_end
@@ -20,6 +19,7 @@ from fleet.engines.rtl import RtlBackend
 from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
+from fleet.isa.digest import digest_writes
 from fleet.llm.session import Step
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def explain_step(
         calls = session.calls(len(step.tokens), step.position)
         history = History(module.instruction_set, module.device, memory, calls)
         history.to(seq)
-        if writes_digest(history.writes()) != reference.commits[seq].digest:
+        if digest_writes(module.device, history.writes()) != reference.commits[seq].digest:
             return None  # memory holds something else than the functional model had
         hardware = backend.hardware()
         fetch = fetch_at_end(hardware) if module.aux else None

@@ -16,6 +16,7 @@ from fleet.sdk.layout import Layout
 from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
 from fleet.sdk.operands import Bits, Operand, Operands, Violation, ceil_div
 from fleet.sdk.parts import instructions_in, patterns_in
+from fleet.sdk.state import MemoryArray, OnChipMemory, State, StateRegister
 from fleet.sdk.version import VERSION
 
 __all__ = [
@@ -39,14 +40,18 @@ __all__ = [
     "Limit",
     "Loader",
     "Memory",
+    "MemoryArray",
     "ModelError",
     "NoRoomError",
+    "OnChipMemory",
     "Operand",
     "Operands",
     "Place",
     "Range",
     "RtlFiles",
     "Source",
+    "State",
+    "StateRegister",
     "Violation",
     "Write",
     "ceil_div",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.sdk.state import MemoryArray, State
+
 __all__ = ["Device"]
 
 
@@ -16,13 +18,15 @@ class Device:
     Attributes:
         name: "hbm_small".
         instruction_set: name of the set that it belongs to.
-        parameters: integers under the names of the RTL's parameters ("Tin", "Tout", "HbmPorts", ...); all go to the RTL.
+        parameters: integers under the names of the RTL's parameters ("Tin", "Tout", "HbmPorts", ...), the depths of `arrays` among
+            them; all go to the RTL.
         memory: space -> bytes ("ddr"; "hbm" is bytes a port).
         clock_mhz: the domain in which cycles are counted.
         limits: figures for the roofline: "macs_per_cycle", "hbm_bytes_per_cycle", "ddr_bytes_per_cycle".
         path: the file.
         timing: space -> table of the DRAM behind its ports, as `fleet.sdk.dram` reads it; empty: no timed memory. Not part of
             the description's hash: it says when, never what.
+        state: the set's architectural state; arrays: name -> the memory in it, sized for this device.
     """
 
     name: str
@@ -33,3 +37,5 @@ class Device:
     limits: Mapping[str, float]
     path: Path
     timing: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict[str, Mapping[str, float | str]])
+    state: State = field(default_factory=State)
+    arrays: Mapping[str, MemoryArray] = field(default_factory=dict[str, MemoryArray])

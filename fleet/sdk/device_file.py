@@ -5,49 +5,59 @@ instruction_set = "example"
 clock_mhz = 280.0               # the domain in which cycles are counted
 [parameters]                    # integers of at least 0, under the names of the hardware's parameters; HbmPorts always
 [memory]                        # space -> bytes; ddr always; hbm is bytes a port
+[memories]                      # on-chip memory -> rows (of a bank), where the set has any; "<Name>Depth" of the hardware
 [limits]                        # macs_per_cycle, hbm_bytes_per_cycle, ddr_bytes_per_cycle: for the roofline
 [timing.ddr]                    # and [timing.hbm]: DRAM behind the ports, for `--memory timed`; `fleet.sdk.dram` has the keys
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from fleet.core.toml_file import read_toml
+from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.device import Device
 from fleet.sdk.dram import check_timing
+from fleet.sdk.state import ARRAY_0, MemoryArray, State, depth_parameter, evaluated
 
 __all__ = ["LIMITS", "load_device", "load_devices"]
 
 LIMITS: tuple[str, ...] = ("macs_per_cycle", "hbm_bytes_per_cycle", "ddr_bytes_per_cycle")
 """Keys of `[limits]`."""
 
+_NO_STATE = State()
+
 _TOP = ("name", "instruction_set", "clock_mhz", "parameters", "memory", "limits")
 
 
 def load_devices(
-    folder: Path, set_name: str, *, parameters: Iterable[str] = (), above_zero: Iterable[str] = ()
+    folder: Path, set_name: str, *, parameters: Iterable[str] = (), above_zero: Iterable[str] = (), state: State = _NO_STATE
 ) -> dict[str, Device]:
     """All `*.toml` of a folder: name -> device, ascending by name.
 
     parameters: names that `[parameters]` must have; when given, no others but these and "HbmPorts" are accepted.
     above_zero: those of them that are not 0 either; the others may be.
+    state: the set's, as `fleet isa generate` writes it; `[memories]` gives the depth of each of its memories.
     Raises DeviceError naming file and key for anything wrong; what sizes fit together is for the set to check.
     """
     names, positive = tuple(parameters), tuple(above_zero)
     files = sorted(folder.glob("*.toml"))
     if not files:
         raise DeviceError("no device files (*.toml)", where=str(folder))
-    return {d.name: d for d in (load_device(f, set_name, parameters=names, above_zero=positive) for f in files)}
+    found = (load_device(f, set_name, parameters=names, above_zero=positive, state=state) for f in files)
+    return {d.name: d for d in found}
 
 
-def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = (), above_zero: Iterable[str] = ()) -> Device:
+def load_device(
+    path: Path, set_name: str, *, parameters: Iterable[str] = (), above_zero: Iterable[str] = (), state: State = _NO_STATE
+) -> Device:
     """One device file; see `load_devices`."""
     file = read_toml(path, DeviceError)
     file.need(*_TOP)
-    file.only(*_TOP, "timing")
+    file.only(*_TOP, "timing", *(["memories"] if state.memories else []))
+    if state.memories:
+        file.need("memories")
     name, owner = file.text("name"), file.text("instruction_set")
     if name != path.stem:
         raise file.wrong("name", f"name is '{name}', expected '{path.stem}' as the file is called")
@@ -64,13 +74,32 @@ def load_device(path: Path, set_name: str, *, parameters: Iterable[str] = (), ab
     values.need(*wanted)
     if len(wanted) > 1:
         values.only(*wanted)
+    given = {k: values.integer(k, int(k in positive)) for k in values.values}
+    arrays = _arrays(file.table("memories"), state, given) if state.memories else {}
     return Device(
         name=name,
         instruction_set=owner,
-        parameters={k: values.integer(k, int(k in positive)) for k in values.values},
+        parameters=given | {depth_parameter(a.name): a.depth for a in arrays.values()},
         memory=sizes,
         clock_mhz=file.number("clock_mhz"),
         limits={k: limits.number(k, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k in LIMITS},
         path=path,
         timing=check_timing(path, file.table("timing").values, sizes) if "timing" in file else {},
+        state=state,
+        arrays=arrays,
     )
+
+
+def _arrays(table: TomlTable, state: State, parameters: Mapping[str, int]) -> dict[str, MemoryArray]:
+    table.need(*(m.name for m in state.memories))
+    table.only(*(m.name for m in state.memories))
+    found: dict[str, MemoryArray] = {}
+    for number, m in enumerate(state.memories, ARRAY_0):
+        try:
+            columns = evaluated(m.columns, parameters)
+        except DeviceError as error:
+            raise table.wrong(m.name, f"a row of {m.name} is '{m.columns}' elements: {error.what}") from error
+        if columns < 1:
+            raise table.wrong(m.name, f"a row of {m.name} is '{m.columns}' = {columns} elements, expected at least 1")
+        found[m.name] = MemoryArray(m.name, number, m.dtype, columns, table.integer(m.name, 1), m.banks, m.undefined)
+    return found

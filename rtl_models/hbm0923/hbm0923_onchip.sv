@@ -56,9 +56,8 @@ module hbm0923_onchip #(
   // What is written here is part of the commit's digest: the bench sees no channel of it.
   import "DPI-C" function void fleet_observe_write(
     input int unsigned space, input longint unsigned offset, input bit [511:0] data, input bit [63:0] strb);
-  localparam int unsigned SpaceOnchip = 1;
   always_ff @(posedge clk_i) begin
-    if (write_i) fleet_observe_write(SpaceOnchip, 64'(write_beat_i) << 6, write_data_i, write_strb_i);
+    if (write_i) fleet_observe_write(hbm0923_pkg::SpaceOnchip, 64'(write_beat_i) << 6, write_data_i, write_strb_i);
   end
   always_ff @(posedge clk_i) begin
     if (write_i) assert (32'(write_beat_i) < 2 * Depth);

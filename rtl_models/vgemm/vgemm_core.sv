@@ -265,11 +265,7 @@ module vgemm_core
     .read_o (acc)
   );
 
-  // uop, inp, wgt and acc follow each other in space "onchip".
-  localparam int unsigned InpBase = UopDepth * 4 / 64;
-  localparam int unsigned WgtBase = InpBase + InpDepth * Block / 64;
-  localparam int unsigned AccBase = WgtBase + WgtDepth * Block * Block / 64;
-  vgemm_observe #(.Bases('{0, InpBase, WgtBase, AccBase})) u_observe (
+  vgemm_observe u_observe (
     .clk_i,
     .rst_ni,
     .load_i       (load_write),

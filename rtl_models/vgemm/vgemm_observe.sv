@@ -1,10 +1,9 @@
 // Simulation only: tells the bench what each instruction wrote into the scratchpads, at its commit and not when it was written,
 // because instructions overlap. Of an accumulator that an instruction writes again and again the last value counts.
 module vgemm_observe
+  import vgemm_pkg::*;
   import vgemm_types_pkg::*;
-#(
-  parameter int unsigned Bases [4] = '{0, 0, 0, 0}   // first beat of uop, inp, wgt and acc in space "onchip"
-) (
+(
   input logic       clk_i,
   input logic       rst_ni,
   input pad_write_t load_i,       // second: wgt
@@ -16,10 +15,12 @@ module vgemm_observe
 `ifndef SYNTHESIS
   import "DPI-C" function void fleet_observe_write(
     input int unsigned space, input longint unsigned offset, input bit [511:0] data, input bit [63:0] strb);
-  localparam int unsigned SpaceOnchip = 1;
+
+  // By module and whether it is the module's second memory.
+  localparam int unsigned Spaces [2][2] = '{'{SpaceInp, SpaceWgt}, '{SpaceUop, SpaceAcc}};
 
   typedef struct packed {
-    logic [31:0]  beat;
+    logic [31:0]  beat;    // bit 31: of the second memory
     logic [511:0] data;
     logic [63:0]  strb;
   } record_t;
@@ -58,7 +59,7 @@ module vgemm_observe
     n = counts[m].pop_front();
     for (int unsigned i = 0; i < n; i++) begin
       r = written[m].pop_front();
-      fleet_observe_write(SpaceOnchip, 64'(r.beat) << 6, r.data, r.strb);
+      fleet_observe_write(Spaces[m][r.beat[31]], 64'(r.beat[30:0]) << 6, r.data, r.strb);
     end
   endfunction
 
@@ -73,8 +74,8 @@ module vgemm_observe
     end else begin
       if (tell_i[ModLoad]) tell(1'b0);
       if (tell_i[ModCompute]) tell(1'b1);
-      if (load_i.valid) add(1'b0, 32'(load_i.beat) + Bases[load_i.second ? 2 : 1], load_i.data, load_i.strb);
-      if (compute_i.valid) add(1'b1, 32'(compute_i.beat) + Bases[compute_i.second ? 3 : 0], compute_i.data, compute_i.strb);
+      if (load_i.valid) add(1'b0, {load_i.second, 31'(load_i.beat)}, load_i.data, load_i.strb);
+      if (compute_i.valid) add(1'b1, {compute_i.second, 31'(compute_i.beat)}, compute_i.data, compute_i.strb);
       if (load_end_i) close(1'b0);
       if (compute_end_i) close(1'b1);
     end

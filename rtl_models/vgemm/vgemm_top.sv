@@ -9,7 +9,6 @@ module vgemm_top
   parameter int unsigned InpDepth     = 1024,
   parameter int unsigned WgtDepth     = 1024,
   parameter int unsigned AccDepth     = 1024,
-  parameter int unsigned OnchipDepth  = 304,    // half the beats of all scratchpads
   parameter int unsigned DdrMegabytes = 16,
   parameter logic [31:0] DescHash     = '0
 ) (
@@ -306,10 +305,6 @@ module vgemm_top
   assign hbm_wstrb_o   = '0;
   assign hbm_wlast_o   = '0;
   assign hbm_bready_o  = '0;
-
-  if (2 * OnchipDepth * 64 < UopDepth * 4 + InpDepth * Block + WgtDepth * Block * Block + AccDepth * 4 * Block) begin : gen_check
-    $error("OnchipDepth is half the beats of all scratchpads");
-  end
 
   logic unused;
   assign unused = ^{hbm_arready_i, hbm_rvalid_i, hbm_rdata_i, hbm_rresp_i, hbm_rlast_i, hbm_awready_i, hbm_wready_i,

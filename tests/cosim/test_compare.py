@@ -6,10 +6,11 @@ from ir_builder import Net, evaluate
 from no_layout import NoLayout
 
 from fleet.cosim.compare import CallFigures, ValueComparison, _same_bits, compare_bits, compare_values, refusals
-from fleet.cosim.divergence import Evidence, explain, writes_digest
+from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
+from fleet.isa.digest import digest_writes
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Range, Write
 
 
@@ -272,8 +273,8 @@ def test_a_divergence_is_traced_to_the_word(net, evidence):
     memory.data[64:72] = expected[0].data
     memory.data[66] ^= 1
     found = [Write("ddr", 64, memory.data[64:72].copy())]
-    iss = trace(program, tensors, "iss", commits=[Commit(0, "add", ("y",), writes_digest(expected), 8)])
-    rtl = trace(program, tensors, "rtl", commits=[Commit(0, "add", ("y",), writes_digest(found), 8)])
+    iss = trace(program, tensors, "iss", commits=[Commit(0, "add", ("y",), digest_writes(evidence.device, expected), 8)])
+    rtl = trace(program, tensors, "rtl", commits=[Commit(0, "add", ("y",), digest_writes(evidence.device, found), 8)])
     divergence = compare_bits("rtl-vs-iss", iss, rtl, program).divergence
     told = explain(divergence, iss, rtl, evidence)
     (place,) = told.differences

@@ -94,7 +94,7 @@ def _met(device: str) -> _Met:
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_hazard_at_every_distance(device: str) -> None:
     _, chip = find_device(device)
-    for space in (*chip.memory, "onchip"):
+    for space in (*chip.memory, *chip.arrays):
         for kind in KINDS:
             missing = [d for d in range(1, REACH + 1) if not _met(device).hazards[kind, space, d]]
             assert not missing, (kind, space, missing)

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.cosim.divergence import writes_digest
 from fleet.cosim.replay.chain import chain
 from fleet.cosim.replay.fillers import Ranges, fillers
 from fleet.cosim.replay.history import History
@@ -22,6 +21,7 @@ from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.beats import Beat, read_beats
 from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit, save_expected
 from fleet.errors import FleetError, ModelError
+from fleet.isa.digest import digest_writes
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Range, Write
@@ -186,7 +186,14 @@ def test_another_address_is_supposed_and_the_field_of_the_place_named(name: str,
     writes = cls.execute(history.device, moved.fields, history.memory)
     size = sum(w.data.size for w in writes if w.space != "reg")
     lines = supposed(
-        history.instruction_set, history.device, history.calls, seq, history.memory, writes_digest(writes), size, seconds=60
+        history.instruction_set,
+        history.device,
+        history.calls,
+        seq,
+        history.memory,
+        digest_writes(history.device, writes),
+        size,
+        seconds=60,
     )
     assert any(f"as if {register} were {moved.fields[register]:#x} " in line for line in lines), lines
     assert supposed(history.instruction_set, history.device, history.calls, seq, history.memory, 12345, size) == ()
@@ -223,10 +230,11 @@ def test_files_of_the_bench(tmp_path: Path) -> None:
     record[:4] = 5, 0x40, 0b101, 17
     record[4:].view(np.uint8)[:3] = 1, 2, 3
     record.tofile(tmp_path / "w")
-    (found,) = read_beats(tmp_path / "w")
+    _, device = find_device("hbm_small")
+    (found,) = read_beats(tmp_path / "w", device)
     assert (found.cycle, found.space, found.bank, found.offset) == (5, "hbm", 1, 0x40)
     assert np.flatnonzero(found.written).tolist() == [0, 2]
-    assert list(read_beats(tmp_path / "w", 6)) == []
+    assert list(read_beats(tmp_path / "w", device, 6)) == []
     (tmp_path / "w").write_bytes(b"short")
     with pytest.raises(ModelError, match="whole number"):
-        list(read_beats(tmp_path / "w"))
+        list(read_beats(tmp_path / "w", device))

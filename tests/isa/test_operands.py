@@ -16,7 +16,7 @@ import fleet.sets
 from fleet.cli.isa import command
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.description import Description, DescriptionError, load
-from fleet.isa.operands import FILE, check_operands, differs, operands_module
+from fleet.isa.operands import FILE, check_module, differs, operands_module
 from fleet.sdk import Operands
 
 SETS = sorted(Path(fleet.sets.__file__).parent.glob("*/*.rdl"))
@@ -208,7 +208,7 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(text.replace('Bits("go_b", 0, 32)', 'Bits("go_b", 0, 31)'))
     line = text[: text.index('Bits("go_b", 0, 32)')].count("\n") + 1
     with pytest.raises(ComparisonFailure) as error:
-        check_operands(load(path), tmp_path / FILE)
+        check_module(load(path), tmp_path / FILE, operands_module(load(path)))
     assert error.value.where == f"{tmp_path / FILE}:{line}"
 
 

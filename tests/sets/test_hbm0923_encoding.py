@@ -11,6 +11,7 @@ import fleet.sets
 from fleet.isa.codec import decode_binary, decode_writes, disassemble, encode_binary, interrupt, register_writes
 from fleet.isa.description import Description, load
 from fleet.sdk import Call, load_devices
+from fleet.sets.hbm0923.state import STATE
 
 FOLDER = Path(fleet.sets.__file__).parent / "hbm0923"
 
@@ -117,7 +118,7 @@ def test_every_register_is_documented(description: Description) -> None:
     ],
 )  # fmt: skip
 def test_devices(name: str, parameters: dict[str, int], ddr: int, hbm: int, limits: tuple[int, int, int]) -> None:
-    device = load_devices(FOLDER / "devices", "hbm0923")[name]
+    device = load_devices(FOLDER / "devices", "hbm0923", state=STATE)[name]
     assert device.parameters == parameters
     assert device.memory == {"ddr": ddr, "hbm": hbm}
     assert device.clock_mhz == 280.0

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from fleet.cosim.divergence import writes_digest
 from fleet.errors import FleetError
 from fleet.isa.codec import description_of
 from fleet.isa.description import Field, Register
+from fleet.isa.digest import digest_writes
 from fleet.sdk import Call, Device, InstructionSet, Memory, Range
 
 __all__ = ["address_fields", "field_of_read", "supposed"]
@@ -135,7 +135,7 @@ def supposed(
                 writes = cls.execute(device, changed, memory)
         except (FleetError, ValueError, KeyError, IndexError, OverflowError):
             continue
-        if writes_digest(writes) == digest:
+        if digest_writes(device, writes) == digest:
             was = field.get(call.fields[register.name])
             found.append(f"as if {_name(register, field)} were {value:#x} ({why}) instead of {was:#x}")
     return tuple(found)

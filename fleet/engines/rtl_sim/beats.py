@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP
+from fleet.isa.digest import space_named
+from fleet.sdk import Device
 
 __all__ = ["Beat", "read_beats"]
 
 _RECORD = np.dtype([("cycle", "<u8"), ("offset", "<u8"), ("strobe", "<u8"), ("space", "<u8"), ("data", "u1", (64,))])
-_NAMES = {DDR: "ddr", ONCHIP: "onchip"}
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,11 @@ class Beat:
     written: np.ndarray
 
 
-def read_beats(path: Path, first: int = 0, last: int | None = None) -> Iterator[Beat]:
-    """The beats of cycles `first` to `last`. Raises ModelError for a file that is missing or damaged."""
+def read_beats(path: Path, device: Device, first: int = 0, last: int | None = None) -> Iterator[Beat]:
+    """The beats of cycles `first` to `last`.
+
+    Raises ModelError for a file that is missing or damaged, DeviceError for a space that the device does not have.
+    """
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -44,6 +47,6 @@ def read_beats(path: Path, first: int = 0, last: int | None = None) -> Iterator[
         cycle, number = int(row["cycle"]), int(row["space"])
         if cycle < first or (last is not None and cycle > last):
             continue
-        space, bank = ("hbm", number - HBM_PORT_0) if number >= HBM_PORT_0 else (_NAMES[number], 0)
+        space, bank = space_named(device, number)
         written = np.unpackbits(row["strobe"].reshape(1).view(np.uint8), bitorder="little").astype(bool)
         yield Beat(cycle, space, bank, int(row["offset"]), row["data"], written)

@@ -74,7 +74,7 @@ class Hardware:
         status = self.simulation().run(job)
         commits, records = segment.check(job, status, 0)
         commits = [replace(c, error=r.error) for c, r in zip(commits, records, strict=True)]
-        found = tuple(read_beats(job.writes)) if job.writes is not None else ()
+        found = tuple(read_beats(job.writes, self.device)) if job.writes is not None else ()
         return Played(
             tuple(commits), tuple(r.start for r in records), tuple(r.end for r in records), status.cycles, found
         )  # fmt: skip

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from fleet.errors import DeviceError
+from fleet.isa.memory import REGISTER_BYTES
 from fleet.sdk import Device, Memory, Range, Write
+from fleet.sdk.state import REGISTERS
 
 __all__ = ["ScratchMemory"]
-
-_REGISTER_BYTES = 1 << 16
-_BEAT = 64
 
 
 class ScratchMemory(Memory):
@@ -28,6 +27,8 @@ class ScratchMemory(Memory):
         self._device, self._garbage = device, garbage
         self._blocks: dict[tuple[str, int], list[tuple[int, np.ndarray]]] = {}
         self._lent: list[tuple[str, int, np.ndarray, np.ndarray]] = []
+        for n, register in enumerate(device.state.registers):
+            self.put(Write(REGISTERS, 4 * n, np.array([register.reset], "<u4").view(np.uint8)))
         for block in blocks:
             self.put(block)
 
@@ -70,14 +71,16 @@ class ScratchMemory(Memory):
 
     def _size(self, space: str, bank: int) -> int | None:
         if space == "reg":
-            return _REGISTER_BYTES if bank == 0 else None
-        if space == "onchip" and "OnchipDepth" in self._device.parameters:
-            return 2 * self._device.parameters["OnchipDepth"] * _BEAT if bank == 0 else None
+            return REGISTER_BYTES if bank == 0 else None
+        if space == REGISTERS and bank == 0:
+            return 4 * len(self._device.state.registers) or None
+        if space in self._device.arrays:
+            return self._device.arrays[space].size if bank == 0 else None
         banks = self._device.parameters["HbmPorts"] if space == "hbm" else 1
         return self._device.memory.get(space) if 0 <= bank < banks else None
 
     def _ground(self, space: str, bank: int, offset: int, size: int) -> np.ndarray:
-        if self._garbage is None or space == "reg":
+        if self._garbage is None or space in ("reg", REGISTERS):
             return np.zeros(size, np.uint8)
         key = (sum(space.encode()) << 8) + bank + (self._garbage << 20)
         x = np.arange(offset, offset + size, dtype=np.uint64) + np.uint64((key * 0x9E3779B97F4A7C15) % (1 << 64))

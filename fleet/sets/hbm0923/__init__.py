@@ -14,18 +14,19 @@ from fleet.sets.hbm0923.lower.rows import RowsLayout
 from fleet.sets.hbm0923.patterns import COMPOSITES, PATTERNS
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.rtl import rtl_files
+from fleet.sets.hbm0923.state import STATE
 from fleet.sets.hbm0923.tasks import TASKS
 
 _HERE = Path(__file__).resolve().parent
 
 PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
-    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
+    "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
 )  # fmt: skip
 
 SEMANTICS: tuple[str, ...] = (
     "act", "arithmetic", "attention", "dat2hbm", "elementwise", "feature", "float32", "functions", "instructions", "kv_cache",
-    "layout", "legality", "mvm_operands", "norm", "operands", "pos_emb", "ranges", "refusals", "softmax", "trees", "unit",
+    "layout", "legality", "mvm_operands", "norm", "operands", "pos_emb", "ranges", "refusals", "softmax", "state", "trees", "unit",
     "weights", "wt2hbm", "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
 )  # fmt: skip
 """The files that decide the bits: semantics, legality, layouts."""
@@ -37,7 +38,9 @@ INSTRUCTION_SET = InstructionSet(
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,
     layout=RowsLayout(),
-    devices=load_devices(_HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}),
+    devices=load_devices(
+        _HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}, state=STATE
+    ),
     rtl=rtl_files(),
     sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
     error_model=error_model,

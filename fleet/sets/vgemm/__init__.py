@@ -14,13 +14,14 @@ from fleet.sets.vgemm.lowering import PATTERNS
 from fleet.sets.vgemm.order import unordered
 from fleet.sets.vgemm.pads import check_device
 from fleet.sets.vgemm.rtl import rtl_files
+from fleet.sets.vgemm.state import STATE
 from fleet.sets.vgemm.transfers import Load, Store
 
 __all__ = ["INSTRUCTION_SET"]
 
 _HERE = Path(__file__).parent
-_PARAMETERS = ("Block", "UopDepth", "InpDepth", "WgtDepth", "AccDepth", "OnchipDepth")
-_DEVICES = load_devices(_HERE / "devices", "vgemm", parameters=_PARAMETERS)
+_SEMANTICS = ("operands", "state", "shapes", "pads", "legality", "transfers", "loops", "layout")
+_DEVICES = load_devices(_HERE / "devices", "vgemm", parameters=("Block",), state=STATE)
 check_device(_DEVICES.values())
 
 INSTRUCTION_SET = InstructionSet(
@@ -32,7 +33,9 @@ INSTRUCTION_SET = InstructionSet(
     layout=VgemmLayout(),
     devices=_DEVICES,
     rtl=rtl_files(),
-    sources=tuple(_HERE / f"{name}.py" for name in ("operands", "shapes", "pads", "legality", "transfers", "loops", "layout")),
+    sources=tuple(
+        _HERE / f"{name}.py" for name in ("operands", "state", "shapes", "pads", "legality", "transfers", "loops", "layout")
+    ),
     passes=("expand-functions{only=clip}", "fold-weight-views", "turn-products", "integer-products"),
     error_model=error_model,
     issue=IssueRules(joined, ahead, unordered),

@@ -24,6 +24,10 @@ _LEFT = 0.75
 """How often a program's call works on what earlier ones left in a scratchpad."""
 _WHOLE = 0.06
 """How often indices of a program's call wrap around the scratchpads, all of which are filled for it."""
+_AGAIN = 0.4
+"""How often a program's load goes to the memory of the load before."""
+_NEAR = 16
+"""Where three of four loads of a program begin: low enough that they meet."""
 _IN_FLIGHT = 7
 """Instructions that are written to the registers without waiting; the hardware takes one more."""
 _COMPUTE = CycleRules({"compute": 1})
@@ -120,7 +124,11 @@ class _LoadSource(Source):
         return self._draw(device, rng, place, kind, 2, 2, 2, pads[number % 2], pads[1 - number % 2], "pads on two sides")
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        kind = _LOADED[int(rng.integers(4))]
+        number = int(rng.integers(4))
+        if place.program and rng.random() < _AGAIN:
+            number = place.notes.get("loaded", number)
+        place.notes["loaded"] = number
+        kind = _LOADED[number]
         y, x = _some(rng, 6), _some(rng, 9)
         if place.program and rng.random() < 0.1:
             y, x = 1, 64  # 256 channels of the smallest device
@@ -138,6 +146,8 @@ class _LoadSource(Source):
         at = bench.source(((y - 1) * stride + x) * size, size)
         room = depth - (y + sum(y_pad)) * (x + sum(x_pad))
         sram = int(rng.integers(0, room + 1))
+        if place.program and sram % 4:
+            sram = min(sram % _NEAR, room)  # two loads of a program meet
         return bench.draw(emit.load(device, kind, sram, at, y, x, stride, y_pad, x_pad), {"memory": kind.name, "shape": shape})
 
 

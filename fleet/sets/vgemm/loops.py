@@ -21,7 +21,7 @@ _CHUNK = 1 << 14
 
 def _indices(device: Device, loops: Loops, memory: Memory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(acc, second, wgt) of every micro-operation in the order of execution, int64 [iterations]; fields are 11, 11 and 10 bits."""
-    uops = read_elements(device, memory, MemoryType.UOP, "<u4")[loops.uop_begin : loops.uop_end, 0].astype(np.int64)
+    uops = read_elements(device, memory, MemoryType.UOP)[loops.uop_begin : loops.uop_end, 0].astype(np.int64)
     outer, inner = np.arange(loops.iter_out)[:, None, None], np.arange(loops.iter_in)[None, :, None]
 
     def index(low: int, width: int, factor: tuple[int, int]) -> np.ndarray:
@@ -39,18 +39,18 @@ def _written(device: Device, acc: np.ndarray, touched: np.ndarray) -> list[Write
     found: list[Write] = []
     for run in np.split(touched, cuts):
         data = np.ascontiguousarray(acc[run], "<i4").view(np.uint8).reshape(-1)
-        found.append(Write("onchip", p.base + int(run[0]) * p.element, data, dtype="<i4"))
+        found.append(Write(p.name, int(run[0]) * p.row_bytes, data, dtype="<i4"))
     return found
 
 
 def _acc_range(device: Device) -> Range:
     p = pad(device, MemoryType.ACC)
-    return Range("onchip", p.base, p.element * p.depth)
+    return Range(p.name, 0, p.size)
 
 
 def _uop_range(device: Device, loops: Loops) -> Range:
     p = pad(device, MemoryType.UOP)
-    return Range("onchip", p.base + p.element * loops.uop_begin, p.element * max(loops.uop_end - loops.uop_begin, 0))
+    return Range(p.name, p.row_bytes * loops.uop_begin, p.row_bytes * max(loops.uop_end - loops.uop_begin, 0))
 
 
 class _Inside(Instruction):
@@ -75,12 +75,12 @@ class Gemm(_Inside):
         loops, p = GemmOperands.decode(fields), device.parameters
         a, s, w = _indices(device, loops, memory)
         a, s, w = a % p["AccDepth"], s % p["InpDepth"], w % p["WgtDepth"]
-        acc = read_elements(device, memory, MemoryType.ACC, "<i4").copy()
+        acc = read_elements(device, memory, MemoryType.ACC).copy()
         if loops.reset:
             acc[a] = 0
             return _written(device, acc, np.unique(a))
-        inp = read_elements(device, memory, MemoryType.INP, "i1").astype(np.int32)
-        wgt = read_elements(device, memory, MemoryType.WGT, "i1").reshape(p["WgtDepth"], p["Block"], p["Block"]).astype(np.int32)
+        inp = read_elements(device, memory, MemoryType.INP).astype(np.int32)
+        wgt = read_elements(device, memory, MemoryType.WGT).reshape(p["WgtDepth"], p["Block"], p["Block"]).astype(np.int32)
         with np.errstate(over="ignore"):
             for at in range(0, a.size, _CHUNK):
                 part = slice(at, at + _CHUNK)
@@ -105,7 +105,7 @@ class Gemm(_Inside):
         found = [_uop_range(device, loops)]
         for kind in () if loops.reset else (MemoryType.INP, MemoryType.WGT, MemoryType.ACC):
             p = pad(device, kind)
-            found.append(Range("onchip", p.base, p.element * p.depth))
+            found.append(Range(p.name, 0, p.size))
         return found
 
     @classmethod
@@ -156,7 +156,7 @@ class Alu(_Inside):
         loops, depth = AluOperands.decode(fields), device.parameters["AccDepth"]
         a, s, _ = _indices(device, loops, memory)
         a, s = a % depth, s % depth
-        acc = read_elements(device, memory, MemoryType.ACC, "<i4").copy()
+        acc = read_elements(device, memory, MemoryType.ACC).copy()
         touched = np.unique(a)
         immediate = np.full(acc.shape[1], loops.imm, np.int32)
         apart = touched.size == a.size and (loops.use_imm or np.array_equal(a, s) or np.intersect1d(touched, s).size == 0)

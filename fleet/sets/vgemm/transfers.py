@@ -30,7 +30,7 @@ def _ddr_rows(device: Device, t: Transfer) -> list[Range]:
 
 def _pad_range(device: Device, t: Transfer) -> Range:
     p = pad(device, t.memory_type)
-    return Range("onchip", p.base + t.sram_base * p.element, rows(t) * columns(t) * p.element)
+    return Range(p.name, t.sram_base * p.row_bytes, rows(t) * columns(t) * p.row_bytes)
 
 
 class Load(Instruction):
@@ -49,7 +49,8 @@ class Load(Instruction):
         for y in range(t.y_size):
             row = memory.view("ddr", t.address + y * t.x_stride * size, t.x_size * size)
             block[t.y_pad_before + y, t.x_pad_before : t.x_pad_before + t.x_size] = row.reshape(t.x_size, size)
-        return [Write("onchip", _pad_range(device, t).offset, block.reshape(-1), dtype=_NUMBERS[t.memory_type])]
+        target = _pad_range(device, t)
+        return [Write(target.space, target.offset, block.reshape(-1), dtype=_NUMBERS[t.memory_type])]
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
@@ -97,7 +98,7 @@ class Store(Instruction):
         """A block a range of DDR."""
         t = StoreOperands.decode(fields)
         source = _pad_range(device, t)
-        data = memory.view("onchip", source.offset, source.size)
+        data = memory.view(source.space, source.offset, source.size)
         if t.memory_type == MemoryType.OUT:
             data = data[::4]  # little-endian: the lowest byte of each
         data = np.ascontiguousarray(data)

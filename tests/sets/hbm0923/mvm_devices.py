@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.sdk import Device, Memory
+from fleet.sdk import Device, Memory, MemoryArray
 
 # Written out here, and compared with the device files elsewhere: the reference must not move with them.
 NAMES = (
@@ -24,7 +24,8 @@ MEMORY = {"hbm_small": {"ddr": 64 << 20, "hbm": 4 << 20}, "hbm0923": BIG, "hbm11
 
 
 def make_device(name: str) -> Device:
-    return Device(name, "hbm0923", SIZES[name], MEMORY[name], 280.0, {}, Path(name + ".toml"))
+    onchip = MemoryArray("onchip", 256, "<f2", 32, SIZES[name]["OnchipDepth"], banks=2)
+    return Device(name, "hbm0923", SIZES[name], MEMORY[name], 280.0, {}, Path(name + ".toml"), arrays={"onchip": onchip})
 
 
 class ArrayMemory(Memory):

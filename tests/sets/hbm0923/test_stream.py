@@ -16,7 +16,7 @@ from mvm_devices import make_device
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError
-from fleet.isa.digest import HBM_PORT_0, ONCHIP, mix
+from fleet.isa.digest import HBM_PORT_0, mix, space_number
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.sets.hbm0923 import INSTRUCTION_SET
@@ -99,7 +99,7 @@ def test_digest_of_the_on_chip_space(memory: MappedMemory) -> None:
     commits = run(memory, layer(SMALL, True)[:3])
     data = memory.view("onchip", 0x4000, 2 * T * 64)
     offsets = np.arange(0x4000, 0x4000 + data.size)
-    assert commits[2].digest == int(mix(ONCHIP, offsets, data).sum(dtype=np.uint64))
+    assert commits[2].digest == int(mix(space_number(SMALL, "onchip"), offsets, data).sum(dtype=np.uint64))
 
 
 def test_digest_of_scattered_writes(memory: MappedMemory) -> None:
@@ -196,6 +196,6 @@ def test_spaces_of_a_mapped_memory(tmp_path: Path) -> None:
         memory.view("onchip", HALF, HALF + 1)
     memory.set_registers({8: 0xFFFFFFFF})
     assert memory.view("reg", 4, 12).tolist() == [0] * 4 + [255] * 4 + [0] * 4
-    without = replace(SMALL, parameters={"HbmPorts": 1})
+    without = replace(SMALL, parameters={"HbmPorts": 1}, arrays={})
     with pytest.raises(DeviceError, match="no memory 'onchip'"):
         MappedMemory(without, tmp_path / "other").view("onchip", 0, 1)

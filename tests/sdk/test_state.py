@@ -62,7 +62,7 @@ def test_numbers_of_spaces_go_both_ways(tmp_path: Path) -> None:
     numbers = [space_number(device, *s) for s in spaces]
     assert numbers == [DDR, HBM_PORT_0, HBM_PORT_0 + 31, STATE, 256, 257]
     assert [space_named(device, n) for n in numbers] == spaces
-    with pytest.raises(DeviceError, match="no memory 'acc'.*ddr, pad, weight_buffer, state"):
+    with pytest.raises(DeviceError, match=r"no memory 'acc'.*ddr, pad, weight_buffer, state"):
         space_number(device, "acc")
     with pytest.raises(DeviceError, match="the hardware wrote to space 258"):
         space_named(device, 258)

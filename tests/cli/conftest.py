@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warm
 from child_signals import preexec
 from command_line import DENSE, ENTRY, Fleet, Ran, environment
 
@@ -22,12 +23,17 @@ def fleet(tmp_path: Path) -> Fleet:
         *arguments: object, env: Mapping[str, str | None] | None = None, prelude: str = "", plugin_fails: bool = False,
         **keywords: Any,
     ) -> Ran:  # fmt: skip
-        start = ["-c", f"{prelude}\n{ENTRY}"] if prelude else ["-m", "fleet.cli.main"]
-        done = subprocess.run(
-            [sys.executable, *start, *map(str, arguments)],
-            capture_output=True, cwd=keywords.pop("cwd", tmp_path), env=environment(env), timeout=120, check=False,
-            stdin=keywords.pop("stdin", subprocess.DEVNULL), preexec_fn=keywords.pop("preexec_fn", preexec()), **keywords,
-        )  # fmt: skip
+        command = [sys.executable, "-m", "fleet.cli.main", *map(str, arguments)]
+        cwd = keywords.pop("cwd", tmp_path)
+        if prelude or keywords:  # of a start itself
+            if prelude:
+                command[1:3] = ["-c", f"{prelude}\n{ENTRY}"]
+            done = subprocess.run(
+                command, capture_output=True, cwd=cwd, env=environment(env), timeout=600, check=False,
+                stdin=keywords.pop("stdin", subprocess.DEVNULL), preexec_fn=keywords.pop("preexec_fn", preexec()), **keywords,
+            )  # fmt: skip
+        else:
+            done = warm.run(command, cwd=cwd, env=environment(env))
         ran = Ran(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
         assert "Traceback" not in ran.out + ran.err, ran.err
         if not plugin_fails:

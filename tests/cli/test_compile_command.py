@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import warm
 from command_line import DENSE, ROOT, Fleet, Refused, environment
 
 from fleet.compiler import STAGES
@@ -27,11 +27,8 @@ variable_size=3)
 
 
 def seeds(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SEEDS_ENTRY, *arguments],
-        cwd=cwd or ROOT, env=environment(), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
+    done = warm.run([sys.executable, "-c", SEEDS_ENTRY, *arguments], cwd=cwd or ROOT, env=environment())
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 def words(text: str) -> list[str]:

@@ -9,6 +9,8 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import warm
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -24,16 +26,14 @@ class Workspace:
         path = os.pathsep.join([*map(str, self.installed), str(ROOT)])
         return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def _run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False, timeout=900
-        )
+    def _run(self, *command: str) -> tuple[int, str]:
+        done = warm.run(command, cwd=self.folder, env=self.environment)
+        return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
     def fleet(self, *arguments: str, code: int = 0) -> str:
         """Output of a `fleet` command that ends with `code`; it never shows a traceback."""
-        done = self._run(sys.executable, "-m", "fleet.cli.main", *arguments)
-        text = done.stdout + done.stderr
-        assert done.returncode == code, f"fleet {' '.join(arguments)}: {done.returncode}\n{text[-4000:]}"
+        ended, text = self._run(sys.executable, "-m", "fleet.cli.main", *arguments)
+        assert ended == code, f"fleet {' '.join(arguments)}: {ended}\n{text[-4000:]}"
         assert "Traceback" not in text
         return text
 
@@ -45,9 +45,9 @@ class Workspace:
         )
 
     def python(self, *arguments: str, code: int = 0) -> str:
-        done = self._run(sys.executable, *arguments)
-        assert done.returncode == code, done.stdout[-4000:] + done.stderr[-4000:]
-        return done.stdout + done.stderr
+        ended, text = self._run(sys.executable, *arguments)
+        assert ended == code, text[-8000:]
+        return text
 
     def pytest(self, *arguments: str, code: int = 0) -> str:
         from importlib.metadata import entry_points

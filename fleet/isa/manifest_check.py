@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from fleet.sdk import CoverageHints, Device, Instruction, InstructionSet, IssueRules, Layout, RtlFiles
+from fleet.sdk import CoverageHints, Device, Instruction, InstructionSet, IssueRules, Layout, Operands, RtlFiles
 
 __all__ = ["manifest_place", "raised_at", "wrong_kinds"]
 
@@ -74,6 +74,8 @@ def wrong_kinds(manifest: InstructionSet) -> Iterator[str]:
                 yield f"instructions[{name!r}] is {_short(cls)}, expected a subclass of Instruction"
             elif missing := sorted(getattr(cls, "__abstractmethods__", ())):
                 yield f"class {cls.__name__} has no {', '.join(missing)}"
+            else:
+                yield from _operands(cls.__name__, cls.operands)
     yield from _patterns(m.patterns)
     if not isinstance(m.devices, Mapping) or not all(isinstance(d, Device) for d in cast("Mapping[Any, Any]", m.devices).values()):
         yield "devices is no mapping from names to devices"
@@ -82,6 +84,15 @@ def wrong_kinds(manifest: InstructionSet) -> Iterator[str]:
     for part, kind, expected in _PARTS:
         if not isinstance(value := getattr(m, part), kind):
             yield f"{part} is {_short(value)}, expected {expected}"
+
+
+def _operands(owner: str, found: object) -> Iterator[str]:
+    if found is None:
+        return
+    if not (isinstance(found, type) and issubclass(found, Operands)):
+        yield f"operands of class {owner} is {_short(found)}, expected a subclass of Operands, as `fleet isa generate` writes it"
+    elif missing := [name for name in ("INSTRUCTION", "FIXED", "LAYOUT") if not hasattr(found, name)]:
+        yield f"operands of class {owner} has no {', '.join(missing)}, as `fleet isa generate` writes them"
 
 
 def _patterns(patterns: object) -> Iterator[str]:

@@ -37,6 +37,11 @@ def test_an_unknown_device_names_those_that_there_are(installed_set: Path, impor
 
 REPLACE = "from dataclasses import replace\nfrom vector_add import INSTRUCTION_SET as S\n"
 
+OPERANDS = (
+    REPLACE + "from fleet.sdk import Operands\nclass Add(S.instructions['vadd']):\n    operands = {}\n"
+    "INSTRUCTION_SET = replace(S, name='plugin', instructions={{'vadd': Add}})\n"
+)
+
 BROKEN = [
     ("raise RuntimeError('two\\nlines')", r"cannot be imported \(RuntimeError: two lines\)"),
     ("import no_such_module_here", "cannot be imported .*no_such_module_here"),
@@ -50,6 +55,12 @@ BROKEN = [
     (REPLACE + "INSTRUCTION_SET = replace(S, confromance={})", "unexpected keyword argument 'confromance'"),
     (REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', issue=7)", "issue is 7, expected IssueRules"),
     (REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', layout=None)", "layout is None, expected a Layout"),
+    (
+        OPERANDS.format("dict"),
+        "operands of class Add is <class 'dict'>, expected a subclass of Operands, as `fleet isa generate` writes",
+    ),
+    (OPERANDS.format("7"), "operands of class Add is 7, expected a subclass of Operands"),
+    (OPERANDS.format("Operands"), "operands of class Add has no INSTRUCTION, FIXED, LAYOUT, as `fleet isa generate` writes them"),
     ("from vector_add import INSTRUCTION_SET", "calls itself 'vector_add'"),
     (
         REPLACE + "INSTRUCTION_SET = replace(S, name='plugin')",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -69,8 +70,8 @@ def add(set_name: str, name: str, operation: str | None, like: str) -> int:
     click.echo(f"touched {len(added.touched)} files:")
     for file in added.touched:
         click.echo(f"  {file}")
-    if added.generated:
-        click.echo(f"generated again: {len(added.generated)} files in {added.generated[0].parent}")
+    for place, count in Counter(file.parent for file in added.generated).items():
+        click.echo(f"generated again: {count} files in {place}")
     click.echo(f"next: fleet isa check {set_name}")
     return 0
 

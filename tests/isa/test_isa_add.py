@@ -185,3 +185,52 @@ def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None
     check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
     assert "wide on wide_hbm_small: 14 instructions, 56 calls" in check
     assert "PASS 0 findings" in check
+    made.python("-c", SHOWN, str(made.folder / "sets/wide/wide/wide.rdl"), "soft_two=softmax", "mvm_two=mvm_bn")
+
+
+SHOWN = """
+from dataclasses import replace
+from fleet.isa.description import load
+from sys import argv
+d = load(argv[1])
+for new, like in (pair.split("=") for pair in argv[2:]):
+    its, other = d.instructions[new].view, d.instructions[like].view
+    assert [r.local_name for r in its] == [r.local_name for r in other]
+    for a, b in zip(its, other, strict=True):
+        assert (a.title, a.desc) == (b.title, b.desc), a.name
+        assert [replace(f, where="") for f in a.fields] == [replace(f, where="") for f in b.fields], a.name
+"""
+
+
+def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_path: Path) -> None:
+    """A set whose instructions have enumerations, signs and names of operands; operands.py once it has one."""
+    made = make_workspace(tmp_path)
+    made.fleet("isa", "new", "wide", "--extends", "vgemm")
+    folder = made.folder / "sets" / "wide" / "wide"
+    made.install(folder.parent)
+    made.fleet("isa", "add", "wide", "load_two", "--like", "load")
+    assert not (folder / "operands.py").exists(), "nobody asked for it"
+    (folder / "operands.py").write_text("# By hand.\n")
+    assert f"files in {folder}\n" not in made.fleet("isa", "add", "wide", "store_two", "--like", "store")
+    assert (folder / "operands.py").read_text() == "# By hand.\n"
+    made.fleet("isa", "generate", "wide")
+    said = made.fleet("isa", "add", "wide", "alu_two", "--like", "alu")
+    assert f"generated again: 1 files in {folder}\n" in said
+    made.fleet("isa", "generate", "wide", "--check")
+    made.python("-c", SHOWN, str(folder / "wide.rdl"), "load_two=load", "alu_two=alu")
+    text = (folder / "operands.py").read_text()
+    lines = {name: text.split(f"class {name}Operands")[1].split("@dataclass")[0] for name in ("Alu", "AluTwo", "Load", "LoadTwo")}
+    for new, like in (("AluTwo", "Alu"), ("LoadTwo", "Load")):
+        own = lines[new].replace(f'"{new[:-3].lower()}_two', f'"{like.lower()}').split("    INSTRUCTION")
+        other = lines[like].split("    INSTRUCTION")
+        assert own[0].split('"""')[2] == other[0].split('"""')[2]
+        assert own[1].split("LAYOUT")[1].strip() == other[1].split("LAYOUT")[1].strip()
+    module = folder / "semantics" / "alu_two.py"
+    module.write_text(
+        module.read_text()
+        .replace("from fleet.sdk", "from wide.operands import AluTwoOperands\nfrom fleet.sdk")
+        .replace("    like = ", "    operands = AluTwoOperands\n    like = ")
+    )
+    check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
+    assert "wide on wide_vgemm_small: 8 instructions" in check
+    assert "PASS 0 findings" in check

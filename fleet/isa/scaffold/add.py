@@ -12,6 +12,7 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
 from fleet.isa.description import Description, load
 from fleet.isa.export import export
+from fleet.isa.operands import generated_operands, operands_module
 from fleet.isa.registry import find_instruction_set, load_one
 from fleet.isa.scaffold.home import UNIT, home_of
 from fleet.isa.scaffold.new_set import FIRST_OPCODE, check_new_name
@@ -98,6 +99,7 @@ def _add_like(found: InstructionSet, name: str, like: str) -> Added:
     values = {
         "name": folder.name, "base": d.extends, "instruction": name, "like": like, "unit": word.unit, "opcode": opcode,
         "start": start, "view": view,
+        "enumerations": list({f.enumeration: f.encode for r in view for f in r.fields if f.enumeration}.items()),
         "start_register": register.name, "optional": word.start_optional, "like_start": word.start, "beats": word.beats,
         "names": [(f"{name}_{r.local_name}", r.name) for r in view],
     }  # fmt: skip
@@ -161,13 +163,16 @@ def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tupl
     for path in texts:
         if path.parent.name in ("semantics", "lowering") and path.exists():
             raise FleetError("is already there", where=str(path), hint="choose another name")
-    before = {p: p.read_bytes() if p.exists() else None for p in texts}
+    operands = generated_operands(instruction_set.description)
+    before = {p: p.read_bytes() if p.exists() else None for p in (*texts, *operands)}
     folder = generated_folder(instruction_set)
     try:
         for path, text in texts.items():
             _replace(path, text.encode())
-        load(instruction_set.description)
-        return tuple(export(instruction_set.description, folder)) if folder is not None else ()
+        made = load(instruction_set.description)
+        for path in operands:
+            _replace(path, operands_module(made).encode())
+        return (*operands, *(export(instruction_set.description, folder) if folder is not None else ()))
     except BaseException:
         for path, data in before.items():
             if data is None:

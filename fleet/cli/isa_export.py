@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import cast
 
 import click
 
@@ -62,15 +62,15 @@ def _write_list(folder: Path, known: Mapping[str, list[str]]) -> None:
 
 
 def _known(folder: Path) -> dict[str, list[str]]:
-    """Key -> names, of the folder's list; empty where there is none. Raises FleetError for a list that is none."""
+    """Key -> names, out of the list of exported files; empty if there is no list. Raise FleetError if the file is not such a list."""
     path = folder / LIST
     try:
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
+        table: object = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         table = error
-    if not isinstance(table, dict) or not all(_names(v) for v in cast("dict[str, Any]", table).values()):
+    if not isinstance(table, dict) or not all(_names(v) for v in cast("dict[str, object]", table).values()):
         raise FleetError("is no list of exported files", where=str(path), hint="remove it, or choose another folder with -o")
     return cast("dict[str, list[str]]", table)
 

@@ -41,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch, base: str, memory: Mapping[str, int])
     """The device with other sizes of memory, as one of its set."""
     instruction_set, chip = find_device(base)
     made = replace(chip, name=NAME, memory={**chip.memory, **memory})
-    monkeypatch.setitem(instruction_set.devices, NAME, made)  # type: ignore[arg-type]
+    monkeypatch.setitem(instruction_set.devices, NAME, made)
     monkeypatch.setattr("fleet.cosim.coverage.bins._DRAWN", {})
     monkeypatch.setattr("fleet.cosim.coverage.bins._SAMPLES", {})
     return made
@@ -131,10 +131,10 @@ def test_an_error_inside_a_drawn_program_names_the_program(monkeypatch: pytest.M
     class Runner:
         def run(self, case: object, settings: Sequence[object]) -> list[object]:
             images = Images(find_device(NAME)[1], tmp_path)
-            images.fill(case.blocks)  # type: ignore[attr-defined]
+            images.fill(case.blocks)
             return []
 
-    found = [run_drawn(Runner(), f"{NAME}/gemm/directed/{n}", ()) for n in (6, 7)]  # type: ignore[arg-type]
+    found = [run_drawn(Runner(), f"{NAME}/gemm/directed/{n}", ()) for n in (6, 7)]
     for n, drawn in zip((6, 7), found, strict=True):
         assert drawn.failure.startswith(f"{NAME}/gemm/directed/{n}: ")
         assert "leave 'ddr' of 0x1000 bytes; fleet stream run small_memory/gemm/directed/" in drawn.failure

@@ -57,7 +57,7 @@ def started(project: Path, *arguments: str) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         command(*arguments), cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
-        preexec_fn=preexec(),  # noqa: PLW1509
+        preexec_fn=preexec(),  # noqa: PLW1509  # it only sets signals
     )  # fmt: skip
 
 

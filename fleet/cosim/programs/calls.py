@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-from typing import Any
 
 import numpy as np
 
@@ -38,12 +37,14 @@ def _calls(tree: ast.expr) -> list[ast.Call]:
 
 def _parameters(call: ast.Call) -> tuple[str, ...]:
     """Names of a NumPy function's parameters; empty where it tells none."""
-    function: Any = np
+    function: object = np
     path = ast.unparse(call.func).split(".")
     if path[0] != "np":
         return ()
     for name in path[1:]:
         function = getattr(function, name, None)
+    if not callable(function):
+        return ()
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

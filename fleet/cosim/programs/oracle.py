@@ -179,7 +179,7 @@ _ON_ENGINE: Mapping[str, Callable[[Oracle, Model, Program, Mapping[str, Array], 
 }
 
 
-def _named(program: Program, trace: Trace, variables: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+def _named(program: Program, trace: Trace, variables: Mapping[str, object]) -> tuple[tuple[str, ...], str]:
     """What has a name, and how a variable's operation differs from CPython's variable. Last digits may: see `memory_order`."""
     named = [a.name for a in program.arguments if a.kind == "weight"]
     for op in program.operations():
@@ -206,8 +206,8 @@ def _alike(a: Array, b: Array) -> bool:
 class ByCPython:
     """What the function returns, or how it ends; its variables at its end."""
 
-    results: list[Any] | str
-    variables: Mapping[str, Any]
+    results: list[object] | str
+    variables: Mapping[str, object]
 
 
 def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
@@ -220,7 +220,7 @@ def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
             found, variables = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
     except Exception as error:
         return ByCPython(f"{type(error).__name__}: {error}", {})
-    return ByCPython(list(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else [found], variables)
+    return ByCPython(list(cast("tuple[object, ...]", found)) if isinstance(found, tuple) else [found], variables)
 
 
 def _with_variables(source: str) -> ast.Module:

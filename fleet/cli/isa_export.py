@@ -62,7 +62,7 @@ def _write_list(folder: Path, known: Mapping[str, list[str]]) -> None:
 
 
 def _known(folder: Path) -> dict[str, list[str]]:
-    """Key -> names, out of the list of exported files; empty if there is no list. Raise FleetError if the file is not such a list."""
+    """Read key -> names from the folder's list of exported files; empty if there is none. Raise FleetError if it is damaged."""
     path = folder / LIST
     try:
         table: object = json.loads(path.read_text(encoding="utf-8"))

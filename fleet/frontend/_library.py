@@ -93,7 +93,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
 
 
 def exists(path: str) -> bool:
-    """Whether NumPy or math has something of this dotted path."""
+    """Whether a dotted path that begins with `numpy` or `math` leads to an attribute."""
     found: object = {"numpy": np, "math": math}[path.split(".", maxsplit=1)[0]]
     for name in path.split(".")[1:]:
         found = getattr(found, name, None)

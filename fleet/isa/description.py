@@ -89,8 +89,9 @@ class Field:
         kind: one of `KINDS`; space: memory space of an address, else None.
         align: the value is a multiple of it; allowed: the values that may be written, None for all that fit.
         encode: named values; enumeration: what the description calls them together, "" without; title and desc: for people.
-        signed: two's complement. scale: what 1 stands for. operand: the operand that the field is, or is a part of, where that is
-            not its own name; operand_low: the operand's bit that is the field's lowest.
+        signed: two's complement. scale: factor from the register's value to the operand's.
+        operand: name of the operand, "" if it is the field's own; several fields may form one operand.
+        operand_low: the operand's bit at the field's lowest.
         derived: the expression of other operands that gives its value; "" without.
         software: "rw", "r" or "w"; hardware the same or "na"; where: file:line.
     """

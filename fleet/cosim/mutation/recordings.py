@@ -124,7 +124,7 @@ def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
 
 
 def load_recordings(path: Path) -> list[Recording]:
-    """Raises ModelError for a file that is none."""
+    """Read what `save_recordings` wrote. Raise ModelError if the file is damaged."""
     stored, arrays = _load(path)
     table = decode(_Recordings, stored, str(path), "recordings")
     data, at = arrays.get(_BYTES, np.zeros(0, np.uint8)), 0
@@ -148,7 +148,7 @@ def save_references(path: Path, found: Mapping[str, Reference]) -> Path:
 
 
 def load_references(path: Path) -> dict[str, Reference]:
-    """Nothing where there is no file. Raises ModelError for one that is none."""
+    """Read what `save_references` wrote; empty if there is no file. Raise ModelError if the file is damaged."""
     if not path.exists():
         return {}
     stored, _ = _load(path)

@@ -90,9 +90,9 @@ def save_results(path: Path, results: Mapping[str, Result], tests: str) -> None:
 
 
 def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, Result]:
-    """Nothing where there is no file. A survivor holds where `tests` is what it was, or where it is explained.
+    """Read the results that still hold; empty if there is no file. A survivor holds if `tests` did not change, or if it is explained.
 
-    Raises ModelError for a file that is none.
+    Raise ModelError if the file is damaged.
     """
     if not path.exists():
         return {}
@@ -117,7 +117,7 @@ def save_report(path: Path, report: Report) -> None:
 
 
 def load_report(path: Path) -> Report:
-    """An empty one where there is no file. Raises ModelError for one that is none."""
+    """Read what `save_report` wrote; empty if there is no file. Raise ModelError if the file is damaged."""
     if not path.exists():
         return Report()
     table = _read(path)

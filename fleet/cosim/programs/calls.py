@@ -13,7 +13,7 @@ __all__ = ["respelled"]
 
 
 def respelled(h: Hand, text: str) -> str:
-    """The same call with arguments by keyword that were by place, or the other way round. Raises Redraw where there is none."""
+    """Turn positional arguments of a call into keywords, or the reverse. Raise Redraw if the text has no call to change."""
     tree = ast.parse(text, mode="eval").body
     call = h.one([c for c in _calls(tree) if _parameters(c)])
     names = _parameters(call)

@@ -65,7 +65,7 @@ def sources_hash() -> str:
 
 
 def load_state(path: Path, seed: int) -> State:
-    """The stored state, or a new one where there is none or one of other sources. Raises ModelError for a file that is none."""
+    """Read the stored state; make a new one if there is none, or one of other sources. Raise ModelError if the file is not a state."""
     now = sources_hash()
     if not path.exists():
         return State(seed, now)

@@ -72,7 +72,10 @@ def told(outcome: Outcome) -> Told:
 
 
 def find(change: Change | None, file: Path, imported: Set[int], programs: Sequence[Ready]) -> Verdict:
-    """Whether programs tell the change of a file from the original. imported: its lines that run when fleet is imported."""
+    """Run programs with a file changed until the outcome of one differs.
+
+    imported: lines of the file that run when fleet is imported.
+    """
     ours, theirs = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(
         target=_look, args=(change, file, imported, programs, theirs), daemon=True

@@ -1,9 +1,9 @@
-"""Mutants of the front end: small changes of its sources, one at a time, and whether random programs tell them from the original.
+"""Mutants of the front end: change one place of its sources, and see whether random programs notice.
 
-`python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among all places; those in lines that no program runs are
-counted apart. Every other mutant is looked for, in a process of its own (`judging.py`), by programs that run its line. The first
-program whose outcome is another finds it: other results, a refusal more or less, its code or lines, its text, an internal error.
-Survivors that nothing can find stand in `sim/fuzz/survivors.toml`, each with a reason.
+`python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among all places. Mutants in lines that no program runs are
+counted as unreached. For every other mutant a process of its own (`judging.py`) runs the programs that reach its line. A program
+finds the mutant if its outcome changes: the results, whether it is refused, the refusal's code, line or text, or an internal error.
+`sim/fuzz/survivors.toml` lists the survivors that nothing can find, each with a reason.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Known:
         return found
 
     def reaches(self, mutant: Mutant) -> bool:
-        """Whether a program runs its line; that of a table all do."""
+        """Whether a program runs the mutant's line. Every program runs the lines of a table."""
         return mutant.unit == "module" or any(n >= 0 for n in self.lines.get(mutant.place, ()))
 
     def imported(self, file: str) -> set[int]:

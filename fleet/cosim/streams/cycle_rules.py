@@ -1,7 +1,7 @@
-"""Whether the cycles of a commit lie in classes that its instruction can have: rules that do not come from the hardware's counters.
+"""Check the classes of a commit's cycles against rules that do not come from the hardware's counters.
 
-That the classes sum to the cycles between start and commit is held where commits are read. Here each class of a run is held against
-what the set says of the call (`Source.cycles`).
+The instruction set states which classes a call may have, and how many cycles at least (`Source.cycles`). The reader of the commits
+checks that the classes sum to the cycles between start and commit.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def state_file(folder: Path, device: str, seed: int) -> Path:
 def load_state(path: Path, device: str, seed: int) -> FuzzState:
     """The stored state with what its journal adds, or a new one.
 
-    Raises ModelError for a file that is none, or one of another description.
+    Raise ModelError if the file is damaged, or of another description.
     """
     instruction_set, chip = find_device(device)
     now = description_hash(instruction_set, chip)

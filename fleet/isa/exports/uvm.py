@@ -22,7 +22,7 @@ _MEMBERS = {
     "peek", "poke", "post_read", "post_write", "pre_read", "pre_write", "predict", "print", "read", "record", "reset",
     "sample", "set", "sprint", "unpack", "update", "write",
 }  # fmt: skip
-"""What the classes uvm_reg and uvm_reg_block are asked by these names: a field or register of such a name gets an underscore."""
+"""Methods of uvm_reg and uvm_reg_block. A field or register of such a name gets an underscore."""
 
 
 def files(description: Description, maps: Mapping[str, AddrmapNode]) -> Mapping[str, bytes]:

@@ -37,7 +37,7 @@ def _size(n: Call) -> Array:
 
 
 def checked(n: Call, shape: list[int]) -> tuple[int, ...]:
-    """A shape that an input gives. Raises ModelError for one that is none, or too large."""
+    """A shape that an input gives. Raise ModelError if a dimension is negative, or the shape is too large."""
     if any(d < 0 for d in shape) or np.prod(shape, dtype=np.float64) > MAX_ELEMENTS:
         n.refuse(f"a tensor of shape {shape}, at most {MAX_ELEMENTS} elements are possible")
     return tuple(shape)

@@ -185,7 +185,7 @@ def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None
     check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
     assert "wide on wide_hbm_small: 14 instructions, 56 calls" in check
     assert "PASS 0 findings" in check
-    made.python("-c", SHOWN, str(made.folder / "sets/wide/wide/wide.rdl"), "soft_two=softmax", "mvm_two=mvm_bn")
+    made.python("-c", SHOWN, str(made.folder / "sets/wide/wide/wide.rdl"), "soft_two=softmax")
 
 
 SHOWN = """

@@ -90,7 +90,7 @@ def save_results(path: Path, results: Mapping[str, Result], tests: str) -> None:
 
 
 def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, Result]:
-    """Read the results that still hold; empty if there is no file. A survivor holds if `tests` did not change, or if it is explained.
+    """Read the results that still hold; empty if there is no file. A survivor holds if it is explained, or `tests` did not change.
 
     Raise ModelError if the file is damaged.
     """

@@ -65,7 +65,7 @@ def sources_hash() -> str:
 
 
 def load_state(path: Path, seed: int) -> State:
-    """Read the stored state; make a new one if there is none, or one of other sources. Raise ModelError if the file is not a state."""
+    """Read the stored state; make a new one if there is none, or one of other sources. Raise ModelError if it is damaged."""
     now = sources_hash()
     if not path.exists():
         return State(seed, now)

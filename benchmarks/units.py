@@ -30,7 +30,9 @@ from fleet.engines.rtl_sim.job import Script
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
-from fleet.sets.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.feature import groups_of
+from fleet.sets.hbm0923.operands import ElementwiseMode
 
 DEVICE = "hbm0923"
 SHAPE = replace(CHATGLM2, name="units", ffn=4096)
@@ -53,9 +55,11 @@ class Active:
 
 def instructions(one: Block, many: Block, room: int) -> tuple[list[Active], list[Active]]:
     """What runs on the memory of each block. room: of DDR behind the first one's tensors."""
-    _, device = find_device(DEVICE)
     calls = {c.ops[0]: c for c in one.calls}
-    elementwise = ElementwiseOperands(MULTIPLY, 4096, 1, 32, room, room + (1 << 20), 2048, 2048, room + (2 << 20), 2048, 2048)
+    elementwise = ElementwiseOperands(
+        mode=ElementwiseMode.MUL, **groups_of(4096), lines=1, tokens=32, a_addr=room, b_addr=room + (1 << 20), a_surface=2048,
+        a_line=2048, out_addr=room + (2 << 20), out_surface=2048, out_line=2048,
+    )  # fmt: skip
     attended = SHAPE.heads * (LAST + 1) * SHAPE.head
     product = SHAPE.channels * SHAPE.key
     return [
@@ -64,7 +68,7 @@ def instructions(one: Block, many: Block, room: int) -> tuple[list[Active], list
         Active("softmax", "SFU", calls["softmax"]),
         Active("pos_emb", "SFU", calls["rope_q"]),
         Active("act", "SFU", calls["silu"]),
-        Active("elementwise", "elementwise", Call("elementwise", elementwise.encode(device))),
+        Active("elementwise", "elementwise", Call("elementwise", elementwise.encode())),
         Active("trp_mvm", "attention", calls["scores"], attended),
         Active("f2w_mvm", "attention", calls["mix"], attended),
         Active("dat2hbm", "attention", calls["cache_k"]),

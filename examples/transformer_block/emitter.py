@@ -11,10 +11,12 @@ from shapes import Shape
 
 from fleet.sdk import Call, Device, Memory
 from fleet.sets.hbm0923.act_tables import act_table
-from fleet.sets.hbm0923.elementwise import MULTIPLY, ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
+from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
@@ -308,10 +310,10 @@ class Emitter:
     def multiply(self, name: str, a: Tensor, b: Tensor, channels: int, to: Tensor) -> None:
         """Product of two activations."""
         self.emit("elementwise", name, ElementwiseOperands(
-            operation=MULTIPLY, channels=channels, lines=1, tokens=self.tokens, a=a.at, b=b.at, in_surface=self.row,
-            in_line=self.row, output=to.at, out_surface=self.row, out_line=self.row, a_onchip=a.onchip, b_onchip=b.onchip,
-            out_onchip=to.onchip,
-        ).encode(self.device))  # fmt: skip
+            mode=ElementwiseMode.MUL, **groups_of(channels), lines=1, tokens=self.tokens, a_addr=a.at, b_addr=b.at,
+            a_surface=self.row, a_line=self.row, out_addr=to.at, out_surface=self.row, out_line=self.row, a_onchip=a.onchip,
+            b_onchip=b.onchip, out_onchip=to.onchip,
+        ).encode())  # fmt: skip
 
 
 def _bits(value: float) -> int:

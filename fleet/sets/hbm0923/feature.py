@@ -16,16 +16,6 @@ LANES_LSB = 16
 """A surfaces register holds the count below this bit, the valid lanes of the last group from it on (0: all 32)."""
 
 
-def encode_surfaces(channels: int) -> int:
-    """The surfaces register of a tensor with so many channels."""
-    return ceil_div(channels, PIXEL_LANES) | channels % PIXEL_LANES << LANES_LSB
-
-
-def decode_surfaces(register: int) -> int:
-    """Channels that a surfaces register stands for."""
-    return channels_of(register & 0xFFFF, register >> LANES_LSB)
-
-
 def channels_of(surfaces: int, lanes: int) -> int:
     """Channels of so many groups; lanes: valid ones of the last group, 0 for all."""
     return (surfaces - 1) * PIXEL_LANES + (lanes or PIXEL_LANES)

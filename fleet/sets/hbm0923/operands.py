@@ -107,14 +107,14 @@ class ElementwiseOperands(Operands):
         out_addr: DDR offset of the first output token; on chip with its flag.
         out_surface: Bytes from one group of 32 channels to the next.
         out_line: Bytes from one line of tokens to the next.
-        count: Groups of 32 channels.
+        surfaces: Groups of 32 channels.
         lanes: Valid channels of the last group, 0 for all 32. An extension of ours.
-        hin: Lines of tokens.
-        win: Tokens of a line.
+        lines: Lines of tokens.
+        tokens: Tokens of a line.
         b_addr: DDR offset of the second operand; its strides are those of A; on chip with its flag.
-        onchip_in: A is on chip.
-        out: Output is on chip.
-        b: B is on chip.
+        a_onchip: A is on chip.
+        out_onchip: Output is on chip.
+        b_onchip: B is on chip.
     """
 
     mode: ElementwiseMode = ElementwiseMode.ADD
@@ -124,14 +124,14 @@ class ElementwiseOperands(Operands):
     out_addr: int
     out_surface: int
     out_line: int
-    count: int
+    surfaces: int
     lanes: int
-    hin: int
-    win: int
+    lines: int
+    tokens: int
     b_addr: int
-    onchip_in: bool = False
-    out: bool = False
-    b: bool = False
+    a_onchip: bool = False
+    out_onchip: bool = False
+    b_onchip: bool = False
 
     INSTRUCTION = "elementwise"
     FIXED = (
@@ -157,14 +157,14 @@ class ElementwiseOperands(Operands):
         Operand("out_addr", (Bits("elementwise_out_addr", 0, 32),), align=64),
         Operand("out_surface", (Bits("elementwise_out_surface", 0, 32),), align=64),
         Operand("out_line", (Bits("elementwise_out_line", 0, 32),), align=64),
-        Operand("count", (Bits("elementwise_surfaces", 0, 16),)),
+        Operand("surfaces", (Bits("elementwise_surfaces", 0, 16),)),
         Operand("lanes", (Bits("elementwise_surfaces", 16, 16),)),
-        Operand("hin", (Bits("elementwise_hin", 0, 32),)),
-        Operand("win", (Bits("elementwise_win", 0, 32),)),
+        Operand("lines", (Bits("elementwise_hin", 0, 32),)),
+        Operand("tokens", (Bits("elementwise_win", 0, 32),)),
         Operand("b_addr", (Bits("elementwise_b_addr", 0, 32),), align=64),
-        Operand("onchip_in", (Bits("elementwise_onchip", 0, 1),), of=bool),
-        Operand("out", (Bits("elementwise_onchip", 1, 1),), of=bool),
-        Operand("b", (Bits("elementwise_onchip", 2, 1),), of=bool),
+        Operand("a_onchip", (Bits("elementwise_onchip", 0, 1),), of=bool),
+        Operand("out_onchip", (Bits("elementwise_onchip", 1, 1),), of=bool),
+        Operand("b_onchip", (Bits("elementwise_onchip", 2, 1),), of=bool),
     )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from fleet.sdk import Call, Device, DeviceError, ModelError
 from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.elementwise import ADD
 from fleet.sets.hbm0923.lower.activation import ActivationPattern, emit_table
 from fleet.sets.hbm0923.lower.attention import AttentionPattern
 from fleet.sets.hbm0923.lower.elementwise import ElementwisePattern, emit_elementwise
@@ -23,6 +22,7 @@ from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
 from fleet.sets.hbm0923.lower.views import ViewPattern
 from fleet.sets.hbm0923.matching import Chain, find_chain, no_product
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
@@ -113,7 +113,7 @@ class MvmPattern:
         if chain.activation is not None:
             emit_table(context, chain.activation, shape, whole.output, whole.output, ops)
         if chain.added is not None:
-            emit_elementwise(context, ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
+            emit_elementwise(context, ElementwiseMode.ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
 
 
 def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int) -> None:

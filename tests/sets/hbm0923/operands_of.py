@@ -6,8 +6,10 @@ from typing import Any
 
 from fleet.sdk import Device, Operands
 from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 
@@ -20,6 +22,15 @@ def ends(places: tuple[int, ...]) -> dict[str, int]:
 
 def act(channels: int, lines: int, tokens: int, table: int, *places: int, **flags: bool) -> ActOperands:
     return ActOperands(channels=channels, lines=lines, tokens=tokens, table_addr=table, **ends(places), **flags)
+
+
+def elementwise(
+    mode: int, channels: int, lines: int, tokens: int, a: int, b: int, *places: int, **flags: bool
+) -> ElementwiseOperands:
+    in_surface, in_line, out, surface, line = places
+    sizes = {**groups_of(channels), "lines": lines, "tokens": tokens}
+    at = {"a_addr": a, "b_addr": b, "a_surface": in_surface, "a_line": in_line, "out_addr": out}
+    return ElementwiseOperands(mode=ElementwiseMode(mode), **sizes, **at, out_surface=surface, out_line=line, **flags)
 
 
 def norm(

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from mvm_devices import make_device
-from operands_of import act, encoded, norm, pos_emb, softmax
+from operands_of import act, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Instruction
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
@@ -28,7 +27,7 @@ NORM = norm(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, recip=0x1234
 POS = pos_emb(64, 2, 3, 7, (0x8000, 192, 0), 0x1000, 192, 1024, 0x4000, 192, 1024)
 SOFTMAX = softmax(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ACT = act(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
-ELEMENT = ElementwiseOperands(0, 70, 2, 3, 0x1000, 0x8000, 192, 1024, 0x4000, 192, 1024)
+ELEMENT = elementwise(0, 70, 2, 3, 0x1000, 0x8000, 192, 1024, 0x4000, 192, 1024)
 # 40 positions: 5 lines of K in 8 ports; 64 channels of V: 8 lines.
 TRP = AttentionOperands(True, 64, 4, 2, 40, 3, 0x1000, 0x400, 128, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3000)
 F2W = AttentionOperands(False, 64, 4, 2, 40, 3, 0x1000, 0x400, 96, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3C00)
@@ -225,7 +224,7 @@ def test_any_values_are_judged_without_fail(instruction: str) -> None:
 
 def names(good: Any) -> tuple[str, str]:
     """Of the operands that are the addresses of input and output."""
-    first = next(n for n in ("in_addr", "input", "a") if hasattr(good, n))
+    first = next(n for n in ("in_addr", "input", "a_addr") if hasattr(good, n))
     return first, "out_addr" if hasattr(good, "out_addr") else "output"
 
 
@@ -239,8 +238,8 @@ def test_in_place_is_exactly_in_place(instruction: str) -> None:
     moved = replace(same, out_surface=good.out_surface + 64)
     assert cls.refusal(SMALL, encoded(moved, SMALL))[0] == RANGE  # pyright: ignore
     if instruction == "elementwise":
-        assert cls.legal(SMALL, encoded(replace(good, output=good.b), SMALL)) == []
-        assert cls.legal(SMALL, encoded(replace(good, b=good.a, output=good.a), SMALL)) == []
+        assert cls.legal(SMALL, encoded(replace(good, out_addr=good.b_addr), SMALL)) == []
+        assert cls.legal(SMALL, encoded(replace(good, b_addr=good.a_addr, out_addr=good.a_addr), SMALL)) == []
 
 
 def chip(instruction: str, source: int, output: int) -> tuple[int, str] | None:

@@ -16,7 +16,6 @@ from mvm_exact import decode
 from operands_of import encoded
 
 from fleet.sdk import Device
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 
 IN, OUT, SIDE = 0x1000, 0x40000, 0x80000
@@ -306,7 +305,7 @@ def test_elementwise(device: Device, mode: int, channels: int, kind: str) -> Non
     memory = make_memory(device)
     put(memory, a, IN, surface, line)
     put(memory, b, SIDE, surface, line)
-    fields = ElementwiseOperands(mode, channels, lines, tokens, IN, SIDE, surface, line, OUT, out_surface, out_line).encode(device)
+    fields = operands_of.elementwise(mode, channels, lines, tokens, IN, SIDE, surface, line, OUT, out_surface, out_line).encode()
     execute(device, "elementwise", fields, memory)
     pads = [0] * (-channels % 32)
 
@@ -344,7 +343,7 @@ def test_elementwise_by_hand(mode: int, a: int, b: int, y: int) -> None:
     memory = make_memory(SMALL)
     put16(memory, IN, a)
     put16(memory, SIDE, b)
-    execute(SMALL, "elementwise", ElementwiseOperands(mode, 1, 1, 1, IN, SIDE, 64, 64, OUT, 64, 64).encode(SMALL), memory)
+    execute(SMALL, "elementwise", operands_of.elementwise(mode, 1, 1, 1, IN, SIDE, 64, 64, OUT, 64, 64).encode(), memory)
     assert get(memory, (1, 1, 32), OUT, 64, 64)[0][0] == [y] + [0] * 31
 
 
@@ -356,17 +355,17 @@ def test_in_place_and_on_chip() -> None:
     rng = random.Random(1)
     half = SMALL.parameters["OnchipDepth"] * 64
     a, b = tensor(rng, 2, 3, 40), tensor(rng, 2, 3, 40)
-    o = ElementwiseOperands(0, 40, 2, 3, IN, SIDE, 192, 384, OUT, 192, 384)
+    o = operands_of.elementwise(0, 40, 2, 3, IN, SIDE, 192, 384, OUT, 192, 384)
     memory = make_memory(SMALL)
     put(memory, a, IN, 192, 384)
     put(memory, b, SIDE, 192, 384)
     execute(SMALL, "elementwise", encoded(o, SMALL), memory)
     want = get(memory, (2, 3, 64), OUT, 192, 384)
-    execute(SMALL, "elementwise", encoded(replace(o, output=IN), SMALL), memory)
+    execute(SMALL, "elementwise", encoded(replace(o, out_addr=IN), SMALL), memory)
     assert get(memory, (2, 3, 64), IN, 192, 384) == want
     put(memory, a, 0, 192, 384, "onchip")
     put(memory, b, 0x1000, 192, 384, "onchip")
-    chip = replace(o, a=0, b=0x1000, output=half + 64, a_onchip=True, b_onchip=True, out_onchip=True)
+    chip = replace(o, a_addr=0, b_addr=0x1000, out_addr=half + 64, a_onchip=True, b_onchip=True, out_onchip=True)
     writes = execute(SMALL, "elementwise", encoded(chip, SMALL), memory)
     assert {w.space for w in writes} == {"onchip"}
     assert get(memory, (2, 3, 64), half + 64, 192, 384, "onchip") == want

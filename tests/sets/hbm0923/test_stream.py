@@ -22,7 +22,6 @@ from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.sets.hbm0923 import INSTRUCTION_SET
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
@@ -66,13 +65,13 @@ def layer(device: Device, onchip: bool) -> list[Call]:
     mvm = Operands(C, C, T, 128, ping, 0, pong, s, s, s, s, bn=BN, onchip=3 * onchip)
     act = operands_of.act(C, 1, T, TABLE, pong, s, s, second, s, s, in_onchip=onchip, out_onchip=onchip)
     back = Operands(C, C, T, 128, second, 0, pong, s, s, s, s, bn=BN, residual=ping, onchip=7 * onchip)
-    plus = ElementwiseOperands(0, C, 1, T, pong, X, s, s, Y, s, s, a_onchip=onchip)
+    plus = operands_of.elementwise(0, C, 1, T, pong, X, s, s, Y, s, s, a_onchip=onchip)
     return [
         Call("norm", norm.encode()),
         Call("mvm_bn", mvm.encode(device)),
         Call("act", act.encode()),
         Call("mvm_bn_res", back.encode(device)),
-        Call("elementwise", plus.encode(device)),
+        Call("elementwise", plus.encode()),
     ]
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from operands_of import act, encoded, norm, pos_emb, softmax
+from operands_of import act, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Call, Device
 from fleet.sets.hbm0923.attention import AttentionOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.kv_cache import Cache
 from fleet.sets.hbm0923.mvm_operands import ceil_div
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
@@ -83,7 +82,7 @@ def call(device: Device, s: Shape) -> Call:
     if s.instruction == "elementwise":
         b = at.tensor(s.channels, s.lines, s.tokens)[0]
         y = x if "place" in words else at.tensor(s.channels, s.lines, s.tokens, onchip=chip_out)
-        o = ElementwiseOperands(
+        o = elementwise(
             0, s.channels, s.lines, s.tokens, x[0], b, x[1], x[2], *y, a_onchip=chip_in, out_onchip=chip_out
         )  # fmt: skip
         return Call("elementwise", encoded(o, device))

@@ -17,6 +17,7 @@ from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
+from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 
@@ -278,7 +279,8 @@ class ElementwiseSource(StreamingSource):
         else:
             y = t.target(s.lines, s.channels, s.tokens, s.out_layout, onchip="out" in s.onchip, avoid=(a, b))
         o = ElementwiseOperands(
-            self.modes.index(s.mode), s.channels, s.lines, s.tokens, a.base, b.base, a.surface, a.line, y.base, y.surface,
-            y.line, a_onchip=a.onchip, b_onchip=b.onchip, out_onchip=y.onchip,
+            mode=ElementwiseMode(self.modes.index(s.mode)), **groups_of(s.channels), lines=s.lines, tokens=s.tokens, a_addr=a.base,
+            b_addr=b.base, a_surface=a.surface, a_line=a.line, out_addr=y.base, out_surface=y.surface, out_line=y.line,
+            a_onchip=a.onchip, b_onchip=b.onchip, out_onchip=y.onchip,
         )  # fmt: skip
-        return Call("elementwise", o.encode(device)), {}
+        return Call("elementwise", o.encode()), {}

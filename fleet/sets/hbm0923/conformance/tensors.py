@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.sdk import Call, Device, Place, Write, halves
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 __all__ = ["LAYOUTS", "Tensor", "Tensors", "choice", "numbers", "size_class", "within_half"]
@@ -125,10 +126,10 @@ class Tensors:
             n = min(most, tokens - first)
             a, b = (self.data(n * PIXEL_BYTES, k) for k in (kind, "plain"))
             o = ElementwiseOperands(
-                0, PIXEL_LANES, 1, n, a, b, n * PIXEL_BYTES, n * PIXEL_BYTES, at + first * PIXEL_BYTES, n * PIXEL_BYTES,
-                n * PIXEL_BYTES, out_onchip=True,
+                **groups_of(PIXEL_LANES), lines=1, tokens=n, a_addr=a, b_addr=b, a_surface=n * PIXEL_BYTES, a_line=n * PIXEL_BYTES,
+                out_addr=at + first * PIXEL_BYTES, out_surface=n * PIXEL_BYTES, out_line=n * PIXEL_BYTES, out_onchip=True,
             )  # fmt: skip
-            self.before.append(Call("elementwise", o.encode(self._device)))
+            self.before.append(Call("elementwise", o.encode()))
         return at
 
 

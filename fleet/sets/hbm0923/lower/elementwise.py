@@ -8,26 +8,30 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
+from fleet.sets.hbm0923.operands import ElementwiseMode
 
-_OPERATIONS: Mapping[type[FleetOp], int] = {d.AddOp: ADD, d.SubOp: SUBTRACT, d.MulOp: MULTIPLY}
+_MODES: Mapping[type[FleetOp], ElementwiseMode] = {
+    d.AddOp: ElementwiseMode.ADD, d.SubOp: ElementwiseMode.SUB, d.MulOp: ElementwiseMode.MUL,
+}  # fmt: skip
 
 
 def emit_elementwise(
-    context: EmitContext, operation: int, shape: Shape, sources: tuple[int, int], target: int, ops: Sequence[str]
+    context: EmitContext, mode: ElementwiseMode, shape: Shape, sources: tuple[int, int], target: int, ops: Sequence[str]
 ) -> None:
-    """The instructions of ADD, SUBTRACT or MULTIPLY; DDR offsets, target may be one of the sources."""
+    """The instructions of one mode; DDR offsets, target may be one of the sources."""
     a, b = sources
     for first, count in tiles(context.device, shape.tokens):
         skip = first * PIXEL_BYTES
         operands = ElementwiseOperands(
-            operation=operation, channels=shape.channels, lines=1, tokens=count, a=a + skip, b=b + skip, in_surface=shape.row,
-            in_line=shape.row, output=target + skip, out_surface=shape.row, out_line=shape.row,
+            mode=mode, **groups_of(shape.channels), lines=1, tokens=count, a_addr=a + skip, b_addr=b + skip, a_surface=shape.row,
+            a_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
         )  # fmt: skip
-        context.emit(Call("elementwise", operands.encode(context.device), tuple(ops), (first, first + count)))
+        context.emit(Call("elementwise", operands.encode(), tuple(ops), (first, first + count)))
 
 
 class ElementwisePattern:
@@ -37,7 +41,7 @@ class ElementwisePattern:
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
         """Both of the result's shape; one of them may be a weight."""
-        if type(op) not in _OPERATIONS:
+        if type(op) not in _MODES:
             return None
         reason = no_feature(*op.operands, *op.results)
         if reason is None and not same_shapes(*op.operands):
@@ -56,4 +60,4 @@ class ElementwisePattern:
         (op,) = match.ops
         a, b = (place(context, v) for v in op.operands)
         output = context.address(op.results[0])
-        emit_elementwise(context, _OPERATIONS[type(op)], feature_shape(op.results[0]), (a, b), output, [op_id(op)])
+        emit_elementwise(context, _MODES[type(op)], feature_shape(op.results[0]), (a, b), output, [op_id(op)])

@@ -9,11 +9,12 @@ import numpy as np
 from fleet.sdk.symbols import as_expr
 from fleet.sdk.tasks import Task, TaskCall, TaskContext
 from fleet.sets.hbm0923.act import ActOperands
-from fleet.sets.hbm0923.elementwise import ADD, MULTIPLY, SUBTRACT, ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.pos_emb import PosEmbOperands
 from fleet.sets.hbm0923.tasks.attention import head_channels
 from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, constant, feature, known, last_token, refused, same
@@ -89,7 +90,7 @@ def activate(context: TaskContext, call: TaskCall) -> None:
     context.emit("act", operands.encode())
 
 
-def elementwise(operation: int) -> Task:
+def elementwise(mode: ElementwiseMode) -> Task:
     """Sum, difference or product of two tensors of one shape."""
 
     def emit(context: TaskContext, call: TaskCall) -> None:
@@ -102,13 +103,13 @@ def elementwise(operation: int) -> Task:
         if (a.surfaces > 1 and not same(a.surface, b.surface)) or (a.lines > 1 and not same(a.line, b.line)):
             raise refused(call, "its operands have different strides, the device knows one", "one of them is a view of some tokens")
         operands = ElementwiseOperands(
-            operation=operation, channels=channels, lines=a.lines, tokens=as_int(a.tokens), a=a.address, b=b.address,
-            in_surface=a.surface, in_line=a.line, output=y.address, out_surface=y.surface, out_line=y.line, a_onchip=a.onchip,
+            mode=mode, **groups_of(channels), lines=a.lines, tokens=as_int(a.tokens), a_addr=a.address, b_addr=b.address,
+            a_surface=a.surface, a_line=a.line, out_addr=y.address, out_surface=y.surface, out_line=y.line, a_onchip=a.onchip,
             b_onchip=b.onchip, out_onchip=y.onchip,
         )  # fmt: skip
-        context.emit("elementwise", operands.encode(context.device))
+        context.emit("elementwise", operands.encode())
 
     return emit
 
 
-add, sub, mul = elementwise(ADD), elementwise(SUBTRACT), elementwise(MULTIPLY)
+add, sub, mul = map(elementwise, ElementwiseMode)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import fleet.sets
 from fleet.cli.isa import command
 from fleet.errors import ComparisonFailure, DeviceError
-from fleet.isa.description import Description, DescriptionError, load
+from fleet.isa.description import Description, DescriptionError, InstructionWord, load
 from fleet.isa.operands import FILE, check_module, differs, operands_module
 from fleet.sdk import Operands
 
@@ -145,6 +145,17 @@ def test_a_derived_operand_is_an_expression_of_others(tmp_path: Path, expression
     assert f"paint_it.steps: fleet_derived '{expression}' {what}" in str(error.value)
 
 
+def test_a_derived_operand_that_divides_by_0_is_a_violation(tmp_path: Path) -> None:
+    path = tmp_path / "paint.rdl"
+    path.write_text(RDL.replace("ceil_div(length, 100) * 2 + c_in", "length // c_in"))
+    made = module(operands_module(load(path)), "paint_divides", tmp_path).PaintItOperands
+    fields = made(length=128, source=0, c_in=4).encode()
+    assert made.violations(fields) == []
+    (found,) = made.violations({**fields, "go_c": 0})
+    assert (found.kind, found.register) == ("derived", "go_d")
+    assert found.line == "go_d.steps: 32, expected operands that do not divide by 0"
+
+
 def test_stray_bits_and_missing_registers(generated: ModuleType) -> None:
     operands = generated.PaintItOperands
     fields = operands(length=0, source=0).encode()
@@ -166,17 +177,9 @@ def test_every_bit_is_the_description_s(rdl: Path, tmp_path: Path) -> None:
         assert differs(d, name, operands) is None
         word = d.instructions[name]
         derived = {b.register for o in operands.LAYOUT if o.derived for b in o.bits}
-        most = 8 if derived else 32  # so that what is derived of them fits
+        most = 8 if derived else 32
         for _ in range(20):
-            fields: dict[str, int] = {}
-            for r in d.operands(name):
-                values = [
-                    (f, int(rng.choice(f.allowed)) if f.allowed else int(rng.integers(1 << min(f.width, most)))) for f in r.fields
-                ]
-                fields[r.name] = sum(v << f.low for f, v in values)
-            fields[d.units[word.unit].start.name] = word.start | int(rng.integers(1 << 32)) & word.start_optional
-            made = operands.decode(fields)
-            encoded = made.encode()
+            made, fields, encoded = _fitting(d, word, operands, rng, most)
             assert all(encoded[k] == v for k, v in fields.items() if k not in derived)
             assert made.stray_bits(fields) == []
             for o in (o for o in operands.LAYOUT if not o.derived):
@@ -185,6 +188,25 @@ def test_every_bit_is_the_description_s(rdl: Path, tmp_path: Path) -> None:
                     int(getattr(made, o.name)) // o.scale & (1 << o.width) - 1
                     == fields[bits.register] >> bits.low & (1 << bits.width) - 1
                 )
+
+
+def _fitting(
+    d: Description, word: InstructionWord, operands: type[Operands], rng: np.random.Generator, most: int
+) -> tuple[Operands, dict[str, int], dict[str, int]]:
+    """(operands, their words, these encoded) of which what is derived fits its bits. most: random bits of a field."""
+    while True:
+        fields: dict[str, int] = {}
+        for r in d.operands(word.name):
+            values = [
+                (f, int(rng.choice(f.allowed)) if f.allowed else int(rng.integers(1 << min(f.width, most)))) for f in r.fields
+            ]
+            fields[r.name] = sum(v << f.low for f, v in values)
+        fields[d.units[word.unit].start.name] = word.start | int(rng.integers(1 << 32)) & word.start_optional
+        made = operands.decode(fields)
+        try:
+            return made, fields, made.encode()
+        except (DeviceError, ZeroDivisionError):
+            assert any(o.derived for o in operands.LAYOUT)
 
 
 def test_parts_that_do_not_join_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import Device, Memory, Range
-from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
 
@@ -87,8 +86,3 @@ class Cache:
             line = f"{names[0]}: {self.head:#x}, expected at least {size:#x} ({lines} lines)"
             found.append(Refusal(Cause.BAD_SIZE, line))
         return found
-
-    def aligned(self, names: tuple[str, str, str]) -> list[Refusal]:
-        """Address and strides in beats. names: the registers of address, head and line stride."""
-        values = dict(zip(names, (self.base, self.head, self.line), strict=True))
-        return list(check.beats_aligned(values, names))

@@ -182,15 +182,14 @@ class F2wMvmOperands(Operands):
         out_line: Bytes from one line (head) to the next.
         wt_head: Bytes from one key/value head to the next.
         wt_line: Bytes from one line of channels of a port to its next.
-        chout: 64 or 128.
+        channels: 64 or 128.
         total: All of them, also where the query is a slice; 1 to MaxToken.
         tokens: Tokens of a line, 1 to MaxToken.
         scale: Scale as FP16, and the upper bits of the bank step (28) or of FP20: see docs/arithmetic.md.
-        kv: Key/value heads.
-        query: Query heads, a multiple of kv.
-        ratio_m1: query / kv - 1.
-        onchip_in: Input is on chip.
-        out: Output is on chip.
+        kv_heads: Key/value heads.
+        heads: Query heads, a multiple of kv.
+        in_onchip: Input is on chip.
+        out_onchip: Output is on chip.
     """
 
     wt_addr: int
@@ -202,15 +201,14 @@ class F2wMvmOperands(Operands):
     out_line: int
     wt_head: int
     wt_line: int
-    chout: int
+    channels: int
     total: int
     tokens: int
     scale: int = 0
-    kv: int
-    query: int
-    ratio_m1: int
-    onchip_in: bool = False
-    out: bool = False
+    kv_heads: int
+    heads: int
+    in_onchip: bool = False
+    out_onchip: bool = False
 
     INSTRUCTION = "f2w_mvm"
     FIXED = (
@@ -241,16 +239,21 @@ class F2wMvmOperands(Operands):
         Operand("out_line", (Bits("f2w_mvm_out_line", 0, 32),), align=64),
         Operand("wt_head", (Bits("f2w_mvm_wt_head", 0, 32),), align=32),
         Operand("wt_line", (Bits("f2w_mvm_wt_line", 0, 32),), align=32),
-        Operand("chout", (Bits("f2w_mvm_chout", 0, 32),), allowed=(64, 128)),
+        Operand("channels", (Bits("f2w_mvm_chout", 0, 32),), allowed=(64, 128)),
         Operand("total", (Bits("f2w_mvm_total", 0, 32),)),
         Operand("tokens", (Bits("f2w_mvm_tokens", 0, 32),)),
         Operand("scale", (Bits("f2w_mvm_scale", 0, 32),)),
-        Operand("kv", (Bits("f2w_mvm_heads", 0, 8),)),
-        Operand("query", (Bits("f2w_mvm_heads", 8, 8),)),
-        Operand("ratio_m1", (Bits("f2w_mvm_heads", 16, 16),)),
-        Operand("onchip_in", (Bits("f2w_mvm_onchip", 0, 1),), of=bool, allowed=(0, 1)),
-        Operand("out", (Bits("f2w_mvm_onchip", 1, 1),), of=bool, allowed=(0, 1)),
+        Operand("kv_heads", (Bits("f2w_mvm_heads", 0, 8),)),
+        Operand("heads", (Bits("f2w_mvm_heads", 8, 8),)),
+        Operand("ratio_m1", (Bits("f2w_mvm_heads", 16, 16),), derived=True),
+        Operand("in_onchip", (Bits("f2w_mvm_onchip", 0, 1),), of=bool, allowed=(0, 1)),
+        Operand("out_onchip", (Bits("f2w_mvm_onchip", 1, 1),), of=bool, allowed=(0, 1)),
     )
+
+    @property
+    def ratio_m1(self) -> int:
+        """query / kv - 1."""
+        return self.heads // self.kv_heads - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,15 +270,14 @@ class TrpMvmOperands(Operands):
         out_line: Bytes from one line (head) to the next.
         wt_head: Bytes from one key/value head to the next.
         wt_line: Bytes from one token of a port to its next.
-        chin: 64 or 128.
+        channels: 64 or 128.
         total: All of them, also where the query is a slice; 1 to MaxToken.
         tokens: Tokens of a line, 1 to MaxToken.
         scale: Scale as FP16, and the upper bits of the bank step (28) or of FP20: see docs/arithmetic.md.
-        kv: Key/value heads.
-        query: Query heads, a multiple of kv.
-        ratio_m1: query / kv - 1.
-        onchip_in: Input is on chip.
-        out: Output is on chip.
+        kv_heads: Key/value heads.
+        heads: Query heads, a multiple of kv.
+        in_onchip: Input is on chip.
+        out_onchip: Output is on chip.
     """
 
     wt_addr: int
@@ -287,15 +289,14 @@ class TrpMvmOperands(Operands):
     out_line: int
     wt_head: int
     wt_line: int
-    chin: int
+    channels: int
     total: int
     tokens: int
     scale: int = 0
-    kv: int
-    query: int
-    ratio_m1: int
-    onchip_in: bool = False
-    out: bool = False
+    kv_heads: int
+    heads: int
+    in_onchip: bool = False
+    out_onchip: bool = False
 
     INSTRUCTION = "trp_mvm"
     FIXED = (
@@ -326,16 +327,21 @@ class TrpMvmOperands(Operands):
         Operand("out_line", (Bits("trp_mvm_out_line", 0, 32),), align=64),
         Operand("wt_head", (Bits("trp_mvm_wt_head", 0, 32),), align=32),
         Operand("wt_line", (Bits("trp_mvm_wt_line", 0, 32),), align=32),
-        Operand("chin", (Bits("trp_mvm_chin", 0, 32),), allowed=(64, 128)),
+        Operand("channels", (Bits("trp_mvm_chin", 0, 32),), allowed=(64, 128)),
         Operand("total", (Bits("trp_mvm_total", 0, 32),)),
         Operand("tokens", (Bits("trp_mvm_tokens", 0, 32),)),
         Operand("scale", (Bits("trp_mvm_scale", 0, 32),)),
-        Operand("kv", (Bits("trp_mvm_heads", 0, 8),)),
-        Operand("query", (Bits("trp_mvm_heads", 8, 8),)),
-        Operand("ratio_m1", (Bits("trp_mvm_heads", 16, 16),)),
-        Operand("onchip_in", (Bits("trp_mvm_onchip", 0, 1),), of=bool, allowed=(0, 1)),
-        Operand("out", (Bits("trp_mvm_onchip", 1, 1),), of=bool, allowed=(0, 1)),
+        Operand("kv_heads", (Bits("trp_mvm_heads", 0, 8),)),
+        Operand("heads", (Bits("trp_mvm_heads", 8, 8),)),
+        Operand("ratio_m1", (Bits("trp_mvm_heads", 16, 16),), derived=True),
+        Operand("in_onchip", (Bits("trp_mvm_onchip", 0, 1),), of=bool, allowed=(0, 1)),
+        Operand("out_onchip", (Bits("trp_mvm_onchip", 1, 1),), of=bool, allowed=(0, 1)),
     )
+
+    @property
+    def ratio_m1(self) -> int:
+        """query / kv - 1."""
+        return self.heads // self.kv_heads - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -902,8 +908,8 @@ class Dat2hbmOperands(Operands):
         last: Positions before the first token.
         tokens: Tokens of a line, 1 to MaxToken.
         heads: 1 to 255.
-        surfaces: Number of groups.
-        trp: 1: keys, one token a port (for trp_mvm); 0: values, one channel a port (for f2w_mvm).
+        channels: Channels of a head, in groups.
+        keys: 1: keys, one token a port (for trp_mvm); 0: values, one channel a port (for f2w_mvm).
     """
 
     in_addr: int
@@ -915,8 +921,8 @@ class Dat2hbmOperands(Operands):
     last: int
     tokens: int
     heads: int
-    surfaces: int
-    trp: int = 0
+    channels: int
+    keys: int = 0
 
     INSTRUCTION = "dat2hbm"
     FIXED = (
@@ -947,8 +953,8 @@ class Dat2hbmOperands(Operands):
         Operand("last", (Bits("dat2hbm_last", 0, 32),)),
         Operand("tokens", (Bits("dat2hbm_tokens", 0, 32),)),
         Operand("heads", (Bits("dat2hbm_heads", 0, 32),)),
-        Operand("surfaces", (Bits("dat2hbm_surfaces", 0, 32),), allowed=(2, 4)),
-        Operand("trp", (Bits("dat2hbm_trp", 0, 32),), allowed=(0, 1)),
+        Operand("channels", (Bits("dat2hbm_surfaces", 0, 32),), scale=32, allowed=(2, 4)),
+        Operand("keys", (Bits("dat2hbm_trp", 0, 32),), allowed=(0, 1)),
     )
 
 

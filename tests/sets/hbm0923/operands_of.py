@@ -6,6 +6,8 @@ from typing import Any
 
 from fleet.sdk import Device, Operands
 from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmOperands, TrpMvmOperands, with_bank_step
+from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.norm import NormOperands
@@ -45,6 +47,22 @@ def pos_emb(
 ) -> PosEmbOperands:  # fmt: skip
     at = dict(zip(("table_addr", "table_surface", "table_line"), table, strict=True))
     return PosEmbOperands(channels=channels, heads=heads, tokens=tokens, last=last, **at, **ends(places), **flags)
+
+
+def attention(
+    device: Device, scores: bool, channels: int, heads: int, kv_heads: int, total: int, tokens: int, cache: tuple[int, int, int],
+    *places: int, scale: int, **flags: bool,
+) -> AttentionOperands:  # fmt: skip
+    sizes = {"channels": channels, "heads": heads, "kv_heads": kv_heads, "total": total, "tokens": tokens}
+    at = dict(zip(("wt_addr", "wt_head", "wt_line"), cache, strict=True))
+    operands = TrpMvmOperands if scores else F2wMvmOperands
+    return operands(**sizes, **at, **ends(places), scale=with_bank_step(device, scale), **flags)
+
+
+def dat2hbm(keys: bool, channels: int, heads: int, tokens: int, last: int, *places: int) -> Dat2HbmOperands:
+    names = "in_addr", "in_surface", "in_line", "out_addr", "wt_head", "wt_line"
+    at = dict(zip(names, places, strict=True))
+    return Dat2HbmOperands(keys=keys, channels=channels, heads=heads, tokens=tokens, last=last, **at)
 
 
 def softmax(heads: int, tokens: int, last: int, mask: bool, *places: int, **flags: bool) -> SoftmaxOperands:

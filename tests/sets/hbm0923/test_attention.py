@@ -12,10 +12,10 @@ import unit_exact as exact
 from instruction_bench import execute, get, get16, make_memory, put, put16, reads_only_ranges, tensor
 from mvm_devices import ArrayMemory, make_device
 from mvm_exact import half
+from operands_of import attention, dat2hbm
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923.attention import AttentionOperands
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
@@ -51,10 +51,9 @@ def attention_case(
     line = 2 * 512  # of a cache for 512 positions
     head = -(-max(total, channels) // device.parameters["HbmPorts"]) * line + 64
     surface, out_surface = (tokens + 1) * 64, tokens * 64
-    o = AttentionOperands(
-        scores=scores, channels=channels, heads=heads, kv_heads=kv_heads, total=total, tokens=tokens, cache=CACHE, cache_head=head,
-        cache_line=line, input=IN, in_surface=surface, in_line=surface * in_groups, output=OUT, out_surface=out_surface,
-        out_line=out_surface * out_groups, scale=scale_of(device)[0],
+    o = attention(
+        device, scores, channels, heads, kv_heads, total, tokens, (CACHE, head, line), IN, surface, surface * in_groups, OUT,
+        out_surface, out_surface * out_groups, scale=scale_of(device)[0],
     )  # fmt: skip
     memory = make_memory(device)
     x = tensor(rng, heads, tokens, inputs, kind)
@@ -87,7 +86,7 @@ def test_attention(
     """Junk stands beyond T in the last beat of a row of V, and behind D nothing is read."""
     o, memory, x, vectors = attention_case(device, scores, channels, heads, kv_heads, total, tokens, kind)
     name = "trp_mvm" if scores else "f2w_mvm"
-    fields = o.encode(device)
+    fields = o.encode()
     execute(device, name, fields, memory)
     scale, share, pads = scale_of(device)[1], heads // kv_heads, -o.outputs % 32
     want = [
@@ -108,11 +107,11 @@ def test_attention_over_many_positions_is_the_same_in_pieces() -> None:
     for port in range(8):
         memory.view("hbm", 0, 1 << 18, port).view("<u2")[:] = rng.standard_normal(1 << 17).astype(np.float16).view(np.uint16)
     stride = tokens * 64
-    o = AttentionOperands(True, 64, 1, 1, total, tokens, 0, 0, 128, IN, stride, 0, 0x80000, stride, 0, EIGHTH)
-    execute(device, "trp_mvm", o.encode(device), memory)
+    o = attention(device, True, 64, 1, 1, total, tokens, (0, 0, 128), IN, stride, 0, 0x80000, stride, 0, scale=EIGHTH)
+    execute(device, "trp_mvm", o.encode(), memory)
     together = memory.view("ddr", 0x80000, 16 * stride).view("<u2").reshape(16, tokens, 32).copy()
     for t in (0, 150, 299):
-        execute(device, "trp_mvm", replace(o, tokens=1, input=IN + 64 * t).encode(device), memory)
+        execute(device, "trp_mvm", replace(o, tokens=1, in_addr=IN + 64 * t).encode(), memory)
         rows = np.stack([memory.view("ddr", 0x80000 + s * stride, 64).view("<u2") for s in range(16)])
         assert np.array_equal(rows, together[:, t])
     x = [get16(memory, IN + exact.feature_offset(stride, 0, 0, c, 299)) for c in range(64)]
@@ -123,10 +122,11 @@ def test_attention_over_many_positions_is_the_same_in_pieces() -> None:
 
 def test_work() -> None:
     device = make_device("hbm_small")
-    o = AttentionOperands(True, 64, 4, 2, 33, 3, 0, 1 << 16, 128, IN, 192, 0x180, OUT, 192, 0x180, EIGHTH)
-    assert INSTRUCTIONS["trp_mvm"].macs(device, o.encode(device)) == (12 * 64 * 33, 12 * 64 * 40)
-    o = replace(o, scores=False, cache_line=128)
-    assert INSTRUCTIONS["f2w_mvm"].macs(device, o.encode(device)) == (12 * 64 * 33, 12 * 64 * 64)
+    case = 64, 4, 2, 33, 3, (0, 1 << 16, 128), IN, 192, 0x180, OUT, 192, 0x180
+    o = attention(device, True, *case, scale=EIGHTH)
+    assert INSTRUCTIONS["trp_mvm"].macs(device, o.encode()) == (12 * 64 * 33, 12 * 64 * 40)
+    o = attention(device, False, *case, scale=EIGHTH)
+    assert INSTRUCTIONS["f2w_mvm"].macs(device, o.encode()) == (12 * 64 * 33, 12 * 64 * 64)
 
 
 @pytest.mark.parametrize("keys", [True, False])
@@ -138,7 +138,7 @@ def test_dat2hbm(device: Device, keys: bool, channels: int, heads: int, tokens: 
     line, groups = 1024, channels // 32
     head = -(-max(last + tokens, channels) // ports) * line + 32
     surface = (tokens + 2) * 64
-    o = Dat2HbmOperands(keys, channels, heads, tokens, last, IN, surface, surface * groups, CACHE, head, line)
+    o = dat2hbm(keys, channels, heads, tokens, last, IN, surface, surface * groups, CACHE, head, line)
     memory = make_memory(device)
     x = tensor(rng, heads, tokens, channels, "bits")
     put(memory, x, IN, surface, surface * groups)
@@ -149,7 +149,7 @@ def test_dat2hbm(device: Device, keys: bool, channels: int, heads: int, tokens: 
                 t = last + w
                 port, at = cache_at(ports, head, line, h, t, c) if keys else cache_at(ports, head, line, h, c, t)
                 want["hbm", port][at : at + 2] = (x[h][w][c] & 0xFF, x[h][w][c] >> 8)
-    fields = o.encode(device)
+    fields = o.encode()
     writes = execute(device, "dat2hbm", fields, memory)
     assert sum(w.data.size for w in writes) == 2 * channels * heads * tokens
     for key, space in memory.spaces.items():
@@ -165,16 +165,17 @@ def test_what_is_written_is_what_attention_reads() -> None:
     memory = make_memory(device)
     x = tensor(rng, 1, total, 64)
     put(memory, x, IN, total * 64, 0)
-    fresh = Dat2HbmOperands(True, 64, 1, total, 0, IN, total * 64, 0, 0, 0, 128)
-    execute(device, "dat2hbm", fresh.encode(device), memory)
-    execute(device, "dat2hbm", replace(fresh, keys=False, cache=0x8000).encode(device), memory)
+    fresh = dat2hbm(True, 64, 1, total, 0, IN, total * 64, 0, 0, 0, 128)
+    execute(device, "dat2hbm", fresh.encode(), memory)
+    execute(device, "dat2hbm", replace(fresh, keys=False, out_addr=0x8000).encode(), memory)
     query = 0x20000
     put(memory, [[[one if c == 5 else 0 for c in range(64)]]], query, 64, 0)
-    o = AttentionOperands(True, 64, 1, 1, total, 1, 0, 0, 128, query, 64, 0, OUT, 64, 0, one)
-    execute(device, "trp_mvm", o.encode(device), memory)
+    places = query, 64, 0, OUT, 64, 0
+    o = attention(device, True, 64, 1, 1, total, 1, (0, 0, 128), *places, scale=one)
+    execute(device, "trp_mvm", o.encode(), memory)
     assert get(memory, (1, 1, total), OUT, 64, 0)[0][0] == [x[0][t][5] for t in range(total)]
     put(memory, [[[one if t == 13 else 0 for t in range(total)]]], query, 64, 0)
-    execute(device, "f2w_mvm", replace(o, scores=False, cache=0x8000).encode(device), memory)
+    execute(device, "f2w_mvm", attention(device, False, 64, 1, 1, total, 1, (0x8000, 0, 128), *places, scale=one).encode(), memory)
     assert get(memory, (1, 1, 64), OUT, 64, 0)[0][0] == x[0][13]
 
 
@@ -183,7 +184,7 @@ def test_wt2hbm(device: Device) -> None:
     want = {key: space.copy() for key, space in memory.spaces.items()}
     port = device.parameters["HbmPorts"] - 1
     want["hbm", port][0x1020 : 0x1020 + 0x1223] = memory.view("ddr", 0x4040, 0x1223)
-    fields = Wt2HbmOperands(0x4040, 0x1020, 0x1223, port).encode(device) | {"aux_insts_addr": 0x123, "aux_beats": 7, "aux_tasks": 9}
+    fields = Wt2HbmOperands(0x4040, 0x1020, 0x1223, port).encode() | {"aux_insts_addr": 0x123, "aux_beats": 7, "aux_tasks": 9}
     execute(device, "wt2hbm", fields, memory)
     for key, space in memory.spaces.items():
         assert np.array_equal(space, want[key]), key

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 from mvm_devices import make_device
-from operands_of import act, elementwise, encoded, norm, pos_emb, softmax
+from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Instruction
-from fleet.sets.hbm0923.attention import AttentionOperands
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.attention import with_bank_step
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
@@ -29,10 +28,10 @@ SOFTMAX = softmax(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ACT = act(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ELEMENT = elementwise(0, 70, 2, 3, 0x1000, 0x8000, 192, 1024, 0x4000, 192, 1024)
 # 40 positions: 5 lines of K in 8 ports; 64 channels of V: 8 lines.
-TRP = AttentionOperands(True, 64, 4, 2, 40, 3, 0x1000, 0x400, 128, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3000)
-F2W = AttentionOperands(False, 64, 4, 2, 40, 3, 0x1000, 0x400, 96, 0x1000, 192, 1024, 0x4000, 192, 1024, 0x3C00)
-KEYS = Dat2HbmOperands(True, 64, 2, 3, 37, 0x1000, 192, 384, 0x1000, 0x400, 128)
-VALUES = Dat2HbmOperands(False, 64, 2, 3, 37, 0x1000, 192, 384, 0x1000, 0x400, 96)
+TRP = attention(SMALL, True, 64, 4, 2, 40, 3, (0x1000, 0x400, 128), 0x1000, 192, 1024, 0x4000, 192, 1024, scale=0x3000)
+F2W = attention(SMALL, False, 64, 4, 2, 40, 3, (0x1000, 0x400, 96), 0x1000, 192, 1024, 0x4000, 192, 1024, scale=0x3C00)
+KEYS = dat2hbm(True, 64, 2, 3, 37, 0x1000, 192, 384, 0x1000, 0x400, 128)
+VALUES = dat2hbm(False, 64, 2, 3, 37, 0x1000, 192, 384, 0x1000, 0x400, 96)
 COPY = Wt2HbmOperands(0x1000, 0x2000, 0x123, 3)
 
 GOOD = {
@@ -310,18 +309,18 @@ def test_mvm_sizes_rank_above_addresses() -> None:
 
 
 def test_strides_count_only_where_there_are_two() -> None:
-    one = replace(TRP, heads=1, kv_heads=1, total=8, tokens=1, cache_line=0, cache_head=0, in_line=0, out_line=0, out_surface=0)
+    one = replace(TRP, heads=1, kv_heads=1, total=8, tokens=1, wt_line=0, wt_head=0, in_line=0, out_line=0, out_surface=0)
     assert ALL["trp_mvm"].legal(SMALL, encoded(one, SMALL)) == []
     two = replace(one, total=9)
     assert ALL["trp_mvm"].refusal(SMALL, encoded(two, SMALL))[0] == SIZE  # pyright: ignore
     heads = replace(one, heads=2, kv_heads=2, in_line=128, out_line=64)
     assert ALL["trp_mvm"].refusal(SMALL, encoded(heads, SMALL))[0] == SIZE  # pyright: ignore
-    assert ALL["trp_mvm"].legal(SMALL, encoded(replace(heads, cache_head=128), SMALL)) == []
+    assert ALL["trp_mvm"].legal(SMALL, encoded(replace(heads, wt_head=128), SMALL)) == []
 
 
 def test_fp20_scales() -> None:
     device = make_device("hbm1128")
-    fields = encoded(TRP, device)
+    fields = encoded(replace(TRP, scale=with_bank_step(device, 0x3000)), device)
     assert fields["trp_mvm_scale"] == 28 << 20 | 0x3000
     assert ALL["trp_mvm"].legal(device, fields | {"trp_mvm_wt_head": 0x4000}) == []
     assert ALL["trp_mvm"].refusal(device, fields | {"trp_mvm_scale": 28 << 16})[0] == UNSUPPORTED  # pyright: ignore

@@ -21,7 +21,6 @@ from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.sets.hbm0923 import INSTRUCTION_SET
 from fleet.sets.hbm0923.act_tables import act_table
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
@@ -103,8 +102,8 @@ def test_digest_of_the_on_chip_space(memory: MappedMemory) -> None:
 
 def test_digest_of_scattered_writes(memory: MappedMemory) -> None:
     """A cache write: one element a port and position, by the bytes' own addresses."""
-    o = Dat2HbmOperands(False, 64, 1, T, 3, X, T * 64, 0, 0x2000, 0, 64)
-    (commit,) = run(memory, [Call("dat2hbm", o.encode(SMALL))])
+    o = operands_of.dat2hbm(False, 64, 1, T, 3, X, T * 64, 0, 0x2000, 0, 64)
+    (commit,) = run(memory, [Call("dat2hbm", o.encode())])
     total = 0
     for d in range(64):
         at = 0x2000 + d // 8 * 64 + 6
@@ -172,7 +171,7 @@ def test_a_set_with_one_cause_has_a_refusal_too() -> None:
 
 def test_a_stray_write_among_many_is_found(memory: MappedMemory) -> None:
     """One of 64 pieces one byte too far: beside its destination, though inside the hull."""
-    o = Dat2HbmOperands(False, 64, 1, T, 3, X, T * 64, 0, 0x2000, 0, 64)
+    o = operands_of.dat2hbm(False, 64, 1, T, 3, X, T * 64, 0, 0x2000, 0, 64)
     real = INSTRUCTIONS["dat2hbm"]
 
     class Stray(real):
@@ -184,7 +183,7 @@ def test_a_stray_write_among_many_is_found(memory: MappedMemory) -> None:
 
     odd = replace(SET, instructions={**SET.instructions, "dat2hbm": Stray})
     with pytest.raises(ComparisonFailure, match=r"writes bytes \[0x2147, 0x2151\) of hbm outside its destination"):
-        list(execute_calls(odd, SMALL, memory, [Call("dat2hbm", o.encode(SMALL))], 0))
+        list(execute_calls(odd, SMALL, memory, [Call("dat2hbm", o.encode())], 0))
 
 
 def test_spaces_of_a_mapped_memory(tmp_path: Path) -> None:

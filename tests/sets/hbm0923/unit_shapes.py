@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from operands_of import act, elementwise, encoded, norm, pos_emb, softmax
+from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Call, Device
-from fleet.sets.hbm0923.attention import AttentionOperands
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.kv_cache import Cache
 from fleet.sets.hbm0923.mvm_operands import ceil_div
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
@@ -64,7 +62,7 @@ def call(device: Device, s: Shape) -> Call:
         cache = Cache(0, 0, 0, s.lines, *((end, s.channels) if keys else (s.channels, end)))
         x = at.tensor(s.channels, s.lines, s.tokens)
         line = cache.line_bytes
-        o = Dat2HbmOperands(keys, s.channels, s.lines, s.tokens, s.total, *x, 0, line * cache.lines(ports), line)
+        o = dat2hbm(keys, s.channels, s.lines, s.tokens, s.total, *x, 0, line * cache.lines(ports), line)
         return Call("dat2hbm", encoded(o, device))
     if s.instruction in {"trp_mvm", "f2w_mvm"}:
         scores = s.instruction == "trp_mvm"
@@ -73,9 +71,9 @@ def call(device: Device, s: Shape) -> Call:
         line = cache.line_bytes + (32 if "gaps" in words else 0)
         x = at.tensor(inputs, s.lines, s.tokens, onchip=chip_in)
         y = at.tensor(outputs, s.lines, s.tokens, onchip=chip_out)
-        o = AttentionOperands(
-            scores, s.channels, s.lines, s.kv, s.total, s.tokens, 0, line * cache.lines(ports), line, *x, *y, 0x3C00,
-            in_onchip=chip_in, out_onchip=chip_out,
+        o = attention(
+            device, scores, s.channels, s.lines, s.kv, s.total, s.tokens, (0, line * cache.lines(ports), line), *x, *y,
+            scale=0x3C00, in_onchip=chip_in, out_onchip=chip_out,
         )  # fmt: skip
         return Call(s.instruction, encoded(o, device))
     x = at.tensor(s.channels, s.lines, s.tokens, onchip=chip_in)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.sdk import Call, Device, Source
-from fleet.sets.hbm0923.attention import MODE_F2W_MVM, MODE_TRP_MVM
+from fleet.sets.hbm0923.attention import F2wMvmOperands, TrpMvmOperands
 from fleet.sets.hbm0923.conformance.caches import AttentionSource, Dat2HbmSource, Wt2HbmSource
 from fleet.sets.hbm0923.conformance.mvm import MvmSource
 from fleet.sets.hbm0923.conformance.streaming import ActSource, ElementwiseSource, NormSource, PosEmbSource, SoftmaxSource
-from fleet.sets.hbm0923.dat2hbm import MODE_DAT2HBM
+from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.unit import SFU_START
 
 SOURCES: dict[str, Source] = {
@@ -24,8 +24,8 @@ SOURCES: dict[str, Source] = {
     "wt2hbm": Wt2HbmSource(),
 }
 
-_ATTENTION = {"trp_mvm": MODE_TRP_MVM, "f2w_mvm": MODE_F2W_MVM, "dat2hbm": MODE_DAT2HBM}
-"""Instruction -> its start value."""
+_ATTENTION = {o.INSTRUCTION: o.FIXED[-1] for o in (TrpMvmOperands, F2wMvmOperands, Dat2HbmOperands)}
+"""Instruction -> start register and its value."""
 _IN_FLIGHT = 2
 """Instructions that are written to the registers and under way together."""
 
@@ -40,4 +40,4 @@ def _unit(call: Call) -> str:
     for start in ("mvm_start", "elementwise_start", "aux_start"):
         if start in call.fields:
             return start
-    return "attention" if call.fields[SFU_START] == _ATTENTION.get(call.instruction) else "sfu"
+    return "attention" if (SFU_START, call.fields[SFU_START]) == _ATTENTION.get(call.instruction) else "sfu"

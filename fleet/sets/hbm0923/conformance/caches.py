@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
-from fleet.sets.hbm0923.attention import AttentionOperands
-from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, numbers, size_class
+from fleet.sets.hbm0923.attention import F2wMvmOperands, TrpMvmOperands, with_bank_step
+from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, ends, numbers, size_class
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.kv_cache import Cache
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES
@@ -131,11 +131,12 @@ class AttentionSource(_CacheSource):
         base = t.bank(cache.end(device.parameters["HbmPorts"]), "plain" if s.data == "huge" else s.data)
         y = t.target(s.heads, outputs, s.tokens, s.layout, onchip="out" in s.onchip, avoid=(x,))
         scale = int(rng.integers(1 << 20)) if device.parameters["ScaleFp20"] else int(halves(rng, 1, s.data)[0])
-        o = AttentionOperands(
-            self.scores, s.channels, s.heads, kv, s.total, s.tokens, base, cache.head, cache.line, x.base, x.surface, x.line,
-            y.base, y.surface, y.line, scale, in_onchip=x.onchip, out_onchip=y.onchip,
+        operands = TrpMvmOperands if self.scores else F2wMvmOperands
+        o = operands(
+            channels=s.channels, heads=s.heads, kv_heads=kv, total=s.total, tokens=s.tokens, wt_addr=base, wt_head=cache.head,
+            wt_line=cache.line, scale=with_bank_step(device, scale), **ends(x, y),
         )  # fmt: skip
-        return Call(self.instruction, o.encode(device))
+        return Call(self.instruction, o.encode())
 
 
 class Dat2HbmSource(_CacheSource):
@@ -161,9 +162,10 @@ class Dat2HbmSource(_CacheSource):
         cache = _cache(device, s, s.heads, *((total, s.channels) if s.keys else (s.channels, total)))
         base = t.bank(cache.end(device.parameters["HbmPorts"]), "wild", written=True)
         o = Dat2HbmOperands(
-            s.keys, s.channels, s.heads, s.tokens, s.last, x.base, x.surface, x.line, base, cache.head, cache.line
+            keys=s.keys, channels=s.channels, heads=s.heads, tokens=s.tokens, last=s.last, in_addr=x.base, in_surface=x.surface,
+            in_line=x.line, out_addr=base, wt_head=cache.head, wt_line=cache.line,
         )  # fmt: skip
-        return Call("dat2hbm", o.encode(device))
+        return Call("dat2hbm", o.encode())
 
 
 class Wt2HbmSource(Source):

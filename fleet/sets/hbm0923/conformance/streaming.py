@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypedDict
 
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
 from fleet.sets.hbm0923.act import ActOperands
-from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, numbers, size_class
+from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, ends, numbers, size_class
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
@@ -45,25 +44,6 @@ class Shape:
     place: str = "apart"
     onchip: tuple[str, ...] = ()
     last: int = 0
-
-
-class _Ends(TypedDict):
-    in_addr: int
-    in_surface: int
-    in_line: int
-    in_onchip: bool
-    out_addr: int
-    out_surface: int
-    out_line: int
-    out_onchip: bool
-
-
-def _ends(x: Tensor, y: Tensor) -> _Ends:
-    """The operands of input and output."""
-    return {
-        "in_addr": x.base, "in_surface": x.surface, "in_line": x.line, "in_onchip": x.onchip,
-        "out_addr": y.base, "out_surface": y.surface, "out_line": y.line, "out_onchip": y.onchip,
-    }  # fmt: skip
 
 
 class StreamingSource(Source):
@@ -170,7 +150,7 @@ class NormSource(StreamingSource):
         recip = int(rng.integers(1 << 20)) if s.data == "wild" else fp20_word(Fraction(1, s.channels))
         o = NormOperands(
             **groups_of(s.channels), lines=s.lines, tokens=s.tokens, wt_addr=weights, recip=recip, layer=s.mode == "layer",
-            **_ends(x, y),
+            **ends(x, y),
         )  # fmt: skip
         eps = _EPS[int(rng.integers(len(_EPS)))]
         return Call("norm", o.encode()), {EPS_REGISTER: eps}
@@ -197,7 +177,7 @@ class PosEmbSource(StreamingSource):
         y = self.output(s, t, x)
         o = PosEmbOperands(
             channels=s.channels, heads=s.lines, tokens=s.tokens, last=s.last, table_addr=table.base, table_surface=table.surface,
-            table_line=0 if shared else table.line, **_ends(x, y),
+            table_line=0 if shared else table.line, **ends(x, y),
         )  # fmt: skip
         return Call("pos_emb", o.encode()), {}
 
@@ -224,7 +204,7 @@ class SoftmaxSource(StreamingSource):
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         y = self.output(s, t, x)
         o = SoftmaxOperands(
-            heads=s.lines, tokens=s.tokens, last=s.last, mask=s.mode == "causal mask", **_ends(x, y),
+            heads=s.lines, tokens=s.tokens, last=s.last, mask=s.mode == "causal mask", **ends(x, y),
         )  # fmt: skip
         return Call("softmax", o.encode()), {}
 
@@ -249,7 +229,7 @@ class ActSource(StreamingSource):
         table = t.words(words)
         y = self.output(s, t, x)
         o = ActOperands(
-            channels=s.channels, lines=s.lines, tokens=s.tokens, table_addr=table, **_ends(x, y),
+            channels=s.channels, lines=s.lines, tokens=s.tokens, table_addr=table, **ends(x, y),
         )  # fmt: skip
         return Call("act", o.encode()), {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
-__all__ = ["LAYOUTS", "Tensor", "Tensors", "choice", "numbers", "size_class", "within_half"]
+__all__ = ["LAYOUTS", "Ends", "Tensor", "Tensors", "choice", "ends", "numbers", "size_class", "within_half"]
 
 LAYOUTS = ("lines outside", "surfaces outside", "gaps")
 """Surfaces of a line follow each other; lines of a surface do; either with room between rows that belongs to nobody."""
@@ -26,6 +27,27 @@ class Tensor:
     surface: int
     line: int
     onchip: bool = False
+
+
+class Ends(TypedDict):
+    """Operands of input and output."""
+
+    in_addr: int
+    in_surface: int
+    in_line: int
+    in_onchip: bool
+    out_addr: int
+    out_surface: int
+    out_line: int
+    out_onchip: bool
+
+
+def ends(x: Tensor, y: Tensor) -> Ends:
+    """Those of two tensors."""
+    return {
+        "in_addr": x.base, "in_surface": x.surface, "in_line": x.line, "in_onchip": x.onchip,
+        "out_addr": y.base, "out_surface": y.surface, "out_line": y.line, "out_onchip": y.onchip,
+    }  # fmt: skip
 
 
 class Tensors:

@@ -16,7 +16,7 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.attention import AttentionOperands
+from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmOperands, TrpMvmOperands, with_bank_step
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
@@ -55,11 +55,11 @@ class Sizes:
 
 
 def scale_word(device: Device, scale: float) -> int:
-    """The scale as its register has it: FP16 bits, or an FP20 word. Raises DeviceError beyond FP20."""
+    """The operand `scale`. Raises DeviceError beyond FP20."""
     if device.parameters["ScaleFp20"]:
-        return fp20_word(Fraction(scale))
+        return with_bank_step(device, fp20_word(Fraction(scale)))
     with np.errstate(over="ignore"):
-        return int(np.float16(scale).view(np.uint16))
+        return with_bank_step(device, int(np.float16(scale).view(np.uint16)))
 
 
 class AttentionPattern:
@@ -109,26 +109,27 @@ class AttentionPattern:
         room = context.reserve(f"attention of {s.heads * s.scores} bytes", "ddr", s.heads * s.scores)
         keys, values = self._cache(op, s, context)
         for part in (keys, values):
-            context.emit(Call("dat2hbm", part.encode(device), ops, (0, s.total)))
+            context.emit(Call("dat2hbm", part.encode(), ops, (0, s.total)))
         row = s.tokens * PIXEL_BYTES
         line = s.channels // PIXEL_LANES * row
 
         def product(k_or_v: Dat2HbmOperands, source: tuple[int, int], target: tuple[int, int], scale: float) -> AttentionOperands:
-            return AttentionOperands(
-                scores=k_or_v.keys, channels=s.channels, heads=s.heads, kv_heads=s.kv_heads, total=s.total, tokens=s.tokens,
-                cache=k_or_v.cache, cache_head=k_or_v.cache_head, cache_line=k_or_v.cache_line, input=source[0], in_surface=row,
-                in_line=source[1], output=target[0], out_surface=row, out_line=target[1], scale=scale_word(device, scale),
+            operands = TrpMvmOperands if k_or_v.keys else F2wMvmOperands
+            return operands(
+                channels=s.channels, heads=s.heads, kv_heads=s.kv_heads, total=s.total, tokens=s.tokens, wt_addr=k_or_v.out_addr,
+                wt_head=k_or_v.wt_head, wt_line=k_or_v.wt_line, in_addr=source[0], in_surface=row, in_line=source[1],
+                out_addr=target[0], out_surface=row, out_line=target[1], scale=scale_word(device, scale),
             )  # fmt: skip
 
         scores = product(keys, (context.address(op.q), line), (room, s.scores), float(op.scale.value.data))
-        context.emit(Call("trp_mvm", scores.encode(device), ops, (0, s.tokens)))
+        context.emit(Call("trp_mvm", scores.encode(), ops, (0, s.tokens)))
         softmax = SoftmaxOperands(
             heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data, in_addr=room, in_surface=row,
             in_line=s.scores, out_addr=room, out_surface=row, out_line=s.scores,
         )  # fmt: skip
         context.emit(Call("softmax", softmax.encode(), ops, (0, s.tokens)))
         mixed = product(values, (room, s.scores), (context.address(op.results[0]), line), 1.0)
-        context.emit(Call("f2w_mvm", mixed.encode(device), ops, (0, s.tokens)))
+        context.emit(Call("f2w_mvm", mixed.encode(), ops, (0, s.tokens)))
 
     def _cache(self, op: c.AttentionOp, s: Sizes, context: EmitContext) -> tuple[Dat2HbmOperands, Dat2HbmOperands]:
         """What writes keys and values, each into an area of its own beside the weights."""
@@ -141,8 +142,8 @@ class AttentionPattern:
             head = ceil_div(vectors, ports) * line
             at = context.reserve(f"{op_id(op)}.{'keys' if keys else 'values'}", "hbm", s.kv_heads * head)
             cache = Dat2HbmOperands(
-                keys=keys, channels=s.channels, heads=s.kv_heads, tokens=s.total, last=0, input=context.address(value),
-                in_surface=row, in_line=s.channels // PIXEL_LANES * row, cache=at, cache_head=head, cache_line=line,
+                keys=keys, channels=s.channels, heads=s.kv_heads, tokens=s.total, last=0, in_addr=context.address(value),
+                in_surface=row, in_line=s.channels // PIXEL_LANES * row, out_addr=at, wt_head=head, wt_line=line,
             )  # fmt: skip
             made.append(cache)
         return made[0], made[1]

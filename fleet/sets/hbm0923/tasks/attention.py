@@ -8,7 +8,7 @@ from typing import cast
 
 from fleet.sdk.symbols import Number, as_expr, dim
 from fleet.sdk.tasks import Operand, TaskCall, TaskContext
-from fleet.sets.hbm0923.attention import AttentionOperands
+from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmOperands, TrpMvmOperands
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.lower.attention import scale_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
@@ -47,10 +47,10 @@ def dat_hbm(context: TaskContext, call: TaskCall) -> None:
     context.require(as_expr(last) + x.tokens, most, POSITIONS)
     operands = Dat2HbmOperands(
         keys=bool(call.attrs.get("trp", 0)), channels=head_channels(call, x.channels), heads=x.lines, tokens=as_int(x.tokens),
-        last=as_int(last), input=x.address, in_surface=x.surface, in_line=x.line, cache=as_int(cache.address),
-        cache_head=as_int(cache.line), cache_line=as_int(cache.surface),
+        last=as_int(last), in_addr=x.address, in_surface=x.surface, in_line=x.line, out_addr=as_int(cache.address),
+        wt_head=as_int(cache.line), wt_line=as_int(cache.surface),
     )  # fmt: skip
-    context.emit("dat2hbm", operands.encode(context.device))
+    context.emit("dat2hbm", operands.encode())
 
 
 def trp_mvm(context: TaskContext, call: TaskCall) -> None:
@@ -63,7 +63,7 @@ def trp_mvm(context: TaskContext, call: TaskCall) -> None:
     if not 2.0**-14 <= abs(scale) <= 65504:
         raise refused(call, f"a scale of {scale:g}, the device's register takes 2^-14 to 65504")
     operands = _operands(context, call, q, y, cache, channels, scale, scores=True)
-    context.emit("trp_mvm", operands.encode(context.device))
+    context.emit("trp_mvm", operands.encode())
 
 
 def f2w_mvm(context: TaskContext, call: TaskCall) -> None:
@@ -76,7 +76,7 @@ def f2w_mvm(context: TaskContext, call: TaskCall) -> None:
             raise refused(call, f"its result has {y.channels} channels, {p.lines} heads of {channels} make {p.lines * channels}")
         y = replace(y, lines=p.lines, channels=channels, line=as_int(as_expr(y.surface) * (channels // PIXEL_LANES)))
     operands = _operands(context, call, p, y, cache, channels, 1.0, scores=False)
-    context.emit("f2w_mvm", operands.encode(context.device))
+    context.emit("f2w_mvm", operands.encode())
 
 
 def _operands(
@@ -92,10 +92,11 @@ def _operands(
         wrong = y.channels if scores else x.channels
         raise refused(call, f"{'its result has' if scores else 'its weights are over'} {wrong} positions, the cache has {total}")
     context.require(total, context.device.parameters["MaxToken"], POSITIONS)
-    return AttentionOperands(
-        scores=scores, channels=channels, heads=x.lines, kv_heads=heads, total=as_int(total), tokens=as_int(x.tokens),
-        cache=as_int(cache.address), cache_head=as_int(cache.line), cache_line=as_int(cache.surface), input=x.address,
-        in_surface=x.surface, in_line=x.line, output=y.address, out_surface=y.surface, out_line=y.line,
+    operands = TrpMvmOperands if scores else F2wMvmOperands
+    return operands(
+        channels=channels, heads=x.lines, kv_heads=heads, total=as_int(total), tokens=as_int(x.tokens),
+        wt_addr=as_int(cache.address), wt_head=as_int(cache.line), wt_line=as_int(cache.surface), in_addr=x.address,
+        in_surface=x.surface, in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line,
         scale=scale_word(context.device, scale), in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip
 

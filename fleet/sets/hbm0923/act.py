@@ -72,7 +72,6 @@ class Act(UnitInstruction[ActOperands]):
 
     name = "act"
     operands = ActOperands
-    fields = tuple(register for register, _ in ActOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: ActOperands, memory: Memory) -> Sequence[Write]:

@@ -131,7 +131,7 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         p, lsb, name = device.parameters, scale_lsb(device), cls.name
-        o = cls.decode(device, fields)
+        o = cls.decode(fields)
         yield from check.described(type(o), fields)
         if o.scale >> lsb != p["Log2BankStep"]:
             yield Refusal(Cause.UNSUPPORTED, f"{name}_scale: {o.scale:#x}, expected {p['Log2BankStep']} from bit {lsb} on")
@@ -160,7 +160,7 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
         """(useful, issued); issued counts whole beats of 32 lanes and whole rounds of the ports."""
-        o, ports = cls.decoded(device, fields), device.parameters["HbmPorts"]
+        o, ports = cls.decode(fields), device.parameters["HbmPorts"]
         rows = o.heads * o.tokens
         padded = ceil_div(o.inputs, PIXEL_LANES) * PIXEL_LANES * ceil_div(o.outputs, ports) * ports
         return rows * o.inputs * o.outputs, rows * padded
@@ -172,7 +172,6 @@ class TrpMvm(AttentionInstruction):
     name = "trp_mvm"
     executes_in = "attention"
     operands = TrpMvmOperands
-    fields = tuple(register for register, _ in TrpMvmOperands.FIXED)
 
 
 class F2wMvm(AttentionInstruction):
@@ -181,4 +180,3 @@ class F2wMvm(AttentionInstruction):
     name = "f2w_mvm"
     executes_in = "attention"
     operands = F2wMvmOperands
-    fields = tuple(register for register, _ in F2wMvmOperands.FIXED)

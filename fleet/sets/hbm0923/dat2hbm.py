@@ -62,7 +62,6 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
     name = "dat2hbm"
     executes_in = "attention"
     operands = Dat2HbmOperands
-    fields = tuple(register for register, _ in Dat2HbmOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: Dat2HbmOperands, memory: Memory) -> Sequence[Write]:
@@ -84,7 +83,7 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
             *check.between("dat2hbm_last", f["dat2hbm_last"], 0, p["MaxToken"] - tokens, "MaxToken - dat2hbm_tokens"),
         ]
         yield from sizes
-        o = cls.decode(device, fields)
+        o = cls.decode(fields)
         yield from check.pixel_stride("dat2hbm_in_surface", o.in_surface, o.source.surfaces, tokens)
         yield from check.pixel_stride("dat2hbm_in_line", o.in_line, heads, tokens)
         if not sizes:

@@ -62,7 +62,6 @@ class Elementwise(UnitInstruction[ElementwiseOperands]):
 
     name = "elementwise"
     operands = ElementwiseOperands
-    fields = tuple(register for register, _ in ElementwiseOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: ElementwiseOperands, memory: Memory) -> Sequence[Write]:

@@ -87,7 +87,6 @@ class Norm(UnitInstruction[NormOperands]):
 
     name = "norm"
     operands = NormOperands
-    fields = tuple(register for register, _ in NormOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: NormOperands, memory: Memory) -> Sequence[Write]:

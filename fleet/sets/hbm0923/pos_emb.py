@@ -64,7 +64,6 @@ class PosEmb(UnitInstruction[PosEmbOperands]):
 
     name = "pos_emb"
     operands = PosEmbOperands
-    fields = tuple(register for register, _ in PosEmbOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: PosEmbOperands, memory: Memory) -> Sequence[Write]:

@@ -76,7 +76,7 @@ def described(operands: type[Operands], fields: Mapping[str, int], causes: Mappi
     """
     known = {operands.FIXED[-1][0]: Cause.ILLEGAL_MODE, **(causes or {})}
     for v in operands.violations(fields):
-        yield Refusal(_CAUSES[v.kind] if v.kind == "alignment" else known.get(v.register, _CAUSES[v.kind]), v.line)
+        yield Refusal(known.get(v.register, _CAUSES[v.kind]), v.line)
 
 
 def mode(name: str, value: int, expected: Sequence[int]) -> Iterator[Refusal]:

@@ -65,7 +65,6 @@ class Softmax(UnitInstruction[SoftmaxOperands]):
 
     name = "softmax"
     operands = SoftmaxOperands
-    fields = tuple(register for register, _ in SoftmaxOperands.FIXED)
 
     @classmethod
     def compute(cls, device: Device, o: SoftmaxOperands, memory: Memory) -> Sequence[Write]:

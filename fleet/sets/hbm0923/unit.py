@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Generic, Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
-from fleet.sdk import Device, DeviceError, Instruction, Memory, Range, Write
-from fleet.sets.hbm0923.mvm_operands import ONCHIP_IN, ONCHIP_OUT, ONCHIP_SECOND
+from fleet.sdk import Device, Instruction, Memory, Range, Write
 from fleet.sets.hbm0923.refusals import Refusal, first_refusal, given
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
 
-__all__ = ["ONCHIP_IN", "ONCHIP_OUT", "ONCHIP_SECOND", "SFU_START", "Operands", "UnitInstruction", "flag"]
-
-SFU_START = "sfu_start"
-"""Register 209, whose value is one-hot the instruction."""
+__all__ = ["Operands", "UnitInstruction"]
 
 
 class Operands(Protocol):
@@ -37,15 +33,10 @@ Record = TypeVar("Record", bound=Operands)
 
 
 class UnitInstruction(Instruction, Generic[Record]):
-    """An instruction whose operands are a class of their own.
-
-    fields: all registers, as the description names them, in write order.
-    """
-
-    fields: ClassVar[tuple[str, ...]]
+    """An instruction whose operands know their ranges."""
 
     @classmethod
-    def decode(cls, device: Device, fields: Mapping[str, int]) -> Record:
+    def decode(cls, fields: Mapping[str, int]) -> Record:
         """The operands of legal fields; what others decode to has no meaning."""
         assert cls.operands is not None
         return cast("Record", cls.operands.decode(fields))
@@ -66,23 +57,16 @@ class UnitInstruction(Instruction, Generic[Record]):
         """What is wrong with ranges; asked only when nothing else is."""
 
     @classmethod
-    def decoded(cls, device: Device, fields: Mapping[str, int]) -> Record:
-        """`decode`; DeviceError where a register is missing."""
-        try:
-            return cls.decode(device, fields)
-        except KeyError as error:
-            raise DeviceError(f"no value for register {error}", where=f"{cls.name} instruction") from None
-
-    @classmethod
     def refusals(cls, device: Device, fields: Mapping[str, int]) -> list[Refusal]:
         """Every violated constraint; those of ranges only when there is no other."""
-        found = given(fields, cls.fields) or list(cls.sizes(device, fields))
-        return found or list(cls.places(device, cls.decoded(device, fields)))
+        assert cls.operands is not None
+        found = given(fields, [register for register, _ in cls.operands.FIXED]) or list(cls.sizes(device, fields))
+        return found or list(cls.places(device, cls.decode(fields)))
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """See docs/arithmetic.md. The fields must be legal."""
-        return cls.compute(device, cls.decoded(device, fields), memory)
+        return cls.compute(device, cls.decode(fields), memory)
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
@@ -97,26 +81,21 @@ class UnitInstruction(Instruction, Generic[Record]):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Every range read."""
-        return cls.decoded(device, fields).reads(device)
+        return cls.decode(fields).reads(device)
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Every range written."""
-        return cls.decoded(device, fields).writes(device)
+        return cls.decode(fields).writes(device)
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """See `fleet.sets.hbm0923.unit_timing` and `cache_timing`."""
-        return cls.decoded(device, fields).cycles(device)
+        return cls.decode(fields).cycles(device)
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
         """With "timed" the mean over phases of the refresh."""
         if memory == "timed":
-            return cls.decoded(device, fields).cycles(device, "timed")
+            return cls.decode(fields).cycles(device, "timed")
         return super().expected_cycles(device, fields, memory)
-
-
-def flag(value: bool, bit: int) -> int:
-    """A bit of an on-chip register."""
-    return bit if value else 0

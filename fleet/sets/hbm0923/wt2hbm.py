@@ -3,82 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from fleet.sdk import Device, Memory, Range, Write
+from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.cache_timing import copy_cycles
 from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
 
-START = "aux_start"
-MODE_WT2HBM = 2
+START, _MODE = operands.Wt2hbmOperands.FIXED[-1]
 
 
-@dataclass(frozen=True)
-class Wt2HbmOperands:
-    """What the registers of a copy say. source: DDR offset; destination: offset in the bank of `port`; size: bytes."""
+class Wt2HbmOperands(operands.Wt2hbmOperands):
+    """Operands of a copy."""
 
-    source: int
-    destination: int
-    size: int
-    port: int
+    @classmethod
+    def copy(cls, source: int, destination: int, size: int, port: int) -> Self:
+        """From a DDR offset to one in the bank of `port`; size: bytes. The registers of the unit's other instruction are 0."""
+        return cls(insts_addr=0, beats=0, tasks=0, ddr_addr=source, hbm_low=destination, bits=8 * size, port=port)
 
-    def encode(self, device: Device) -> dict[str, int]:
-        """Register name -> value; the registers of the unit's other instruction are 0."""
-        return {
-            "aux_insts_addr": 0,
-            "aux_beats": 0,
-            "aux_tasks": 0,
-            "aux_ddr_addr": self.source,
-            "aux_hbm_low": self.destination,
-            "aux_hbm_high": 0,
-            "aux_bits": 8 * self.size,
-            "aux_port": self.port,
-            START: MODE_WT2HBM,
-        }
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.bits // 8
 
     def reads(self, device: Device) -> list[Range]:
         """Bytes in DDR."""
-        return [Range("ddr", self.source, self.size)]
+        return [Range("ddr", self.ddr_addr, self.size)]
 
     def writes(self, device: Device) -> list[Range]:
         """Bytes in the port's bank."""
-        return [Range("hbm", self.destination, self.size, self.port)]
+        return [Range("hbm", self.hbm_low, self.size, self.port)]
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """A beat of 32 bytes a cycle; the last may be part of one."""
-        return copy_cycles(device, self.source, self.destination, self.size, memory)
+        return copy_cycles(device, self.ddr_addr, self.hbm_low, self.size, memory)
 
 
 class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
     """A copy from DDR to HBM."""
 
     name = "wt2hbm"
-    fields = (
-        "aux_insts_addr", "aux_beats", "aux_tasks", "aux_ddr_addr", "aux_hbm_low", "aux_hbm_high", "aux_bits", "aux_port",
-        START,
-    )  # fmt: skip
-
-    @classmethod
-    def decode(cls, device: Device, fields: Mapping[str, int]) -> Wt2HbmOperands:
-        """See `UnitInstruction`."""
-        f = fields
-        return Wt2HbmOperands(f["aux_ddr_addr"], f["aux_hbm_low"], f["aux_bits"] // 8, f["aux_port"])
+    operands = Wt2HbmOperands
 
     @classmethod
     def compute(cls, device: Device, o: Wt2HbmOperands, memory: Memory) -> Sequence[Write]:
         """One block."""
-        return [Write("hbm", o.destination, np.array(memory.view("ddr", o.source, o.size)), o.port)]
+        return [Write("hbm", o.hbm_low, np.array(memory.view("ddr", o.ddr_addr, o.size)), o.port)]
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """See `UnitInstruction`. The hardware takes what the description does not: whole bytes, and any binary beside."""
         f = fields
-        yield from check.mode(START, f[START], (MODE_WT2HBM,))
+        yield from check.mode(START, f[START], (_MODE,))
         yield from check.one_of(f, {"aux_hbm_high": (0,)})
         if f["aux_bits"] == 0 or f["aux_bits"] % 8:
             yield Refusal(Cause.BAD_SIZE, f"aux_bits: {f['aux_bits']}, expected a multiple of 8 above 0")
@@ -89,5 +70,5 @@ class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
     @classmethod
     def places(cls, device: Device, o: Wt2HbmOperands) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
-        source = Hull("aux_ddr_addr", "ddr", o.source, o.source + o.size)
-        yield from check.in_memory(device, (source, Hull("aux_hbm_low", "hbm", o.destination, o.destination + o.size)))
+        source = Hull("aux_ddr_addr", "ddr", o.ddr_addr, o.ddr_addr + o.size)
+        yield from check.in_memory(device, (source, Hull("aux_hbm_low", "hbm", o.hbm_low, o.hbm_low + o.size)))

@@ -184,7 +184,7 @@ def test_wt2hbm(device: Device) -> None:
     want = {key: space.copy() for key, space in memory.spaces.items()}
     port = device.parameters["HbmPorts"] - 1
     want["hbm", port][0x1020 : 0x1020 + 0x1223] = memory.view("ddr", 0x4040, 0x1223)
-    fields = Wt2HbmOperands(0x4040, 0x1020, 0x1223, port).encode() | {"aux_insts_addr": 0x123, "aux_beats": 7, "aux_tasks": 9}
+    fields = Wt2HbmOperands.copy(0x4040, 0x1020, 0x1223, port).encode() | {"aux_insts_addr": 0x123, "aux_beats": 7, "aux_tasks": 9}
     execute(device, "wt2hbm", fields, memory)
     for key, space in memory.spaces.items():
         assert np.array_equal(space, want[key]), key

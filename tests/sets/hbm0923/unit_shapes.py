@@ -55,7 +55,7 @@ def call(device: Device, s: Shape) -> Call:
     chip_in, chip_out = "in" in words, "out" in words
     ports = device.parameters["HbmPorts"]
     if s.instruction == "wt2hbm":
-        return Call("wt2hbm", Wt2HbmOperands(at.take(s.channels), 0, s.channels, 1).encode(device))
+        return Call("wt2hbm", Wt2HbmOperands.copy(at.take(s.channels), 0, s.channels, 1).encode())
     if s.instruction == "dat2hbm":
         keys = "values" not in words
         end = s.total + s.tokens

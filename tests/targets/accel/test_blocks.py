@@ -125,7 +125,7 @@ def test_attention(changes: dict[str, object], causal: int) -> None:
     calls = list(compiled(program).calls)
     assert [c.instruction for c in calls] == ATTENTION
     assert calls[3].fields["softmax_mask"] == causal
-    scores = SET.instructions["trp_mvm"].decode(DEVICE, calls[2].fields)  # pyright: ignore[reportAttributeAccessIssue]
+    scores = SET.instructions["trp_mvm"].decode(calls[2].fields)  # pyright: ignore[reportAttributeAccessIssue]
     assert isinstance(scores, AttentionOperands)
     assert float(scores.scale_value(DEVICE)) == 0.125
     assert scores.kv_heads == changes.get("kv_heads", 2)

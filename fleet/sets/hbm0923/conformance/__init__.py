@@ -10,7 +10,6 @@ from fleet.sets.hbm0923.conformance.caches import AttentionSource, Dat2HbmSource
 from fleet.sets.hbm0923.conformance.mvm import MvmSource
 from fleet.sets.hbm0923.conformance.streaming import ActSource, ElementwiseSource, NormSource, PosEmbSource, SoftmaxSource
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.unit import SFU_START
 
 SOURCES: dict[str, Source] = {
     **{name: MvmSource(name) for name in ("mvm", "mvm_bn", "mvm_bn_res")},
@@ -24,8 +23,9 @@ SOURCES: dict[str, Source] = {
     "wt2hbm": Wt2HbmSource(),
 }
 
-_ATTENTION = {o.INSTRUCTION: o.FIXED[-1] for o in (TrpMvmOperands, F2wMvmOperands, Dat2HbmOperands)}
-"""Instruction -> start register and its value."""
+_SFU_START = "sfu_start"
+_ATTENTION = {o.INSTRUCTION: dict(o.FIXED)[_SFU_START] for o in (TrpMvmOperands, F2wMvmOperands, Dat2HbmOperands)}
+"""Instruction -> its start value."""
 _IN_FLIGHT = 2
 """Instructions that are written to the registers and under way together."""
 
@@ -40,4 +40,4 @@ def _unit(call: Call) -> str:
     for start in ("mvm_start", "elementwise_start", "aux_start"):
         if start in call.fields:
             return start
-    return "attention" if (SFU_START, call.fields[SFU_START]) == _ATTENTION.get(call.instruction) else "sfu"
+    return "attention" if call.fields[_SFU_START] == _ATTENTION.get(call.instruction) else "sfu"

@@ -199,5 +199,5 @@ class Wt2HbmSource(Source):
         size = beats * BEAT_BYTES
         source = t.data(size, "wild")
         at = t.bank(size, "wild", written=True)
-        call = Call("wt2hbm", Wt2HbmOperands(source, at, size, port).encode(device))
+        call = Call("wt2hbm", Wt2HbmOperands.copy(source, at, size, port).encode())
         return Draw(call, tuple(t.blocks), {"beats": size_class(beats, {128: "128", 64: "64", 2: "a DDR beat"}), "port": str(port)})

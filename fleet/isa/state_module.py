@@ -44,7 +44,9 @@ def _memory(m: OnChipMemory) -> str:
 
 
 def _listed(name: str, items: list[str]) -> Iterator[str]:
-    if items:
+    if len(items) == 1:  # as the formatter has it
+        yield f"    {name}=({items[0]},),"
+    elif items:
         yield f"    {name}=("
         yield from (f"        {item}," for item in items)
         yield "    ),"

@@ -10,7 +10,5 @@ from fleet.sdk import OnChipMemory, State
 __all__ = ["STATE"]
 
 STATE = State(
-    memories=(
-        OnChipMemory("onchip", "<f2", "32", banks=2),
-    ),
+    memories=(OnChipMemory("onchip", "<f2", "32", banks=2),),
 )

@@ -17,6 +17,7 @@ from fleet.cosim.result import Divergence, ElementDifference
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.isa.digest import digest_writes
+from fleet.isa.resolved import executed
 from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
 __all__ = ["Evidence", "Locate", "Operands", "explain", "spelling"]
@@ -70,7 +71,7 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
         return divergence
     unit = evidence.instruction_set.instructions[call.instruction]
     try:
-        writes = [w for w in unit.execute(evidence.device, call.fields, evidence.before or evidence.memory) if w.space != "reg"]
+        writes = [w for w in executed(unit, evidence.device, call.fields, evidence.before or evidence.memory) if w.space != "reg"]
         found = [evidence.memory.view(w.space, w.offset, int(w.data.size), w.bank).copy() for w in writes]
     except FleetError:
         return divergence

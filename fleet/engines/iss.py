@@ -19,7 +19,9 @@ from fleet.isa.codec import decode_binary
 from fleet.isa.digest import digest_writes
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.isa.resolved import executed, registers_in, resolved_call
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.sdk.state import REGISTERS
 
 __all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
 
@@ -49,11 +51,12 @@ def execute_calls(
         DeviceError: an unknown or (without `commit_refused`) illegal instruction.
         ComparisonFailure: one whose semantics write outside its own destination.
     """
-    for seq, call in enumerate(calls, first_seq):
-        where = f"instruction {seq} ({call.instruction}{', ' + call.ops[-1] if call.ops else ''})"
-        cls = instruction_set.instructions.get(call.instruction)
+    for seq, given in enumerate(calls, first_seq):
+        where = f"instruction {seq} ({given.instruction}{', ' + given.ops[-1] if given.ops else ''})"
+        cls = instruction_set.instructions.get(given.instruction)
         if cls is None:
             raise DeviceError(f"'{instruction_set.name}' has no such instruction", where=where)
+        call = resolved_call(cls, device, given, registers_in(device, memory))
         if commit_refused:
             refusal = cls.refusal(device, call.fields)
             if refusal is not None:
@@ -61,7 +64,7 @@ def execute_calls(
                 continue
         elif wrong := cls.legal(device, call.fields):
             raise DeviceError("illegal: " + "; ".join(wrong), where=where)
-        writes = cls.execute(device, call.fields, memory)
+        writes = executed(cls, device, call.fields, memory)
         result = _result(writes)
         stored = [w for w in writes if w.space != "reg"]
         _check_inside(cls, device, call, stored, where)
@@ -87,6 +90,8 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
         starts.setdefault((r.space, r.bank), []).append(r.offset)
         behind.append(max(r.offset + r.size, behind[-1] if behind else 0))
     for w in writes:
+        if w.space == REGISTERS:  # made of what it configures, there is no second statement
+            continue
         begin, end, key = w.offset, w.offset + w.data.size, (w.space, w.bank)
         at = bisect_right(starts.get(key, []), begin)
         if at == 0 or ends[key][at - 1] < end:
@@ -126,6 +131,7 @@ class IssBackend:
         """See `execute_calls`; what stands in `binaries` is decoded from memory. Raises CodecError where that is damaged."""
         assert self._opened is not None, "open() comes first"
         instruction_set, device, memory, options = self._opened
+        memory.reset_state()  # as hardware begins every job
         calls = fetched(instruction_set, memory, calls, binaries)
         commits: list[Commit] = []
         said = time.monotonic()

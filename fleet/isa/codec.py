@@ -78,7 +78,8 @@ def words_of(description: Description, call: Call, *, strict: bool = True) -> li
     registers = description.words(word.name)
     names = [r.name for r in registers]
     missing = [n for n in names if n not in call.fields]
-    unknown = [n for n in call.fields if n not in set(names)]
+    known = {*names, *(r.name for r in description.state_registers)}
+    unknown = [n for n in call.fields if n not in known]
     if missing or unknown:
         parts = [f"missing {', '.join(missing)}"] if missing else []
         parts += [f"unknown {', '.join(unknown)}"] if unknown else []
@@ -152,6 +153,7 @@ def disassemble(instruction_set: InstructionSet | Description, call: Call, *, de
         head = f"{word.name}  opcode {word.opcode:#04x}  {word.title}"
         if call.ops:
             head += f"  [{', '.join(call.ops)}]"
+        registers = (*registers, *(r for r in d.state_registers if r.name in call.fields))
         return "\n".join([head, *(line for r in registers for line in _explain(r, call.fields[r.name]))])
     shown = [f"{r.local_name}={_short(r, call.fields[r.name])}" for r in registers if not _fixed(r, call.fields[r.name])]
     return " ".join([word.name, *shown])

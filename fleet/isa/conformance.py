@@ -79,7 +79,7 @@ def _odd_values(f: Field, now: int, device: Device, addresses: Sequence[int], rn
     if f.allowed is not None:
         values += [*f.allowed, max(f.allowed) + 1]
     if f.kind == "address":
-        size = device.memory.get(f.space or "", 0)
+        size = device.memory.get(f.space or "", 0) or next((a.size for a in device.arrays.values() if a.name == f.space), 0)
         values += [size, size - f.align, size - 1, top & -64, *addresses]
     if f.kind in {"size", "count"}:
         values += [2 * now, 1 << (f.width - 1), 33, 2049]

@@ -43,7 +43,7 @@ class MappedMemory(Memory):
             self._maps[array.name, 0] = np.zeros(array.size, np.uint8)
         if device.state.registers:
             self._maps[REGISTERS, 0] = np.zeros(4 * len(device.state.registers), np.uint8)
-        self._reset_state()
+        self.reset_state()
 
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
         """Writable view; DeviceError when the range leaves the space."""
@@ -66,9 +66,10 @@ class MappedMemory(Memory):
         for key, whole in self._maps.items():
             if key not in self.paths:
                 whole.fill(0)
-        self._reset_state()
+        self.reset_state()
 
-    def _reset_state(self) -> None:
+    def reset_state(self) -> None:
+        """State registers as reset leaves them; memories keep what they hold."""
         for n, register in enumerate(self.device.state.registers):
             self.view(REGISTERS, 4 * n, 4).view("<u4")[0] = register.reset
 

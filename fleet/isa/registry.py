@@ -146,6 +146,10 @@ def check_binding(instruction_set: InstructionSet) -> None:
         if cls.name != name:
             what = f"{owner}: class {cls.__name__} calls itself '{cls.name}', the manifest '{name}'"
             raise PluginError(what, where=class_place(cls))
+        registers = {r.name for r in description.state_registers}
+        if unknown := [n for n in cls.uses if n not in registers]:
+            what = f"{owner}: class {cls.__name__} uses '{unknown[0]}', which is no state register of {s.description.name}"
+            raise PluginError(what, where=class_place(cls))
         if cls.operands is not None and (other := differs(description, name, cls.operands)):
             what = f"{owner}: {s.description.name} and the operands of {cls.__name__} disagree: {other}"
             raise PluginError(what, where=class_place(cls.operands), hint=f"run `fleet isa generate {s.description}`")

@@ -105,6 +105,7 @@ class Place:
 
     dependent: how often (0 to 1) a range of an earlier call is handed out again.
     notes: what the sources of a set tell each other of the program's earlier calls.
+    state: state registers as the next call finds them, name -> value.
     program: whether the calls make one program (`fleet.cosim.streams.programs` has the place for it).
     """
 
@@ -113,6 +114,7 @@ class Place:
     def __init__(self, device: Device, rng: np.random.Generator, *, dependent: float = 0.0) -> None:
         self._device, self._rng, self._dependent = device, rng, dependent
         self.notes: dict[str, int] = {}
+        self.state: Mapping[str, int] = {r.name: r.reset for r in device.state.registers}
         self._next: dict[str, int] = {}
         self._known: list[tuple[str, int, int]] = []
 

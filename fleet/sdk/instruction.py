@@ -19,7 +19,7 @@ __all__ = ["Call", "Instruction", "Memory", "Range", "Write"]
 class Write:
     """Bytes that an instruction writes: one contiguous block in one space. `data` is uint8, flat.
 
-    space: "ddr", "hbm", "onchip", "reg" or one that the set defines; bank: the HBM port, else 0.
+    space: "ddr", "hbm", "reg" (result registers) or an on-chip memory; bank: the HBM port, else 0.
     offset: bytes from the start of the space (of the bank for "hbm").
     dtype: of the elements, as NumPy writes it ("<f2", "<u4"), for messages; empty when unknown.
     """
@@ -58,8 +58,8 @@ class Call:
 class Memory(ABC):
     """Device memory as the functional model sees it; backed by mapped files or plain arrays.
 
-    Space "reg" holds the registers whose role is `parameter`, by byte address: what an instruction depends on beside its
-    fields. Space "onchip" keeps its contents over all calls of a run.
+    Space "reg" holds the registers whose role is `parameter`, by byte address; space "state" the state registers, four bytes each.
+    On-chip memories are spaces of their own names, and keep their contents over all calls of a run.
     """
 
     @abstractmethod
@@ -79,11 +79,18 @@ class Instruction(ABC):
     """The generated class of its operands; the set refuses to load where it is not what the description says."""
     executes_in: ClassVar[str] = ""
     """The hardware's unit, for timelines, where it is not the unit whose registers it is started by."""
+    uses: ClassVar[tuple[str, ...]] = ()
+    """State registers that it depends on: `fields` has the value of each, as the call finds it, beside the operands."""
 
     @classmethod
     @abstractmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """Bit-exact semantics, vectorised NumPy. A `Write` to space "reg" sets a result register (offset = byte address)."""
+
+    @classmethod
+    def configures(cls, device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
+        """State registers that a legal call changes: name -> new value, a function of the fields alone."""
+        return {}
 
     @classmethod
     @abstractmethod

@@ -19,6 +19,7 @@ from fleet.cosim.coverage.touched import nearest, touched_by
 from fleet.cosim.streams.hazards import hazards
 from fleet.isa.conformance import sources
 from fleet.isa.registry import description_hash
+from fleet.isa.resolved import resolved_draw, state_after
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Range, Write
 
 __all__ = ["Aimed", "Aimer", "aimer"]
@@ -71,6 +72,9 @@ class _Program:
 
     def append(self, draw: Draw) -> None:
         """Behind all others."""
+        set_, device = self._space.instruction_set, self._space.device
+        draw = resolved_draw(set_, device, draw, self.place.state)
+        self.place.state = state_after(set_, device, draw.calls, self.place.state)
         self.draws.append(draw)
         self.calls += draw.calls
         self.place.touched += [touched_by(self._space.instruction_set, self._space.device, c) for c in draw.calls]
@@ -192,6 +196,7 @@ class Aimer:
                 found = source.draw_directed(device, int(rng.integers(source.directed(device))), rng)
             else:
                 found = source.draw(device, rng, program.place, small=bool(aim.distance or rng.random() < 0.7))
+            found = resolved_draw(self.space.instruction_set, device, found, program.place.state)
             score = len(set(aim.modes) & set(self.observer.modes(found.call)))
             if score > most:
                 best, most = found, score

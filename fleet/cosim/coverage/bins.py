@@ -27,6 +27,7 @@ from fleet.cosim.streams.hazards import KINDS
 from fleet.cosim.streams.suite import memories, ways_of_issue
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import sources
+from fleet.isa.resolved import resolved_draw
 from fleet.sdk import Call, CoverageHints, Device, InstructionSet, NoRoomError
 from fleet.sdk import Place as MemoryPlace
 
@@ -269,7 +270,8 @@ def sample_calls(space: Space, name: str, count: int) -> list[Call]:
         rng = np.random.default_rng(found.seed)
         found.seed += 1
         try:
-            found.drawn.append(source.draw(space.device, rng, MemoryPlace(space.device, rng), small=True).call)
+            draw = source.draw(space.device, rng, MemoryPlace(space.device, rng), small=True)
+            found.drawn.append(resolved_draw(space.instruction_set, space.device, draw).call)
             full = 0
         except NoRoomError:
             full += 1

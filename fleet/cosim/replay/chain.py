@@ -8,6 +8,7 @@ from fleet.cosim.account import Link
 from fleet.cosim.replay.places import place
 from fleet.cosim.replay.suppose import field_of_read
 from fleet.cosim.streams.model_side import refusal
+from fleet.isa.resolved import reads_of, writes_of
 from fleet.sdk import Call, Device, InstructionSet, Range
 
 __all__ = ["HostNames", "chain"]
@@ -26,7 +27,7 @@ class _Writers:
         for call in calls[:last]:
             cls = instruction_set.instructions[call.instruction]
             refused = refusal(cls, device, call.fields)
-            self._ranges.append([] if refused else list(cls.writes(device, call.fields)))
+            self._ranges.append([] if refused else writes_of(cls, device, call.fields))
         self._boxes = [_boxes(ranges) for ranges in self._ranges]
 
     def of(self, r: Range, before: int) -> list[tuple[int | None, int, int]]:
@@ -79,9 +80,9 @@ def chain(
         reader, depth = queue.pop(0)
         call = calls[reader]
         cls = instruction_set.instructions[call.instruction]
-        names = field_of_read(instruction_set, device, call)
+        names = (*field_of_read(instruction_set, device, call), *cls.uses)
         groups: dict[tuple[str, str, int | None, str], list[tuple[int, int, int]]] = {}
-        for name, r in zip(names, cls.reads(device, call.fields), strict=True):
+        for name, r in zip(names, reads_of(cls, device, call.fields), strict=True):
             for writer, start, end in writers.of(r, reader) if r.size else ():
                 words = host(r.space, r.bank, start) if writer is None and host is not None else ""
                 groups.setdefault((r.space, name, writer, words), []).append((r.bank, start, end))

@@ -9,6 +9,7 @@ import numpy as np
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
+from fleet.isa.resolved import executed, registers_in, resolved_call
 from fleet.sdk import Call, Device, InstructionSet, Write
 
 __all__ = ["History"]
@@ -65,9 +66,10 @@ class History:
         """What the instruction that memory stands before writes; nothing for a refused one."""
         call = self.calls[self.at]
         cls = self.instruction_set.instructions[call.instruction]
+        call = resolved_call(cls, self.device, call, registers_in(self.device, self.memory))
         if refusal(cls, self.device, call.fields):
             return []
-        return [w for w in cls.execute(self.device, call.fields, self.memory) if w.space != "reg"]
+        return [w for w in executed(cls, self.device, call.fields, self.memory) if w.space != "reg"]
 
     def _forward(self) -> None:
         entry: list[Write] = []

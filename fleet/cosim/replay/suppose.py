@@ -15,6 +15,7 @@ from fleet.errors import FleetError
 from fleet.isa.codec import description_of
 from fleet.isa.description import Field, Register
 from fleet.isa.digest import digest_writes
+from fleet.isa.resolved import executed
 from fleet.sdk import Call, Device, InstructionSet, Memory, Range
 
 __all__ = ["address_fields", "field_of_read", "supposed"]
@@ -132,7 +133,7 @@ def supposed(
             if sum(r.size for r in cls.writes(device, changed)) != size:
                 continue
             with np.errstate(all="ignore"):
-                writes = cls.execute(device, changed, memory)
+                writes = executed(cls, device, changed, memory)
         except (FleetError, ValueError, KeyError, IndexError, OverflowError):
             continue
         if digest_writes(device, writes) == digest:

@@ -19,6 +19,7 @@ from fleet.cosim.streams.case import StreamCase
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError, ModelError
 from fleet.isa.description import load, parameter_values
+from fleet.isa.resolved import resolved
 from fleet.sdk import Write
 from fleet.targets.accel.program import value_key
 
@@ -213,7 +214,7 @@ def stream_of(model: Model, options: CosimOptions) -> StreamCase | None:
     """The instructions that the model is compiled to, on its weights and inputs; None where it has none on the device."""
     assert options.device is not None
     compiled = open_stream(model.program, options.device, options.lowering).compiled
-    calls = tuple(replace(c, ops=()) for c in compiled.calls)
+    calls = resolved(compiled.instruction_set, compiled.device, (replace(c, ops=()) for c in compiled.calls))
     if not calls:
         return None
     blocks = [

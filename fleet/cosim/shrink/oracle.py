@@ -18,6 +18,7 @@ from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
+from fleet.isa.resolved import resolved
 from fleet.sdk import Device, InstructionSet
 
 __all__ = ["Attempt", "Oracle", "OutOfTime"]
@@ -73,6 +74,7 @@ class Oracle:
 
     def start(self, first: Attempt, verdict: Verdict) -> None:
         """What is being shrunk, and how it fails: later attempts may not be less well-formed than it is."""
+        first = self._resolved(first)
         self.best, self.wanted, self._settled = first, verdict.signature, first
         self._unordered = self._races(first)
         last = len(first.case.calls) - 1
@@ -85,6 +87,7 @@ class Oracle:
         """Whether it fails in the same way; then it is the best. Raises OutOfTime."""
         if time.monotonic() > self.until:
             raise OutOfTime
+        attempt = self._resolved(attempt)
         key = attempt.key()
         if (verdict := self._results.get(key)) is not None:
             self.known += 1
@@ -146,6 +149,11 @@ class Oracle:
     @property
     def _device(self) -> Device:
         return self.runner.device
+
+    def _resolved(self, attempt: Attempt) -> Attempt:
+        """With the state registers that its calls find now."""
+        calls = resolved(self._set, self._device, attempt.case.calls)
+        return attempt if calls is attempt.case.calls else replace(attempt, case=replace(attempt.case, calls=calls))
 
     def _well_formed(self, attempt: Attempt) -> bool:
         """Every instruction is as legal as it was, and nothing is a race that was none."""

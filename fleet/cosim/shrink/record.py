@@ -17,6 +17,7 @@ from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import refusal
 from fleet.engines.iss import execute_calls
 from fleet.errors import FleetError
+from fleet.isa.resolved import reads_of, writes_of
 from fleet.sdk import Device, InstructionSet, Range, Write
 
 __all__ = ["Record", "Step", "record", "undefined"]
@@ -97,7 +98,7 @@ def record(instruction_set: InstructionSet, device: Device, case: StreamCase, im
         if refusal(unit, device, call.fields):
             steps.append(Step((), (), (), ()))
             continue
-        reads, writes = tuple(unit.reads(device, call.fields)), tuple(unit.writes(device, call.fields))
+        reads, writes = tuple(reads_of(unit, device, call.fields)), tuple(writes_of(unit, device, call.fields))
         read = tuple(memory.view(r.space, r.offset, r.size, r.bank).copy() for r in reads)
         list(execute_calls(instruction_set, device, memory, [call], seq))  # it executes as its commits are taken
         # The ranges may be wider than what is written; what memory holds there now is right for both.

@@ -23,6 +23,7 @@ from fleet.cosim.signature import Signature, of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash
+from fleet.isa.resolved import resolved
 from fleet.sdk import Call, Device, InstructionSet, Write
 
 __all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", "save_bundle"]
@@ -108,7 +109,7 @@ class Bundle:
                 raise DeviceError(
                     f"block {i} is bytes [{b.offset:#x}, {b.offset + b.size:#x}) of {b.space}: {room:#x}", where=where
                 )
-        calls = tuple(Call(c.instruction, dict(c.fields), c.ops) for c in self.calls)
+        calls = resolved(instruction_set, device, (Call(c.instruction, dict(c.fields), c.ops) for c in self.calls))
         blocks = tuple(Write(b.space, b.offset, _bytes(b, arrays, i), b.bank) for i, b in enumerate(self.places))
         return StreamCase(
             self.name, self.device, calls, blocks, self.causes, dict(self.parameters), self.seed, self.made_by, self.classes

@@ -15,6 +15,7 @@ from fleet.cosim.streams.images import ByteDifference
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
 from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
 from fleet.errors import FleetError
+from fleet.isa.resolved import executed
 from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
 __all__ = ["depends_on", "disagreement", "expected_of", "outside"]
@@ -83,7 +84,7 @@ def depends_on(
     lines: list[str] = []
     until = time.monotonic() + seconds
     try:
-        right = element(unit.execute(device, call.fields, memory))
+        right = element(executed(unit, device, call.fields, memory))
         if right is None:
             return ()
         for tried, (space, bank, offset, size) in enumerate(_beats(instruction_set, device, call)):
@@ -93,7 +94,7 @@ def depends_on(
             view = memory.view(space, offset, size, bank)
             kept = view.copy()
             try:
-                if _shows(view, kept, right, lambda: element(unit.execute(device, call.fields, memory))):
+                if _shows(view, kept, right, lambda: element(executed(unit, device, call.fields, memory))):
                     port = f" port {bank}" if space == "hbm" else ""
                     lines.append(f"depends on {space}{port} {offset:#x}: {_words(kept)}")
             finally:

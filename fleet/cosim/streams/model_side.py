@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet.cosim.streams.case import StreamCommit
 from fleet.engines.iss import execute_calls
+from fleet.isa.resolved import registers_in, resolved_call
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 
 __all__ = ["UNKNOWN_CAUSE", "Watch", "execute", "refusal"]
@@ -35,8 +36,10 @@ def execute(
     Raises DeviceError for an instruction that does not exist or whose semantics write outside their destination.
     """
     commits: list[StreamCommit] = []
-    for seq, call in enumerate(calls):
-        cause = refusal(instruction_set.instructions[call.instruction], device, call.fields)
+    for seq, given in enumerate(calls):
+        cls = instruction_set.instructions[given.instruction]
+        call = resolved_call(cls, device, given, registers_in(device, memory))
+        cause = refusal(cls, device, call.fields)
         if cause:
             commits.append(StreamCommit(call.instruction, cause, 0, 0, None))
             continue

@@ -16,7 +16,9 @@ import numpy as np
 
 from fleet.cosim.streams.model_side import refusal
 from fleet.errors import DeviceError
+from fleet.isa.codec import description_of
 from fleet.isa.conformance import joined, mutations
+from fleet.isa.resolved import reset_state, resolved, resolved_call, resolved_draw, state_after
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Range, Source, Write
 
 __all__ = ["PAGE", "REACH", "Mark", "Program", "ProgramPlace", "draw_program"]
@@ -200,13 +202,14 @@ def draw_program(
             full = error
             continue
         if draw is not None:
+            place.state = state_after(instruction_set, device, draw.calls, place.state)
             draws.append(draw)
             most -= len(draw.calls)
     if not draws and full is not None:
         raise full
     if not draws:
         raise DeviceError(f"no source draws a legal call ({', '.join(names)})", where=device.name, hint="see fleet.isa.conformance")
-    calls = joined(instruction_set, device, draws)
+    calls = resolved(instruction_set, device, joined(instruction_set, device, draws))
     causes = (0,) * len(calls)
     with_refused = number % _ILLEGAL_EVERY == 0
     if with_refused:
@@ -233,7 +236,7 @@ def _legal_draw(
     for left in reversed(range(_TRIES)):
         notes, mark = dict(place.notes), place.mark()
         try:
-            draw = source.draw(device, rng, place, small=True)
+            draw = resolved_draw(instruction_set, device, source.draw(device, rng, place, small=True), place.state)
         except NoRoomError:
             place.back(mark)
             place.notes.clear()
@@ -256,21 +259,28 @@ def _with_refused(
 ) -> tuple[tuple[Call, ...], tuple[int, ...]]:
     """The calls with illegal variants of some of them before or behind them, and all causes."""
     found: list[tuple[Call, int]] = []
+    state = reset_state(device)
     for call in calls:
-        wrong = _illegal(instruction_set, device, call, rng) if rng.random() < _REFUSED else []
+        wrong = _illegal(instruction_set, device, call, state, rng) if rng.random() < _REFUSED else []
+        state = state_after(instruction_set, device, [call], state)
+        first = rng.random() < 0.5 or bool(device.state.registers)  # behind it, what it configures may make the variant legal
         own = [(call, 0)]
-        found += [*wrong, *own] if rng.random() < 0.5 else [*own, *wrong]
+        found += [*wrong, *own] if first else [*own, *wrong]
     return tuple(c for c, _ in found), tuple(cause for _, cause in found)
 
 
-def _illegal(instruction_set: InstructionSet, device: Device, call: Call, rng: np.random.Generator) -> list[tuple[Call, int]]:
+def _illegal(
+    instruction_set: InstructionSet, device: Device, call: Call, state: Mapping[str, int], rng: np.random.Generator
+) -> list[tuple[Call, int]]:
     """An illegal variant of a call with its cause, at times none."""
-    names = list(call.fields)
+    words = {r.name for r in description_of(instruction_set).words(call.instruction)}
+    names = [n for n in call.fields if n in words]
     for _ in range(_TRIES):
         every = list(mutations(instruction_set, device, call, rng, names[int(rng.integers(len(names)))]))
         if not every:
             continue
         variant = every[int(rng.integers(len(every)))][1]
+        variant = resolved_call(instruction_set.instructions[variant.instruction], device, variant, state)
         cause = refusal(instruction_set.instructions[variant.instruction], device, variant.fields)
         if cause:
             return [(variant, cause)]

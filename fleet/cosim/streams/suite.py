@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import mutations, sources
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.isa.resolved import resolved, resolved_call, resolved_draw, state_after
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Source
 
 __all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
@@ -63,9 +65,11 @@ def make_case(name: str) -> StreamCase:
     Raises NoRoomError where the device's memory is too small for it, DeviceError for a name that means none; both name the case.
     """
     try:
-        return _make_case(name)
+        case = _make_case(name)
     except NoRoomError as error:
         raise NoRoomError(f"does not fit into the device's memory: {error.what}", where=name) from error
+    instruction_set, device = find_device(case.device)
+    return replace(case, calls=resolved(instruction_set, device, case.calls))
 
 
 def _make_case(name: str) -> StreamCase:
@@ -94,7 +98,7 @@ def _make_case(name: str) -> StreamCase:
     if source is None:
         known = ", ".join(_sources(instruction_set))
         raise DeviceError(f"nothing is drawn for an instruction '{match['instruction']}'", where=name, hint=f"there is {known}")
-    draw = _one(source, device, match["kind"], number, rng, name)
+    draw = resolved_draw(instruction_set, device, _one(source, device, match["kind"], number, rng, name))
     calls, causes = (draw.call,), (0,)
     if match["kind"] == "illegal":
         calls, causes = _variants(instruction_set, device, draw, number, rng)
@@ -167,7 +171,10 @@ def _variants(
 
     Variants that are legal are left out unless they are cheap: they run too, on what memory holds.
     """
-    every = list(mutations(instruction_set, device, draw.call, rng))
+    state = state_after(instruction_set, device, draw.before)
+    variants = list(mutations(instruction_set, device, draw.call, rng))
+    classes = instruction_set.instructions
+    every = [(text, resolved_call(classes[c.instruction], device, c, state)) for text, c in variants]
     parts = max(1, -(-len(every) // _VARIANTS))
     chosen = [call for _, call in every[number % parts :: parts]]
     chosen = [c for c in chosen if not _reads_what_is_undefined(instruction_set, device, c)]

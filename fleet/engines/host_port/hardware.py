@@ -22,6 +22,7 @@ from fleet.isa.codec import interrupt
 from fleet.isa.description import Register, Unit, load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
+from fleet.isa.resolved import writes_of
 from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["HardwarePort"]
@@ -214,7 +215,7 @@ class HardwarePort:
         if record.opcode != word.opcode:
             raise SimulationError(f"the commit carries opcode {record.opcode:#x}, expected {word.opcode:#x}", where=where)
         cls = self._set.instructions[call.instruction]
-        if cls.writes(self._device, call.fields) and (record.bytes_written == 0 or record.digest == 0):
+        if writes_of(cls, self._device, call.fields) and (record.bytes_written == 0 or record.digest == 0):
             raise SimulationError("the instruction committed without having written anything", where=where)
         first.left.popleft()
         if not first.left:

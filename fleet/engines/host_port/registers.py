@@ -11,6 +11,7 @@ from fleet.isa.codec import decode_binary, decode_writes
 from fleet.isa.codec_binary import BEAT
 from fleet.isa.description import Fetch, Register, Unit, load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["RegisterFile", "Start"]
@@ -38,6 +39,7 @@ class RegisterFile:
 
     def __init__(self, instruction_set: InstructionSet, device: Device) -> None:
         self._set, self._device = instruction_set, device
+        self._state = reset_state(device)
         self._description = d = load(instruction_set.description)
         self._by_number = {r.number: r for r in d.registers}
         self._starts = {u.start.address: u for u in d.units.values()}
@@ -75,11 +77,8 @@ class RegisterFile:
             raise HostError(str(error), where=where) from error
         fetch = self._description.fetch
         if fetch is None or call.instruction != fetch.word.name:
-            self._check([call], where)
-            return Start(unit, (call,), False, where)
-        calls = self._fetched(fetch, memory, where)
-        self._check(calls, where)
-        return Start(unit, tuple(calls), True, where)
+            return Start(unit, self._checked([call], where), False, where)
+        return Start(unit, self._checked(self._fetched(fetch, memory, where), where), True, where)
 
     def _fetched(self, fetch: Fetch, memory: MappedMemory, where: str) -> Sequence[Call]:
         address, beats, tasks = (self.values[r.address] for r in (fetch.address, fetch.beats, fetch.tasks))
@@ -93,12 +92,15 @@ class RegisterFile:
             raise HostError(what, where=where)
         return calls
 
-    def _check(self, calls: Sequence[Call], where: str) -> None:
+    def _checked(self, calls: Sequence[Call], where: str) -> tuple[Call, ...]:
+        calls = resolved(self._set, self._device, calls, self._state)
+        self._state = state_after(self._set, self._device, calls, self._state)
         for n, call in enumerate(calls):
             refusal = self._set.instructions[call.instruction].refusal(self._device, call.fields)
             if refusal is not None:
                 task = f"task {n}, " if len(calls) > 1 else ""
                 raise HostError(f"{task}{call.instruction}: the device refuses it (cause {refusal[0]}): {refusal[1]}", where=where)
+        return calls
 
 
 def _writable(register: Register) -> bool:

@@ -17,6 +17,7 @@ from fleet.isa.description import load
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
+from fleet.isa.resolved import resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet
 
 _PATIENCE = 64  # a call may take so many times its own cost estimate, and _GRACE cycles, before it counts as hung
@@ -65,7 +66,7 @@ class Segment:
 
         Raises DeviceError or CodecError for a call that the description does not know.
         """
-        self.calls, self.first_seq = calls, first_seq
+        self.calls, self.first_seq = resolved(instruction_set, device, calls), first_seq
         self._refusals = refusals
         self._set, self._device = instruction_set, device
         self._description = load(instruction_set.description)
@@ -277,7 +278,7 @@ class Segment:
             raise SimulationError(
                 f"the result register reads {results[read.result]:#x}, the commit says {record.result:#x}", where=where
             )
-        written = [] if refused else self._set.instructions[call.instruction].writes(self._device, call.fields)
+        written = [] if refused else writes_of(self._set.instructions[call.instruction], self._device, call.fields)
         if written and (record.bytes_written == 0 or record.digest == 0):
             raise SimulationError("the instruction committed without having written anything", where=where)
         counted = sum(record.cycles.values())

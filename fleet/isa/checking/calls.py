@@ -13,6 +13,7 @@ from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_ranges, ask_ref
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.codec import decode_binary, decode_writes, description_of, disassemble, encode_binary, register_writes
 from fleet.isa.conformance import mutations
+from fleet.isa.resolved import resolved_call, state_after
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet
 
 __all__ = ["check_codec", "check_cost", "check_drawn", "check_variants"]
@@ -42,7 +43,9 @@ def check_cost(instruction_set: InstructionSet, device: Device, draw: Draw) -> I
 def check_codec(instruction_set: InstructionSet, draw: Draw) -> Iterator[Finding]:
     """A call survives being written as register values, as a binary, and can be shown."""
     d = description_of(instruction_set)
-    word, bare = d.instructions[draw.call.instruction], replace(draw.call, ops=())
+    word = d.instructions[draw.call.instruction]
+    operands = {r.name for r in d.words(word.name)}
+    bare = replace(draw.call, ops=(), fields={k: v for k, v in draw.call.fields.items() if k in operands})
     try:
         if decode_writes(d, register_writes(d, bare)) != Call(bare.instruction, dict(bare.fields)):
             yield Finding(word.where, f"{word.name}: register writes do not decode to the call that they were made of")
@@ -62,8 +65,10 @@ def check_variants(instruction_set: InstructionSet, device: Device, draw: Draw, 
     for _ in range(20):
         fields = {r.name: int(rng.integers(1 << 32)) & r.mask for r in words}
         variants.append(replace(draw.call, fields=fields))
-    for call in variants:
-        cls = instruction_set.instructions[call.instruction]
+    state = state_after(instruction_set, device, draw.before)
+    for variant in variants:
+        cls = instruction_set.instructions[variant.instruction]
+        call = resolved_call(cls, device, variant, state)
         wrong, refused = ask_legal(cls, device, call.fields), ask_refusal(cls, device, call.fields)
         if bool(wrong) != (refused is not None):
             what = f"legal says {wrong[0] if wrong else 'yes'!r}, refusal {refused!r}"
@@ -96,7 +101,7 @@ def _ranges(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -
     for method in ("reads", "writes"):
         for r in ask_ranges(cls, method, device, fields):
             banks = device.parameters["HbmPorts"] if r.space == "hbm" else 1
-            room = device.memory.get(r.space)
+            room = device.arrays[r.space].size if r.space in device.arrays else device.memory.get(r.space)
             if room is not None and (r.offset < 0 or r.offset + r.size > room or not 0 <= r.bank < banks):
                 place = f"[{r.offset:#x}, {r.offset + r.size:#x}) of {r.space}"
                 yield Finding(method_place(cls, "legal"), f"{cls.name}: a legal call {method} {place}, which has {room:#x} bytes")

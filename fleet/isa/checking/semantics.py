@@ -11,6 +11,7 @@ from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.checking.scratch import ScratchMemory
 from fleet.isa.codec import description_of
 from fleet.isa.description import parameter_values
+from fleet.isa.resolved import executed
 from fleet.sdk import Device, Draw, Instruction, InstructionSet, Range, Write
 
 __all__ = ["check_execution", "prepared", "results"]
@@ -21,7 +22,7 @@ def prepared(instruction_set: InstructionSet, device: Device, draw: Draw) -> Scr
     memory = ScratchMemory(device, draw.blocks)
     memory.set_registers({**parameter_values(description_of(instruction_set)), **draw.parameters})
     for call in draw.before:
-        for write in instruction_set.instructions[call.instruction].execute(device, call.fields, memory):
+        for write in executed(instruction_set.instructions[call.instruction], device, call.fields, memory):
             memory.put(write)
     return memory
 

@@ -14,6 +14,7 @@ from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
 from fleet.isa.checking.semantics import check_execution, prepared, results
 from fleet.isa.conformance import sources
+from fleet.isa.resolved import resolved_draw
 from fleet.sdk import Device, Draw, InstructionSet, NoRoomError, Place
 
 __all__ = ["CheckReport", "check_set"]
@@ -92,7 +93,7 @@ def _draws(instruction_set: InstructionSet, device: Device, name: str, count: in
             full = error
             continue
         fitting += 1
-        yield one
+        yield resolved_draw(instruction_set, device, one)
     if full is not None and not fitting:
         raise NoAnswer(Finding(class_place(type(source)), f"{name}: no draw fits into the memory of {device.name}: {full.what}"))
 

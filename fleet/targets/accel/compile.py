@@ -23,6 +23,7 @@ from fleet.isa.description import Description, load, parameter_values
 from fleet.isa.issue import ISSUES, Binary, runs
 from fleet.isa.pattern_calls import emitted
 from fleet.isa.registry import description_hash
+from fleet.isa.resolved import reset_state, resolved_call, state_after
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.lowering import Match
 from fleet.targets.accel.plan import MemoryPlan
@@ -78,6 +79,8 @@ def compile_accel(
     segment: list[Group] = []
     for node in placement.schedule:
         if isinstance(node, Match):
+            if not segment:
+                context.restart()
             segment.append(context.group(node))
             continue
         if segment:
@@ -143,6 +146,7 @@ class _Context:
         self._ops: tuple[str, ...] = ()
         self._calls: list[Call] = []
         self._loads: list[Call] = []
+        self._state = reset_state(device)
 
     def group(self, match: Match) -> Group:
         """Emits a matched group."""
@@ -153,6 +157,10 @@ class _Context:
         for value in (*match.activations, *match.results):
             self.address(value)
         return Group(self._ops, tuple(self._calls), *keys)
+
+    def restart(self) -> None:
+        """A segment begins: the hardware has been reset."""
+        self._state = reset_state(self.device)
 
     def address(self, value: SSAValue) -> int:
         shape, dtype = shape_of(value.type), numpy_dtype(value.type)
@@ -200,8 +208,7 @@ class _Context:
         for port, data in enumerate(banks):
             source = self.plan.constant(f"{key}, to port {port}", "ddr", (data,), 64).offset
             for call in self._set.loader(self.device, source, port, target, data.size):
-                self._check(call)
-                self._loads.append(replace(call, ops=self._ops))
+                self._loads.append(replace(self._check(call), ops=self._ops))
 
     def loaded(self, steps: Sequence[DeviceSegment | HostStep]) -> list[DeviceSegment | HostStep]:
         """The steps with all copies to HBM before the first instruction of the model."""
@@ -261,21 +268,24 @@ class _Context:
     def emit(self, call: Call) -> None:
         if not isinstance(call, Call):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"emits {call!r}, expected a Call")
-        self._check(call)
-        self._calls.append(call)
+        self._calls.append(self._check(call))
 
-    def _check(self, call: Call) -> None:
+    def _check(self, call: Call) -> Call:
+        """The call with the state registers that it finds."""
         cls = self._set.instructions.get(call.instruction)
         if cls is None:
             raise DeviceError(f"no instruction '{call.instruction}'", where=self._set.name)
         # The names first: `legal` may read every field of its unit.
         words_of(self._description, call, strict=False)
+        call = resolved_call(cls, self.device, call, self._state)
         wrong = cls.legal(self.device, call.fields)
         if wrong:
             raise DeviceError(
                 f"the compiler made an illegal {call.instruction}: " + "; ".join(wrong),
                 where=f"{self.device.name}, operation {call.ops[-1] if call.ops else '?'}",
             )
+        self._state = state_after(self._set, self.device, [call], self._state)
+        return call
 
 
 def _ways(options: Mapping[str, Any], instruction_set: InstructionSet, description: Description) -> tuple[str, str]:

@@ -73,6 +73,41 @@ def test_poll_waits(simulation: Simulation, place: Workplace) -> None:
     assert (out.ddr[0x8_0000 : 0x8_0000 + 40 * 64] == place.ddr[: 40 * 64]).all()
 
 
+def _copies(*marked: bool) -> Script:
+    """A copy for each; marked: whether its start write says that it starts an instruction."""
+    script = Script()
+    for name, value in ((ENABLE, 3), (0x0C, 0x8_0000), (0x10, 4)):
+        script.write(name, value)
+    for start in marked:
+        script.write(START, 1, start=start)
+        script.wait_irq()
+        script.write(PENDING, 3)
+    return script
+
+
+@pytest.mark.parametrize(
+    ("marked", "commit"), [((True, False), 1), ((True, True, False), 2), ((False, True, False), 2), ((True, False, True), 1)]
+)
+def test_a_commit_for_which_no_start_write_is_left(
+    simulation: Simulation, place: Workplace, marked: tuple[bool, ...], commit: int
+) -> None:
+    """From the first mark on every commit has a start write of its own; the bench measures it, and not the design."""
+    with pytest.raises(SimulationError) as caught:
+        place.run(simulation, _copies(*marked))
+    said = r"the classes of cycles sum to \d+, from start to commit the bench measured nothing: no start write is left "
+    assert re.search(said + rf"\(commit {commit}, opcode 0x42\)", str(caught.value))
+    place.run(simulation, _fault(0))
+
+
+def test_start_writes_that_are_all_marked_or_none(simulation: Simulation, place: Workplace) -> None:
+    measured, counted = (place.run(simulation, _copies(*[mark] * 3)).records for mark in (True, False))
+    assert len(measured) == len(counted) == 3
+    for m, c in zip(measured, counted, strict=True):
+        assert (m.end, m.cycles) == (c.end, c.cycles)
+        assert c.end - c.start == sum(c.cycles.values())
+        assert 0 <= m.end - m.start - sum(m.cycles.values()) <= 16, "the bench's own clock"
+
+
 def test_a_failed_assertion_names_its_place_and_the_process_lives(simulation: Simulation, place: Workplace) -> None:
     with pytest.raises(SimulationError, match=r"an assertion of the design failed at src/loopback_top.sv:\d+"):
         place.run(simulation, _fault(ASSERTION))

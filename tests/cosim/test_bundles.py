@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from fleet.cli.stream import command as stream
 from fleet.cosim.signature import Signature
 from fleet.cosim.streams.bundle import load_bundle, save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
@@ -132,6 +134,21 @@ def test_a_test_is_held_by_its_commits_and_not_by_the_text_of_the_semantics(tmp_
         "the bundle stores none; if that is meant: fleet stream renew x"
     )
     assert not moved(failing, other, "x")
+
+
+def test_stream_run_compares_the_stored_commits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stored(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    good = CliRunner().invoke(stream, ["run", str(path)], standalone_mode=False)
+    assert good.return_value == 0, good.output
+    table = json.loads(path.read_text())
+    table["expected"][0]["bytes_written"] += 1
+    path.write_text(json.dumps(table))
+    other = CliRunner().invoke(stream, ["run", str(path)], standalone_mode=False)
+    assert other.return_value == 1
+    assert "FAIL" in other.output
+    assert "the functional model's commit 0" in other.output
+    assert not (tmp_path / "reports").exists(), "the engines agree: there is nothing to explain"
 
 
 def test_the_device_s_values_make_another_interface() -> None:

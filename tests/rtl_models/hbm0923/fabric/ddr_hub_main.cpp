@@ -31,6 +31,7 @@ struct Unit {
     uint64_t waited = 0;
 };
 
+constexpr unsigned kOnchipSpace = 256;  // SpaceOnchip of hbm0923_pkg
 std::map<uint64_t, Beat> memory;  // what must be there: bytes of the beat's address
 uint64_t observed = 0, on_chip = 0;
 Account account;
@@ -53,7 +54,7 @@ void store(Beat& beat, const Beat& data, uint64_t strobes) {
 }  // namespace
 
 extern "C" void fleet_observe_write(unsigned space, unsigned long long offset, const svBitVecVal* data, const svBitVecVal* strb) {
-    account.expect(space == 1 && offset < kChipBeats * 64, cycle, "an observed write is not on chip");
+    account.expect(space == kOnchipSpace && offset < kChipBeats * 64, cycle, "an observed write is not on chip");
     Beat beat;
     for (uint32_t i = 0; i < 16; ++i) beat[i] = data[i];
     const uint64_t strobes = strb[0] | static_cast<uint64_t>(strb[1]) << 32;

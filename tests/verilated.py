@@ -11,11 +11,14 @@ from fleet.engines.rtl_sim.cache import cache_folder
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.tools import find_toolchain
 
+_CFLAGS = "-std=c++17 -ffp-contract=off -I.."
+"""Of all benches: one with flags of its own compiles a runtime of its own. Its macros stand in the first lines of its copy."""
 
-def verilated(arguments: Sequence[str], folder: Path, prefix: str, make: Sequence[str] = ()) -> Path:
+
+def verilated(arguments: Sequence[str], folder: Path, prefix: str, fast: str = "-O1") -> Path:
     """The executable `obj/<prefix>` in `folder`, out of the files that `arguments` name there.
 
-    make: further arguments of make, which set how fast the executable is.
+    fast: how the design and the bench are optimised.
     """
     tools = find_toolchain()
 
@@ -23,7 +26,8 @@ def verilated(arguments: Sequence[str], folder: Path, prefix: str, make: Sequenc
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (done.stdout[-1000:], done.stderr[-4000:])
 
-    run([str(tools.verilator), "--cc", "--exe", "--prefix", prefix, "-Mdir", "obj", *arguments])
-    command = [str(tools.make), "-C", "obj", "-f", f"{prefix}.mk", *make]
+    run([str(tools.verilator), "--cc", "--exe", "--prefix", prefix, "-Mdir", "obj", "-CFLAGS", _CFLAGS, *arguments])
+    flags = [f"OPT_FAST={fast}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1"]
+    command = [str(tools.make), "-C", "obj", "-f", f"{prefix}.mk", "-j2", *flags]
     make_sharing(cache_folder() / "objects", command, folder / "obj", os.environ, tools.compiler_version, run)
     return folder / "obj" / prefix

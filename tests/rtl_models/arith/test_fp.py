@@ -19,7 +19,7 @@ def build(folder: Path, package: Path) -> Path:
         shutil.copy(HERE / name, folder / name)
     if not (folder / "fp_pkg.sv").exists():
         shutil.copy(package, folder / "fp_pkg.sv")
-    arguments = ["-O3", "-Wall", "--top-module", "fp_probe", "-CFLAGS", "-O1 -ffp-contract=off"]
+    arguments = ["-O3", "-Wall", "--top-module", "fp_probe"]
     return verilated([*arguments, "fp_pkg.sv", "fp_probe.sv", "fp_main.cpp"], folder, "Vfp_probe")
 
 

@@ -44,7 +44,7 @@ def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None
     for name in ("bench.h", bench.main):
         shutil.copy(HERE / name, folder / name)
     arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", bench.top]
-    arguments += [*(f"-G{p}" for p in bench.parameters), "-CFLAGS", "-std=c++17 -O1 -I.."]
+    arguments += [*(f"-G{p}" for p in bench.parameters)]
     return verilated([*arguments, *(Path(name).name for name in listed), bench.main], folder, f"V{bench.top}")
 
 

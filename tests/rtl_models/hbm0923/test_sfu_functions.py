@@ -36,7 +36,7 @@ class Probe:
         names = ["sfu_fn_probe.sv", "sfu_fn_main.cpp"]
         for path in [RTL / f for f in FILES] + [HERE / n for n in names]:
             shutil.copy(path, folder / path.name)
-        arguments = ["-O3", "-Wall", "--x-initial", "unique", "--top-module", "sfu_fn_probe", "-CFLAGS", "-O2"]
+        arguments = ["-O3", "-Wall", "--x-initial", "unique", "--top-module", "sfu_fn_probe"]
         verilated([*arguments, *(Path(f).name for f in FILES), *names], folder, "Vsfu_fn_probe")
 
     def __call__(self, kind: str, words: U32, beats: int = 1, seed: int = 5) -> U32:

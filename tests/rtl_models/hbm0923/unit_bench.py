@@ -56,12 +56,12 @@ class Unit:
         names = [f for f in files if f.endswith("hbm0923.vlt") or any(w in f for w in wanted)]
         for name in names:
             shutil.copy(RTL / name, folder / Path(name).name)
-        shutil.copy(HERE / "unit_main.cpp", folder / "unit_main.cpp")
         parameters = {"MaxToken": sizes.max_token, "OnchipDepth": sizes.onchip_depth, "SfuInterval": sizes.interval}
         parameters["DdrMegabytes"] = sizes.megabytes
         if top == "hbm0923_sfu":
             parameters["MaxChannels"] = sizes.max_channels
         macro = "SFU" if top == "hbm0923_sfu" else "ELEMENTWISE"
+        (folder / "unit_main.cpp").write_text(f"#define {macro}\n{(HERE / 'unit_main.cpp').read_text()}")
         arguments = [
             "-O3",
             "--assert",
@@ -70,8 +70,6 @@ class Unit:
             "-Wno-UNUSEDPARAM",
             "--top-module",
             top,
-            "-CFLAGS",
-            f"-O1 -D{macro}",
         ]
         arguments += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["unit_main.cpp"]
         verilated(arguments, folder, "Vunit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,17 @@ REGISTER_BYTES = 1 << 16
 """Registers lie below 64 KiB."""
 
 
+@lru_cache(maxsize=64)
+def _garbage(name: str, size: int, seed: int) -> np.ndarray:
+    return np.random.default_rng([seed, *name.encode()]).integers(0, 256, size, dtype=np.uint8)
+
+
 class MappedMemory(Memory):
     """One sparse file a space under `folder`: `ddr.bin`, and `hbm_<p>.bin` for every HBM port.
 
     The simulation maps the same files shared, so nothing is copied. What the simulation has in the hardware are plain arrays here:
-    "reg" (parameter registers), "state" (state registers, as reset leaves them), and every on-chip memory of the device.
+    "reg" (parameter registers), "state" (state registers, as reset leaves them), and every on-chip memory of the device, which
+    begins with arbitrary bytes where reset leaves it undefined.
     """
 
     def __init__(self, device: Device, folder: Path) -> None:
@@ -43,6 +50,7 @@ class MappedMemory(Memory):
             self._maps[array.name, 0] = np.zeros(array.size, np.uint8)
         if device.state.registers:
             self._maps[REGISTERS, 0] = np.zeros(4 * len(device.state.registers), np.uint8)
+        self.fill_undefined()
         self.reset_state()
 
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
@@ -62,11 +70,21 @@ class MappedMemory(Memory):
             self.view("reg", address, 4).view("<u4")[0] = value
 
     def clear_arrays(self) -> None:
-        """Puts 0 into the spaces that are no files; state registers are as after reset."""
+        """Power-on of the spaces that are no files: registers as after reset, what is undefined after it as `fill_undefined`."""
         for key, whole in self._maps.items():
             if key not in self.paths:
                 whole.fill(0)
+        self.fill_undefined()
         self.reset_state()
+
+    def fill_undefined(self, seed: int | None = 0) -> None:
+        """Fill memories that reset leaves undefined with bytes that the seed names: None: zeros.
+
+        Nothing may depend on what stands there, zeros least of all.
+        """
+        for array in self.device.arrays.values():
+            if array.undefined:
+                self._maps[array.name, 0][:] = 0 if seed is None else _garbage(array.name, array.size, seed)
 
     def reset_state(self) -> None:
         """State registers as reset leaves them; memories keep what they hold."""

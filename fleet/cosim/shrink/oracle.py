@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fleet.cosim.shrink.record import undefined
 from fleet.cosim.signature import Signature
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.judge import Verdict, judge
 from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.undefined import undefined_read
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
 from fleet.isa.resolved import resolved
@@ -79,7 +79,7 @@ class Oracle:
         self._unordered = self._races(first)
         last = len(first.case.calls) - 1
         until = last if verdict.seq is None else verdict.seq
-        self._undefined = undefined(self._set, self._device, first.case, self.runner.expected, until)
+        self._undefined = undefined_read(self._set, self._device, first.case, self.runner.expected, until) is not None
         calls = zip(first.origins, first.case.calls, strict=True)
         self._causes = {o: refusal(self._set.instructions[c.instruction], self._device, c.fields) for o, c in calls}
 
@@ -174,4 +174,4 @@ class Oracle:
 
     def _depends_on_nothing(self, attempt: Attempt, verdict: Verdict) -> bool:
         last = len(attempt.case.calls) - 1 if verdict.seq is None else verdict.seq
-        return undefined(self._set, self._device, attempt.case, self.runner.expected, last)
+        return undefined_read(self._set, self._device, attempt.case, self.runner.expected, last) is not None

@@ -16,11 +16,10 @@ from fleet.cosim.streams.case import StreamCase
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import refusal
 from fleet.engines.iss import execute_calls
-from fleet.errors import FleetError
 from fleet.isa.resolved import reads_of, writes_of
 from fleet.sdk import Device, InstructionSet, Range, Write
 
-__all__ = ["Record", "Step", "record", "undefined"]
+__all__ = ["Record", "Step", "record"]
 
 
 @dataclass(frozen=True)
@@ -106,39 +105,6 @@ def record(instruction_set: InstructionSet, device: Device, case: StreamCase, im
         written = tuple(Write(w.space, w.offset, memory.view(w.space, w.offset, w.size, w.bank).copy(), w.bank) for w in outside)
         steps.append(Step(reads, writes, read, written))
     return Record(case, tuple(steps), frozenset(device.memory))
-
-
-def undefined(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images, until: int) -> bool:
-    """Whether a commit up to number `until` depends on a memory that no block fills and no instruction before has written.
-
-    Found out by experiment, because instructions may state wider ranges than they touch: the stream is executed with zeros there,
-    and with garbage.
-    """
-    calls = case.calls[: until + 1]
-    hidden = {
-        (r.space, r.bank, r.offset, r.size)
-        for c in calls
-        if not refusal(instruction_set.instructions[c.instruction], device, c.fields)
-        for r in instruction_set.instructions[c.instruction].reads(device, c.fields)
-        if r.space not in device.memory
-    }
-    if not hidden:
-        return False
-    rng, seen = np.random.default_rng(0), list[list[tuple[int, int, int | None]]]()
-    for garbage in (False, True):
-        images.fill(case.blocks, case.parameters)
-        for space, bank, offset, size in sorted(hidden) if garbage else ():
-            images.memory.view(space, offset, size, bank)[:] = rng.integers(0, 256, size, dtype=np.uint8)
-        found: list[tuple[int, int, int | None]] = []
-        try:
-            for seq, call in enumerate(calls):
-                if not refusal(instruction_set.instructions[call.instruction], device, call.fields):
-                    (c,) = execute_calls(instruction_set, device, images.memory, [call], seq)
-                    found.append((c.digest, c.bytes_written, c.result))
-        except FleetError:
-            return True
-        seen.append(found)
-    return seen[0] != seen[1]
 
 
 def _meet(a: Range, b: Range) -> bool:

@@ -27,6 +27,7 @@ from fleet.cosim.streams.divergent import explained
 from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
+from fleet.cosim.streams.undefined import undefined_read
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
@@ -258,6 +259,10 @@ class StreamRunner:
             reasons.append(_images_differ(bytes_))
         divergence = self._divergence(case, setting, expected, found, reasons) if reasons else None
         reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
+        if reasons:
+            read = undefined_read(self.set, self.device, case, self.expected, len(case.calls) - 1)
+            reasons = [str(read), *reasons] if read is not None else reasons
+            self.model(case)  # the next setting is held against its memory, which the searches have changed
         passed = not reasons
         written = sum(c.bytes_written for c in expected)
         return StreamOutcome(

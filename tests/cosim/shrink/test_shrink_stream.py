@@ -11,7 +11,7 @@ import pytest
 from faulty import program, wrong
 
 from fleet.cosim.shrink.oracle import Attempt, Oracle
-from fleet.cosim.shrink.record import record, undefined
+from fleet.cosim.shrink.record import record
 from fleet.cosim.shrink.stream import shrink_stream, size_of
 from fleet.cosim.streams.case import Setting
 from fleet.cosim.streams.images import Images
@@ -19,6 +19,7 @@ from fleet.cosim.streams.judge import judge
 from fleet.cosim.streams.model_side import execute
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
+from fleet.cosim.streams.undefined import undefined_read
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 
@@ -61,9 +62,9 @@ def test_what_only_instructions_can_fill_keeps_its_producers(monkeypatch: pytest
     assert names == ["load", "load", "alu"], "micro-operations and accumulators"
     instruction_set, device = find_device(SECOND)
     with StreamRunner(SECOND) as runner:
-        assert not undefined(instruction_set, device, found.outcome.case, runner.expected, 2)
+        assert undefined_read(instruction_set, device, found.outcome.case, runner.expected, 2) is None
         without = replace(found.outcome.case, calls=found.outcome.case.calls[1:], causes=(0, 0))
-        assert undefined(instruction_set, device, without, runner.expected, 1)
+        assert undefined_read(instruction_set, device, without, runner.expected, 1) is not None
 
 
 def test_an_illegal_call_that_is_executed_is_left_alone_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +126,7 @@ def test_a_part_of_a_stream_finds_the_memory_that_it_found_in_the_whole(images: 
         for wide in (False, True):
             kept = range(first, len(case.calls))
             part = known.part(kept, wide=wide)
-            if undefined(instruction_set, device, part, images, len(kept) - 1):
+            if undefined_read(instruction_set, device, part, images, len(kept) - 1) is not None:
                 continue
             parts += 1
             images.fill(part.blocks, part.parameters)

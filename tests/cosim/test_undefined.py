@@ -1,0 +1,85 @@
+"""Reads of on-chip memory that nothing defined: found and placed by the functional model, and in no program of the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fleet.cosim.streams.case import StreamCase
+from fleet.cosim.streams.images import Images
+from fleet.cosim.streams.suite import make_case
+from fleet.cosim.streams.undefined import UndefinedRead, undefined_read
+from fleet.isa.registry import find_device
+from fleet.sdk import Call, Write
+from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, GemmOperands, LoadOperands, MemoryType
+
+
+@pytest.fixture(scope="module", params=["vgemm_small", "hbm_small"])
+def images(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Images]:
+    found = Images(find_device(request.param)[1], tmp_path_factory.mktemp("images"))
+    yield found
+    found.close()
+
+
+def read_of(case: StreamCase, images: Images) -> UndefinedRead | None:
+    return undefined_read(*find_device(case.device), case, images, len(case.calls) - 1)
+
+
+def test_no_program_of_the_suite_depends_on_it(images: Images) -> None:
+    name = images.memory.device.name
+    for number in range(12):
+        assert read_of(make_case(f"{name}/program/{number}"), images) is None
+
+
+def load(kind: MemoryType, first: int, count: int) -> Call:
+    """Micro-operations are zeros, all else ones."""
+    address = 1024 if kind is MemoryType.UOP else 0
+    fields = LoadOperands(memory_type=kind, sram_base=first, address=address, y_size=1, x_size=count, x_stride=count).encode()
+    return Call("load", fields)
+
+
+GEMM = GemmOperands(uop_begin=0, uop_end=1, iter_out=1, iter_in=4, acc_in=1, inp_in=1, acc_out=0, inp_out=0, wgt_out=0, wgt_in=0)
+"""acc[i] += inp[i] * wgt[0] for i of 0 to 3."""
+
+
+@pytest.mark.parametrize(
+    ("missing", "places"),
+    [
+        ((), None),
+        (("acc1",), "acc row 1"),
+        (("acc1", "acc2"), "acc rows 1 to 3"),
+        (("wgt",), "wgt row 0"),
+        (("inp", "acc1"), "inp rows 0 to 3, acc row 1"),
+    ],
+)
+def test_rows_that_a_program_forgot_to_load_are_named(
+    tmp_path_factory: pytest.TempPathFactory, missing: tuple[str, ...], places: str | None
+) -> None:
+    loads = {
+        "uop": load(MemoryType.UOP, 0, 1),
+        "inp": load(MemoryType.INP, 0, 4),
+        "wgt": load(MemoryType.WGT, 0, 1),
+        "acc0": load(MemoryType.ACC, 0, 1),
+        "acc1": load(MemoryType.ACC, 1, 1),
+        "acc2": load(MemoryType.ACC, 2, 2),
+    }
+    kept = [call for name, call in loads.items() if name not in missing]
+    base = make_case("vgemm_small/finish/directed/0")
+    calls = (*kept, Call("gemm", GEMM.encode()), Call("finish", FinishOperands().encode()))
+    case = replace(base, calls=calls, blocks=(Write("ddr", 0, np.ones(256, np.uint8)),), causes=None)
+    images = Images(find_device("vgemm_small")[1], tmp_path_factory.mktemp("undefined"))
+    found = read_of(case, images)
+    images.close()
+    expected = f"instruction {len(kept)} (gemm) depends on {places}, which nothing has written since reset"
+    assert str(found) == (expected if places else "None")
+
+
+def test_a_refused_call_reads_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = make_case("vgemm_small/finish/directed/0")
+    images = Images(find_device("vgemm_small")[1], tmp_path_factory.mktemp("refused"))
+    empty = AluOperands(uop_begin=1, uop_end=1, iter_out=1, iter_in=1, op=AluOp.ADD)
+    assert read_of(replace(base, calls=(Call("alu", empty.encode()),), causes=None), images) is None
+    images.close()

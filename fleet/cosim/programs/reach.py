@@ -1,0 +1,154 @@
+"""Which places of sources a program runs: they are imported with a mark before each statement and each conditional expression.
+
+A place is a span of characters that runs as a whole or not at all, but for what places within it say: a statement, an arm of
+`a if b else c`, an operand behind `and` or `or`, the body of a lambda, what a comprehension computes for each item.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.machinery
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from types import CodeType, ModuleType
+
+__all__ = ["Place", "innermost", "marked", "watch"]
+
+_MARK = "_reached_"
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Characters start <= c < end of a source. line: where it begins; whole: it defines a function or a class."""
+
+    start: int
+    end: int
+    line: int
+    whole: bool
+
+
+def innermost(places: Sequence[Place], start: int, end: int) -> int:
+    """Number of the smallest place that holds these characters. Raises ValueError where none does."""
+    return min((p.end - p.start, n) for n, p in enumerate(places) if p.start <= start and end <= p.end)[1]
+
+
+def marked(source: str, first: int = 0) -> tuple[ast.Module, tuple[Place, ...]]:
+    """The source with marks, and its places. Their marks are called with `first` and the numbers behind. Raises SyntaxError."""
+    marks = _Marks(source, first)
+    tree = marks.visit(ast.parse(source))
+    return ast.fix_missing_locations(tree), tuple(marks.places)
+
+
+def watch(files: Mapping[Path, int], reached: Callable[[int], None]) -> None:
+    """When this process imports one of the files, its marks call `reached`, with their numbers from the file's first one on."""
+    sys.meta_path.insert(0, _Finder({str(f.resolve()): first for f, first in files.items()}, reached))
+
+
+class _Marks(ast.NodeTransformer):
+    def __init__(self, source: str, first: int) -> None:
+        self._first = first
+        rows = source.splitlines(keepends=True)
+        self._rows = [r.encode() for r in rows]
+        self._starts = [0]
+        for r in rows:
+            self._starts.append(self._starts[-1] + len(r))
+        self.places: list[Place] = []
+
+    def _at(self, line: int, column: int) -> int:
+        return self._starts[line - 1] + len(self._rows[line - 1][:column].decode())
+
+    def _mark(self, node: ast.expr | ast.stmt) -> ast.Call:
+        start, end = self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
+        self.places.append(Place(start, end, node.lineno, isinstance(node, ast.FunctionDef | ast.ClassDef)))
+        number = ast.Constant(self._first + len(self.places) - 1)
+        return ast.copy_location(ast.Call(ast.Name(_MARK, ast.Load()), [number], []), node)
+
+    def _conditional(self, node: ast.expr) -> ast.expr:
+        return ast.copy_location(ast.BoolOp(ast.Or(), [self._mark(node), self.visit(node)]), node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for name in _BLOCKS:
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                setattr(node, name, [new for i, s in enumerate(block) for new in self._statement(s, i)])
+        for name, value in ast.iter_fields(node):
+            if name in _BLOCKS and isinstance(value, list):
+                continue
+            if isinstance(value, ast.AST):
+                setattr(node, name, self.visit(value))
+            elif isinstance(value, list):
+                setattr(node, name, [self.visit(v) if isinstance(v, ast.AST) else v for v in value])
+        return node
+
+    def _statement(self, s: ast.stmt, number: int) -> list[ast.stmt]:
+        first = number == 0 and isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)
+        if first or (isinstance(s, ast.ImportFrom) and s.module == "__future__"):
+            return [s]
+        mark = ast.copy_location(ast.Expr(self._mark(s)), s)
+        return [mark, self.visit(s)]
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        node.values = [self.visit(node.values[0]), *map(self._conditional, node.values[1:])]
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        node.test, node.body, node.orelse = self.visit(node.test), self._conditional(node.body), self._conditional(node.orelse)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        node.args, node.body = self.visit(node.args), self._conditional(node.body)
+        return node
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.AST:
+        node.elt = self._conditional(node.elt)
+        self._generators(node.generators)
+        return node
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = _comprehension
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        node.key, node.value = self._conditional(node.key), self._conditional(node.value)
+        self._generators(node.generators)
+        return node
+
+    def _generators(self, generators: list[ast.comprehension]) -> None:
+        for i, g in enumerate(generators):
+            g.iter = self._conditional(g.iter) if i else self.visit(g.iter)
+            g.ifs = [self._conditional(test) for test in g.ifs]
+
+
+class _Finder(MetaPathFinder):
+    """Finds as Python does, and puts another loader before these files."""
+
+    def __init__(self, files: Mapping[str, int], reached: Callable[[int], None]) -> None:
+        self._files, self._reached = files, reached
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        first = self._files.get(str(Path(spec.origin).resolve())) if spec is not None and spec.origin else None
+        if spec is None or spec.origin is None or first is None:
+            return None
+        spec.loader = _Loader(fullname, spec.origin, first, self._reached)
+        return spec
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, first: int, reached: Callable[[int], None]) -> None:
+        super().__init__(name, path)
+        self._first, self._reached = first, reached
+
+    def exec_module(self, module: ModuleType) -> None:
+        """With what the marks call."""
+        vars(module)[_MARK] = self._reached
+        super().exec_module(module)
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Always from the source."""
+        tree, _ = marked(Path(self.path).read_text(encoding="utf-8"), self._first)
+        return compile(tree, self.path, "exec", dont_inherit=True)

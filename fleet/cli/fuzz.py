@@ -95,7 +95,7 @@ def _table(state: State) -> Iterator[str]:
     yield f"  accepted {sums.accepted:,}, of {sums.statements:,} statements; {pace:.1f} a second"
     causes = ", ".join(f"{code} {100 * n / drawn:.2f} %" for code, n in sums.refused.most_common())
     yield f"  refused {refused:,}, {100 * refused / drawn:.1f} % of {drawn:,}" + (f": {causes}" if causes else "")
-    yield f"  refused as CPython does {sums.wrong:,}"
+    yield f"  wrong programs, refused as CPython does: {sums.wrong:,}; planted ones that fleet refuses by design: {sums.planted:,}"
     yield f"  agreed with operands in C order alone: {sums.reordered:,}"
     yield f"  bins met {met:,} of {of:,} ({100 * met / max(1, of):.1f} %)"
     yield "  also on " + (", ".join(f"{name} {count:,}" for name, count in sums.engines.items()) or "no other engine")

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from fleet.cosim.programs.bins import BINS, Account
 from fleet.cosim.programs.devices import draw_device_program
 from fleet.cosim.programs.drawing import FUNCTION, Drawn, draw_program
-from fleet.cosim.programs.oracle import Model, Oracle, Outcome
+from fleet.cosim.programs.oracle import Model, Oracle, Outcome, by_cpython
+from fleet.cosim.programs.wrong import same_kind
 
 __all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "run_batch", "signature"]
 
@@ -45,13 +46,15 @@ class Failure:
 class Batch:
     """Counts of a batch, or sums of several.
 
-    accepted: compared and agreed, or differing. refused: of programs that CPython runs, by code. wrong: that CPython refuses, as
-    fleet does. engines: name -> programs that agreed on it. reordered: of those accepted, agreed only with operands in C order.
+    accepted: compared and agreed, or differing. refused: by code, of programs that CPython runs and that nobody planted. wrong:
+    that CPython refuses, as fleet does. planted: of statements drawn because fleet refuses them by design, whether CPython runs
+    them or not. engines: name -> programs that agreed on it. reordered: of those accepted, agreed only with operands in C order.
     """
 
     accepted: int = 0
     refused: Counter[str] = field(default_factory=Counter[str])
     wrong: int = 0
+    planted: int = 0
     statements: int = 0
     reordered: int = 0
     engines: Counter[str] = field(default_factory=Counter[str])
@@ -60,13 +63,14 @@ class Batch:
 
     @property
     def drawn(self) -> int:
-        """Programs that CPython runs."""
+        """Programs that CPython runs and that nobody planted."""
         return self.accepted + sum(self.refused.values())
 
     def add(self, other: Batch) -> None:
         """Sums."""
         self.accepted += other.accepted
         self.wrong += other.wrong
+        self.planted += other.planted
         self.statements += other.statements
         self.reordered += other.reordered
         self.refused.update(other.refused)
@@ -94,7 +98,7 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     else:
         drawn = draw_program((order.seed, number), order.wanted, order.avoided)
         engines = tuple(e for e in ("interp", "riscv") if e in order.engines and number % EVERY[e] == 0 and not drawn.wrong)
-        model = Model(drawn.source, drawn.inputs, drawn.weights, engines)
+        model = Model(drawn.source, drawn.arrays, drawn.weights, engines)
     outcome = oracle.compare(model)
     if drawn is not None:
         _account(drawn, outcome, found)
@@ -103,6 +107,8 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     if outcome.kind == "refused":
         if drawn is None or not drawn.wrong:
             found.refused[outcome.cause] += 1
+        elif drawn.planted:
+            found.planted += 1
         else:
             found.wrong += 1
         return
@@ -115,12 +121,18 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
 
 
 def _placed(drawn: Drawn, outcome: Outcome, oracle: Oracle) -> Outcome:
-    """The refusal, or a difference where it names a line before the wrong statement that is accepted without that statement."""
+    """The refusal, or a difference: it names a line before the wrong statement that is accepted without that statement, or it is
+    of another kind than CPython's error there."""
     rows = sum(line.text.count("\n") + 1 for line in drawn.lines[:-1])
     first = drawn.source[: drawn.source.index(f"def {FUNCTION}(")].count("\n") + 2
-    if first + rows <= outcome.line or not outcome.line or not drawn.before:
+    if first + rows <= outcome.line and not drawn.planted:
+        raised = by_cpython(drawn.source, drawn.arrays).results
+        if isinstance(raised, str) and not same_kind(outcome.cause, raised):
+            return Outcome("differs", "kind", f"line {outcome.line}: CPython raises {raised}; fleet refuses with {outcome.said}")
+    around = not outcome.line or (drawn.planted and outcome.line < first)
+    if first + rows <= outcome.line or around or not drawn.before:
         return outcome
-    if oracle.compare(Model(drawn.before, drawn.inputs, drawn.weights)).kind == "refused":
+    if oracle.compare(Model(drawn.before, drawn.arrays, drawn.weights)).kind == "refused":
         return outcome
     return Outcome("differs", "place", f"line {outcome.line} is refused, but only where line {first + rows} stands: {outcome.said}")
 

@@ -1,4 +1,4 @@
-"""Calls in other spellings: arguments by keyword or by place."""
+"""Calls in other spellings, right and wrong: arguments by keyword or by place, left out, given twice, or of another kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,33 @@ import numpy as np
 
 from fleet.cosim.programs.hand import Hand, Redraw
 
-__all__ = ["respelled"]
+__all__ = ["misspelled", "respelled"]
+
+_OTHERS = (
+    *(
+        "None",
+        "True",
+        "False",
+        "0",
+        "1",
+        "-1",
+        "2",
+        "99",
+        "-0.0",
+        "1.5",
+        "np.nan",
+        "'a'",
+        "''",
+        "()",
+        "[]",
+        "(0,)",
+        "[1, 0]",
+        "(0, 1)",
+    ),
+    *("(-1,)", "np.int64(1)", "np.float32(2)", "np.zeros(2)", "np.array(1)", "np.float64", "'float32'", "int", "[[1, 2], [3, 4]]"),
+    *("slice(1)", "..."),
+)
+"""Instead of an argument."""
 
 
 def respelled(h: Hand, text: str) -> str:
@@ -29,6 +55,32 @@ def respelled(h: Hand, text: str) -> str:
         if h.chance(0.5):
             call.keywords.reverse()
     return ast.unparse(tree)
+
+
+def misspelled(h: Hand, text: str) -> str:
+    """A call that is mostly wrong. Raises Redraw where there is none."""
+    tree = ast.parse(text, mode="eval").body
+    call = h.one(_calls(tree))
+    kind = h.integer(0, 7)
+    if kind == 0 and call.args:
+        del call.args[h.integer(0, len(call.args)) :]
+    elif kind == 1:
+        call.args += [_other(h)] * h.integer(1, 4)
+    elif kind == 2:
+        call.keywords.append(ast.keyword(h.one(("axes", "axis", "keepdims", "dtype", "out", "k", "order")), _other(h)))
+    elif kind == 3 and call.args and _parameters(call):
+        call.keywords.append(ast.keyword(_parameters(call)[0], call.args[-1]))
+    elif kind == 4 and call.keywords:
+        call.keywords[-1].arg = h.one(("foo", "axes", "dim"))
+    elif call.keywords and h.chance(0.6):
+        h.one(call.keywords).value = _other(h)
+    elif call.args:
+        call.args[h.integer(0, len(call.args))] = _other(h)
+    return ast.unparse(tree)
+
+
+def _other(h: Hand) -> ast.expr:
+    return ast.parse(h.one(_OTHERS), mode="eval").body
 
 
 def _calls(tree: ast.expr) -> list[ast.Call]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -11,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from fleet.cosim.programs.bins import Account, Bin, aims, number_of
+from fleet.cosim.programs.declarations import declaration, misgiven
 from fleet.cosim.programs.hand import MOST_ELEMENTS, Hand, Known, Redraw
 from fleet.cosim.programs.operations import EXPRESSIONS
 from fleet.cosim.programs.refused import refused
-from fleet.cosim.programs.statements import STATEMENTS
+from fleet.cosim.programs.statements import LANGUAGE, STATEMENTS
+from fleet.cosim.programs.surroundings import surroundings
 from fleet.cosim.programs.values import DTYPES, Array, draw_array, draw_shape, layout_of
 from fleet.cosim.programs.wrong import wrong_text
 
@@ -33,11 +37,16 @@ _LEAST_WIDE = 2
 
 @dataclass(frozen=True)
 class Shares:
-    """Of all programs: those that end with what must be refused, those of unknown sizes, those with weights."""
+    """Of all programs: those that must be refused (planted: of these, the ones that CPython may run), those of unknown sizes, with
+    weights, with statements around the function, with other declarations; language: of the statements, those of `LANGUAGE`."""
 
     wrong: float = 0.08
+    planted: float = 0.3
     unknown: float = 0.05
     weights: float = 0.05
+    surrounded: float = 0.03
+    declared: float = 0.03
+    language: float = 0.0
 
 
 _USUAL = Shares()
@@ -58,7 +67,8 @@ class Drawn:
 
     wrong: CPython raises in its last statement, so it must be refused; or, where it is planted, fleet refuses it by design.
     account: of bins, what CPython refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights:
-    inputs that are bound when the program is compiled.
+    inputs that are bound when the program is compiled. head: lines around the function; declared: how inputs are declared, where
+    that is not by dtype and shape; unfit: arrays given instead of the inputs, which must be refused.
     """
 
     lines: tuple[Line, ...]
@@ -68,27 +78,40 @@ class Drawn:
     unknown: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     weights: tuple[str, ...] = ()
     planted: bool = False
+    head: str = ""
+    declared: Mapping[str, str] = field(default_factory=dict[str, str])
+    unfit: Mapping[str, Array] | None = None
+
+    @property
+    def arrays(self) -> Mapping[str, Array]:
+        """What it is run with."""
+        return self.inputs if self.unfit is None else self.unfit
 
     @property
     def source(self) -> str:
         """The file."""
-        return source_of(self.lines, self.inputs, self.unknown)
+        return source_of(self.lines, self.inputs, self.unknown, self.head, self.declared)
 
     @property
     def before(self) -> str:
         """The file without the last statement; empty where there is no other."""
-        return source_of(self.lines[:-1], self.inputs, self.unknown) if len(self.lines) > 1 else ""
+        return source_of(self.lines[:-1], self.inputs, self.unknown, self.head, self.declared) if len(self.lines) > 1 else ""
 
 
-def source_of(lines: Sequence[Line], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None) -> str:
+def source_of(
+    lines: Sequence[Line], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None, head: str = "",
+    written: Mapping[str, str] | None = None,
+) -> str:  # fmt: skip
     """A file with a function of these statements, which returns all that they assign."""
     body = "\n".join("    " + row for line in lines for row in line.text.split("\n"))
     late = {name: (unknown or {}).get(name, ()) for name in inputs}
     dims = {name: ", ".join(f"n{d}" if i in late[name] else str(d) for i, d in enumerate(a.shape)) for name, a in inputs.items()}
-    declared = ", ".join(f'{name}: "{a.dtype.name}[{dims[name]}]"' for name, a in inputs.items())
+    usual = {name: f': "{a.dtype.name}[{dims[name]}]"' for name, a in inputs.items()}
+    declared = ", ".join(name + text for name, text in {**usual, **(written or {})}.items())
     names = dict.fromkeys(n for line in lines for n in line.names)
     helper = f"\n\n{HELPER}" if "helper(" in body else ""
-    return f"import numpy as np\n{helper}\n\ndef {FUNCTION}({declared}):\n{body}\n    return {', '.join(names)}\n"
+    around = f"{head}\n" if head else ""
+    return f"import numpy as np\n{around}{helper}\n\ndef {FUNCTION}({declared}):\n{body}\n    return {', '.join(names)}\n"
 
 
 def draw_program(
@@ -96,9 +119,15 @@ def draw_program(
 ) -> Drawn:
     """Program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
     rng = np.random.default_rng(list(seed))
-    with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as said:
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with quiet, np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        return _Drawing(rng, said, aims(rng, wanted, statements, avoided)).draw(shares)
+        return _Drawing(rng, said, _language(rng, aims(rng, wanted, statements, avoided), shares.language)).draw(shares)
+
+
+def _language(rng: np.random.Generator, wanted: Sequence[Bin], share: float) -> list[Bin]:
+    """The bins, a share of them with an operation of `LANGUAGE` instead."""
+    return [(str(rng.choice(LANGUAGE)), b[1], b[2]) if share and rng.random() < share else b for b in wanted]
 
 
 class _Drawing:
@@ -119,10 +148,11 @@ class _Drawing:
         self._lines: list[Line] = []
 
     def draw(self, shares: Shares) -> Drawn:
+        unknown = self._unknown() if self._hand.chance(shares.unknown) else {}
         for b in self._wanted:
             for _ in range(_TRIES):
                 try:
-                    line = self._statement(b) if b[0] in STATEMENTS else self._assignment(b)
+                    line = self._late(b) if unknown and self._hand.chance(0.3) else self._drawn(b)
                 except Redraw:
                     self._closed(b)
                 else:
@@ -130,14 +160,47 @@ class _Drawing:
                     break
         if not self._lines:
             self._lines.append(self._bound(f"{self._pool[0].text} + 1", ()))
-        wrong = self._hand.chance(shares.wrong)
-        planted = wrong and self._hand.chance(0.3)
-        if planted:
-            self._plant()
-        wrong = planted or (wrong and self._add_wrong())
-        unknown = self._unknown() if self._hand.chance(shares.unknown) else {}
+        head, refused = self._surrounded() if self._hand.chance(shares.surrounded) else ("", False)
         weights = self._weights() if not unknown and self._hand.chance(shares.weights) else ()
-        return Drawn(tuple(self._lines), self._inputs, wrong, self._account, unknown, weights, planted)
+        declared = self._declared() if not unknown and self._hand.chance(shares.declared) else {}
+        wrong = not refused and self._hand.chance(shares.wrong)
+        planted = wrong and self._hand.chance(shares.planted)
+        unfit: Mapping[str, Array] | None = None
+        if planted and not unknown and self._hand.chance(0.15):
+            declared = {}
+            if self._hand.chance(0.4):
+                name = self._hand.one(tuple(self._inputs))
+                declared = {name: declaration(self._hand, self._inputs[name], wrong=True)}
+            else:
+                unfit, weights = misgiven(self._hand, self._inputs)
+        elif planted:
+            self._plant()
+        wrong = refused or planted or (wrong and self._add_wrong())
+        lines = tuple(self._lines)
+        return Drawn(lines, self._inputs, wrong, self._account, unknown, weights, planted or refused, head, declared, unfit)
+
+    def _drawn(self, b: Bin) -> Line:
+        return self._statement(b) if b[0] in STATEMENTS else self._assignment(b)
+
+    def _late(self, b: Bin) -> Line:
+        return self._statement(("sizes in statements", b[1], "contiguous"))
+
+    def _surrounded(self) -> tuple[str, bool]:
+        """Lines around the function, and a statement that uses them; whether fleet must refuse it."""
+        base, v = self._hand.one(self._pool), f"v{len(self._lines)}"
+        for _ in range(_TRIES):
+            head, rows, refused = surroundings(self._hand, v, base)
+            try:
+                exec(head, self._space)
+                self._lines.append(self._run([f"{v} = {base.text}.copy()", *rows], v, ()))
+            except (Redraw, Exception):
+                continue
+            return head, refused
+        return "", False
+
+    def _declared(self) -> dict[str, str]:
+        """Other declarations of some inputs."""
+        return {n: declaration(self._hand, a) for n, a in self._inputs.items() if self._hand.chance(0.5)}
 
     def _unknown(self) -> dict[str, frozenset[int]]:
         """First dimensions, or some of all."""
@@ -247,9 +310,9 @@ class _Drawing:
         self._lines.append(Line(re.sub(r"\bv\b", v, text), (v,)))
 
     def _add_wrong(self) -> bool:
-        """A last statement that CPython refuses."""
-        v = f"v{len(self._lines)}"
+        """A last statement that CPython refuses; one that it takes, an odd call, is drawn beside it."""
         for _ in range(_TRIES):
+            v = f"v{len(self._lines)}"
             name, x = self._hand.one(tuple(EXPRESSIONS)), self._hand.one(self._pool)
             try:
                 text = wrong_text(self._hand, x) if self._hand.chance(0.8) else EXPRESSIONS[name](self._hand, x)
@@ -260,6 +323,12 @@ class _Drawing:
             except Exception:
                 self._lines.append(Line(f"{v} = {text}", (v,)))
                 return True
+            if self._hand.chance(0.3):
+                try:
+                    self._lines.append(self._bound(text, ()))
+                except Redraw:
+                    continue
+                return False
         return False
 
 

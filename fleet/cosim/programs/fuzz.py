@@ -23,7 +23,7 @@ from fleet.errors import ModelError
 
 __all__ = ["STOP_AFTER", "State", "fuzz", "load_state", "sources_hash"]
 
-_FORM = 2
+_FORM = 3
 _BATCH, _ROUND = 50, 2000
 """Programs of a batch, and of a round: at its end it is known which bins are open."""
 STOP_AFTER = 20
@@ -78,8 +78,8 @@ def load_state(path: Path, seed: int) -> State:
         t = table["sums"]
         account = Account(*({int(k): int(v) for k, v in t["account"][name].items()} for name in ("met", "closed", "refused")))
         sums = Batch(
-            int(t["accepted"]), Counter(t["refused"]), int(t["wrong"]), int(t["statements"]), int(t["reordered"]),
-            Counter(t["engines"]), account,
+            int(t["accepted"]), Counter(t["refused"]), int(t["wrong"]), int(t["planted"]), int(t["statements"]),
+            int(t["reordered"]), Counter(t["engines"]), account,
         )  # fmt: skip
         failures = {str(k): (int(v[0]), int(v[1]), str(v[2]), str(v[3])) for k, v in table["failures"].items()}
         return State(

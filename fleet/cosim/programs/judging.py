@@ -113,9 +113,8 @@ def _look(change: Change | None, file: Path, imported: Set[int], programs: Seque
     with own.Oracle() as runs:
         for number, ready in enumerate(programs):
             signal.setitimer(signal.ITIMER_PROF, _PATIENCE_S)
-            outcome = runs.compare(
-                own.Model(ready.source, ready.arrays, ready.weights), own.ByCPython(ready.ran.results, ready.ran.variables)
-            )
+            ran = own.ByCPython(ready.ran.results, ready.ran.variables, ready.ran.printed)
+            outcome = runs.compare(own.Model(ready.source, ready.arrays, ready.weights), ran)
             by = _by(ready.before, told(outcome))
             if by:
                 said = f"{' '.join(map(str, told(outcome)))} instead of {' '.join(map(str, ready.before))}: {outcome.said}"

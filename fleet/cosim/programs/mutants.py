@@ -1,15 +1,16 @@
 """Mutants of the front end: change one place of its sources, and see whether random programs notice.
 
-`python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among all places. Mutants in lines that no program runs are
-counted as unreached. For every other mutant a process of its own (`judging.py`) runs the programs that reach its line. A program
-finds the mutant if its outcome changes: the results, whether it is refused, the refusal's code, line or text, or an internal error.
-`sim/fuzz/survivors.toml` lists the survivors that nothing can find, each with a reason.
+`python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among all places. Mutants in places that no program runs
+(`reach.py`) are counted as unreached. For every other mutant a process of its own (`judging.py`) runs the programs that reach its
+place. A program finds the mutant if its outcome changes: the results, whether it is refused, the refusal's code, line or text, or an
+internal error. `sim/fuzz/survivors.toml` lists the survivors that nothing can find, each with a reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import multiprocessing
 import random
@@ -19,11 +20,13 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from types import FrameType
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fleet.core.cache import cache_root
 from fleet.cosim.files import write_atomically
@@ -34,6 +37,7 @@ from fleet.cosim.programs.drawing import Drawn, Shares, draw_program
 from fleet.cosim.programs.fuzz import sources_hash
 from fleet.cosim.programs.judging import Ready, Told, Verdict, find, forget_fleet, told
 from fleet.cosim.programs.oracle import by_cpython
+from fleet.cosim.programs.reach import Place, innermost, marked, watch
 
 __all__ = ["FILES", "HOW", "SURVIVORS", "Known", "Programs", "Sites", "known", "look", "main", "sites"]
 
@@ -47,31 +51,46 @@ FILES = (
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random
 generators, `@jit`, the interpreter, sizes that only the run knows."""
-PROGRAMS, LOOKING, SEED = 3000, 500, 77
+PROGRAMS, LOOKING, SEED = 6000, 600, 77
 """Programs that were run once without a mutant; those that look for one mutant, at most; their seed."""
-SHARES = Shares(wrong=0.3, unknown=0.3, weights=0.1)
+SHARES = Shares(wrong=0.3, planted=0.5, unknown=0.3, weights=0.1, surrounded=0.2, declared=0.15, language=0.3)
 """More of what is rare: a night runs thirty times as many programs."""
 HOW = ("results", "refusal", "place", "names", "text")
 """How a mutant is found, see `judging.Verdict`."""
-_FORM = 3
-_AT_IMPORT = -1
+_FORM = 4
 
 
 @dataclass(frozen=True)
 class Known:
     """What programs do without a mutant.
 
-    outcomes, sources: of each; lines: "file:line" -> numbers of the programs that run it, -1 where it runs at import.
+    outcomes, sources: of each program; places: file -> its places; firsts: file -> number of its first place. ran: programs x
+    places, whether the program runs the place; imported: of each place, whether it runs when fleet is imported.
     """
 
-    outcomes: list[Told] = field(default_factory=list[Told])
-    sources: list[str] = field(default_factory=list[str])
-    lines: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    outcomes: list[Told]
+    sources: list[str]
+    places: Mapping[str, tuple[Place, ...]]
+    firsts: Mapping[str, int]
+    ran: NDArray[np.bool_]
+    imported: NDArray[np.bool_]
 
-    def looking(self, mutant: Mutant) -> list[int]:
-        """The programs for a mutant: those that run its line, half of them refused; of a table, those with a word of the row."""
+    def _running(self, mutant: Mutant, change: Change) -> list[int]:
+        """Programs that run the place of the change; where it runs at import, in a function, those that run anything of it."""
+        places, first = self.places[mutant.file], self.firsts[mutant.file]
+        number = innermost(places, change.start, change.end)
+        columns = [first + number]
+        if self.imported[first + number]:
+            around = places[number]
+            columns += [first + n for n, p in enumerate(places) if around.whole and around.start < p.start and p.end <= around.end]
+            if len(columns) == 1:
+                return list(range(len(self.sources)))
+        return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
+
+    def looking(self, mutant: Mutant, change: Change) -> list[int]:
+        """The programs for a mutant: those that run its place, half of them refused; of a table, those with a word of the row."""
         if mutant.unit != "module":
-            there = [n for n in self.lines.get(mutant.place, []) if n >= 0]
+            there = self._running(mutant, change)
         else:
             words = set(_WORD.findall(mutant.context)) - {"for", "not", "Signature", "axis"}
             there = [n for n, s in enumerate(self.sources) if words & set(_WORD.findall(s))]
@@ -82,14 +101,14 @@ class Known:
         random.Random(mutant.id).shuffle(found)
         return found
 
-    def reaches(self, mutant: Mutant) -> bool:
-        """Whether a program runs the mutant's line. Every program runs the lines of a table."""
-        return mutant.unit == "module" or any(n >= 0 for n in self.lines.get(mutant.place, ()))
+    def reaches(self, mutant: Mutant, change: Change) -> bool:
+        """Whether a program runs its place; that of a table all do."""
+        return mutant.unit == "module" or bool(self._running(mutant, change))
 
-    def imported(self, file: str) -> set[int]:
+    def lines_at_import(self, file: str) -> set[int]:
         """Lines of the file that run when fleet is imported."""
-        name = file + ":"
-        return {int(p[len(name) :]) for p, numbers in self.lines.items() if p.startswith(name) and numbers[0] == _AT_IMPORT}
+        first = self.firsts[file]
+        return {p.line for n, p in enumerate(self.places[file]) if self.imported[first + n]}
 
 
 def _spread(numbers: list[int], most: int) -> list[int]:
@@ -130,7 +149,7 @@ class Programs:
         for n in numbers:
             if n not in self._drawn:
                 d = _drawn(n)
-                self._drawn[n] = Ready(n, d.source, d.inputs, d.weights, by_cpython(d.source, d.inputs), before[n])
+                self._drawn[n] = Ready(n, d.source, d.arrays, d.weights, by_cpython(d.source, d.arrays), before[n])
         return [self._drawn[n] for n in numbers]
 
 
@@ -139,53 +158,59 @@ def _drawn(number: int) -> Drawn:
 
 
 def known(programs: int = PROGRAMS) -> Known:
-    """Runs the programs and sees which lines they run; for sources that have not changed, what was kept of it."""
-    path = cache_root() / "program-mutants" / f"{sources_hash()}-{programs}.json"
-    for _ in range(2):
-        if path.exists():
-            table = json.loads(path.read_text(encoding="utf-8"))
-            if table["form"] == _FORM:
-                return Known(table["outcomes"], table["sources"], table["lines"])
+    """Runs the programs and sees which places they run; for sources that have not changed, what was kept of it."""
+    path = cache_root() / "program-mutants" / f"{sources_hash()}-{programs}-{_FORM}.npz"
+    if not path.exists():
         process = multiprocessing.get_context("fork").Process(target=_record, args=(programs, path))
         process.start()
         process.join()
-    raise RuntimeError("the programs were not recorded")
+    if not path.exists():
+        raise RuntimeError("the programs were not recorded")
+    with np.load(path) as kept:
+        outcomes, sources = json.loads(str(kept["outcomes"])), json.loads(str(kept["sources"]))
+        places, firsts = _places()
+        imported = np.asarray(kept["imported"], dtype=np.bool_)
+        ran = np.unpackbits(kept["ran"], axis=1, count=imported.size).astype(np.bool_)
+    return Known(outcomes, sources, places, firsts, ran, imported)
+
+
+def _places() -> tuple[dict[str, tuple[Place, ...]], dict[str, int]]:
+    """Of each file its places, and the number of the first."""
+    places = {f: marked((ROOT / f).read_text(encoding="utf-8"))[1] for f in FILES}
+    return places, dict(zip(FILES, accumulate((len(places[f]) for f in FILES), initial=0), strict=False))
 
 
 def _record(programs: int, path: Path) -> None:
-    """Main of a process that imports fleet again, so that it is seen which lines run then."""
-    names = {str(ROOT / f): f for f in FILES}
-    seen: set[tuple[str, int]] = set()
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        name = names.get(frame.f_code.co_filename)
-        if name is None:
-            return None
-        if event == "line":
-            seen.add((name, frame.f_lineno))
-        return trace
-
-    found = Known()
-
-    def note(number: int) -> None:
-        for file, line in seen:
-            found.lines.setdefault(f"{file}:{line}", []).append(number)
-        seen.clear()
-
+    """Main of a process that imports fleet again with marks, so that it is seen what runs then."""
+    places, firsts = _places()
+    count = sum(map(len, places.values()))
+    seen: set[int] = set()
     forget_fleet()
-    sys.settrace(trace)
+    watch({ROOT / f: first for f, first in firsts.items()}, seen.add)
     oracle = importlib.import_module(by_cpython.__module__)
-    note(_AT_IMPORT)
+    imported = _row(seen, count)
+    ran: list[NDArray[np.uint8]] = []
+    outcomes: list[Told] = []
+    sources: list[str] = []
     with oracle.Oracle() as runs:
         for number in range(programs):
             drawn = _drawn(number)
-            outcome = runs.compare(oracle.Model(drawn.source, drawn.inputs, drawn.weights))
-            found.sources.append(drawn.source)
-            found.outcomes.append(told(outcome))
-            note(number)
-    sys.settrace(None)
-    table = {"form": _FORM, "outcomes": found.outcomes, "sources": found.sources, "lines": found.lines}
-    write_atomically(path, json.dumps(table).encode())
+            seen.clear()
+            outcome = runs.compare(oracle.Model(drawn.source, drawn.arrays, drawn.weights))
+            ran.append(np.packbits(_row(seen, count)))
+            sources.append(drawn.source)
+            outcomes.append(told(outcome))
+    data = io.BytesIO()
+    texts = np.array(json.dumps(outcomes)), np.array(json.dumps(sources))
+    np.savez_compressed(data, ran=np.array(ran), imported=imported, outcomes=texts[0], sources=texts[1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, data.getvalue())
+
+
+def _row(seen: set[int], count: int) -> NDArray[np.bool_]:
+    row = np.zeros(count, np.bool_)
+    row[list(seen)] = True
+    return row
 
 
 def look(mutant: Mutant | None, change: Change | None, before: Known, programs: Programs) -> Verdict:
@@ -193,7 +218,9 @@ def look(mutant: Mutant | None, change: Change | None, before: Known, programs: 
     if mutant is None:
         numbers = range(0, len(before.sources), max(1, len(before.sources) // 100))
         return find(None, ROOT, set(), programs.ready(numbers, before.outcomes))
-    return find(change, ROOT / mutant.file, before.imported(mutant.file), programs.ready(before.looking(mutant), before.outcomes))
+    assert change is not None
+    looking = programs.ready(before.looking(mutant, change), before.outcomes)
+    return find(change, ROOT / mutant.file, before.lines_at_import(mutant.file), looking)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -209,19 +236,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.only:
         chosen = [m for m in there.mutants if m.id in given.only.split(",")]
     explained = load_survivors(SURVIVORS)
-    reached = sum(before.reaches(m) for m in there.mutants)
-    print(f"{len(there.mutants):,} mutants in {len(FILES)} files, {reached:,} in lines that programs run", flush=True)
+    reached = sum(before.reaches(m, there.changes[m.id]) for m in there.mutants)
+    print(f"{len(there.mutants):,} mutants in {len(FILES)} files, {reached:,} in places that programs run", flush=True)
     if (verdict := look(None, None, before, programs)).by:
         print(f"the unchanged front end is found: {verdict.said}")
         return 3
     found: Counter[str] = Counter()
     for m in chosen:
         began = time.process_time() + _children()
-        verdict = (
-            look(m, there.changes[m.id], before, programs) if before.reaches(m) else Verdict("", "no program runs the line", 0)
-        )
+        change = there.changes[m.id]
+        reaches = before.reaches(m, change)
+        verdict = look(m, change, before, programs) if reaches else Verdict("", "no program runs the place", 0)
         judged = explained.get(m.id)
-        word = verdict.by or (judged.kind if judged is not None else "SURVIVED" if before.reaches(m) else "UNREACHED")
+        word = verdict.by or (judged.kind if judged is not None else "SURVIVED" if reaches else "UNREACHED")
         found[word] += 1
         seconds = time.process_time() + _children() - began
         print(f"{word:10} {m.id} {m.describe()} ({verdict.programs} programs, {seconds:.1f} s): {verdict.said[:240]}", flush=True)
@@ -235,14 +262,14 @@ def _children() -> float:
 
 
 def _summary(found: Counter[str], seed: int) -> str:
-    """Shares of what is not equivalent: in lines that programs run, and of all."""
+    """Shares of what is not equivalent: in places that programs run, and of all."""
     by = {w: found[w] for w in HOW}
     dead, unreached, same = sum(by.values()), found["UNREACHED"], found["equivalent"]
     rest = max(1, found.total() - same)
     reached = max(1, rest - unreached)
     return (
         f"{dead} of {found.total()} found ({', '.join(f'{w} {n}' for w, n in by.items())}), {same} equivalent, "
-        f"{unreached} in lines that no program runs: {100 * dead / reached:.1f} % of the others in lines that programs run, "
+        f"{unreached} in places that no program runs: {100 * dead / reached:.1f} % of the others in places that programs run, "
         f"{100 * dead / rest:.1f} % of all others; {found['SURVIVED']} unexplained; seed {seed}"
     )
 

@@ -160,7 +160,7 @@ def _shift(symbol: str) -> Draw:
         by = (
             h.integer(0, 8 * x.dtype.itemsize)
             if h.chance(0.9)
-            else h.one((64, 100, 300, "True", "False", "np.int8(1)", "np.uint16(3)"))
+            else h.one((64, 100, 127, 128, 255, 256, 300, 32767, -1, 0, "True", "False", "np.int8(1)", "np.uint16(3)"))
         )
         name = "left_shift" if symbol == "<<" else "right_shift"
         return f"np.{name}({x.text}, {by})" if h.chance(0.3) else f"({x.text} {symbol} {by})"

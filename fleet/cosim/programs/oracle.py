@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -109,6 +111,8 @@ class Oracle:
         wrong = difference(model.source, [np.asarray(v) for v in expected], found)
         if wrong is not None and (wrong.cause != "bits" or not _agree_in_c_order(model, program, inputs)):
             return wrong
+        if wrong is None and (printed := str(trace.meta["stdout"])) != ran.printed:
+            return Outcome("differs", "print", f"expected {ran.printed!r}, found {printed!r}")
         named, misnamed = _named(program, trace, ran.variables)
         if misnamed:
             return Outcome("differs", "variable", misnamed)
@@ -204,10 +208,11 @@ def _alike(a: Array, b: Array) -> bool:
 
 @dataclass(frozen=True)
 class ByCPython:
-    """What the function returns, or how it ends; its variables at its end."""
+    """What the function returns, or how it ends; its variables at its end; what it prints."""
 
     results: list[object] | str
     variables: Mapping[str, object]
+    printed: str = ""
 
 
 def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
@@ -216,11 +221,14 @@ def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            exec(compile(_with_variables(source), "model.py", "exec"), space)
-            found, variables = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(_with_variables(source), "model.py", "exec"), space)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                found, variables = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
     except Exception as error:
         return ByCPython(f"{type(error).__name__}: {error}", {})
-    return ByCPython(list(cast("tuple[object, ...]", found)) if isinstance(found, tuple) else [found], variables)
+    results = list(cast("tuple[object, ...]", found)) if isinstance(found, tuple) else [found]
+    return ByCPython(results, variables, printed.getvalue())
 
 
 def _with_variables(source: str) -> ast.Module:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fleet.cosim.programs.hand import Hand, Known, Redraw
 from fleet.cosim.programs.language import copies, functions, language, numbers
+from fleet.cosim.programs.late import late
 from fleet.cosim.programs.operations import stable
 from fleet.cosim.programs.syntax import made, syntax
 
-__all__ = ["STATEMENTS", "Change"]
+__all__ = ["LANGUAGE", "STATEMENTS", "Change"]
 
 Change = Callable[[Hand, str, Known], list[str]]
 """(hand, name of the array, the part of it that is changed) -> lines behind `name = ....copy()`."""
@@ -135,7 +136,13 @@ def _table() -> Iterator[tuple[str, Change]]:
     yield "made arrays in statements", made
     yield "Python numbers", numbers
     yield "copies", copies
+    yield "sizes in statements", late
 
 
 STATEMENTS: Mapping[str, Change] = dict(_table())
 """Name -> how its lines are drawn."""
+LANGUAGE = (
+    *("language", "functions", "syntax", "made arrays in statements", "Python numbers", "copies"),
+    *("x[mask] = y", "x[indices] = y", "sizes in statements"),
+)
+"""What there are many kinds of under one name."""

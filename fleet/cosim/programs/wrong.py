@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from fleet.cosim.programs.calls import misspelled
 from fleet.cosim.programs.hand import Hand, Known
 from fleet.cosim.programs.operations import EXPRESSIONS
 
-__all__ = ["wrong_text"]
+__all__ = ["same_kind", "wrong_text"]
+
+_KINDS = {
+    "F101": "SyntaxError", "F201": "NameError", "F202": "NameError UnboundLocalError", "F208": "TypeError ValueError",
+    "F301": "ValueError IndexError", "F302": "ValueError TypeError", "F303": "ValueError", "F304": "ValueError TypeError AxisError",
+    "F305": "AxisError IndexError ValueError TypeError ZeroDivisionError", "F306": "IndexError ValueError TypeError",
+    "F307": "ValueError AxisError", "F308": "ValueError", "F309": "ValueError", "F310": "ValueError TypeError",
+    "F311": "ValueError", "F312": "IndexError", "F401": "TypeError UFuncTypeError", "F402": "OverflowError ValueError TypeError",
+    "F702": "AssertionError",
+    "F703": "ZeroDivisionError ValueError OverflowError", "F704": "KeyError IndexError ValueError",
+}  # fmt: skip
+"""Code -> what Python raises in such a case. All others say that fleet lacks something, whatever Python would say."""
 
 _TEXTS = (
     *("np.ones()", "np.zeros(3, dtype='int7')", "np.ones((2, -3))", "np.full((2,), 300, dtype=np.int8)", "np.arange(1, 5, 0)"),
@@ -38,11 +50,19 @@ def wrong_text(h: Hand, x: Known) -> str:
     """One of them. It may be right all the same."""
     if h.chance(0.1):
         return f"{h.one([n for n in EXPRESSIONS if n.startswith('np.')])}()"
-    if h.chance(0.07):
+    kind = h.rng.random()
+    if kind < 0.35:
+        return misspelled(h, EXPRESSIONS[h.one(tuple(EXPRESSIONS))](h, x))
+    if kind < 0.42:
         return _einsum(h, EXPRESSIONS["np.einsum"](h, x))
     axis = h.integer(-x.ndim, x.ndim) if x.ndim else 0
     beyond = h.one((x.ndim, -x.ndim - 1, 9))
     return h.one(_TEXTS).format(x=x.text, y=h.one(h.pool).text, a=axis, o=beyond)
+
+
+def same_kind(code: str, raised: str) -> bool:
+    """Whether a refusal with the code says what CPython's error ("TypeError: ...") does."""
+    return code not in _KINDS or raised.partition(":")[0] in _KINDS[code].split()
 
 
 def _einsum(h: Hand, text: str) -> str:

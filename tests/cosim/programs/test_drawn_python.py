@@ -12,7 +12,7 @@ import pytest
 from fleet.cosim.programs.batches import Order, run_batch
 from fleet.cosim.programs.bins import BINS, Account, aims
 from fleet.cosim.programs.devices import draw_device_program
-from fleet.cosim.programs.drawing import draw_program
+from fleet.cosim.programs.drawing import Shares, draw_program
 from fleet.cosim.programs.fuzz import fuzz, load_state
 from fleet.cosim.programs.memory_order import in_c_order
 from fleet.cosim.programs.oracle import Model, Oracle, by_cpython, difference
@@ -47,6 +47,18 @@ def test_programs_run_in_cpython_as_they_were_drawn() -> None:
         drawn = draw_program((5, n), ALL)
         found = by_cpython(drawn.source, drawn.inputs).results
         assert drawn.planted or isinstance(found, str) == drawn.wrong, (drawn.source, found)
+
+
+def test_what_stands_around_the_function_is_drawn_and_what_does_not_fit() -> None:
+    shares = Shares(wrong=0.5, planted=0.8, surrounded=0.7, declared=0.5)
+    drawn = [draw_program((8, n), ALL, shares=shares) for n in range(60)]
+    assert sum(bool(d.head) for d in drawn) > 20
+    assert {d.planted for d in drawn if d.head} == {True, False}
+    assert sum(bool(d.declared) for d in drawn) > 10
+    assert any(d.unfit is not None for d in drawn)
+    for d in drawn:
+        found = by_cpython(d.source, d.arrays).results
+        assert d.planted or isinstance(found, str) == d.wrong, (d.source, found)
 
 
 def test_every_dtype_and_layout_is_drawn_and_every_bin_can_be_aimed_at() -> None:

@@ -16,6 +16,7 @@ from fleet.cosim.programs.drawing import Drawn, Line
 from fleet.cosim.programs.hand import Hand, Redraw
 from fleet.cosim.programs.judging import Ready, find, told
 from fleet.cosim.programs.oracle import ByCPython, Model, Oracle, by_cpython
+from fleet.cosim.programs.wrong import same_kind
 
 A = {"a": np.arange(6, dtype=np.float32).reshape(2, 3)}
 HEAD = 'import numpy as np\n\n\ndef forward(a: "float32[2, 3]"):\n'
@@ -71,6 +72,27 @@ def test_a_refusal_must_stand_where_the_program_is_wrong() -> None:
         found = oracle.compare(Model(drawn.source, A))
         assert _placed(drawn, found, oracle) == found
         assert _placed(drawn, replace(found, line=found.line - 1), oracle).kind == "differs"
+
+
+def test_a_refusal_must_be_of_the_kind_of_cpythons_error() -> None:
+    drawn = Drawn((Line("v0 = a + 1", ("v0",)), Line("v1 = np.sum(a, axis=7)", ("v1",))), A, wrong=True)
+    with Oracle() as oracle:
+        found = oracle.compare(Model(drawn.source, A))
+        other = _placed(drawn, replace(found, cause="F312"), oracle)
+    assert (other.kind, other.cause) == ("differs", "kind")
+    assert same_kind("F305", "AxisError: axis 7 is out of bounds")
+    assert same_kind("F501", "ValueError: the truth value of an array")
+    assert not same_kind("F201", "TypeError: no")
+
+
+def test_what_a_program_prints_is_compared() -> None:
+    source = HEAD + "    v0 = a + 1\n    print(v0, a.shape, sep='-')\n    return v0\n"
+    ran = by_cpython(source, A)
+    assert ran.printed == "[[1. 2. 3.]\n [4. 5. 6.]]-(2, 3)\n"
+    with Oracle() as oracle:
+        assert oracle.compare(Model(source, A), ran).kind == "agreed"
+        outcome = oracle.compare(Model(source, A), replace(ran, printed="[[1. 2. 3.]\n [4. 5. 6.]] (2, 3)\n"))
+    assert (outcome.kind, outcome.cause) == ("differs", "print")
 
 
 def test_calls_are_spelled_in_other_ways() -> None:

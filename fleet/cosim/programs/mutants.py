@@ -87,11 +87,22 @@ class Known:
                 return list(range(len(self.sources)))
         return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
 
+    def _reading(self, mutant: Mutant) -> list[int]:
+        """Programs that run what reads the name that a line of the module gives a value; empty where it gives none."""
+        named = _GIVEN.match(mutant.context)
+        if named is None:
+            return []
+        source = (ROOT / mutant.file).read_text(encoding="utf-8")
+        places, first = self.places[mutant.file], self.firsts[mutant.file]
+        read = {first + innermost(places, m.start(), m.end()) for m in re.finditer(rf"\b{named[1]}\b", source)}
+        columns = [n for n in read if not self.imported[n]]
+        return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
+
     def looking(self, mutant: Mutant, change: Change) -> list[int]:
-        """The programs for a mutant: those that run its place, half of them refused; of a table, those with a word of the row."""
-        if mutant.unit != "module":
-            there = self._running(mutant, change)
-        else:
+        """The programs for a mutant: those that run its place, half of them refused; of a name of the module, those that run what
+        reads it; of a table's row, those with a word of the row."""
+        there = self._running(mutant, change) if mutant.unit != "module" else self._reading(mutant)
+        if not there:
             words = set(_WORD.findall(mutant.context)) - {"for", "not", "Signature", "axis"}
             there = [n for n, s in enumerate(self.sources) if words & set(_WORD.findall(s))]
             there = there[:LOOKING] + [n for n in range(0, len(self.sources), 8) if n not in there]
@@ -116,6 +127,7 @@ def _spread(numbers: list[int], most: int) -> list[int]:
 
 
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
+_GIVEN = re.compile(r"(_?[A-Z][A-Z_]+)(?:, |\s*[:=])")
 
 
 @dataclass(frozen=True)

@@ -400,12 +400,12 @@ np.random.seed(1)\nv = np.random.rand()
 """.strip().split("\n")
 """Lines a row, `\n` within it for a new one. The last ones, mostly, give `v` a value."""
 _LIMITS = r"""
-v = np.zeros((1 << 20) + 1)\nv[3] = 1
-v = np.zeros((1 << 15, 1 << 16))
-v = np.zeros(1 << 28)
+v = np.zeros((1 << 20) + 1)\nv[3] = 1\nv = v[:3].copy()
+v = {x} + np.zeros((1 << 15, 1 << 16)).size
+v = {x} + np.zeros(1 << 28).size
 v = np.arange(65537)\nv = v[v > 65530]
 v = np.arange(65536)\nv = v[v > 65530]
-p = np.zeros((2049, 2049))\nv = p[np.arange(2049)[:, None], np.arange(2049)]
+v = np.zeros((2049, 2049))[np.arange(2049)[:, None], np.arange(2049)]
 v = len([0] * 1000001) + {x}
 v = sum(range(1000001)) + {x}
 v = np.array([[0] * 1100] * 1000)

@@ -64,7 +64,7 @@ class Domain(ABC):
         """`x[...] = value`."""
 
     @abstractmethod
-    def update(self, node: ast.stmt, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
         """`x += value`: what the name is bound to afterwards."""
 
     @abstractmethod

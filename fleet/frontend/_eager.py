@@ -189,7 +189,7 @@ class Eager(Domain):
         """See `Domain.arithmetic`."""
         return Number(value)
 
-    def update(self, node: ast.stmt, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
         """See `Domain.update`."""
         assert isinstance(owner, Concrete)
         with self.numpy_errors(node):

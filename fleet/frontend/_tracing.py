@@ -115,10 +115,9 @@ class Tracing(Domain):
             return Number(None, self.builder.emit(node, op, inputs))
         return self.builder.arithmetic(node, op, operands, value)
 
-    def update(self, node: ast.stmt, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
         """See `Domain.update`."""
-        target = node.target if isinstance(node, ast.AugAssign) else None
-        place = target if isinstance(target, ast.expr) else ast.Name("x")
+        target = node.target
         if owner.storage.outside and isinstance(target, ast.Name):
             sign = ast.unparse(node).split("=")[0].split()[-1]
             self.ev.fail(
@@ -128,7 +127,7 @@ class Tracing(Domain):
         _indexing.check_alone(self.ev, node, owner)
         if op != "matmul" and isinstance(value, Tensor) and _may_widen(owner, value):
             value = Tensor(_sizes.broadcasted(self.ev, node, value, _sizes.dims_of(owner)))  # the run refuses what NumPy refuses
-        result = self.binary(place, op, owner, value)
+        result = self.binary(target, op, owner, value)
         assert isinstance(result, Tensor)
         if result.shape != owner.shape:
             self.ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")

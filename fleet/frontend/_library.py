@@ -262,7 +262,7 @@ def bind(
         if key in bound:
             ev.fail("F208", places.get(key, node), f"{name} gets `{key}` twice")
         bound[key] = value
-    missing = [p for p in signature.positional[: signature.required] if p.removeprefix("*") not in bound]
+    missing = [p for p in signature.required if p.removeprefix("*") not in bound]
     if missing:
         ev.fail("F208", node, f"{name} needs {', '.join(missing)}")
     return bound

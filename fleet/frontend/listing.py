@@ -61,7 +61,7 @@ def _names(names: object) -> str:
 
 def _call(signature: Signature, first: int = 0) -> str:
     parts = [
-        p if i < signature.required or p.startswith("*") else f"{p}=" for i, p in enumerate(signature.positional) if i >= first
+        p if i < len(signature.required) or p.startswith("*") else f"{p}=" for i, p in enumerate(signature.positional) if i >= first
     ]
     keywords = [f"{k}=" for k in signature.keywords]
     return ", ".join(f"`{p}`" for p in [*parts, *keywords])

@@ -16,7 +16,7 @@ import pytest
 from fleet.cosim.mutation.survivors import load_survivors
 from fleet.cosim.programs.batches import ENGINES
 from fleet.cosim.programs.fuzz import State, fuzz
-from fleet.cosim.programs.mutants import HOW, ROOT, SURVIVORS
+from fleet.cosim.programs.mutants import HOW, ROOT, SURVIVORS, sites
 
 QUICK_SEED, QUICK_PROGRAMS = 2024, 250
 NIGHTLY_PROGRAMS, NIGHTLY_SECONDS = 100_000, 3600.0
@@ -85,6 +85,7 @@ def test_mutants_of_the_front_end(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_list_of_survivors_can_be_read() -> None:
+    assert load_survivors(SURVIVORS).keys() <= {m.id for m in sites().mutants}, "an entry for a mutant that is no more"
     for judged in load_survivors(SURVIVORS).values():
         file, _, name = judged.test.partition("::")
         assert not judged.test or f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{judged.id}: no {judged.test}"

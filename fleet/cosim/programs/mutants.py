@@ -105,7 +105,8 @@ class Known:
         if not there:
             words = set(_WORD.findall(mutant.context)) - {"for", "not", "Signature", "axis"}
             there = [n for n, s in enumerate(self.sources) if words & set(_WORD.findall(s))]
-            there = there[:LOOKING] + [n for n in range(0, len(self.sources), 8) if n not in there]
+            if len(there) < LOOKING:
+                there += [n for n in range(0, len(self.sources), 8) if n not in there]
         refused = [n for n in there if self.outcomes[n][0] == "refused"]
         taken = set(_spread(refused, LOOKING // 2))
         found = sorted(taken | set(_spread([n for n in there if n not in taken], LOOKING - len(taken))))

@@ -21,7 +21,7 @@ from fleet.cosim.programs.wrong import same_kind
 A = {"a": np.arange(6, dtype=np.float32).reshape(2, 3)}
 HEAD = 'import numpy as np\n\n\ndef forward(a: "float32[2, 3]"):\n'
 JOINED = HEAD + "    v0 = np.vstack([a, a])\n    return v0\n"
-ONE = HEAD + "    v0 = np.outer(a)\n    return v0\n"
+ONE = HEAD + "    v0 = np.take(a)\n    return v0\n"
 SUMMED = HEAD + "    v0 = np.sum(a, axis=1)\n    return v0\n"
 
 
@@ -46,7 +46,7 @@ def test_the_front_end_as_it_is_is_not_found() -> None:
     ("file", "line", "before", "after", "source", "by"),
     [
         ("fleet/frontend/_shapes.py", "return joined(ev, node, rows, 0)", "0", "1", JOINED, "results"),  # in a function
-        ("fleet/frontend/_signatures.py", '"outer": Signature(', "2", "1", ONE, "results"),  # in a table
+        ("fleet/frontend/_signatures.py", '"take": Signature(', "1", "2", ONE, "results"),  # in a table
         ("fleet/frontend/_numpy.py", "if not -rank <= a < rank", "-rank", "(rank)", SUMMED, "refusal"),
         ("fleet/frontend/_numpy.py", "if not -rank <= a < rank", "-rank", "(rank)", JOINED, ""),
     ],

@@ -82,6 +82,7 @@ def test_a_refusal_must_be_of_the_kind_of_cpythons_error() -> None:
     assert (other.kind, other.cause) == ("differs", "kind")
     assert same_kind("F305", "AxisError: axis 7 is out of bounds")
     assert same_kind("F501", "ValueError: the truth value of an array")
+    assert same_kind("F401", "UFuncTypeError: no loop")
     assert not same_kind("F201", "TypeError: no")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -98,6 +99,16 @@ def exists(path: str) -> bool:
     for name in path.split(".")[1:]:
         found = getattr(found, name, None)
     return found is not None
+
+
+def is_module(path: str) -> bool:
+    """Whether a known library has a module of this dotted path; True of libraries that fleet does not know."""
+    if path.split(".", maxsplit=1)[0] not in LIBRARIES:
+        return True
+    try:
+        return importlib.util.find_spec(path) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def supported() -> list[str]:

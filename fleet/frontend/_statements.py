@@ -261,6 +261,8 @@ def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
 
 def _import(ev: Evaluator, node: ast.Import) -> None:
     for alias in node.names:
+        if not _library.is_module(alias.name):
+            ev.fail("F205", node, f"there is no module `{alias.name}`", "import numpy")
         name = alias.asname or alias.name.split(".")[0]
         ev.bind(name, Library(alias.name if alias.asname else name), quiet=True)
 

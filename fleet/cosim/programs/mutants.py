@@ -2,8 +2,8 @@
 
 `python -m fleet.cosim.programs.mutants --count 100 --seed 1` draws among all places. Mutants in places that no program runs
 (`reach.py`) are counted as unreached. For every other mutant a process of its own (`judging.py`) runs the programs that reach its
-place. A program finds the mutant if its outcome changes: the results, whether it is refused, the refusal's code, line or text, or an
-internal error. `sim/fuzz/survivors.toml` lists the survivors that nothing can find, each with a reason.
+place. A program finds the mutant if its outcome changes: the results, whether it is refused, the refusal's code, line or text, or
+an internal error. `sim/fuzz/survivors.toml` lists the survivors that nothing can find, each with a reason.
 """
 
 from __future__ import annotations

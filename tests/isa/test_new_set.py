@@ -45,6 +45,21 @@ def test_the_set_is_found_and_its_model_agrees_three_ways(mine: Workspace) -> No
     assert "rtl-vs-iss: 2 instruction commits, 1,280 bytes, every bit" in out
 
 
+def test_its_operands_are_those_of_the_description(mine: Workspace) -> None:
+    """Generated beside it, and what its parts read instead of registers."""
+    folder = mine.folder / "sets" / "mine" / "mine"
+    assert f"{folder / 'operands.py'}: current" in mine.fleet("isa", "generate", "mine", "--check")
+    for file in ("vector.py", "conformance.py", "patterns.py", "semantics/vmaximum.py"):
+        assert 'fields["' not in (folder / file).read_text()
+    (folder / "operands.py").rename(folder / "kept.py")
+    try:
+        assert "No module named 'mine.operands'" in mine.fleet("isa", "check", "mine", code=2)
+        assert "operands.py" in mine.fleet("isa", "generate", str(folder / "mine.rdl"))
+        assert (folder / "operands.py").read_text() == (folder / "kept.py").read_text()
+    finally:
+        (folder / "kept.py").unlink()
+
+
 def test_pytest_sim_finds_it_through_its_entry_point(mine: Workspace) -> None:
     out = mine.pytest("sim", "-v")
     assert "mine[mine_tiny-stall-1] PASSED" in out

@@ -54,6 +54,11 @@ def add_instruction(set_name: str, name: str, operation: str = "", like: str = "
         raise DeviceError(
             "its instructions are those of the template: say what the new one computes", where=set_name, hint="--op add"
         )
+    if not generated_operands(d.path):
+        raise DeviceError(
+            "operands.py is not generated, the new instruction needs its class there", where=set_name,
+            hint=f"`fleet isa generate {set_name}`",
+        )  # fmt: skip
     mine = [i for i in d.instructions.values() if i.unit == UNIT]
     opcodes = {i.opcode for i in d.instructions.values()}
     free = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 from fleet.errors import DeviceError
+from fleet.isa.description import load
 from fleet.isa.export import export
+from fleet.isa.operands import FILE, operands_module
 from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import render, render_folder, write_all
 
-__all__ = ["FIRST_OPCODE", "check_new_name", "check_new_set", "new_set"]
+__all__ = ["FIRST_OPCODE", "check_new_name", "check_new_set", "new_set", "write_operands"]
 
 FIRST_OPCODE = 0x21
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -48,7 +50,13 @@ def new_set(name: str, folder: Path, instruction: str = "", operation: str = "ad
         texts[f"{name}/{kind}/{instruction}.py"] = render(f"instruction/{kind}.py.j2", values)
     home = folder / name
     files = write_all(home, texts)
-    return [*files, *export(home / name / f"{name}.rdl", home / name / "rtl" / "generated")]
+    rdl = home / name / f"{name}.rdl"
+    return [*files, *write_operands(rdl), *export(rdl, home / name / "rtl" / "generated")]
+
+
+def write_operands(rdl: Path) -> list[Path]:
+    """Writes the operands of a new description's instructions beside it."""
+    return write_all(rdl.parent, {FILE: operands_module(load(rdl))})
 
 
 def check_new_set(name: str) -> None:

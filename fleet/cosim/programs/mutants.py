@@ -94,7 +94,8 @@ class Known:
             return []
         source = (ROOT / mutant.file).read_text(encoding="utf-8")
         places, first = self.places[mutant.file], self.firsts[mutant.file]
-        read = {first + innermost(places, m.start(), m.end()) for m in re.finditer(rf"\b{named[1]}\b", source)}
+        spans = [m.span() for m in re.finditer(rf"\b{named[1]}\b", source)]
+        read = {first + innermost(places, *s) for s in spans if any(p.start <= s[0] < p.end for p in places)}  # not in a docstring
         columns = [n for n in read if not self.imported[n]]
         return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
 

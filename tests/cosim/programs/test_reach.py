@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fleet.cosim.programs import mutants
 from fleet.cosim.programs.reach import innermost, marked
 
 SOURCE = '''"""Text."""
@@ -60,6 +62,22 @@ def test_what_the_marks_leave_alone() -> None:
     assert [p.line for p in places if p.whole] == [5]
     with pytest.raises(ValueError, match="empty"):
         innermost(places, 0, 3)
+
+
+def test_programs_for_a_name_of_the_module_are_those_that_run_what_reads_it() -> None:
+    sites, text = mutants.sites(), "total > _MAX_SCATTER"
+    sources = {f: (mutants.ROOT / f).read_text(encoding="utf-8") for f in mutants.FILES}
+    places = {f: marked(s)[1] for f, s in sources.items()}
+    file = "fleet/frontend/_indexing.py"
+    at = sources[file].index(text)
+    ran = np.zeros((2, max(map(len, places.values()))), np.bool_)
+    ran[1, innermost(places[file], at, at + len(text))] = True
+    known = mutants.Known([["agreed"]] * 2, ["", ""], places, dict.fromkeys(places, 0), ran, np.zeros(ran.shape[1], np.bool_))
+    of = next(m for m in sites.mutants if m.context.startswith("_MAX_SCATTER ="))
+    assert known.looking(of, sites.changes[of.id]) == [1]
+    for m in sites.mutants:
+        if m.unit == "module":  # a name that a docstring has, too
+            known.looking(m, sites.changes[m.id])
 
 
 def test_a_default_belongs_to_the_definition() -> None:

@@ -116,8 +116,7 @@ def divergence_lines(result: CosimResult) -> list[str]:
     lines = [f"first divergence ({found.comparison}): {place}operations {', '.join(found.ops)}", f"  {found.what}"]
     for d in found.differences[:3]:
         element = f"element {list(d.element)} at " if d.element is not None else ""
-        bank = f" port {d.bank}" if d.space == "hbm" else ""
-        lines.append(f"  {element}{d.space}{bank} {d.address:#x}: expected {d.expected}, found {d.found}")
+        lines.append(f"  {element}{d.where}: expected {d.expected}, found {d.found}")
     if found.total_differences:
         lines.append(f"  {found.total_differences:,} elements differ there")
     return lines

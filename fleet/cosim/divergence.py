@@ -83,7 +83,7 @@ def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Ev
     if digest_writes(evidence.device, [replace(w, data=f) for w, f in zip(writes, found, strict=True)]) != found_commit.digest:
         note = "what memory holds now is not what it wrote: bytes outside the destination, or overwritten later"
         divergence = replace(divergence, what=f"{divergence.what}; {note}")
-    differences, total = _differences(writes, found, divergence.ops, evidence.locate)
+    differences, total = _differences(evidence.device, writes, found, divergence.ops, evidence.locate)
     first = next((e.element for e in differences if e.element is not None), None)
     if first is not None and evidence.operands is not None:
         divergence = replace(divergence, inputs=(*evidence.operands(divergence.ops, first), *divergence.inputs))
@@ -114,15 +114,16 @@ def _inputs(evidence: Evidence, call: Call) -> tuple[str, ...]:
     unit = evidence.instruction_set.instructions[call.instruction]
     ranges = unit.reads(evidence.device, call.fields)
     banks = {r.space: max(q.bank for q in ranges if q.space == r.space) for r in ranges}
+    of_each = {space: f" of each of {last + 1} banks" for space, last in banks.items() if last}
     return tuple(
-        f"read {r.size:,} bytes at {r.space} {r.offset:#x}" + (f" of each of {banks[r.space] + 1} banks" if banks[r.space] else "")
+        f"read {r.size:,} bytes at {evidence.device.place(r.space, 0, r.offset)}{of_each.get(r.space, '')}"
         for r in ranges
         if not r.bank
     )
 
 
 def _differences(
-    writes: Sequence[Write], found: Sequence[np.ndarray], ops: tuple[str, ...], locate: Locate | None
+    device: Device, writes: Sequence[Write], found: Sequence[np.ndarray], ops: tuple[str, ...], locate: Locate | None
 ) -> tuple[tuple[ElementDifference, ...], int]:
     """Differing elements, in order of address; all counted, the first few described."""
     shown: list[ElementDifference] = []
@@ -137,8 +138,12 @@ def _differences(
             address = w.offset + int(i) * kind.itemsize
             element = locate(ops, w.space, w.bank, address) if locate else None
             text = (spelling(v[i : i + 1]) for v in (expected, got))
-            shown.append(ElementDifference(w.space, w.bank, address, element, *text))
+            shown.append(ElementDifference(w.space, w.bank, address, element, *text, _inside(device, w.space, address)))
     return tuple(shown), total
+
+
+def _inside(device: Device, space: str, address: int) -> str | None:
+    return None if space in device.memory else device.place(space, 0, address)
 
 
 def _kind(w: Write) -> np.dtype:

@@ -332,7 +332,8 @@ class CommitRow:
 @dataclass(frozen=True)
 class ElementDifference:
     """One byte range of a destination that differs. address: byte offset in the space; element: coordinates in the operation's
-    tensor where the layout is known, else None; expected and found: as text ("0x3c01 = 1.00097656")."""
+    tensor where the layout is known, else None; expected and found: as text ("0x3c01 = 1.00097656"). place: row and column of an
+    on-chip memory, or the state register; None for what has an address."""
 
     space: str
     bank: int
@@ -340,6 +341,12 @@ class ElementDifference:
     element: tuple[int, ...] | None
     expected: str
     found: str
+    place: str | None = None
+
+    @property
+    def where(self) -> str:
+        """The place in words: "hbm port 3 0x40", "acc row 7, column 3"."""
+        return self.place or f"{self.space}{f' port {self.bank}' if self.space == 'hbm' else ''} {self.address:#x}"
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
         place = f"commit {d.seq}, {d.instruction}" if d.seq is not None else ", ".join(d.ops)
         lines += [f"First divergence ({m(d.comparison)}): {m(place)}: {m(d.what)}", ""]
         for e in d.differences[:3]:
-            lines.append(f"- {m(e.space)} {e.address:#x}: expected {m(e.expected)}, found {m(e.found)}")
+            lines.append(f"- {m(e.where)}: expected {m(e.expected)}, found {m(e.found)}")
         lines.append("")
     if previous:
         moved = [c for c in changes(previous, result) if c.changed]

@@ -19,7 +19,7 @@ from fleet.cosim.streams.bundle import NAME as STREAM
 from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
 from fleet.report._text import operations
-from fleet.report.why_lines import beat_lines, chain_lines, place, replay_lines, tile_lines
+from fleet.report.why_lines import beat_lines, chain_lines, replay_lines, tile_lines
 
 __all__ = ["RESULT", "Failure", "find_failure", "last_agreed", "page", "sections"]
 
@@ -181,13 +181,13 @@ def sections(failure: Failure) -> list[tuple[str, list[str]]]:
     if d.differences:
         e = d.differences[0]
         element = f", element {list(e.element)} of the operation" if e.element is not None else ""
-        found.append(("address", _wrapped(f"{place(e)}{element}")))
+        found.append(("address", _wrapped(f"{e.where}{element}")))
     found.append(("field", [*account.address[:_FIELDS], *account.supposed[:_FIELDS]]))
     if d.registers:
         found.append(("register writes", _writes(d)))
     if d.differences:
         rows = [
-            f"{place(e)}{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
+            f"{e.where}{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
             for e in d.differences[:_VALUES]
         ]
         if d.total_differences is not None and d.total_differences > len(rows):

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.cosim.account import Account, Link
-from fleet.cosim.result import ElementDifference
 
-__all__ = ["beat_lines", "chain_lines", "place", "replay_lines", "tile_lines"]
-
-
-def place(e: ElementDifference) -> str:
-    """ "hbm port 3 0x40"."""
-    return f"{e.space}{f' port {e.bank}' if e.space == 'hbm' else ''} {e.address:#x}"
+__all__ = ["beat_lines", "chain_lines", "replay_lines", "tile_lines"]
 
 
 def tile_lines(account: Account) -> list[str]:

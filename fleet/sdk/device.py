@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.sdk.state import MemoryArray, State
+from fleet.sdk.state import REGISTERS, MemoryArray, State
 
 __all__ = ["Device"]
 
@@ -39,3 +39,11 @@ class Device:
     timing: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict[str, Mapping[str, float | str]])
     state: State = field(default_factory=State)
     arrays: Mapping[str, MemoryArray] = field(default_factory=dict[str, MemoryArray])
+
+    def place(self, space: str, bank: int, offset: int) -> str:
+        """A byte in words: "hbm port 3 0x40", "acc row 7, column 3", "state register stride"."""
+        if space in self.arrays:
+            return f"{space} {self.arrays[space].place(offset)}"
+        if space == REGISTERS and offset // 4 < len(self.state.registers):
+            return f"state register {self.state.registers[offset // 4].name}"
+        return f"{space}{f' port {bank}' if space == 'hbm' else ''} {offset:#x}"

@@ -59,8 +59,10 @@ class Loop {
     /// Runs at most `cycles` cycles. Returns whether the job is still running.
     bool run(uint64_t cycles) {
         Bench& bench = Bench::instance();
+        Memory& memory = Memory::instance();
         const auto before = std::chrono::steady_clock::now();
         for (; cycles != 0 && bench.running(); --cycles) {
+            memory.now = job_cycle_;
             cycle();
             if ((++job_cycle_ & 0xFFFF) == 0) check();
         }

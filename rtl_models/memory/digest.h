@@ -47,12 +47,17 @@ class DigestSum {
         bytes_ -= bytes;
         digest_before_ = 0;
         bytes_before_ = 0;
+        ++taken_;
     }
+
+    /// Commits since reset.
+    uint32_t taken() const { return taken_; }
 
   private:
     uint64_t digest_ = 0, digest_before_ = 0;
     uint32_t bytes_ = 0, bytes_before_ = 0;
     uint64_t edge_ = ~0ull;
+    uint32_t taken_ = 0;
 };
 
 }  // namespace fleet

@@ -212,7 +212,7 @@ void fleet_observe_write(unsigned space, unsigned long long offset, const svBitV
     }
     Memory& m = Memory::instance();
     m.digest().observe(sum, count);
-    if (m.log().is_open() && mask != 0) m.log().add(m.now, space, offset, bytes, mask, 64);
+    if (m.log().is_open() && mask != 0) m.log().add(m.now, space, m.digest().taken(), offset, bytes, mask, 64);
 }
 
 void fleet_axi_violation(const char* text) { Memory::instance().violation(text); }

@@ -50,7 +50,7 @@ class Memory {
     std::vector<PortInput> inputs;
     std::vector<uint8_t> hbm_data, hbm_strobe;
     uint8_t ddr_data[64] = {}, ddr_strobe[8] = {};
-    uint64_t now = 0;  // cycle of the last edge that the ports saw
+    uint64_t now = 0;  // cycle of the clock edge that is being evaluated
 
     struct Masks {
         uint64_t arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;

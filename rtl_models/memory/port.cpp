@@ -86,7 +86,7 @@ void Port::take_beat(uint64_t cycle, const PortInput& in) {
         if (log_.is_open()) {
             uint64_t strobe = 0;
             std::memcpy(&strobe, in.strobe, geometry_.beat_bytes / 8);
-            log_.add(cycle, geometry_.digest_space, offset, in.data, strobe, geometry_.beat_bytes);
+            log_.add(cycle, static_cast<uint32_t>(geometry_.digest_space), digest_.taken(), offset, in.data, strobe, geometry_.beat_bytes);
         }
         write_bytes += count;
     } else {

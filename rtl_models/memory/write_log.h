@@ -25,9 +25,9 @@ class WriteLog {
         return file_ != nullptr ? "" : path + ": cannot create the file: " + std::strerror(errno);
     }
 
-    /// One beat: `size` bytes (at most 64) from `offset` on, those whose bit of `strobe` is set.
-    void add(uint64_t cycle, uint64_t space, uint64_t offset, const uint8_t* data, uint64_t strobe, uint32_t size) {
-        Record record{cycle, offset, strobe, space, {}};
+    /// One beat: `size` bytes (at most 64) from `offset` on, those whose bit of `strobe` is set. commits: before it.
+    void add(uint64_t cycle, uint32_t space, uint32_t commits, uint64_t offset, const uint8_t* data, uint64_t strobe, uint32_t size) {
+        Record record{cycle, offset, strobe, space, commits, {}};
         std::memcpy(record.data, data, size);
         failed_ |= std::fwrite(&record, sizeof record, 1, file_) != 1;
     }
@@ -43,7 +43,8 @@ class WriteLog {
 
   private:
     struct Record {
-        uint64_t cycle, offset, strobe, space;
+        uint64_t cycle, offset, strobe;
+        uint32_t space, commits;
         uint8_t data[64];
     };
     static_assert(sizeof(Record) == 96, "the format of rtl_models/README.md");

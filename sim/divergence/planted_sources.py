@@ -54,6 +54,11 @@ STORE_BIT = Planted(
     "assign wdata_o   = data_q & elem_mask;",
     "assign wdata_o   = (data_q & elem_mask) ^ (t_q.address == {address} ? {16{32'h0000_0010}} : 512'd0);",
 )  # fmt: skip
+LOAD_BIT = Planted(
+    "load bit", "load: bit 4 of byte 5 of a beat of the scratchpad is flipped, for loads from one address", "vgemm_loader.sv",
+    "data:   unit << {place[5:0], 3'd0},",
+    "data:   (unit << {place[5:0], 3'd0}) ^ (t_q.address == {address} ? 512'h10 << 40 : 512'd0),",
+)  # fmt: skip
 
 
 def long_stream(device: Device, instruction_set: InstructionSet, seed: int, length: int) -> StreamCase:

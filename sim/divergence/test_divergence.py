@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from planted_sources import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
+from planted_sources import LOAD_BIT, STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
 
 from fleet.cli.main import main
 from fleet.cosim.model import load_model
@@ -14,9 +16,12 @@ from fleet.cosim.stream import open_stream
 from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case
 from fleet.cosim.streams.waves import leave_waves
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
+from fleet.sdk import Call, Write
+from fleet.sets.vgemm.operands import LoadOperands, MemoryType
 from fleet.transforms.infer_shapes import bound
 
 LENGTH = 200
@@ -55,6 +60,38 @@ def test_a_late_fault_ends_the_run_and_is_explained(device: str, fault: Planted,
     assert len(text.splitlines()) <= 60
     for title in ("instruction", "field", "register writes", "values", "pattern", "first tile", "first beat", "chain", "replay"):
         assert re.search(rf"^{title} ", text, re.MULTILINE), title
+
+
+def test_a_fault_on_chip_is_placed_by_memory_row_and_column(tmp_path: Path) -> None:
+    """The same fault in three memories, whose rows have 4, 16 and 16 bytes."""
+    address = 0x4000
+    base = make_case("vgemm_small/finish/directed/0")
+    data = np.arange(1, 65, dtype=np.uint8)
+    places = {
+        MemoryType.INP: ("inp row 17, column 1", "0x06 = 6", "0x16 = 22"),
+        MemoryType.WGT: ("wgt row 16, column 5", "0x06 = 6", "0x16 = 22"),
+        MemoryType.ACC: ("acc row 16, column 1", "0x08070605 = 134678021", "0x08071605 = 134682117"),
+    }
+    with planted(LOAD_BIT, address, tmp_path / "rtl"), StreamRunner("vgemm_small") as runner:
+        for kind, (place, expected, found) in places.items():
+            load = LoadOperands(memory_type=kind, sram_base=16, address=address, y_size=1, x_size=3, x_stride=3)
+            before = LoadOperands(memory_type=kind, sram_base=0, address=0, y_size=1, x_size=2, x_stride=2)
+            calls = tuple(Call("load", o.encode()) for o in (before, load, before))
+            case = replace(base, name=f"vgemm_small/{kind.name}", calls=calls, blocks=(Write("ddr", address, data),), causes=None)
+            (outcome,) = runner.run(case)
+            assert not outcome.passed
+            d = outcome.divergence
+            assert d is not None
+            assert d.account is not None
+            assert d.account.beat is not None
+            assert (d.seq, d.total_differences) == (1, 1)
+            (e,) = d.differences
+            assert (e.where, e.expected, e.found) == (place, expected, found)
+            assert d.account.beat.what == "wrong value"
+            assert d.account.beat.cycle is not None
+            text = page(find_failure(str(save_bundle(outcome, tmp_path / kind.name)), tmp_path))
+            assert re.search(rf"^address +{place}$", text, re.MULTILINE)
+            assert re.search(rf"^first beat +beat \d+ of \d+, cycle {d.account.beat.cycle} ", text, re.MULTILINE)
 
 
 @pytest.mark.nightly

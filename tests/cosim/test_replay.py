@@ -122,17 +122,18 @@ def beat(cycle: int, offset: int, data: Sequence[int], written: int | None = Non
 
 
 def test_the_first_wrong_beat_is_first_in_time_not_in_address() -> None:
+    _, device = find_device("hbm_small")
     writes = [Write("ddr", 0, np.arange(128, dtype=np.uint8))]
     good = beat(10, 64, range(64, 128))
     wrong = beat(12, 0, [0, 1, 9, *range(3, 64)])
-    found = first_beat(writes, [good, wrong])
+    found = first_beat(device, writes, [good, wrong])
     assert found is not None
     assert (found.cycle, found.number, found.what, found.place) == (12, 1, "wrong value", "ddr 0x0")
-    assert first_beat(writes, [good, beat(12, 0, range(64))]) is None
-    missing = first_beat(writes, [good])
+    assert first_beat(device, writes, [good, beat(12, 0, range(64))]) is None
+    missing = first_beat(device, writes, [good])
     assert missing is not None
     assert (missing.what, missing.place, missing.cycle) == ("missing", "ddr 0x0", None)
-    elsewhere = first_beat(writes, [beat(3, 128, [7]), good])
+    elsewhere = first_beat(device, writes, [beat(3, 128, [7]), good])
     assert elsewhere is not None
     assert (elsewhere.what, elsewhere.place, elsewhere.found) == ("outside the destination", "ddr 0x80", "07")
 
@@ -143,10 +144,10 @@ def test_tile_and_pattern_of_a_flipped_bit(tmp_path: Path) -> None:
     values = np.arange(1, 129, dtype="<u2").view(np.uint8)
     writes = [Write("ddr", 64 * i, values[64 * i :][:64]) for i in range(4)]
     after.view("ddr", 0, 256)[:] = values
-    assert first_tile(writes, after) is None
+    assert first_tile(device, writes, after) is None
     words = after.view("ddr", 128, 128).view("<u2")
     words[5::8] ^= 8
-    tile = first_tile(writes, after)
+    tile = first_tile(device, writes, after)
     assert tile is not None
     assert (tile.first, tile.count, tile.wrong, tile.place) == (2, 4, 2, "ddr 0x80")
     lines = pattern(writes, after, before)

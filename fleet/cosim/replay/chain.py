@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from fleet.cosim.account import Link
-from fleet.cosim.replay.places import place
 from fleet.cosim.replay.suppose import field_of_read
 from fleet.cosim.streams.model_side import refusal
 from fleet.isa.resolved import reads_of, writes_of
@@ -96,7 +95,7 @@ def chain(
                     seen.add(writer)
                     queue.append((writer, depth + 1))
             banks = len({b for b, _, _ in parts})
-            where = f"{space} {start:#x} of {banks} ports" if banks > 1 else place(space, bank, start)
+            where = f"{space} {start:#x} of {banks} ports" if banks > 1 else device.place(space, bank, start)
             digest = f"{digests[writer]:016x}" if writer is not None and writer in digests else ""
             links.append(Link(depth, reader, name, where, sum(b - a for _, a, b in parts), writer, words, digest))
     return tuple(links[:_LINKS])

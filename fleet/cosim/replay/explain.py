@@ -79,9 +79,9 @@ def account(
     )  # fmt: skip
     writes = _writes(history)
     if writes:
-        told = replace(told, tiles=first_tile(writes, after.memory), pattern=pattern(writes, after.memory, before))
+        told = replace(told, tiles=first_tile(device, writes, after.memory), pattern=pattern(writes, after.memory, before))
         if window is not None:
-            told = replace(told, beat=first_beat(writes, _beats(window.played)))
+            told = replace(told, beat=first_beat(device, writes, _beats(window.played)))
     if divergence.differences:
         d = divergence.differences[0]
         told = replace(told, address=address_fields(instruction_set, device, call, d.space, d.bank, d.address))
@@ -110,7 +110,13 @@ def _beats(played: Played) -> tuple[Beat, ...]:
     """Those of the last commit: what was taken on the very edge of the commit before belongs to it."""
     *earlier, end = (0, *played.ends)
     first = max(earlier[-1] - 1, 0) if earlier else 0
-    return tuple(b for b in played.beats if first <= b.cycle < end - 1)
+    last = len(played.ends) - 1
+    return tuple(b for b in played.beats if (b.commits == last if _inside(b.space) else first <= b.cycle < end - 1))
+
+
+def _inside(space: str) -> bool:
+    """Whether the hardware tells of its writes there."""
+    return space not in ("ddr", "hbm")
 
 
 def _strays(divergence: Divergence, history: History, after: Holder, window: Window | None, *, refused: bool) -> Divergence:

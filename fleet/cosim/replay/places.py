@@ -9,21 +9,16 @@ import numpy as np
 
 from fleet.cosim.account import FirstBeat, Tiles
 from fleet.engines.rtl_sim.beats import Beat
-from fleet.sdk import Memory, Write
+from fleet.sdk import Device, Memory, Write
 
-__all__ = ["first_beat", "first_tile", "pattern", "place"]
+__all__ = ["first_beat", "first_tile", "pattern"]
 
 _TILE = 64  # bytes of a tile where the instruction gives its destination in one block
 _SHIFTS = 64  # elements by which a result is looked for elsewhere
 _FEW = 8
 
 
-def place(space: str, bank: int, offset: int) -> str:
-    """ "hbm port 3 0x40"."""
-    return f"{space}{f' port {bank}' if space == 'hbm' else ''} {offset:#x}"
-
-
-def first_tile(writes: Sequence[Write], memory: Memory) -> Tiles | None:
+def first_tile(device: Device, writes: Sequence[Write], memory: Memory) -> Tiles | None:
     """The first block of the destination that `memory` does not hold, as the instruction writes it; None where all agree.
 
     Of an instruction whose destination is one block: its 64-byte lines.
@@ -40,10 +35,10 @@ def first_tile(writes: Sequence[Write], memory: Memory) -> Tiles | None:
     if not wrong:
         return None
     w, at, size = tiles[wrong[0]]
-    return Tiles(wrong[0], len(tiles), len(wrong), place(w.space, w.bank, w.offset + at), size)
+    return Tiles(wrong[0], len(tiles), len(wrong), device.place(w.space, w.bank, w.offset + at), size)
 
 
-def first_beat(writes: Sequence[Write], beats: Sequence[Beat]) -> FirstBeat | None:
+def first_beat(device: Device, writes: Sequence[Write], beats: Sequence[Beat]) -> FirstBeat | None:
     """The beat in time that first wrote something else, or elsewhere, than the instruction should.
 
     Args:
@@ -72,7 +67,7 @@ def first_beat(writes: Sequence[Write], beats: Sequence[Beat]) -> FirstBeat | No
                     number,
                     len(beats),
                     "outside the destination",
-                    place(beat.space, beat.bank, address),
+                    device.place(beat.space, beat.bank, address),
                     "nothing",
                     text,
                 )
@@ -80,7 +75,7 @@ def first_beat(writes: Sequence[Write], beats: Sequence[Beat]) -> FirstBeat | No
                 inside = [j for j in where if w.offset <= beat.offset + int(j) < w.offset + w.data.size]
                 right = w.data.reshape(-1)[[beat.offset + int(j) - w.offset for j in inside]]
                 return FirstBeat(
-                    beat.cycle, number, len(beats), "wrong value", place(beat.space, beat.bank, beat.offset), _hex(right),
+                    beat.cycle, number, len(beats), "wrong value", device.place(beat.space, beat.bank, beat.offset), _hex(right),
                     _hex(beat.data[inside]),
                 )  # fmt: skip
             seen.setdefault((beat.space, beat.bank), set()).add(address)
@@ -88,7 +83,7 @@ def first_beat(writes: Sequence[Write], beats: Sequence[Beat]) -> FirstBeat | No
         for i in range(w.data.size):
             if w.offset + i not in seen.get((w.space, w.bank), set()):
                 text = _hex(w.data.reshape(-1)[i : i + 64])
-                return FirstBeat(None, 0, len(beats), "missing", place(w.space, w.bank, w.offset + i), text, "never written")
+                return FirstBeat(None, 0, len(beats), "missing", device.place(w.space, w.bank, w.offset + i), text, "never written")
     return None
 
 

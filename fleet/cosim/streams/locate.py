@@ -95,8 +95,7 @@ def depends_on(
             kept = view.copy()
             try:
                 if _shows(view, kept, right, lambda: element(executed(unit, device, call.fields, memory))):
-                    port = f" port {bank}" if space == "hbm" else ""
-                    lines.append(f"depends on {space}{port} {offset:#x}: {_words(kept)}")
+                    lines.append(f"depends on {device.place(space, bank, offset)}: {_words(kept)}")
             finally:
                 view[:] = kept
     except (FleetError, ValueError, KeyError):

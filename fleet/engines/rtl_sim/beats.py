@@ -14,14 +14,17 @@ from fleet.sdk import Device
 
 __all__ = ["Beat", "read_beats"]
 
-_RECORD = np.dtype([("cycle", "<u8"), ("offset", "<u8"), ("strobe", "<u8"), ("space", "<u8"), ("data", "u1", (64,))])
+_RECORD = np.dtype(
+    [("cycle", "<u8"), ("offset", "<u8"), ("strobe", "<u8"), ("space", "<u4"), ("commits", "<u4"), ("data", "u1", (64,))]
+)
 
 
 @dataclass(frozen=True)
 class Beat:
     """One beat: `data[i]` went to byte `offset + i` of the space where `written[i]`.
 
-    cycle: clock edge since reset at which the memory took it. Of a memory on chip, when the design said so (at most a cycle off).
+    cycle: clock edge since reset at which the memory took it; of a memory on chip, at which the design told it.
+    commits: how many instructions had committed; of a memory on chip the beat belongs to the next.
     """
 
     cycle: int
@@ -30,6 +33,7 @@ class Beat:
     offset: int
     data: np.ndarray
     written: np.ndarray
+    commits: int = 0
 
 
 def read_beats(path: Path, device: Device, first: int = 0, last: int | None = None) -> Iterator[Beat]:
@@ -49,4 +53,4 @@ def read_beats(path: Path, device: Device, first: int = 0, last: int | None = No
             continue
         space, bank = space_named(device, number)
         written = np.unpackbits(row["strobe"].reshape(1).view(np.uint8), bitorder="little").astype(bool)
-        yield Beat(cycle, space, bank, int(row["offset"]), row["data"], written)
+        yield Beat(cycle, space, bank, int(row["offset"]), row["data"], written, int(row["commits"]))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from fleet.engines.rtl_sim.beats import Beat, read_beats
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.process import Simulation
@@ -75,6 +77,11 @@ class Hardware:
         commits, records = segment.check(job, status, 0)
         commits = [replace(c, error=r.error) for c, r in zip(commits, records, strict=True)]
         found = tuple(read_beats(job.writes, self.device)) if job.writes is not None else ()
+        for beat in found:  # no image shows what the hardware keeps inside
+            if beat.space not in self.device.memory:
+                size = int(np.flatnonzero(beat.written)[-1]) + 1
+                written = beat.written[:size]
+                self.memory.view(beat.space, beat.offset, size)[written] = beat.data[:size][written]
         return Played(
             tuple(commits), tuple(r.start for r in records), tuple(r.end for r in records), status.cycles, found
         )  # fmt: skip

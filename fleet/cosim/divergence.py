@@ -138,7 +138,7 @@ def _differences(
             address = w.offset + int(i) * kind.itemsize
             element = locate(ops, w.space, w.bank, address) if locate else None
             text = (spelling(v[i : i + 1]) for v in (expected, got))
-            shown.append(ElementDifference(w.space, w.bank, address, element, *text, _inside(device, w.space, address)))
+            shown.append(ElementDifference(w.space, w.bank, address, element, *text, place=_inside(device, w.space, address)))
     return tuple(shown), total
 
 

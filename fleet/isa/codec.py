@@ -220,7 +220,8 @@ def _short(r: Register, value: int) -> str:
 
 def _explain(r: Register, value: int) -> list[str]:
     single = len(r.fields) == 1
-    lines = [f"  reg {r.number:3d}  {r.name:<18} = {value:#010x} {value:>10}  {r.title}"]
+    place = "state  " if r.role == "state" else f"reg {r.number:3d}"
+    lines = [f"  {place}  {r.name:<18} = {value:#010x} {value:>10}  {r.title}"]
     if single:
         f = r.fields[0]
         lines[0] += f" ({f.kind}{f' in {f.space}' if f.space else ''})"

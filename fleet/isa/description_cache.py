@@ -110,7 +110,7 @@ def _decoded(j: _Json, path: Path) -> Description:
         instructions=instructions,
         hardware=j["hardware"],
         files=(path,),
-        memories=tuple(MemoryWord(**{**m, "memory": OnChipMemory(**m["memory"])}) for m in j["memories"]),
+        memories=tuple(_memory(m) for m in j["memories"]),
         state_registers=state_registers,
         _by_name={r.name: r for r in (*registers, *viewed, *state_registers)},
     )
@@ -125,6 +125,11 @@ def _field(j: _Json) -> Field:
     allowed = None if j["allowed"] is None else tuple(j["allowed"])
     changed: dict[str, Any] = {**j, "allowed": allowed, "encode": tuple(EnumValue(**e) for e in j["encode"])}
     return Field(**changed)
+
+
+def _memory(j: _Json) -> MemoryWord:
+    changed: dict[str, Any] = {**j, "memory": OnChipMemory(**j["memory"])}
+    return MemoryWord(**changed)
 
 
 def _instruction(j: _Json) -> InstructionWord:

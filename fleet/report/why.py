@@ -6,6 +6,7 @@ operation -> instruction -> field -> address -> register writes -> values expect
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ __all__ = ["RESULT", "Failure", "find_failure", "last_agreed", "page", "sections
 RESULT = "result.json"
 _VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18
 _WIDTH = 112
+_FIELD = re.compile(r"\s+\[ *[0-9:]+\] (\w+) += (\S+)")
+"""A field of a register, as `fleet.isa.codec.disassemble` lists it."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,7 @@ def sections(failure: Failure) -> list[tuple[str, list[str]]]:
     found.append(("field", [*account.address[:_FIELDS], *account.supposed[:_FIELDS]]))
     if d.registers:
         found.append(("register writes", _writes(d)))
+    found.append(("state", _state(d)))
     if d.differences:
         rows = [
             f"{e.where}{' ' + str(list(e.element)) if e.element is not None else ''}: expected {e.expected}, found {e.found}"
@@ -208,15 +212,11 @@ def sections(failure: Failure) -> list[tuple[str, list[str]]]:
 
 
 def _writes(d: Divergence) -> list[str]:
-    """Register writes in order, with names and meaning where the fields are known; of many three a line, and zeros together."""
-    meaning: dict[int, str] = {}
-    for line in d.disassembly[1:]:
-        words = line.split()
-        if len(words) > 3 and words[0] == "reg" and words[1].isdecimal():
-            meaning[4 * int(words[1])] = line.strip()
+    """Register writes in order, with names, fields and meaning where they are known; of many three a line, and zeros together."""
+    meaning, fields = _explained(d, "reg")
     texts = [meaning.get(address, f"reg {address // 4:3} = {value:#010x}") for address, value in d.registers]
     if len(texts) <= _REGISTERS:
-        return texts
+        return [line for (address, _), text in zip(d.registers, texts, strict=True) for line in (text, *fields.get(address, ()))]
     short: list[str] = []
     zeros: list[str] = []
     for (address, value), text in zip(d.registers, texts, strict=True):
@@ -228,6 +228,29 @@ def _writes(d: Divergence) -> list[str]:
             zeros.append(name)
     lines = ["".join(f"{s:<38}" for s in short[i : i + 3]).rstrip() for i in range(0, len(short), 3)]
     return [*lines, *(_wrapped(f"0 in {', '.join(zeros)}") if zeros else [])]
+
+
+def _state(d: Divergence) -> list[str]:
+    """State registers that the instruction found, with their fields."""
+    meaning, fields = _explained(d, "state")
+    return [line for n, text in meaning.items() for line in (text, *fields.get(n, ()))]
+
+
+def _explained(d: Divergence, kind: str) -> tuple[dict[int, str], dict[int, list[str]]]:
+    """Byte address of a register, or the place of a state register -> its line of the disassembly, and a line of its fields."""
+    meaning: dict[int, str] = {}
+    fields: dict[int, list[str]] = {}
+    at: int | None = None
+    for line in d.disassembly[1:]:
+        words = line.split()
+        if len(words) > 3 and words[0] in ("reg", "state"):
+            at = None
+            if words[0] == kind:
+                at = 4 * int(words[1]) if kind == "reg" else len(meaning)
+                meaning[at] = line.strip()
+        elif at is not None and (found := _FIELD.match(line)):
+            fields.setdefault(at, []).append(f"{found[1]} {found[2]}")
+    return meaning, {n: [f"{'':8}{text}" for text in _wrapped(", ".join(parts))] for n, parts in fields.items()}
 
 
 def _again(failure: Failure) -> list[str]:

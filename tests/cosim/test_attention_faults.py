@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
@@ -31,10 +30,11 @@ def softmax(**changed: Callable[[Any], Any]) -> Callable[..., SoftmaxOperands]:
     return lambda **given: SoftmaxOperands(**{k: changed[k](v) if k in changed else v for k, v in given.items()})
 
 
+SCALE_WORD = attention.scale_word
 FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
     "the mask is dropped": ("SoftmaxOperands", softmax(mask=lambda _: False)),
-    "attention is uniform": ("scale_word", lambda _device, scale: 0 if scale != 1 else int(np.float16(1).view(np.uint16))),
-    "1 / sqrt(d) is missing": ("scale_word", lambda _device, _scale: int(np.float16(1).view(np.uint16))),
+    "attention is uniform": ("scale_word", lambda device, scale: SCALE_WORD(device, 0 if scale != 1 else 1)),
+    "1 / sqrt(d) is missing": ("scale_word", lambda device, _scale: SCALE_WORD(device, 1)),
     "the mask is off by one": ("SoftmaxOperands", softmax(last=lambda n: n + 1)),
 }
 

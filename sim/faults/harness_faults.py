@@ -42,8 +42,8 @@ FAULTS = (
         "test_the_command_fails_stores_explains_and_plays_again",
         Edit(
             "fleet/cli/stream.py",
-            "runner.run(case, settings))\n    return 1 if failed else 0",
-            "runner.run(case, settings))\n    return 0",
+            "runner.run(r.case, settings))\n    return 1 if failed else 0",
+            "runner.run(r.case, settings))\n    return 0",
         ),
     ),
     _fault(

@@ -11,7 +11,7 @@ import pytest
 from mvm_random import ERR_CAUSE, IRQ_EN, IRQ_STAT, OPCODES, STATUS, Case, Place, Runner, compare, prepare, random_case, start
 
 from fleet.engines.rtl_sim.job import Script
-from fleet.isa.digest import DDR, HBM_PORT_0, ONCHIP, digest
+from fleet.isa.digest import DDR, HBM_PORT_0, digest, space_number
 from fleet.sdk import Write
 from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands
 
@@ -322,11 +322,12 @@ def test_operands_on_chip(small: Runner, memory: str) -> None:
         start(script, fields)
     _, records, _ = small.play(script, memory)
     assert [r.error for r in records] == [0, 0, 0]
-    assert records[0].digest == digest_of(writes[0], ONCHIP, at1 - o1.output)
+    onchip = space_number(small.device, "onchip")
+    assert records[0].digest == digest_of(writes[0], onchip, at1 - o1.output)
     assert records[0].bytes_written == 2 * 5 * 64
     features = [w for w in writes[1] if w.offset < o2.output + 640 and w.offset >= o2.output]
     indices = [w for w in writes[1] if w not in features]
-    assert records[1].digest == (digest_of(features, ONCHIP, at2 - o2.output) + digest_of(indices)) % 2**64
+    assert records[1].digest == (digest_of(features, onchip, at2 - o2.output) + digest_of(indices)) % 2**64
     assert (small.memory.view("ddr", o3.output, expected.size) == expected).all()
     assert (small.memory.view("ddr", o1.output, 640) == 0xA5).all()
 

@@ -115,6 +115,7 @@ def test_memory_after_a_stream_is_that_of_single_numbers(name: str, tmp_path: Pa
     instruction_set, device = find_device(DEVICE)
     case = make_case(name)
     memory = MappedMemory(device, tmp_path)
+    memory.fill_undefined(None)  # as the other model begins
     for block in case.blocks:
         memory.view(block.space, block.offset, block.data.size)[:] = block.data
     used = device.memory["ddr"]  # programs have places at its end too

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleet.isa.description import Description, Field, InstructionWord, Register
+from fleet.isa.description import Description, Field, InstructionWord, MemoryWord, Register
+from fleet.sdk.state import ARRAY_0
 
 __all__ = ["Change", "changes"]
+
+_Described = Register | Field | InstructionWord | MemoryWord
 
 
 @dataclass(frozen=True)
@@ -27,26 +30,45 @@ class Change:
 
 
 def changes(old: Description, new: Description) -> list[Change]:
-    """All differences that change what a program means: registers and fields first, then instructions. Prose does not count."""
-    return [*_registers(old, new), *_instructions(old, new)]
+    """All differences that change what a program means: registers with their fields, state, instructions. Prose does not count."""
+    return [
+        *_registers("register", old.registers, new.registers),
+        *_memories(old, new),
+        *_registers("state register", old.state_registers, new.state_registers),
+        *_instructions(old, new),
+    ]
 
 
-def _registers(old: Description, new: Description) -> Iterator[Change]:
-    before, after = ({r.name: r for r in d.registers} for d in (old, new))
-    yield from _presence("register", before, after)
+def _registers(what: str, old: Sequence[Register], new: Sequence[Register]) -> Iterator[Change]:
+    before, after = ({r.name: r for r in registers} for registers in (old, new))
+    yield from _presence(what, before, after)
     for name, a in before.items():
         if name in after:
-            yield from _register(a, after[name])
+            yield from _register(a, after[name], what)
 
 
-def _register(a: Register, b: Register) -> Iterator[Change]:
+def _memories(old: Description, new: Description) -> Iterator[Change]:
+    before, after = ({m.memory.name: m for m in d.memories} for d in (old, new))
+    yield from _presence("memory", before, after)
+    numbers = [{name: n for n, name in enumerate(memories, ARRAY_0)} for memories in (before, after)]
+    for name, a in before.items():
+        if (b := after.get(name)) is None:
+            continue
+        if numbers[0][name] != numbers[1][name]:
+            yield Change("moved", f"memory {name}: space {numbers[0][name]} -> {numbers[1][name]}", b.where)
+        for prop in ("dtype", "columns", "banks", "undefined"):
+            if getattr(a.memory, prop) != getattr(b.memory, prop):
+                yield Change("changed", f"memory {name}: {prop} {getattr(a.memory, prop)} -> {getattr(b.memory, prop)}", b.where)
+
+
+def _register(a: Register, b: Register, what: str = "register") -> Iterator[Change]:
     if a.address != b.address:
-        yield Change("moved", f"register {a.name}: number {a.number} -> {b.number}", b.where)
+        yield Change("moved", f"{what} {a.name}: number {a.number} -> {b.number}", b.where)
     for prop in ("role", "unit", "order", "fetch_word"):
         # Without fleet_order the place in the write order is the number, whose move was told.
         default = prop == "order" and (a.order, b.order) == (a.number, b.number)
         if getattr(a, prop) != getattr(b, prop) and not default:
-            yield Change("changed", f"register {a.name}: {prop} {getattr(a, prop)} -> {getattr(b, prop)}", b.where)
+            yield Change("changed", f"{what} {a.name}: {prop} {getattr(a, prop)} -> {getattr(b, prop)}", b.where)
     yield from _fields(a, b)
 
 
@@ -61,7 +83,7 @@ def _fields(a: Register, b: Register) -> Iterator[Change]:
 def _field(what: str, f: Field, g: Field) -> Iterator[Change]:
     if (f.high, f.low) != (g.high, g.low):
         yield Change("moved", f"{what}: bits {f.high}:{f.low} -> {g.high}:{g.low}", g.where)
-    for prop in ("kind", "space", "align", "allowed", "reset"):
+    for prop in ("kind", "space", "align", "allowed", "reset", "signed", "scale", "operand", "operand_low", "derived"):
         if getattr(f, prop) != getattr(g, prop):
             yield Change("changed", f"{what}: {prop} {getattr(f, prop)} -> {getattr(g, prop)}", g.where)
     named = [{e.name: e.value for e in x.encode} for x in (f, g)]
@@ -89,9 +111,7 @@ def _instructions(old: Description, new: Description) -> Iterator[Change]:
                 yield from _register(r, views[1][register])
 
 
-def _presence(
-    what: str, before: Mapping[str, Register | Field | InstructionWord], after: Mapping[str, Register | Field | InstructionWord]
-) -> Iterator[Change]:
+def _presence(what: str, before: Mapping[str, _Described], after: Mapping[str, _Described]) -> Iterator[Change]:
     gap = "" if what.endswith(".") else " "
     yield from (Change("gone", f"{what}{gap}{n}", before[n].where) for n in before if n not in after)
     yield from (Change("new", f"{what}{gap}{n}", after[n].where) for n in after if n not in before)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from test_description import RDL
 
 from fleet.isa.description import DescriptionError, load
+from fleet.isa.difference import changes
 from fleet.isa.export_sv import package
+from fleet.isa.installed import PluginError
+from fleet.isa.registry import check_binding, find_instruction_set
 from fleet.isa.state_module import state_module
 from fleet.sdk import OnChipMemory, State, StateRegister
 
@@ -86,3 +90,45 @@ def test_mistakes_have_a_line(tmp_path: Path, old: str, new: str, message: str) 
     with pytest.raises(DescriptionError, match=message) as error:
         load(write(tmp_path, RDL + STATE_MAP.replace(old, new)))
     assert str(tmp_path / "demo.rdl:") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Lanes * 4", "Lanes * 8", ["changed  memory sums: columns Lanes * 4 -> Lanes * 8"]),
+        ('fleet_reset = "zeros"', 'fleet_reset = "undefined"', ["changed  memory pad: undefined False -> True"]),
+        ("= 1; } step", "= 2; } step", ["changed  field step.rows: reset 1 -> 2"]),
+        ("} step;", "} pace;", ["gone     state register step", "new      state register pace"]),
+        ("} pad;", "} block;", ["gone     memory pad", "new      memory block"]),
+    ],
+)
+def test_differences_of_the_state_are_told(tmp_path: Path, old: str, new: str, told: list[str]) -> None:
+    before = load(write(tmp_path, RDL + STATE_MAP))
+    (tmp_path / "new").mkdir()
+    after = load(write(tmp_path / "new", RDL + STATE_MAP.replace(old, new)))
+    assert [str(c).partition("  (")[0] for c in changes(before, after)] == told
+    assert changes(before, before) == []
+
+
+def test_memories_in_another_order_have_moved(tmp_path: Path) -> None:
+    before = load(write(tmp_path, RDL + STATE_MAP))
+    (tmp_path / "new").mkdir()
+    pad, sums = (line for line in STATE_MAP.splitlines() if "external mem" in line)
+    text = STATE_MAP.replace(pad, "").replace(sums, f"{sums}\n{pad}")
+    told = [c.what for c in changes(before, load(write(tmp_path / "new", RDL + text)))]
+    assert told == ["memory pad: space 256 -> 257", "memory sums: space 257 -> 256"]
+
+
+def test_a_set_whose_devices_or_classes_have_another_state_is_refused() -> None:
+    vgemm = find_instruction_set("vgemm")
+    devices = {name: replace(device, state=State()) for name, device in vgemm.devices.items()}
+    message = r"device 'vgemm16' has no state, vgemm.rdl has memories uop \(<u4 x 1\), inp \(\|i1 x Block\)"
+    with pytest.raises(PluginError, match=message) as error:
+        check_binding(replace(vgemm, devices=devices))
+    assert "fleet isa generate" in (error.value.hint or "")
+
+    class Finish(vgemm.instructions["finish"]):
+        uses = ("stride",)
+
+    with pytest.raises(PluginError, match=r"class Finish uses 'stride', which is no state register of vgemm.rdl"):
+        check_binding(replace(vgemm, instructions={**vgemm.instructions, "finish": Finish}))

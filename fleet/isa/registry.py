@@ -174,9 +174,14 @@ def check_binding(instruction_set: InstructionSet) -> None:
 
 
 def _state(state: State) -> str:
-    """The names in it, or what tells two of the same names apart."""
-    items = (*state.memories, *(f"{r.name}={r.reset:#x}" for r in state.registers))
-    return "the state " + (", ".join(map(str, items)) or "nothing")
+    """In words: "memories acc (<i4 x Block), registers stride = 0x4", or "no state"."""
+    memories = [
+        f"{m.name} ({m.dtype} x {m.columns}{f' x {m.banks} banks' if m.banks > 1 else ''}{'' if m.undefined else ', zeros'})"
+        for m in state.memories
+    ]
+    registers = [f"{r.name} = {r.reset:#x}" for r in state.registers]
+    parts = [f"{word} {', '.join(names)}" for word, names in (("memories", memories), ("registers", registers)) if names]
+    return ", ".join(parts) or "no state"
 
 
 def _tell(left_out: Mapping[str, FleetError]) -> None:

@@ -21,7 +21,7 @@ from fleet.cosim.streams.waves import leave_waves
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
 from fleet.sdk import Call, Write
-from fleet.sets.vgemm.operands import LoadOperands, MemoryType
+from fleet.sets.vgemm.operands import GemmOperands, LoadOperands, MemoryType
 from fleet.transforms.infer_shapes import bound
 
 LENGTH = 200
@@ -67,6 +67,10 @@ def test_a_fault_on_chip_is_placed_by_memory_row_and_column(tmp_path: Path) -> N
     address = 0x4000
     base = make_case("vgemm_small/finish/directed/0")
     data = np.arange(1, 65, dtype=np.uint8)
+    gemm = GemmOperands(
+        uop_begin=0, uop_end=1, iter_out=1, iter_in=1, acc_out=0, acc_in=0, inp_out=0, inp_in=0, wgt_out=0, wgt_in=0
+    )
+    undefined = Call("gemm", gemm.encode())
     places = {
         MemoryType.INP: ("inp row 17, column 1", "0x06 = 6", "0x16 = 22"),
         MemoryType.WGT: ("wgt row 16, column 5", "0x06 = 6", "0x16 = 22"),
@@ -76,7 +80,7 @@ def test_a_fault_on_chip_is_placed_by_memory_row_and_column(tmp_path: Path) -> N
         for kind, (place, expected, found) in places.items():
             load = LoadOperands(memory_type=kind, sram_base=16, address=address, y_size=1, x_size=3, x_stride=3)
             before = LoadOperands(memory_type=kind, sram_base=0, address=0, y_size=1, x_size=2, x_stride=2)
-            calls = tuple(Call("load", o.encode()) for o in (before, load, before))
+            calls = (*(Call("load", o.encode()) for o in (before, load, before)), undefined)
             case = replace(base, name=f"vgemm_small/{kind.name}", calls=calls, blocks=(Write("ddr", address, data),), causes=None)
             (outcome,) = runner.run(case)
             assert not outcome.passed
@@ -85,6 +89,7 @@ def test_a_fault_on_chip_is_placed_by_memory_row_and_column(tmp_path: Path) -> N
             assert d.account is not None
             assert d.account.beat is not None
             assert (d.seq, d.total_differences) == (1, 1)
+            assert not any("depends on" in r for r in outcome.reasons), "what comes behind the divergence is not its cause"
             (e,) = d.differences
             assert (e.where, e.expected, e.found) == (place, expected, found)
             assert d.account.beat.what == "wrong value"

@@ -260,7 +260,8 @@ class StreamRunner:
         divergence = self._divergence(case, setting, expected, found, reasons) if reasons else None
         reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
         if reasons:
-            read = undefined_read(self.set, self.device, case, self.expected, len(case.calls) - 1)
+            last = divergence.seq if divergence is not None and divergence.seq is not None else len(case.calls) - 1
+            read = undefined_read(self.set, self.device, case, self.expected, last)  # what comes later is not the cause
             reasons = [str(read), *reasons] if read is not None else reasons
             self.model(case)  # the next setting is held against its memory, which the searches have changed
         passed = not reasons

@@ -60,7 +60,7 @@ class _Parent:
             [sys.executable, __file__, str(theirs.fileno())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}, pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=usual_signals,  # noqa: PLW1509
+            preexec_fn=usual_signals,  # noqa: PLW1509  # it only sets signals
         )  # fmt: skip
         theirs.close()
         atexit.register(self._end)

@@ -58,7 +58,7 @@ def respelled(h: Hand, text: str) -> str:
 
 
 def misspelled(h: Hand, text: str) -> str:
-    """A call that is mostly wrong. Raises Redraw where there is none."""
+    """Draw a call with missing, doubled or misspelt arguments. Raise Redraw if none can be drawn."""
     tree = ast.parse(text, mode="eval").body
     call = h.one(_calls(tree))
     kind = h.integer(0, 7)

@@ -65,7 +65,7 @@ def sources_hash() -> str:
 
 
 def load_state(path: Path, seed: int) -> State:
-    """Read the stored state; make a new one if there is none, or one of other sources. Raise ModelError if it is damaged."""
+    """Read the stored state; begin anew if no file exists or other sources wrote it. Raise ModelError if it is damaged."""
     now = sources_hash()
     if not path.exists():
         return State(seed, now)

@@ -115,7 +115,7 @@ class Known:
         return found
 
     def reaches(self, mutant: Mutant, change: Change) -> bool:
-        """Whether a program runs its place; that of a table all do."""
+        """Whether a program runs its place. Every program runs the tables."""
         return mutant.unit == "module" or bool(self._running(mutant, change))
 
     def lines_at_import(self, file: str) -> set[int]:

@@ -62,7 +62,7 @@ def wrong_text(h: Hand, x: Known) -> str:
 
 
 def same_kind(code: str, raised: str) -> bool:
-    """Whether a refusal with the code says what CPython's error ("TypeError: ...") does."""
+    """Whether the refusal's code fits the type of CPython's error ("TypeError: ...")."""
     name = raised.partition(":")[0]
     return code not in _KINDS or _BASES.get(name, name) in _KINDS[code].split()
 

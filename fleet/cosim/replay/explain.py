@@ -115,7 +115,7 @@ def _beats(played: Played) -> tuple[Beat, ...]:
 
 
 def _inside(space: str) -> bool:
-    """Whether the hardware tells of its writes there."""
+    """Whether the space lies inside the hardware: only observed writes show it."""
     return space not in ("ddr", "hbm")
 
 

@@ -40,7 +40,7 @@ class UndefinedRead:
 def undefined_read(
     instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images, until: int
 ) -> UndefinedRead | None:
-    """The first instruction up to number `until` that depends on undefined memory; None where there is none.
+    """Return the first instruction up to number `until` that depends on undefined memory, or None.
 
     images: of the functional model; they are filled anew and changed.
     """
@@ -55,7 +55,7 @@ def undefined_read(
         try:
             for call in calls:
                 found += execute(instruction_set, device, images.memory, [call])
-        except FleetError:  # what stands there does not suit its semantics
+        except FleetError:  # its semantics refuse the undefined bytes
             return UndefinedRead(len(found), calls[len(found)].instruction, ())
         seen.append(found)
     first = next((n for n, (a, b) in enumerate(zip(*seen, strict=True)) if a != b), None)

@@ -117,7 +117,15 @@ def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> Te
     values = list(operands)
     if all(isinstance(v, Number) for v in values):
         values[0] = array(ev, node, values[0])
+    if op == "pow" and not any(isinstance(v, Tensor) and v.shape for v in values):
+        return _power(ev, node, values)
     return emitter(ev).elementwise(node, op, values)
+
+
+def _power(ev: Evaluator, node: ast.AST, values: Sequence[Operand]) -> Tensor:
+    """np.power where nothing has dimensions, by way of one: `pow` of rank 0 is Python's `**`, whose bits are others."""
+    raised = [reshaped(ev, node, v, [1]) if isinstance(v, Tensor) else v for v in values]
+    return reshaped(ev, node, emitter(ev).elementwise(node, "pow", raised), [])
 
 
 def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[Tensor]:

@@ -58,6 +58,8 @@ class Tracing(Domain):
             return self.builder.elementwise(node, "mul", [squared, squared])
         if op == "pow" and _roots_half(lhs, rhs):
             return self.builder.elementwise(node, "sqrt", [lhs])
+        if op == "pow" and any(isinstance(v, Tensor) and not v.scalar for v in (lhs, rhs)):
+            return _numpy.elementwise(self.ev, node, op, lhs, rhs)
         return self.builder.elementwise(node, op, [lhs, rhs])
 
     def known_scalar(self, value: Operand) -> Any:

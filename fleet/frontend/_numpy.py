@@ -29,10 +29,26 @@ def handle(ev: Evaluator, node: ast.Call, handler: str, args: Arguments) -> Valu
     from fleet.frontend import _composed, _create, _order, _shapes
 
     kind, _, detail = handler.partition(":")
+    _refuse_truth_values(ev, node, kind, args)
     for table in (_HANDLERS, _shapes.HANDLERS, _create.HANDLERS, _order.HANDLERS, _composed.HANDLERS):
         if kind in table:
             return table[kind](ev, node, {**args, "": detail})
     raise AssertionError(handler)
+
+
+_AXIS_FROM_PYTHON = frozenset(
+    {"average", "sort", "median", "diff", "norm", "expand_dims", "stack", "split", "array_split", "flip", "roll"}
+    | {"take_along_axis", "put_along_axis"}
+)
+"""What asks Python for the index that an axis is, which True has; the others ask for an integer, which True is not."""
+
+
+def _refuse_truth_values(ev: Evaluator, node: ast.Call, kind: str, args: Arguments) -> None:
+    one = kind in _AXIS_FROM_PYTHON and not (kind == "norm" and ev.sequence(args.get("axis")))
+    for name in ("shape", *(("N", "M") if kind == "eye" else ()), *(() if one else ("axis", "axes"))):
+        for part in ev.sequence(args.get(name)) or (args.get(name),):
+            if isinstance(part, Number) and isinstance(part.value, bool):
+                ev.fail("F404", node, f"{name} must be an integer, found {words(part)}")
 
 
 def emitter(ev: Evaluator) -> Builder:

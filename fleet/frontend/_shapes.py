@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -308,23 +309,28 @@ def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     if args.get("mode", "constant") != "constant":
         ev.fail("F506", node, "pad with a mode other than constant is not supported", "pad with a number")
-    width = ev.sequence(args["pad_width"])
-    rows = None if width is None else [ev.sequence(w) for w in width]
-    if width is None or rows is None:
-        pairs = [(ev.integer(node, args["pad_width"], "pad_width"),) * 2]
-    elif all(r is None for r in rows):
-        pairs = [ev.integers(node, args["pad_width"], "pad_width")]
-    else:
-        pairs = [ev.integers(node, w, "pad_width") for w in width]
-    pairs = [(p[0], p[-1]) for p in pairs]
-    pairs = pairs * len(x.shape) if len(pairs) == 1 else pairs
-    if len(pairs) != len(x.shape) or any(n < 0 for p in pairs for n in p):
-        ev.fail("F303", node, f"pad of {words(x)} by {pairs}")
+    given = _widths(ev, node, args["pad_width"])
+    pairs = None
+    with suppress(ValueError):
+        widths = np.array(given)
+        pairs = np.broadcast_to(widths, (len(x.shape), 2)).tolist() if widths.dtype.kind == "i" else None
+    if pairs is None or any(n < 0 for p in pairs for n in p):
+        ev.fail("F303", node, f"pad of {words(x)} by {given}", "give one width, two, or two for each dimension, none below 0")
+    if not x.shape:
+        return Tensor(x.ssa, scalar=False)
     number = ev.static(args.get("constant_values", Number(0)))
     if number is None:
         ev.fail("F404", node, "constant_values must be a number known from the source")
     value = emitter(ev).filled(node, (), int(number) if x.dtype.kind == "i" else number, x.dtype)
     return emit(ev, node, "pad", [x, value], low=[p[0] for p in pairs], high=[p[1] for p in pairs])
+
+
+def _widths(ev: Evaluator, node: ast.Call, value: Value) -> int | list[Any]:
+    """Widths of pad, nested as they are given."""
+    parts = ev.sequence(value)
+    if parts is not None:
+        return [_widths(ev, node, p) for p in parts]
+    return value.value if isinstance(value, Number) and isinstance(value.value, bool) else ev.integer(node, value, "pad_width")
 
 
 def _triangle(upper: bool) -> Handler:

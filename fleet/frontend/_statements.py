@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
@@ -268,6 +269,9 @@ def _import(ev: Evaluator, node: ast.Import) -> None:
 
 
 def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
+    if node.level and not Path(ev.source.name).with_name("__init__.py").exists():
+        what = "this is an import within a package, and no __init__.py lies beside the file"
+        ev.fail("F205", node, what, "import by the full name, or define it here")
     for alias in node.names:
         path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
         value: Value = Library(path)

@@ -7,7 +7,7 @@ import contextlib
 import io
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal, cast
@@ -217,7 +217,7 @@ class ByCPython:
 
 def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
     """The source is executed: it must be one that was drawn here, or was kept."""
-    space: dict[str, Any] = {}
+    space: dict[str, Any] = {"__name__": "model"}  # an import within a package asks for it
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -232,13 +232,23 @@ def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
 
 
 def _with_variables(source: str) -> ast.Module:
-    """The last statement of the function returns its variables too."""
+    """Every return of the function returns its variables too."""
     tree = ast.parse(source)
     for s in tree.body:
-        if isinstance(s, ast.FunctionDef) and s.name == FUNCTION and isinstance(last := s.body[-1], ast.Return):
-            every = ast.parse("locals()", mode="eval").body
-            last.value = ast.Tuple([last.value or ast.Constant(None), every], ast.Load())
+        if isinstance(s, ast.FunctionDef) and s.name == FUNCTION:
+            for found in _returns(s.body):
+                every = ast.parse("locals()", mode="eval").body
+                found.value = ast.Tuple([found.value or ast.Constant(None), every], ast.Load())
     return ast.fix_missing_locations(tree)
+
+
+def _returns(body: Sequence[ast.AST]) -> Iterator[ast.Return]:
+    """Those of a function itself, and not of what is defined in it."""
+    for node in body:
+        if isinstance(node, ast.Return):
+            yield node
+        elif not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+            yield from _returns(list(ast.iter_child_nodes(node)))
 
 
 def _refused(error: FleetError) -> Outcome:

@@ -66,6 +66,14 @@ def test_a_variable_that_holds_another_value_is_a_difference() -> None:
     assert (outcome.kind, outcome.cause) == ("differs", "variable")
 
 
+def test_a_program_that_returns_early_agrees() -> None:
+    source = HEAD + "    v0 = a + 1\n    if a.shape[0] == 2:\n        return v0\n    v1 = v0 * 2\n    return v0, v1\n"
+    ran = by_cpython(source, A)
+    assert len(ran.results) == 1
+    with Oracle() as oracle:
+        assert oracle.compare(Model(source, A), ran).kind == "agreed"
+
+
 def test_a_refusal_must_stand_where_the_program_is_wrong() -> None:
     drawn = Drawn((Line("v0 = a + 1", ("v0",)), Line("v1 = np.sum(a, axis=7)", ("v1",))), A, wrong=True)
     with Oracle() as oracle:

@@ -122,7 +122,7 @@ p, *q = {v}\n{v} = p
 {v}[[0, 1]] = {n}
 {v}[1:] += {n}
 {v}.fill({n})
-{v}.sort()
+{v}.sort(kind='stable')
 {v}[{v}.shape[0] - 1] = {n}
 np.put_along_axis({v}, np.zeros({v}.shape, int), {n}, axis=0)
 {v} = np.take_along_axis({v}, np.argsort({v}, axis=0, kind='stable'), axis=0)

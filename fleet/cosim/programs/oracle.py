@@ -217,7 +217,7 @@ class ByCPython:
 
 def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
     """The source is executed: it must be one that was drawn here, or was kept."""
-    space: dict[str, Any] = {"__name__": "model"}  # an import within a package asks for it
+    space: dict[str, Any] = {"__name__": "__main__"}  # imports within a package and dataclasses ask for it
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

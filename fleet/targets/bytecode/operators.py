@@ -76,11 +76,15 @@ def _keepdims(info: DispatchInfo) -> bool:
 
 
 def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
-    """Ours are `axes`, none of them when it is missing; bytecode of the seeds says `axis`, and means all when it is missing."""
+    """Ours are `axes`, none of them when it is missing; bytecode of the seeds says `axis`, and means all when it is missing.
+
+    Where none is reduced the shape stays; the dtype may not: a sum of int32 is int64.
+    """
     for key in ("axes", "axis"):
         if key in info.attrs:
             return sequence(info.attrs, key)
-    return () if info.in_types == info.out_types else None
+    before, after = ([t.rpartition("x")[0] for t in types] for types in (info.in_types, info.out_types))
+    return () if before == after else None
 
 
 def _along(method: str) -> Operator:

@@ -51,7 +51,7 @@ def _fabs(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _trunc(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["x"])
     if x.dtype.kind != "f":
-        return Tensor(x.ssa, scalar=x.scalar)
+        return Tensor(x.ssa)
     down, up = elementwise(ev, node, "floor", x), elementwise(ev, node, "ceil", x)
     return select(ev, node, elementwise(ev, node, "less", x, Number(0)), up, down)
 
@@ -66,7 +66,7 @@ def _heaviside(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _nan_to_num(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["x"])
     if x.dtype.kind != "f":
-        return Tensor(x.ssa, scalar=x.scalar)
+        return Tensor(x.ssa)
     limit = float(np.finfo(x.dtype).max)
     found = select(ev, node, elementwise(ev, node, "isnan", x), args.get("nan", Number(0.0)), x)  # pyright: ignore[reportArgumentType]
     for name, bound, usual in (("posinf", math.inf, limit), ("neginf", -math.inf, -limit)):

@@ -193,7 +193,7 @@ def _asarray(copy: bool) -> Handler:
                 ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
             return stacked(ev, node, parts, dtype)
         if isinstance(value, Tensor) and (dtype is None or dtype == value.dtype):
-            return Tensor(value.ssa, scalar=False) if copy else value
+            return Tensor(value.ssa, scalar=False) if copy or value.scalar else value
         found = convert(ev, node, value, dtype) if dtype is not None else array(ev, node, value)
         return Tensor(found.ssa, scalar=False)
 

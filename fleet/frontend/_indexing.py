@@ -28,6 +28,8 @@ def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Valu
     if any(isinstance(i, Number) and i.symbolic for i in items):
         return _late_elements(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
+    if ELLIPSIS in index and len(items) == sum(isinstance(i, Number) for i in items):  # the element as an array
+        return Tensor(value.view(_basic(ev, node, value, items).ssa).ssa, scalar=False, storage=value.storage)
     if not arrays:
         whole = all(isinstance(i, Number) and isinstance(i.value, int) for i in items)
         if whole and isinstance(value, Static) and (small := value.small()) is not None:
@@ -68,7 +70,7 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
     items = list(given)
     place = node.slice if isinstance(node, ast.Subscript) else node
     for i, item in enumerate(items):
-        if isinstance(item, Number) and not item.symbolic and isinstance(item.value, bool):
+        if isinstance(item, Number) and item.truth:
             ev.fail("F503", place, "an index of True or False is not supported", _SUPPORTED)
         if (
             isinstance(item, Static)

@@ -47,7 +47,7 @@ def _refuse_truth_values(ev: Evaluator, node: ast.Call, kind: str, args: Argumen
     one = kind in _AXIS_FROM_PYTHON and not (kind == "norm" and ev.sequence(args.get("axis")))
     for name in ("shape", *(("N", "M") if kind == "eye" else ()), *(() if one else ("axis", "axes"))):
         for part in ev.sequence(args.get(name)) or (args.get(name),):
-            if isinstance(part, Number) and isinstance(part.value, bool):
+            if isinstance(part, Number) and part.truth:
                 ev.fail("F404", node, f"{name} must be an integer, found {words(part)}")
 
 
@@ -141,7 +141,7 @@ def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> Te
 def _power(ev: Evaluator, node: ast.AST, values: Sequence[Operand]) -> Tensor:
     """np.power where nothing has dimensions, by way of one: `pow` of rank 0 is Python's `**`, whose bits are others."""
     raised = [reshaped(ev, node, v, [1]) if isinstance(v, Tensor) else v for v in values]
-    return reshaped(ev, node, emitter(ev).elementwise(node, "pow", raised), [])
+    return Tensor(reshaped(ev, node, emitter(ev).elementwise(node, "pow", raised), []).ssa)
 
 
 def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[Tensor]:
@@ -225,7 +225,7 @@ def _round(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     decimals = ev.integer(node, args["decimals"], "decimals") if "decimals" in args else 0
     x = array(ev, node, args["a"])
     if x.dtype.kind in "iu" and decimals >= 0:  # the same bits, and np.round gives them in their own dtype
-        return Tensor(x.ssa, scalar=x.scalar)
+        return Tensor(x.ssa)
     if decimals == 0:
         return elementwise(ev, node, "rint", x)
     if x.dtype.kind != "f" or abs(decimals) > _MOST_DECIMALS:
@@ -244,7 +244,7 @@ def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         bounds = {n: v for n, v in bounds.items() if not _beyond(v, x.dtype, n)}
     if not bounds:
         loop(ev, node, np.positive, x)  # which NumPy then calls; it has none of truth values
-        return Tensor(x.ssa, scalar=x.scalar)
+        return Tensor(x.ssa)
     low, high = bounds.get("min"), bounds.get("max")
     if low is None or high is None:
         return elementwise(ev, node, "minimum" if low is None else "maximum", x, *bounds.values())

@@ -64,6 +64,8 @@ def _moveaxis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _reshape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
+    if args["shape"] == () and args[""] == "method":
+        ev.fail("F208", node, "`.reshape()` is called without a shape", "of one element write .reshape(())")
     shape = given_sizes(ev, node, _given(args["shape"]))
     plain = [d for d in shape if isinstance(d, int)]
     if plain.count(-1) > 1 or min(plain, default=0) < -1:
@@ -128,7 +130,8 @@ def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     shape = given_sizes(ev, node, args["shape"])
     if any(isinstance(d, Number) for d in shape):
         return x.view(broadcasted(ev, node, x, shape))
-    return x.view(emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=shape))
+    found = emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=shape)
+    return Tensor(found, scalar=False, storage=x.storage)
 
 
 # ---- joining
@@ -207,7 +210,7 @@ def _split(equal: bool, axis: int | None = None) -> Handler:
         x = array(ev, node, args["a"])
         along = 0 if axis == 1 and len(x.shape) == 1 else axis
         at = along if along is not None else axis_of(ev, node, len(x.shape), args["axis"]) if "axis" in args else 0
-        if at >= len(x.shape):
+        if at >= len(x.shape) or (axis == 0 and len(x.shape) == 1):  # np.vsplit asks for two
             ev.fail("F305", node, f"split along axis {at} of an array of rank {len(x.shape)}")
         length, sections = x.shape[at], args["indices_or_sections"]
         if length < 0:
@@ -280,6 +283,8 @@ def _flip(axis: int | None = None) -> Handler:
         x = array(ev, node, args["a"])
         given = Number(axis) if axis is not None else args.get("axis")
         axes = axes_of(ev, node, len(x.shape), given)
+        if not x.shape:
+            return Tensor(x.ssa)
         if not axes:
             return x
         start = [-1 if i in axes and d < 0 else d - 1 if i in axes and d > 0 else 0 for i, d in enumerate(x.shape)]
@@ -300,9 +305,9 @@ def _roll(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         ev.unknown(node, "roll of a dimension whose size only the run knows")
     cut = length - shift % length if length else 0
     if cut in (0, length):
-        return Tensor(reshaped(ev, node, x, shape).ssa)
+        return Tensor(reshaped(ev, node, x, shape).ssa, scalar=False)
     turned = joined(ev, node, [piece(ev, node, x, axis, cut, length), piece(ev, node, x, axis, 0, cut)], axis)
-    return Tensor(reshaped(ev, node, turned, shape).ssa)
+    return Tensor(reshaped(ev, node, turned, shape).ssa, scalar=False)
 
 
 def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -330,7 +335,8 @@ def _widths(ev: Evaluator, node: ast.Call, value: Value) -> int | list[Any]:
     parts = ev.sequence(value)
     if parts is not None:
         return [_widths(ev, node, p) for p in parts]
-    return value.value if isinstance(value, Number) and isinstance(value.value, bool) else ev.integer(node, value, "pad_width")
+    width = ev.integer(node, value, "pad_width")
+    return bool(width) if isinstance(value, Number) and value.truth else width
 
 
 def _triangle(upper: bool) -> Handler:
@@ -371,7 +377,7 @@ def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _copy(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    return Tensor(x.ssa, scalar=x.scalar)
+    return Tensor(x.ssa, scalar=args[""] == "method" and x.scalar)
 
 
 def _astype(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

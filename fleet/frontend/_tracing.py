@@ -73,10 +73,7 @@ class Tracing(Domain):
         """The operation that a bitwise one is: on truth values a logical one, on integers the one of their bits."""
         if op not in _BITS:
             return op
-        kinds = [
-            v.dtype.kind if isinstance(v, Tensor) else "b" if not v.symbolic and isinstance(v.value, bool) else "i"
-            for v in operands
-        ]
+        kinds = [v.dtype.kind if isinstance(v, Tensor) else "b" if v.truth else "i" for v in operands]
         if set(kinds) == {"b"}:
             return _BITS[op]
         whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
@@ -95,7 +92,7 @@ class Tracing(Domain):
         """See `Domain.unary`."""
         if op == "pos":
             _numpy.loop(self.ev, node, np.positive, value)  # NumPy has none of truth values
-            return Tensor(value.ssa, scalar=value.scalar)
+            return Tensor(value.ssa)
         if op == "invert":
             if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits
                 signed = self.unary(node, op, self.builder.tensor(node, "cast", [value.ssa], dtype=np.dtype(np.int64)))
@@ -194,7 +191,8 @@ class Tracing(Domain):
 
     def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
         """See `Domain.convert`."""
-        return _numpy.convert(self.ev, node, value, dtype)
+        found = _numpy.convert(self.ev, node, value, dtype)
+        return found if found.shape else Tensor(found.ssa)
 
     # ---- parts
 

@@ -67,8 +67,8 @@ class Tensor:
         return numpy_dtype(self.ssa.type)
 
     def view(self, ssa: SSAValue) -> Tensor:
-        """An array that may share this one's memory."""
-        return Tensor(ssa, storage=self.storage)
+        """An array that may share this one's memory; of a NumPy scalar and without dimensions a NumPy scalar."""
+        return Tensor(ssa, scalar=None if shape_of(ssa.type) else self.scalar, storage=self.storage)
 
 
 class SizeUsed(Exception):

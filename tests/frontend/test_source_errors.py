@@ -43,6 +43,8 @@ def refused(folder, body: str) -> str:
         ("return np.pad(x, ())", "4:12", "F303 pad of an array float32[2, 4] by []"),
         ("return np.pad(x, True)", "4:12", "F303 pad of an array float32[2, 4] by True"),
         ("return np.pad(x, ((1, 2), 3))", "4:12", "F303 pad of an array float32[2, 4] by [[1, 2], 3]"),
+        ("return x.reshape()", "4:12", "F208 `.reshape()` is called without a shape"),
+        ("return np.vsplit(x[0], 2)", "4:12", "F305 split along axis 0 of an array of rank 1"),
         ("from . import helper\nreturn x", "4:5", "no __init__.py lies beside the file"),
         ("from numpy.linalg import absent\nreturn x", "4:5", "F205 numpy.linalg.absent is not supported"),
         ("for row in x.sum():\n    y = row\nreturn y", "4:16", "F306 an array float32[] has no dimension to iterate over"),

@@ -87,6 +87,7 @@ class Eager(Domain):
         self.printed = io.StringIO()
         self.made = Made(Block(), 2 << 30)
         self.live = 0
+        self._known: weakref.WeakValueDictionary[int, Concrete] = weakref.WeakValueDictionary()
 
     # ---- values of the source as NumPy takes them, and back
 
@@ -120,13 +121,17 @@ class Eager(Domain):
             case _:
                 return self.ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
 
+    def concrete(self, array: np.ndarray | np.generic) -> Concrete:
+        """The one value that this array is: `x.squeeze()` may be x."""
+        return self._known.get(id(array)) or self._known.setdefault(id(array), Concrete(array))
+
     def wrapped(self, node: ast.AST, value: Any) -> Value:
         """What NumPy gave, as a value of the source."""
         if isinstance(value, np.ndarray | np.generic):
             if value.dtype.kind not in "fiub":
                 self.ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
             self._account(node, value)
-            return Concrete(value)
+            return self.concrete(value)
         if isinstance(value, list):
             return List([self.wrapped(node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, tuple):
@@ -135,7 +140,7 @@ class Eager(Domain):
 
     def _account(self, node: ast.AST, value: np.ndarray | np.generic) -> None:
         """Refuses results that together would exhaust memory: a system that lends more than it has kills the process instead."""
-        if value.nbytes <= _SMALL or not isinstance(value, np.ndarray) or value.base is not None:
+        if value.nbytes <= _SMALL or not isinstance(value, np.ndarray) or value.base is not None or id(value) in self._known:
             return
         _random.check_size(self.ev, node, value.shape, value.dtype)
         self.live += value.nbytes
@@ -252,7 +257,7 @@ class Eager(Domain):
         if isinstance(value, Static) and value.entry is not None and not isinstance(value.entry, np.ndarray):
             array = np.array(value.entry.array)
             value.entry.forget()
-            return Concrete(array)
+            return self.concrete(array)
         return value
 
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:

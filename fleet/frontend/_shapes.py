@@ -114,6 +114,8 @@ def _squeeze(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
             ev.unknown(node, f"squeeze of axis {a}, whose size only the run knows")
         if x.shape[a] != 1:
             ev.fail("F303", node, f"axis {a} of shape {x.shape} cannot be squeezed: it is not 1")
+    if not axes:
+        return x
     return reshaped(ev, node, x, [d for i, d in enumerate(dims_of(x)) if i not in axes])
 
 

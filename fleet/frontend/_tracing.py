@@ -180,6 +180,8 @@ class Tracing(Domain):
                 return Number(owner.dtype.itemsize)
             case "dtype":
                 return owner.dtype
+            case "T" if owner.scalar:
+                return owner
             case "T":
                 order = list(reversed(range(len(owner.shape))))
                 return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))

@@ -14,7 +14,7 @@ import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend._calls import bind_parameters
-from fleet.frontend._eager import Concrete, Eager
+from fleet.frontend._eager import Eager
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Evaluator, Poisoned, TooManyErrors
 from fleet.frontend._scopes import Frame
@@ -79,7 +79,7 @@ def _call(ev: Evaluator, domain: Eager, name: str, arguments: Mapping[str, np.nd
         raise function.error
     assert isinstance(function, Function)
     frame = Frame(name, 0, ev.scope(function.node), ev.globals)
-    given: dict[str, Value] = {n: Concrete(np.array(a)) for n, a in arguments.items()}
+    given: dict[str, Value] = {n: domain.concrete(np.array(a)) for n, a in arguments.items()}
     bind_parameters(ev, function.node, function, frame, [], given)
     assert not isinstance(function.node.body, list) or function.node.body
     flow = ev.run(list(function.node.body), frame)  # pyright: ignore[reportArgumentType]

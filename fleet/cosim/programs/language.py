@@ -115,8 +115,8 @@ def copies(h: Hand, v: str, part: Known) -> list[str]:
     """What is a copy is changed: what it was made of keeps its values."""
     made = h.one(
         ("{v}.flatten()", "{v}.copy()", "np.array({v})", "np.copy({v})", "{v} + 0", "{v}.repeat(1)", "np.tile({v}, 1)", "+{v}",
-         "{v}.astype({v}.dtype)", "np.concatenate([{v}, {v}])", "np.sort({v}, kind='stable')", "np.where({v} > 0, {v}, {v})", "{v}[[0]]",
-         "{v}.T.copy()")
+         "{v}.astype({v}.dtype)", "np.concatenate([{v}, {v}])", "np.sort({v}, kind='stable')", "np.where({v} > 0, {v}, {v})",
+         "{v}[[0]]", "{v}.T.copy()")
     ).format(v=v)  # fmt: skip
     n = h.number(part)
     change = h.one((f"w{v} += {n}", f"w{v}[...] = {n}", f"w{v}[:1] = {n}", f"w{v} *= {n}", f"{v} += {n}", f"{v}[...] = {n}"))

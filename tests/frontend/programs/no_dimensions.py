@@ -154,3 +154,4 @@ v = n.T.copy()
 v += 2
 print(w, w.dtype, v, v.dtype)
 print(np.sum(np.arange(3, dtype=np.int32), axis=()), np.nansum(np.arange(3, dtype=np.int32), axis=()), np.prod(np.ones(1, np.int8), axis=()))
+print(s.T is s, s.transpose() is s, x.squeeze() is x, one.squeeze() is one, x.squeeze(axis=()) is x, np.squeeze(x) is x, z.T is z)

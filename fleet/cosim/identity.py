@@ -179,7 +179,7 @@ class _Known:
     def __init__(self) -> None:
         self._path = cache_root() / "imports.json"
         self._found: dict[str, Imports] = {}
-        self._new = False
+        self._used: dict[str, Imports] = {}
         self._reader = hashlib.sha256((_PACKAGE / "isa" / "closure.py").read_bytes()).digest()
         with suppress(OSError, ValueError, TypeError, KeyError):
             table = cast("dict[str, Any]", json.loads(self._path.read_text(encoding="utf-8")))
@@ -187,12 +187,12 @@ class _Known:
 
     def imports(self, text: bytes, package: str) -> Imports:
         key = hashlib.sha256(self._reader + package.encode() + b"\0" + text).hexdigest()
-        if key not in self._found:
-            self._found[key] = imports_of(text, package)
-            self._new = True
-        return self._found[key]
+        if key not in self._used:
+            self._used[key] = self._found[key] if key in self._found else imports_of(text, package)
+        return self._used[key]
 
     def keep(self) -> None:
-        if self._new:
+        """Of texts that are no more nothing is kept."""
+        if not self._used.keys() <= self._found.keys():
             with suppress(OSError, FleetError):  # a cache that cannot be written is no error
-                write_atomically(self._path, json.dumps(self._found).encode())
+                write_atomically(self._path, json.dumps(self._used).encode())

@@ -177,7 +177,7 @@ def _variants(
     every = [(text, resolved_call(classes[c.instruction], device, c, state)) for text, c in variants]
     parts = max(1, -(-len(every) // _VARIANTS))
     chosen = [call for _, call in every[number % parts :: parts]]
-    chosen = [c for c in chosen if not _reads_what_is_undefined(instruction_set, device, c)]
+    chosen = [c for c in chosen if not _changes_what_follows(instruction_set, device, c)]
     judged = [(c, refusal(instruction_set.instructions[c.instruction], device, c.fields)) for c in chosen]
     limit = 4 * instruction_set.instructions[draw.call.instruction].cost(device, draw.call.fields) + 2000
     kept = [
@@ -186,7 +186,11 @@ def _variants(
     return (*(c for c, _ in kept), draw.call), (*(cause for _, cause in kept), 0)
 
 
-def _reads_what_is_undefined(instruction_set: InstructionSet, device: Device, call: Call) -> bool:
-    """Whether a legal call reads a memory that only instructions fill: nobody says what a variant of a call finds there."""
+def _changes_what_follows(instruction_set: InstructionSet, device: Device, call: Call) -> bool:
+    """Whether a legal variant reads a memory that only instructions fill (nobody says what it finds there), or configures the device:
+    all variants are judged, and the call is drawn, for the state before them.
+    """
     unit = instruction_set.instructions[call.instruction]
-    return not unit.legal(device, call.fields) and any(r.space not in device.memory for r in unit.reads(device, call.fields))
+    if unit.legal(device, call.fields):
+        return False
+    return bool(unit.configures(device, call.fields)) or any(r.space not in device.memory for r in unit.reads(device, call.fields))

@@ -15,22 +15,20 @@ def command() -> None:
     """Instruction sets: a working template, one more instruction, checks, manual, exports, random programs, what a change means."""
 
 
-_OP = click.option(
-    "--op",
-    "operation",
-    type=click.Choice(list(OPERATIONS)),
-    default="add",
-    show_default=True,
-    help="What it computes, to begin with.",
-)
-
 _IN = click.option(
     "--in", "folder", type=click.Path(path_type=Path, file_okay=False), default="sets", show_default=True, help="Where it goes."
 )
 
 
-@command.command(name="new", epilog="\b\nExamples:\n  fleet isa new mine\n  fleet isa new more --extends mine")
+@command.command(
+    name="new",
+    epilog="\b\nExamples:\n  fleet isa new mine\n  fleet isa new cube --kind systolic\n  fleet isa new more --extends mine",
+)
 @click.argument("name")
+@click.option(
+    "--kind", type=click.Choice(["vector", "systolic"]), default="vector", show_default=True,
+    help="What it begins as: one instruction on vectors in DDR, or an INT8 systolic array with memories and configuration on chip.",
+)  # fmt: skip
 @click.option(
     "--in",
     "folder",
@@ -39,15 +37,24 @@ _IN = click.option(
     show_default=True,
     help="Where it goes.",
 )
-@click.option("--instruction", default="", help="Name of its first instruction; default: v and the operation.")
-@_OP
+@click.option("--instruction", default="", help="vector: name of its first instruction; default: v and the operation.")
+@click.option(
+    "--op", "operation", type=click.Choice(list(OPERATIONS)), help="vector: what it computes, to begin with.  [default: add]"
+)
 @click.option("--extends", "base", metavar="SET", help="Have all of the installed SET, and room for more; then `fleet isa add`.")
-def new(name: str, folder: Path, instruction: str, operation: str, base: str | None) -> int:
-    """Write the instruction set NAME, of one instruction: it passes its own conformance at once. Change it from there."""
+def new(name: str, kind: str, folder: Path, instruction: str, operation: str | None, base: str | None) -> int:
+    """Write the instruction set NAME: it passes its own conformance at once. Change it from there."""
     from fleet.isa.scaffold.new_extension import new_extension
     from fleet.isa.scaffold.new_set import new_set
+    from fleet.isa.scaffold.new_systolic import new_systolic
 
-    for file in new_extension(name, base, folder) if base else new_set(name, folder, instruction, operation):
+    if kind == "systolic" and (instruction or operation or base):
+        raise click.UsageError("--instruction, --op and --extends are for --kind vector")
+    if base:
+        files = new_extension(name, base, folder)
+    else:
+        files = new_systolic(name, folder) if kind == "systolic" else new_set(name, folder, instruction, operation or "add")
+    for file in files:
         click.echo(f"wrote {file}")
     click.echo(f"next: pip install -e {folder / name} && fleet isa check {name}")
     return 0

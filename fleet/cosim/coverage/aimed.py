@@ -169,8 +169,15 @@ class Aimer:
                 if len(program.calls) >= due:
                     break
                 program.append(self._filler(program, rng))
-            program.reached |= self._met(aim, program, draw)
-            program.append(draw)
+            if (legal := self._legal(draw, program)) is not None:
+                program.reached |= self._met(aim, program, legal)
+                program.append(legal)
+
+    def _legal(self, draw: Draw, program: _Program) -> Draw | None:
+        """The draw as it finds the state registers; None where what was configured since it was drawn makes it illegal."""
+        set_, device = self.space.instruction_set, self.space.device
+        found = resolved_draw(set_, device, draw, program.place.state)
+        return None if any(set_.instructions[c.instruction].legal(device, c.fields) for c in found.calls) else found
 
     def _any(self, instruction: str, program: _Program, rng: np.random.Generator) -> Draw:
         program.place.wanted = ()
@@ -206,7 +213,8 @@ class Aimer:
         if hints.fill is not None and rng.random() < 0.5:
             with suppress(NoRoomError):
                 calls, blocks = hints.fill(device, rng, program.place)
-                best = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
+                filled = replace(best, before=(*calls, *best.before), blocks=(*blocks, *best.blocks))
+                best = self._legal(filled, program) or best
         known = [*program.filled, *program.fills(best.before)]
         call = self._moved(best.call, aim, rng, known)
         if call != best.call and not self.mover.quick(call):

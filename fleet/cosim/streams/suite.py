@@ -187,8 +187,9 @@ def _variants(
 
 
 def _changes_what_follows(instruction_set: InstructionSet, device: Device, call: Call) -> bool:
-    """Whether a legal variant reads a memory that only instructions fill (nobody says what it finds there), or configures the device:
-    all variants are judged, and the call is drawn, for the state before them.
+    """Whether a legal variant reads memory that only instructions fill (nobody says what it finds there), or configures the device.
+
+    All variants are judged, and the call was drawn, for the state before them.
     """
     unit = instruction_set.instructions[call.instruction]
     if unit.legal(device, call.fields):

@@ -1,0 +1,219 @@
+"""The systolic template: a set made by one command is a working accelerator, with memories and state registers of its own."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from workspaces import Workspace, make_workspace
+
+from fleet.sdk import generated_files
+
+_PARTS = ("check", "array", "output", "top")
+
+
+@pytest.fixture(scope="module")
+def cube(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """The set, with a second device whose array is wider. Its name is that of no part."""
+    made = make_workspace(tmp_path_factory.mktemp("systolic"))
+    made.fleet("isa", "new", "cube", "--kind", "systolic")
+    made.install(made.folder / "sets" / "cube")
+    devices = made.folder / "sets/cube/cube/devices"
+    wide = (devices / "cube_tiny.toml").read_text().replace("cube_tiny", "cube_wide")
+    for old, new in (("Dim = 4", "Dim = 8"), ("array = 4", "array = 8"), ("scratchpad = 32", "scratchpad = 24")):
+        assert old in wide
+        wide = wide.replace(old, new)
+    (devices / "cube_wide.toml").write_text(wide)
+    return made
+
+
+def test_model_and_hardware_agree_in_conformance_and_in_random_programs(cube: Workspace) -> None:
+    out = cube.fleet("isa", "check", "cube")
+    assert "instructions  " not in out
+    assert "cases on iss and rtl, 0 failed" in out
+    assert "PASS 0 findings" in out
+    assert "PASS 12 programs from 0 on, seed 0" in cube.fleet("isa", "fuzz", "cube", "--count", "12")
+
+
+def test_the_model_of_its_case_agrees_four_ways(cube: Workspace) -> None:
+    model = "sets/cube/cube/cases/model.py:forward"
+    out = cube.fleet("cosim", model, "--engines", "vm,iss,rtl,riscv", "--device", "cube_tiny", "--memory", "stall:7")
+    assert "verdict: PASS (bench: rtl; model: vm, vm-rounded, iss, riscv)" in out
+    assert "rtl-vs-iss: 421 instruction commits" in out
+    assert "iss-vs-vm-rounded: 2 operations, 272 elements, worst error / derived bound 0; held: 272 equal" in out
+
+
+_PRODUCTS = """
+import json, sys, tempfile
+from pathlib import Path
+import numpy as np
+import fleet
+
+rng = np.random.default_rng(1)
+folder = Path(tempfile.mkdtemp())
+wrong, calls = [], 0
+TAILS = {
+    "raw": "sums",
+    "wide scale": "np.clip((sums.astype(np.int64) * 40000 + (1 << 21)) >> 22, -128, 127).astype(np.int8)",
+    "saturated": "np.clip(sums, -128, 127).astype(np.int8)",
+    "relu after": "np.clip((sums.astype(np.int64) * 3 + (1 << 7)) >> 8, 0, 127).astype(np.int8)",
+    "relu before": "np.clip((np.maximum(sums, 0).astype(np.int64) * 3 + (1 << 7)) >> 8, -128, 127).astype(np.int8)",
+    "odd": "(np.maximum(np.minimum((sums.astype(np.int64) + 8) // 16, 127), -128)).astype(np.int8)",
+}
+CASES = [((1, 1, 1), "raw", True), ((40, 33, 18), "raw", True), ((40, 33, 18), "odd", False), ((17, 16, 16), "raw", False)]
+CASES += [((17, 9, 5), tail, n % 2 == 0) for n, tail in enumerate(TAILS)]
+for (m, k, c), tail, bias in CASES:
+    text = TAILS[tail]
+    path = folder / "model.py"
+    more = f', b: "int32[{c}]"' if bias else ""
+    path.write_text(
+        "import numpy as np\\n\\n\\n"
+        f'def forward(x: "int8[{m}, {k}]", w: "int8[{k}, {c}]"{more}):\\n'
+        f"    sums = x.astype(np.int32) @ w.astype(np.int32){' + b' if bias else ''}\\n    return {text}\\n"
+    )
+    arrays = {"w": rng.integers(-128, 128, (k, c), np.int8)}
+    if bias:
+        arrays["b"] = rng.integers(-30000, 30000, c).astype(np.int32)
+        arrays["b"][0] = 2**31 - 9  # its sums wrap, as NumPy's do
+    made = fleet.compile(f"{path}:forward", weights=arrays, inputs={"x": rng.integers(-128, 128, (m, k), np.int8)})
+    for device in ("cube_tiny", "cube_wide"):
+        trace = made.run("iss", device=device)
+        expected = made.run("cpython").outputs
+        for name, value in expected.items():
+            if not trace.commits or not np.array_equal(trace.outputs[name], value):
+                wrong.append([m, k, c, tail, bias, device, len(trace.commits)])
+        calls += len(trace.commits)
+print(json.dumps({"wrong": wrong, "calls": calls}))
+"""
+
+
+def test_products_of_any_size_are_those_of_numpy(cube: Workspace) -> None:
+    """Inputs and outputs that are no multiple of the array, more rows than accumulators, every form of result."""
+    found = json.loads(cube.python("-c", _PRODUCTS).splitlines()[-1])
+    assert found["wrong"] == []
+    assert found["calls"] > 5_000
+
+
+@pytest.mark.parametrize(
+    ("tail", "reason"),
+    [
+        ("((sums * 77 + (1 << 8)) >> 9).astype(np.int8)", "sums are scaled in int32, which may wrap; the device scales in int64"),
+        (
+            "np.clip((sums.astype(np.int64) * 77) >> 9, 0, 127).astype(np.int8)",
+            "a scale is (sums * multiplier + 2^(shift - 1)) >> shift",
+        ),
+        ("np.clip(sums, -100, 127).astype(np.int8)", "results saturate: np.clip(..., -128, 127), or from 0 on, after the scale"),
+        ("sums.astype(np.int8)", "results saturate: np.clip(..., -128, 127), or from 0 on, after the scale"),
+    ],
+)
+def test_what_the_device_does_otherwise_stays_on_the_host_with_its_reason(
+    cube: Workspace, tail: str, reason: str, tmp_path: Path
+) -> None:
+    model = tmp_path / "model.py"
+    model.write_text(
+        'import numpy as np\n\n\ndef forward(x: "int8[3, 4]", w: "int8[4, 5]"):\n'
+        f"    sums = x.astype(np.int32) @ w.astype(np.int32)\n    return {tail}\n"
+    )
+    out = cube.fleet(
+        "cosim", f"{model}:forward", "--engines", "vm,iss", "--device", "cube_tiny", "--report", str(tmp_path / "report")
+    )
+    assert "verdict: PASS" in out
+    listing = cube.fleet("compile", "--emit", "accel-regs", f"{model}:forward", "--device", "cube_tiny")
+    assert reason in listing
+
+
+_REFERENCE = """
+from fractions import Fraction
+from math import floor
+import numpy as np
+from cube.moves import requantised
+
+rng = np.random.default_rng(0)
+sums = np.r_[rng.integers(-(2**31), 2**31, 200), 0, 1, -1, 2**31 - 1, -(2**31)].astype(np.int32)
+for multiplier, shift in ((1, 0), (1, 1), (3, 2), (181, 15), (65535, 31), (65535, 0), (32768, 16)):
+    for relu in (False, True):
+        exact = [floor(Fraction(int(s) * multiplier, 2**shift) + (Fraction(1, 2) if shift else 0)) for s in sums]
+        expected = [min(127, max(0 if relu else -128, e)) for e in exact]
+        assert requantised(sums, multiplier, shift, relu=relu).tolist() == expected, (multiplier, shift, relu)
+"""
+
+
+def test_results_are_scaled_as_exact_arithmetic_says(cube: Workspace) -> None:
+    cube.python("-c", _REFERENCE)
+
+
+def test_a_fault_in_a_row_of_the_accumulators_and_a_wrong_reset_are_found(cube: Workspace) -> None:
+    top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
+    right = top.read_text()
+    wrong = right.replace("accumulator_data[n] = sums[n] +", "accumulator_data[n] = sums[n] + 32'(accumulator_row == 16'd2) +")
+    assert wrong != right
+    top.write_text(wrong.replace("store_stride_q <= 32'd64", "store_stride_q <= 32'd32"))
+    try:
+        out = cube.fleet("isa", "check", "cube", code=1)
+    finally:
+        top.write_text(right)
+    assert "(compute): digest expected" in out
+    assert "cube_tiny/mvout/directed/" in out
+
+
+def _sources(cube: Workspace) -> list[Path]:
+    rtl = cube.folder / "sets/cube/cube/rtl"
+    return [*(rtl / "generated" / f for f in generated_files("cube")), *(rtl / f"cube_{part}.sv" for part in _PARTS)]
+
+
+@pytest.mark.parametrize("dim", [2, 4, 8, 16])
+def test_its_hardware_is_clean_for_the_linter(cube: Workspace, dim: int, tmp_path: Path) -> None:
+    copies = []
+    for file in _sources(cube):  # the linter's wrapper cannot stand the blank
+        copies.append(tmp_path / file.name)
+        copies[-1].write_text(file.read_text())
+    sizes = [f"-GDim={dim}", f"-GArrayDepth={dim}", "-GScratchpadDepth=100"]
+    done = subprocess.run(
+        ["verilator", "--lint-only", "-Wall", "--top-module", "cube_top", *sizes, *map(str, copies)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "%Warning" not in done.stderr
+
+
+def test_slang_finds_nothing_in_its_hardware(cube: Workspace) -> None:
+    pyslang = pytest.importorskip("pyslang")
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
+    files = shlex.join(str(f) for f in _sources(cube) if f.suffix == ".sv")
+    assert driver.parseCommandLine(f"slang {options} -Werror --top cube_top {files}")
+    assert driver.processOptions()
+    assert driver.parseAllSources()
+    compilation = driver.createCompilation()
+    driver.reportCompilation(compilation, True)
+    driver.runAnalysis(compilation)
+    assert driver.reportDiagnostics(True)
+
+
+def test_a_device_whose_sizes_do_not_fit_is_refused(cube: Workspace) -> None:
+    file = cube.folder / "sets/cube/cube/devices/cube_tiny.toml"
+    right = file.read_text()
+    file.write_text(right.replace("array = 4", "array = 5"))
+    try:
+        out = cube.fleet("isa", "check", "cube", code=2)
+    finally:
+        file.write_text(right)
+    assert "cube_tiny.toml: the array has 5 rows, expected as many as Dim, 4" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["isa", "new", "mvin", "--kind", "systolic"], "mvin: is the name of an instruction or a memory"),
+        (["isa", "new", "other", "--kind", "systolic", "--op", "add"], "--instruction, --op and --extends are for --kind vector"),
+        (["isa", "new", "other", "--kind", "cube"], "'cube' is not one of"),
+    ],
+)
+def test_what_the_command_does_not_take(cube: Workspace, arguments: list[str], message: str) -> None:
+    out = cube.fleet(*arguments, code=2)
+    assert message in out
+    assert not (cube.folder / "sets" / arguments[2]).exists()

@@ -148,7 +148,7 @@ def test_results_are_scaled_as_exact_arithmetic_says(cube: Workspace) -> None:
 def test_a_fault_in_a_row_of_the_accumulators_and_a_wrong_reset_are_found(cube: Workspace) -> None:
     top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
     right = top.read_text()
-    wrong = right.replace("accumulator_data[n] = sums[n] +", "accumulator_data[n] = sums[n] + 32'(accumulator_row == 16'd2) +")
+    wrong = right.replace("= sums[32*n +: 32] +", "= sums[32*n +: 32] + 32'(accumulator_row == 16'd2) +")
     assert wrong != right
     top.write_text(wrong.replace("store_stride_q <= 32'd64", "store_stride_q <= 32'd32"))
     try:

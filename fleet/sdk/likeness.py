@@ -48,6 +48,7 @@ class LikeInstruction(Instruction):
             what = f"instruction '{cls.name}' is like '{cls.like}', which {base.name} does not have"
             raise DeviceError(what, hint=f"it has {', '.join(base.instructions)}")
         cls.below = base
+        cls.uses = base.instructions[cls.like].uses
 
     @classmethod
     def other(cls) -> type[Instruction]:
@@ -95,6 +96,11 @@ class LikeInstruction(Instruction):
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """As the other one."""
         return cls.other().writes(device, cls.theirs(fields))
+
+    @classmethod
+    def configures(cls, device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
+        """As the other one."""
+        return cls.other().configures(device, cls.theirs(fields))
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:

@@ -217,3 +217,13 @@ def test_what_the_command_does_not_take(cube: Workspace, arguments: list[str], m
     out = cube.fleet(*arguments, code=2)
     assert message in out
     assert not (cube.folder / "sets" / arguments[2]).exists()
+
+
+def test_an_instruction_like_one_with_state_has_its_state(cube: Workspace) -> None:
+    cube.fleet("isa", "new", "more", "--extends", "cube")
+    cube.install(cube.folder / "sets" / "more")
+    for name, like in (("mvin_too", "mvin"), ("config_too", "config_dma")):
+        cube.fleet("isa", "add", "more", name, "--like", like)
+    out = cube.fleet("isa", "check", "more", "--no-rtl", "--draws", "4", "--device", "more_cube_tiny")
+    assert "more on more_cube_tiny: 8 instructions" in out
+    assert "PASS 0 findings" in out

@@ -44,7 +44,7 @@ def test_the_model_of_its_case_agrees_four_ways(cube: Workspace) -> None:
     out = cube.fleet("cosim", model, "--engines", "vm,iss,rtl,riscv", "--device", "cube_tiny", "--memory", "stall:7")
     assert "verdict: PASS (bench: rtl; model: vm, vm-rounded, iss, riscv)" in out
     assert re.search(r"rtl-vs-iss: \d{3} instruction commits, [\d,]+ bytes, every bit", out)
-    assert re.search(r"iss-vs-vm-rounded: 4 operations, (\d+) elements, worst error / derived bound 0; held: \1 equal", out)
+    assert re.search(r"iss-vs-vm-rounded: \d operations, (\d+) elements, worst error / derived bound 0; held: \1 equal", out)
 
 
 _PRODUCTS = """

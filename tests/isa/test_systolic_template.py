@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -146,18 +147,42 @@ def test_results_are_scaled_as_exact_arithmetic_says(cube: Workspace) -> None:
     cube.python("-c", _REFERENCE)
 
 
-def test_a_fault_in_a_row_of_the_accumulators_and_a_wrong_reset_are_found(cube: Workspace) -> None:
+_FAULTS = (
+    (
+        "scratchpad_data  = arrived[8*Dim-1:0];",
+        "scratchpad_data  = arrived[8*Dim-1:0] ^ (8*Dim)'(scratchpad_row == 16'd10 ? 1 << 20 : 0);",
+    ),
+    ("step_q <= 17'(rows) ? scratchpad_q : '0;", "step_q <= 17'(rows) ? scratchpad_q : (8*Dim)'(5 << 8);"),
+    ("= sums[32*n +: 32] +", "= sums[32*n +: 32] + 32'(accumulator_row == 16'd14 && n == 1) +"),
+    ("store_stride_q <= 32'd64;", "store_stride_q <= 32'd32;"),
+)
+
+
+@pytest.fixture
+def faulty(cube: Workspace) -> Iterator[Workspace]:
+    """Three memories with a fault each, and a register that reset leaves with another value."""
     top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
-    right = top.read_text()
-    wrong = right.replace("= sums[32*n +: 32] +", "= sums[32*n +: 32] + 32'(accumulator_row == 16'd2) +")
-    assert wrong != right
-    top.write_text(wrong.replace("store_stride_q <= 32'd64", "store_stride_q <= 32'd32"))
-    try:
-        out = cube.fleet("isa", "check", "cube", code=1)
-    finally:
-        top.write_text(right)
-    assert "(compute): digest expected" in out
-    assert "cube_tiny/mvout/directed/" in out
+    right = wrong = top.read_text()
+    for old, new in _FAULTS:
+        assert wrong.count(old) == 1
+        wrong = wrong.replace(old, new)
+    top.write_text(wrong)
+    yield cube
+    top.write_text(right)
+
+
+def test_faults_on_chip_are_told_by_memory_row_and_column(faulty: Workspace) -> None:
+    told = {
+        "mvin/directed/4": r"scratchpad row 10, column 2: expected 0x\w\w = -?\d+, found 0x\w\w = ",
+        "preload/directed/2": "array row 3, column 1: expected 0x00 = 0, found 0x05 = 5",
+        "compute/directed/4": r"accumulator row 14, column 1: expected 0x\w{8} = -?\d+, found 0x\w{8} = ",
+        "mvout/directed/0": "ddr 0x",  # rows stand 32 bytes apart
+    }
+    for case, line in told.items():
+        faulty.fleet("stream", "run", f"cube_tiny/{case}", code=1)
+        page = faulty.fleet("why", code=1)
+        assert re.search(line, page), page
+        assert re.search(r"first beat .*cycle \d+ of the replay", page), page
 
 
 def _sources(cube: Workspace) -> list[Path]:

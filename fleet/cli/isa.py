@@ -100,13 +100,13 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
     from fleet.cli.isa_target import find_set
     from fleet.cosim.files import write_atomically
     from fleet.isa.description import load
-    from fleet.isa.operands import FILE, check_module, operands_module
-    from fleet.isa.state_module import STATE_FILE, state_module
+    from fleet.isa.modules import check_module, python_modules
+    from fleet.isa.operands import OPERANDS_FILE
 
     description = load(source if source.endswith(".rdl") else find_set(source)[0].description)
-    texts = {output or description.path.with_name(FILE): operands_module(description)}
-    if output is None and (state := state_module(description)) is not None:
-        texts[description.path.with_name(STATE_FILE)] = state
+    texts = {description.path.with_name(name): text for name, text in python_modules(description).items()}
+    if output is not None:
+        texts = {output: texts[description.path.with_name(OPERANDS_FILE)]}
     for path, text in texts.items():
         if only_check:
             check_module(description, path, text)

@@ -218,7 +218,7 @@ for new, like in (pair.split("=") for pair in argv[2:]):
 
 
 def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_path: Path) -> None:
-    """A set whose instructions have enumerations, signs and names of operands; operands.py once it has one."""
+    """A set whose instructions have enumerations, signs and names of operands, and state; the modules once it has them."""
     made = make_workspace(tmp_path)
     made.fleet("isa", "new", "wide", "--extends", "vgemm")
     folder = made.folder / "sets" / "wide" / "wide"
@@ -229,8 +229,11 @@ def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_
     assert f"files in {folder}\n" not in made.fleet("isa", "add", "wide", "store_two", "--like", "store")
     assert (folder / "operands.py").read_text() == "# By hand.\n"
     made.fleet("isa", "generate", "wide")
+    state = (folder / "state.py").read_text()
+    (folder / "state.py").write_text(state + "\nOLD = 1\n")
     said = made.fleet("isa", "add", "wide", "alu_two", "--like", "alu")
-    assert f"generated again: 1 files in {folder}\n" in said
+    assert f"generated again: 2 files in {folder}\n" in said
+    assert (folder / "state.py").read_text() == state
     made.fleet("isa", "generate", "wide", "--check")
     made.python("-c", SHOWN, str(folder / "wide.rdl"), "load_two=load", "alu_two=alu")
     text = (folder / "operands.py").read_text()

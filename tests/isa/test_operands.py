@@ -16,7 +16,8 @@ import fleet.sets
 from fleet.cli.isa import command
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.description import Description, DescriptionError, InstructionWord, load
-from fleet.isa.operands import FILE, check_module, differs, operands_module
+from fleet.isa.modules import check_module
+from fleet.isa.operands import OPERANDS_FILE, differs, operands_module
 from fleet.sdk import Operands
 
 SETS = sorted(Path(fleet.sets.__file__).parent.glob("*/*.rdl"))
@@ -224,14 +225,17 @@ def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "paint.rdl"
     path.write_text(RDL)
     invoke = CliRunner().invoke
-    assert invoke(command, ["generate", str(path)], standalone_mode=False).output == f"wrote {tmp_path / FILE}\n"
-    assert invoke(command, ["generate", str(path), "--check"], standalone_mode=False).output == f"{tmp_path / FILE}: current\n"
-    text = (tmp_path / FILE).read_text()
-    (tmp_path / FILE).write_text(text.replace('Bits("go_b", 0, 32)', 'Bits("go_b", 0, 31)'))
+    assert invoke(command, ["generate", str(path)], standalone_mode=False).output == f"wrote {tmp_path / OPERANDS_FILE}\n"
+    assert (
+        invoke(command, ["generate", str(path), "--check"], standalone_mode=False).output
+        == f"{tmp_path / OPERANDS_FILE}: current\n"
+    )
+    text = (tmp_path / OPERANDS_FILE).read_text()
+    (tmp_path / OPERANDS_FILE).write_text(text.replace('Bits("go_b", 0, 32)', 'Bits("go_b", 0, 31)'))
     line = text[: text.index('Bits("go_b", 0, 32)')].count("\n") + 1
     with pytest.raises(ComparisonFailure) as error:
-        check_module(load(path), tmp_path / FILE, operands_module(load(path)))
-    assert error.value.where == f"{tmp_path / FILE}:{line}"
+        check_module(load(path), tmp_path / OPERANDS_FILE, operands_module(load(path)))
+    assert error.value.where == f"{tmp_path / OPERANDS_FILE}:{line}"
 
 
 @pytest.mark.parametrize(

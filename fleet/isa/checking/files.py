@@ -9,8 +9,7 @@ from fleet.errors import ComparisonFailure
 from fleet.isa import export
 from fleet.isa.checking.finding import Finding
 from fleet.isa.description import load
-from fleet.isa.operands import FILE, check_module, operands_module
-from fleet.isa.state_module import STATE_FILE, state_module
+from fleet.isa.modules import check_module, python_modules
 from fleet.sdk import InstructionSet
 
 __all__ = ["check_generated", "generated_folder"]
@@ -25,15 +24,13 @@ def generated_folder(instruction_set: InstructionSet) -> Path | None:
 
 
 def check_generated(instruction_set: InstructionSet) -> Iterator[Finding]:
-    """The first generated file that is missing or not current, of the operands and of the hardware."""
+    """The generated Python modules that are not current, and the first of the hardware's files that is missing or not current."""
     description = load(instruction_set.description)
-    state = state_module(description)
-    modules = {FILE: operands_module} | ({} if state is None else {STATE_FILE: lambda _: state})
-    for name, made in modules.items():
+    for name, text in python_modules(description).items():
         if not (path := instruction_set.description.with_name(name)).exists():
             continue
         try:
-            check_module(description, path, made(description))
+            check_module(description, path, text)
         except ComparisonFailure as error:
             yield Finding(error.where or str(path), f"{error.what}; {error.hint}" if error.hint else error.what)
     folder = generated_folder(instruction_set)

@@ -12,7 +12,8 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
 from fleet.isa.description import Description, load
 from fleet.isa.export import export
-from fleet.isa.operands import generated_operands, operands_module
+from fleet.isa.modules import generated_modules, python_modules
+from fleet.isa.operands import OPERANDS_FILE
 from fleet.isa.registry import find_instruction_set, load_one
 from fleet.isa.scaffold.home import UNIT, home_of
 from fleet.isa.scaffold.new_set import FIRST_OPCODE, check_new_name
@@ -54,7 +55,7 @@ def add_instruction(set_name: str, name: str, operation: str = "", like: str = "
         raise DeviceError(
             "its instructions are those of the template: say what the new one computes", where=set_name, hint="--op add"
         )
-    if not generated_operands(d.path):
+    if OPERANDS_FILE not in {p.name for p in generated_modules(d)}:
         raise DeviceError(
             "operands.py is not generated, the new instruction needs its class there", where=set_name,
             hint=f"`fleet isa generate {set_name}`",
@@ -168,16 +169,16 @@ def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tupl
     for path in texts:
         if path.parent.name in ("semantics", "lowering") and path.exists():
             raise FleetError("is already there", where=str(path), hint="choose another name")
-    operands = generated_operands(instruction_set.description)
-    before = {p: p.read_bytes() if p.exists() else None for p in (*texts, *operands)}
+    modules = generated_modules(load(instruction_set.description))
+    before = {p: p.read_bytes() if p.exists() else None for p in (*texts, *modules)}
     folder = generated_folder(instruction_set)
     try:
         for path, text in texts.items():
             _replace(path, text.encode())
-        made = load(instruction_set.description)
-        for path in operands:
-            _replace(path, operands_module(made).encode())
-        return (*operands, *(export(instruction_set.description, folder) if folder is not None else ()))
+        current = python_modules(load(instruction_set.description))
+        for path in modules:
+            _replace(path, current[path.name].encode())
+        return (*modules, *(export(instruction_set.description, folder) if folder is not None else ()))
     except BaseException:
         for path, data in before.items():
             if data is None:

@@ -9,7 +9,7 @@ from fleet.isa.export import export
 from fleet.isa.extending import inherited_device
 from fleet.isa.registry import find_instruction_set
 from fleet.isa.scaffold.home import home_of
-from fleet.isa.scaffold.new_set import check_new_set, write_operands
+from fleet.isa.scaffold.new_set import check_new_set, write_modules
 from fleet.isa.scaffold.render import render_folder, write_all
 
 __all__ = ["new_extension"]
@@ -36,5 +36,5 @@ def new_extension(name: str, base: str, folder: Path) -> list[Path]:
         texts[f"{name}/rtl/{home.lanes.name}"] = home.lanes.read_text(encoding="utf-8")
     files = write_all(folder / name, texts)
     rdl = package / f"{name}.rdl"
-    operands = write_operands(rdl) if home is not None else []
-    return [*files, *operands, *(export(rdl, package / "rtl" / "generated") if hardware else ())]
+    modules = write_modules(rdl) if home is not None else []
+    return [*files, *modules, *(export(rdl, package / "rtl" / "generated") if hardware else ())]

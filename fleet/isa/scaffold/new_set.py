@@ -10,11 +10,11 @@ from pathlib import Path
 from fleet.errors import DeviceError
 from fleet.isa.description import load
 from fleet.isa.export import export
-from fleet.isa.operands import FILE, operands_module
+from fleet.isa.modules import python_modules
 from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import render, render_folder, write_all
 
-__all__ = ["FIRST_OPCODE", "check_new_name", "check_new_set", "new_set", "write_operands"]
+__all__ = ["FIRST_OPCODE", "check_new_name", "check_new_set", "new_set", "write_modules"]
 
 FIRST_OPCODE = 0x21
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -51,12 +51,12 @@ def new_set(name: str, folder: Path, instruction: str = "", operation: str = "ad
     home = folder / name
     files = write_all(home, texts)
     rdl = home / name / f"{name}.rdl"
-    return [*files, *write_operands(rdl), *export(rdl, home / name / "rtl" / "generated")]
+    return [*files, *write_modules(rdl), *export(rdl, home / name / "rtl" / "generated")]
 
 
-def write_operands(rdl: Path) -> list[Path]:
-    """Writes the operands of a new description's instructions beside it."""
-    return write_all(rdl.parent, {FILE: operands_module(load(rdl))})
+def write_modules(rdl: Path) -> list[Path]:
+    """Writes the Python modules of a new description beside it."""
+    return write_all(rdl.parent, python_modules(load(rdl)))
 
 
 def check_new_set(name: str) -> None:

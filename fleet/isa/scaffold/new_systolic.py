@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from fleet.errors import DeviceError
-from fleet.isa.description import load
 from fleet.isa.export import export
-from fleet.isa.operands import FILE, operands_module
-from fleet.isa.scaffold.new_set import check_new_set
+from fleet.isa.scaffold.new_set import check_new_set, write_modules
 from fleet.isa.scaffold.render import render_folder, write_all
-from fleet.isa.state_module import STATE_FILE, state_module
 
 __all__ = ["new_systolic"]
 
@@ -24,8 +21,6 @@ def new_systolic(name: str, folder: Path) -> list[Path]:
     texts = render_folder("systolic", {"name": name})
     if any(f"}} {name} @ " in text or f"}} {name};" in text for text in texts.values()):
         raise DeviceError("is the name of an instruction or a memory", where=name)
-    package = folder / name / name
     files = write_all(folder / name, texts)
-    description = load(package / f"{name}.rdl")
-    generated = {FILE: operands_module(description), STATE_FILE: state_module(description) or ""}
-    return [*files, *write_all(package, generated), *export(description.path, package / "rtl" / "generated")]
+    rdl = folder / name / name / f"{name}.rdl"
+    return [*files, *write_modules(rdl), *export(rdl, rdl.parent / "rtl" / "generated")]

@@ -48,7 +48,8 @@ class LikeInstruction(Instruction):
             what = f"instruction '{cls.name}' is like '{cls.like}', which {base.name} does not have"
             raise DeviceError(what, hint=f"it has {', '.join(base.instructions)}")
         cls.below = base
-        cls.uses = base.instructions[cls.like].uses
+        if "uses" not in vars(cls):  # its author may say another
+            cls.uses = base.instructions[cls.like].uses
 
     @classmethod
     def other(cls) -> type[Instruction]:

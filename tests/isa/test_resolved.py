@@ -17,6 +17,7 @@ from fleet.isa.digest import STATE, digest, space_number
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import reads_of, resolved, resolved_draw, state_after, writes_of
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, OnChipMemory, Range, State, StateRegister, Write
+from fleet.sdk.likeness import LikeInstruction
 from fleet.sdk.state import MemoryArray
 
 STATE_OF = State((OnChipMemory("pad", "|i1", "4"),), (StateRegister("stride", 4), StateRegister("mode")))
@@ -164,3 +165,20 @@ def test_mistakes_of_a_set_are_named(bench: Bench) -> None:
     (sly,) = resolved(bench.set, bench.device, [Call("sly", {})])
     with pytest.raises(KeyError, match="mode"):
         Sly.cost(bench.device, sly.fields)
+
+
+def test_an_instruction_like_one_with_state_finds_and_leaves_what_that_does(bench: Bench) -> None:
+    alike: dict[str, type[LikeInstruction]] = {}
+    for name, like, more in (("config_too", "config", {}), ("mvin_too", "mvin", {}), ("mvin_fixed", "mvin", {"uses": ("mode",)})):
+        found = type(name, (LikeInstruction,), {"name": name, "like": like, "start": ("go", 9, 1), **more})
+        found.bind(bench.set)
+        alike[name] = found
+    both = cast("InstructionSet", SimpleNamespace(name="both", instructions={**bench.set.instructions, **alike}))
+    calls = [
+        Call("config_too", {"value": 64, "go": 9}),
+        *(Call(n, {"rows": 1, "go": 9}) for n in ("mvin", "mvin_too", "mvin_fixed")),
+    ]
+    config, mvin, same, other = resolved(both, bench.device, calls)
+    assert state_after(both, bench.device, [config]) == {"stride": 64, "mode": 0}
+    assert (mvin.fields["stride"], same.fields["stride"]) == (64, 64)
+    assert ("stride" in other.fields, other.fields["mode"]) == (False, 0), "an author's own stays"

@@ -147,6 +147,35 @@ def test_results_are_scaled_as_exact_arithmetic_says(cube: Workspace) -> None:
     cube.python("-c", _REFERENCE)
 
 
+_AS_FOUND = """
+import json
+from fleet.cosim.coverage.bins import space_of
+from fleet.cosim.streams.model_side import refusal
+from fleet.cosim.streams.suite import make_case
+from fleet.isa.registry import find_device
+
+set_, device = find_device("cube_tiny")
+aims = [k for k in space_of(set_, device).open if k.startswith("mvin:cross:mvin_rows.target=accumulator:") and k.endswith(":4+")]
+aims += [k for k in space_of(set_, device).open if k.startswith("compute:cross:") and k.endswith(":1")]
+names = [f"cube_tiny/{name}/illegal/{seed}" for name in set_.instructions for seed in range(4)]
+names += [f"cube_tiny/{key.split(':')[0]}/aimed/{key}/{seed}" for key in aims for seed in range(4)]
+wrong = []
+for name in names:
+    case = make_case(name)
+    found = tuple(refusal(set_.instructions[c.instruction], device, c.fields) or 0 for c in case.calls)
+    if found != case.causes:
+        wrong.append(name)
+print(json.dumps({"cases": len(names), "aims": len(aims), "wrong": wrong}))
+"""
+
+
+def test_calls_are_refused_as_the_state_that_they_find_says(cube: Workspace) -> None:
+    """Configuration among illegal variants, and between an aimed call and its turn, changes what is legal."""
+    found = json.loads(cube.python("-c", _AS_FOUND).splitlines()[-1])
+    assert found["aims"] > 10
+    assert found["wrong"] == []
+
+
 _FAULTS = (
     (
         "scratchpad_data  = arrived[8*Dim-1:0];",

@@ -25,7 +25,6 @@ lint: setup
 	@$(RUN)ruff check .
 	@$(RUN)ruff format --check .
 	@$(RUN)pyright
-	@$(RUN)pyright -p scripts/pyright-sdk.json
 
 quick: setup
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal tests

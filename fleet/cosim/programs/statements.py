@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from fleet.cosim.programs.hand import Hand, Known, Redraw
 from fleet.cosim.programs.language import copies, functions, language, numbers
 from fleet.cosim.programs.late import late
-from fleet.cosim.programs.operations import stable
 from fleet.cosim.programs.syntax import made, syntax
 
 __all__ = ["LANGUAGE", "STATEMENTS", "Change"]
@@ -57,7 +56,8 @@ def _filled(h: Hand, v: str, part: Known) -> list[str]:
 
 
 def _sorted(h: Hand, v: str, part: Known) -> list[str]:
-    arguments = (f"axis={h.axis(part)}" if h.chance(0.5) else "", stable(part))
+    # All of v is sorted: beside the part there may be zeros of both signs, which the default leaves in any order.
+    arguments = (f"axis={h.axis(part)}" if h.chance(0.5) else "", "kind='stable'" if part.dtype.kind == "f" else "")
     return [f"{v}.sort({', '.join(a for a in arguments if a)})"]
 
 

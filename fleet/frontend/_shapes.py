@@ -320,8 +320,9 @@ def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     pairs = None
     with suppress(ValueError):
         widths = np.array(given)
-        pairs = np.broadcast_to(widths, (len(x.shape), 2)).tolist() if widths.dtype.kind == "i" else None
-    if pairs is None or any(n < 0 for p in pairs for n in p):
+        if widths.dtype.kind == "i" and (widths >= 0).all():
+            pairs = np.broadcast_to(widths, (len(x.shape), 2)).tolist()
+    if pairs is None:
         ev.fail("F303", node, f"pad of {words(x)} by {given}", "give one width, two, or two for each dimension, none below 0")
     if not x.shape:
         return Tensor(x.ssa, scalar=False)

@@ -41,6 +41,7 @@ def refused(folder, body: str) -> str:
         ("return np.linalg.norm(x, axis=(True, False))", "4:12", "F404 axis must be an integer"),
         ("return np.pad(x, (1, 1, 1))", "4:12", "F303 pad of an array float32[2, 4] by [1, 1, 1]"),
         ("return np.pad(x, ())", "4:12", "F303 pad of an array float32[2, 4] by []"),
+        ("return np.pad(x[0, 0], -1)", "4:12", "F303 pad of an array float32[] by -1"),
         ("return np.pad(x, True)", "4:12", "F303 pad of an array float32[2, 4] by True"),
         ("return np.pad(x, ((1, 2), 3))", "4:12", "F303 pad of an array float32[2, 4] by [[1, 2], 3]"),
         ("return x.reshape()", "4:12", "F208 `.reshape()` is called without a shape"),

@@ -27,7 +27,7 @@ from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.isa.registry import find_device
 
-_STREAMS = {"vgemm_small": "vgemm_small/finish/directed/1", "hbm_small": "hbm_small/mvm/directed/6"}
+STREAMS = {"vgemm_small": "vgemm_small/finish/directed/1", "hbm_small": "hbm_small/mvm/directed/6"}
 
 
 def _executables(device: str, folder: Path) -> dict[str, Path]:
@@ -49,7 +49,7 @@ def _executables(device: str, folder: Path) -> dict[str, Path]:
     return found
 
 
-def _seconds(executable: Path, job: Path) -> float:
+def seconds(executable: Path, job: Path) -> float:
     """Processor seconds of a process that plays the job."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([str(executable), str(job)], check=True, capture_output=True)
@@ -71,7 +71,7 @@ def main() -> None:
             folder = Path(name)
             executables = _executables(device, folder)
             instruction_set, chip = find_device(device)
-            case = make_case(_STREAMS[device])
+            case = make_case(STREAMS[device])
             for memory in options.memory or ["ideal", "stall:1"]:
                 (outcome,) = runner.run(case)
                 times = max(1, options.cycles // outcome.cycles)
@@ -81,10 +81,9 @@ def main() -> None:
                 best: dict[str, float] = {}
                 for _ in range(options.rounds):
                     for which, executable in executables.items():
-                        seconds = _seconds(executable, folder / "job file")
-                        best[which] = min(seconds, best.get(which, seconds))
+                        best[which] = min(seconds(executable, folder / "job file"), best.get(which, float("inf")))
                 cycles = Status.load(job.status).cycles
-                speeds = {which: cycles / seconds for which, seconds in best.items()}
+                speeds = {which: cycles / taken for which, taken in best.items()}
                 cost = speeds["without"] / speeds["with"] - 1
                 print(f"{device:12} {memory:8} {cycles:10,} {speeds['with']:12,.0f} {speeds['without']:12,.0f} {100 * cost:6.1f} %")
 

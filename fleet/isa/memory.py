@@ -50,6 +50,8 @@ class MappedMemory(Memory):
             self._maps[array.name, 0] = np.zeros(array.size, np.uint8)
         if device.state.registers:
             self._maps[REGISTERS, 0] = np.zeros(4 * len(device.state.registers), np.uint8)
+        self.known: tuple[tuple[str, int, int], ...] = ()
+        """Of an image of the hardware's memory: (space, offset, size) of what stands here as it stands inside the hardware."""
         self.fill_undefined()
         self.reset_state()
 
@@ -69,12 +71,13 @@ class MappedMemory(Memory):
         for address, value in values.items():
             self.view("reg", address, 4).view("<u4")[0] = value
 
-    def clear_arrays(self) -> None:
+    def clear_arrays(self, seed: int | None = 0) -> None:
         """Power-on of the spaces that are no files: registers as after reset, what is undefined after it as `fill_undefined`."""
+        self.known = ()
         for key, whole in self._maps.items():
             if key not in self.paths:
                 whole.fill(0)
-        self.fill_undefined()
+        self.fill_undefined(seed)
         self.reset_state()
 
     def fill_undefined(self, seed: int | None = 0) -> None:
@@ -82,9 +85,17 @@ class MappedMemory(Memory):
 
         Nothing may depend on what stands there, zeros least of all.
         """
+        self._seed = seed
         for array in self.device.arrays.values():
             if array.undefined:
                 self._maps[array.name, 0][:] = 0 if seed is None else _garbage(array.name, array.size, seed)
+
+    def untouched(self, space: str) -> np.ndarray:
+        """Which bytes of a memory hold what `fill_undefined` put there: nothing has written them, or the very same."""
+        array, whole = self.device.arrays[space], self._maps[space, 0]
+        if not array.undefined:
+            return np.zeros(array.size, np.bool_)
+        return whole == (np.uint8(0) if self._seed is None else _garbage(array.name, array.size, self._seed))
 
     def reset_state(self) -> None:
         """State registers as reset leaves them; memories keep what they hold."""

@@ -16,6 +16,7 @@ from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, R
 from fleet.sdk.state import REGISTERS
 
 __all__ = [
+    "begun_state",
     "executed",
     "reads_of",
     "registers_in",
@@ -31,6 +32,25 @@ __all__ = [
 def reset_state(device: Device) -> dict[str, int]:
     """State registers as reset leaves them: name -> value."""
     return {r.name: r.reset for r in device.state.registers}
+
+
+def begun_state(device: Device, blocks: Iterable[Write]) -> dict[str, int]:
+    """State registers as reset leaves them, with those that the blocks of space "state" set: name -> value.
+
+    Raises DeviceError for a block that does not consist of whole registers.
+    """
+    state = reset_state(device)
+    names = list(state)
+    for b in blocks:
+        if b.space == REGISTERS:
+            if b.offset % 4 or b.data.nbytes % 4 or not 0 <= b.offset <= 4 * len(names) - b.data.nbytes:
+                raise DeviceError(
+                    f"a block sets bytes [{b.offset:#x}, {b.offset + b.data.nbytes:#x}) of the state registers", where=device.name,
+                    hint=f"expected whole registers of 4 bytes, {len(names)} are there",
+                )  # fmt: skip
+            words = np.ascontiguousarray(b.data).reshape(-1).view(np.uint8).view("<u4").tolist()
+            state |= zip(names[b.offset // 4 :], words, strict=False)
+    return state
 
 
 def registers_in(device: Device, memory: Memory) -> dict[str, int]:

@@ -78,6 +78,7 @@ std::string Bench::load(const std::string& job_file) {
     if (results_ < 0) return job_.results + ": cannot create the file: " + std::strerror(errno);
     if (!job_.expected.empty()) error = expected_.open(job_.expected, false);
     if (error.empty() && !job_.writes.empty()) error = Memory::instance().log().open(job_.writes);
+    if (error.empty() && !job_.arrays.empty()) error = arrays_.open(job_.arrays);
     if (!error.empty()) return error;
     return trace_.create(job_.trace, kTraceChunk);
 }
@@ -95,6 +96,12 @@ void Bench::start(const std::string& job_file) {
     const std::string error = load(job_file);
     if (!error.empty()) fail(error);
     if (job_.memory.rfind("stall:", 0) == 0) hold_random_ = std::strtoull(job_.memory.c_str() + 6, nullptr, 10) << 1 | 1;
+}
+
+void Bench::set_arrays() {
+    if (!running() || job_.arrays_from.empty()) return;
+    const std::string error = arrays_.set(job_.arrays_from);
+    if (!error.empty()) fail(error);
 }
 
 void Bench::end(State state, const std::string& message) {
@@ -117,6 +124,13 @@ void Bench::finish(double seconds) {
     if (!log.empty()) {
         state_ = State::Error;
         message_ = log;
+    }
+    if (state_ == State::Done && !job_.arrays_to.empty()) {
+        const std::string error = arrays_.get(job_.arrays_to);
+        if (!error.empty()) {
+            state_ = State::Error;
+            message_ = error;
+        }
     }
     seconds -= script_.waited();
     script_.close();

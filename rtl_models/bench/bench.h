@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 
+#include "arrays.h"
 #include "job.h"
 #include "mapped_file.h"
 #include "script.h"
@@ -19,6 +20,8 @@ class Bench {
 
     /// Loads a job: maps its files, creates results and trace. An error ends the job at once (`over()`).
     void start(const std::string& job_file);
+    /// Behind the reset: sets the arrays inside the design that the job gives.
+    void set_arrays();
     bool running() const { return state_ == State::Running; }
     /// Whether a job was ever started (in the slow mode there is none).
     bool has_job() const { return state_ != State::Idle; }
@@ -56,6 +59,7 @@ class Bench {
     State state_ = State::Idle;
     Job job_;
     Script script_;
+    Arrays arrays_;
     MappedFile trace_, expected_;
     int results_ = -1;
     uint64_t position_ = 0;  // records of the script that were fetched

@@ -80,6 +80,10 @@ int main(int argc, char** argv) {
     VerilatedContext& context = *Verilated::threadContextp();
     context.commandArgs(argc, argv);
     const auto top = std::make_unique<Vtop>(&context, "");
+    if (argc == 2 && std::strcmp(argv[1], "--arrays") == 0) {
+        fleet::Arrays::print();
+        return 0;
+    }
     Verilated::fatalOnVpiError(false);  // cocotb asks for objects that need not exist
     fleet::Loop loop(*top, context);
     g_loop = &loop;

@@ -53,6 +53,8 @@ class Loop {
         if (Bench::instance().running()) open_waves();
         for (int i = 0; i < kResetCycles; ++i) cycle();
         top_.rst_ni = 1;
+        // Between two edges: what depends on them is evaluated at the next one, long before the host's first transfer.
+        Bench::instance().set_arrays();
         job_cycle_ = 0;
     }
 

@@ -2,14 +2,20 @@
 // job where no Python is.
 
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "loop.h"
 
 int main(int argc, char** argv) {
     const auto context = std::make_unique<VerilatedContext>();
+    Verilated::threadContextp(context.get());
     context->commandArgs(argc, argv);
     const auto top = std::make_unique<Vtop>(context.get(), "");
+    if (argc == 2 && std::strcmp(argv[1], "--arrays") == 0) {
+        fleet::Arrays::print();
+        return 0;
+    }
     fleet::Loop loop(*top, *context);
     int jobs = 0, failed = 0;
     for (int i = 1; i < argc; ++i) {

@@ -16,6 +16,7 @@ import process_faults
 import regression_faults
 import silent_faults
 import software_faults
+import state_faults
 import stream_faults
 import verdict_faults
 import vgemm_faults
@@ -39,4 +40,5 @@ FAULTS: tuple[Fault, ...] = (
     *bus_faults.FAULTS,
     *class_faults.FAULTS,
     *evidence_faults.FAULTS,
+    *state_faults.FAULTS,
 )

@@ -16,8 +16,10 @@ from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, Write
 
-__all__ = ["ByteDifference", "Holder", "Images", "differences", "images_home", "touched"]
+__all__ = ["MOST", "ByteDifference", "Holder", "Images", "differences", "images_home", "touched"]
 
+MOST = 4096
+"""Bytes that differ, of which the places are kept."""
 _CHUNK = 1 << 24
 _IN_MEMORY = Path("/dev/shm")
 
@@ -64,31 +66,35 @@ class Images:
         """folder: made when it is not there."""
         self.memory = MappedMemory(device, folder)
 
-    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None) -> None:
-        """Empties memory and puts blocks and parameter registers in. Raises DeviceError for one that leaves its space."""
-        self.clear()
+    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None, seed: int = 0) -> None:
+        """Empties memory and puts blocks and parameter registers in. Raises DeviceError for one that leaves its space.
+
+        seed: names the bytes of what reset leaves undefined.
+        """
+        self.clear(seed)
         for address, value in (parameters or {}).items():
             self.memory.view("reg", address, 4).view("<u4")[0] = value
         for b in blocks:
             self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
 
-    def clear(self) -> None:
-        """Every byte is 0 and takes no room."""
+    def clear(self, seed: int = 0) -> None:
+        """Every byte is 0 and takes no room; on-chip memory and state registers are as after reset."""
         for path in self.memory.paths.values():
             size = path.stat().st_size
             os.truncate(path, 0)  # gives the pages back, also those of mappings, which stay valid
             os.truncate(path, size)
-        self.memory.clear_arrays()
+        self.memory.clear_arrays(seed)
 
     def close(self) -> None:
         """Drops the mappings; the files stay."""
         self.memory.close()
 
 
-def differences(expected: Holder, found: Holder, most: int = 4096) -> tuple[list[ByteDifference], int]:
+def differences(expected: Holder, found: Holder, most: int = MOST) -> tuple[list[ByteDifference], int]:
     """The first bytes that differ, ascending by space, bank and address, and how many bytes were held against each other.
 
-    Bytes that neither side ever touched are 0 on both and are not counted.
+    Bytes that neither side ever touched are not counted: in images they are 0 on both, inside the hardware what each began with.
+    Inside the hardware only what `found` knows is compared (`MappedMemory.known`).
     """
     differing: list[ByteDifference] = []
     compared = 0
@@ -105,6 +111,14 @@ def differences(expected: Holder, found: Holder, most: int = 4096) -> tuple[list
                 if len(differing) < most and not np.array_equal(a, b):
                     where = np.flatnonzero(a != b)[: most - len(differing)]
                     differing += (ByteDifference(space, bank, at + int(i), int(a[i]), int(b[i])) for i in where)
+    for space, offset, size in found.memory.known:
+        a, b = (i.memory.view(space, offset, size) for i in (expected, found))
+        left = np.zeros(size, np.bool_)
+        if space in expected.memory.device.arrays:
+            left = expected.memory.untouched(space) & found.memory.untouched(space)
+        compared += size - int(np.count_nonzero(left))
+        where = np.flatnonzero((a != b) & ~left)[: most - len(differing)] + offset
+        differing += (ByteDifference(space, 0, int(i), int(a[i - offset]), int(b[i - offset])) for i in where)
     return differing, compared
 
 

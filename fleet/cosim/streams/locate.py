@@ -57,11 +57,13 @@ def outside(
 ) -> list[ElementDifference]:
     """Of bytes that differ those that the instruction should not have written."""
     ranges = () if refused else instruction_set.instructions[call.instruction].writes(device, call.fields)
-    return [
-        ElementDifference(b.space, b.bank, b.address, None, f"{b.expected:#04x}", f"{b.found:#04x} (outside its destination)")
-        for b in bytes_
-        if not any(r.space == b.space and r.bank == b.bank and r.offset <= b.address < r.offset + r.size for r in ranges)
-    ]
+    found: list[ElementDifference] = []
+    for b in bytes_:
+        if not any(r.space == b.space and r.bank == b.bank and r.offset <= b.address < r.offset + r.size for r in ranges):
+            values = f"{b.expected:#04x}", f"{b.found:#04x} (outside its destination)"
+            place = None if b.space in device.memory else device.place(b.space, b.bank, b.address)
+            found.append(ElementDifference(b.space, b.bank, b.address, None, *values, place=place))
+    return found
 
 
 def depends_on(

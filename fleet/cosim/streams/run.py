@@ -24,11 +24,13 @@ from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.cycle_rules import wrong_classes
 from fleet.cosim.streams.divergent import explained
-from fleet.cosim.streams.images import ByteDifference, Images, differences, images_home
+from fleet.cosim.streams.images import Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
+from fleet.cosim.streams.quiescent import memory_differs
 from fleet.cosim.streams.undefined import undefined_read
 from fleet.engines.rtl import memory_model, memory_timing
+from fleet.engines.rtl_sim.arrays import Content, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import Job, Script, Status
@@ -36,12 +38,15 @@ from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
+from fleet.isa.resolved import begun_state
 
 __all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
 _LEAVE_SECONDS: dict[str, float] = {"coverage": 120}
 """Of a process that has much to write when it ends."""
+_FILLS = 8
+"""Different bytes that undefined memory begins with on the hardware."""
 PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
 """Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
 register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
@@ -74,7 +79,9 @@ class StreamRunner:
         """Told what the functional model writes, see `execute`."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
-        self.executable = build(design or design_of(self.set, self.device), flavour)
+        design = design or design_of(self.set, self.device)
+        self.executable = build(design, flavour)
+        self._inside = Content(design.keepers, variables(self.executable), self.folder)
         self._arguments = arguments
         self._simulation: Simulation | None = None
 
@@ -141,14 +148,18 @@ class StreamRunner:
         """
         plan = plan or Plan()
         with self._phase("fill"):
-            self.found.fill(case.blocks)
+            # Other bytes than the functional model's: what depends on undefined memory must not agree.
+            self.found.fill(case.blocks, seed=2 + (case.seed + self.power_on) % _FILLS)
         with self._phase("script"):
             segment = Segment(
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
-                parameters=case.parameters, held=held,
+                parameters=case.parameters, held=held, before=begun_state(self.device, case.blocks),
             )  # fmt: skip
             model = self._model(setting, case.seed)
-            job = segment.job(self.folder / "job", self.found.memory, *model, expected=expected_of(expected[:count]))
+            arrays = self._inside.put(self.found.memory, case.blocks)
+            job = segment.job(
+                self.folder / "job", self.found.memory, *model, expected=expected_of(expected[:count]), arrays=arrays
+            )  # fmt: skip
         try:
             with self._phase("simulation"):
                 status = self._running().run(job)
@@ -158,6 +169,8 @@ class StreamRunner:
         self.spent["clock"] = self.spent.get("clock", 0.0) + status.seconds
         with self._phase("check"):
             commits, records = segment.check(job, status, 0)
+            if arrays is not None and status.status == "done":
+                self._inside.get(arrays[2], self.found.memory)
         return [
             StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
             for c, r in zip(commits, records, strict=True)
@@ -170,10 +183,12 @@ class StreamRunner:
         data and no cycle. Raises SimulationError, also for an instruction that is refused.
         """
         self.found.fill(case.blocks)
-        segment = Segment(self.set, self.device, case.calls, parameters=case.parameters)
+        before = begun_state(self.device, case.blocks)
+        segment = Segment(self.set, self.device, case.calls, parameters=case.parameters, before=before)
         found: list[int] = []
         for setting in settings:
-            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed))
+            arrays = self._inside.put(self.found.memory, case.blocks)
+            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed), arrays=arrays)
             try:
                 status = self._running().run(job)
             except SimulationError as error:
@@ -256,7 +271,18 @@ class StreamRunner:
             # Of a run that ended early memory is not that of the end.
             bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)
         if bytes_:
-            reasons.append(_images_differ(bytes_))
+            reasons.append(
+                memory_differs(
+                    self.set,
+                    self.device,
+                    case.calls,
+                    case.blocks,
+                    bytes_,
+                    self.expected.memory,
+                    self.found.memory,
+                    agreed=not reasons,
+                )
+            )
         divergence = self._divergence(case, setting, expected, found, reasons) if reasons else None
         reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
         if reasons:
@@ -337,10 +363,3 @@ def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamComm
     i, why = wrong[0]
     ended = f"; the run ended there, {len(expected) - len(found)} did not run" if stopped and len(found) < len(expected) else ""
     return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}{ended}"]
-
-
-def _images_differ(bytes_: Sequence[ByteDifference]) -> str:
-    b = bytes_[0]
-    port = f" port {b.bank}" if b.space == "hbm" else ""
-    place = f"{b.space}{port} {b.address:#x}: expected {b.expected:#04x}, found {b.found:#04x}"
-    return f"memory differs at the end in {len(bytes_):,} bytes or more; first at {place}"

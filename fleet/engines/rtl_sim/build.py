@@ -20,6 +20,7 @@ from fleet.core.notice import notice
 from fleet.core.processes import start
 from fleet.core.scratch import Scratch
 from fleet.core.sealed import BrokenSealError, check_folder, remove_unused, seal_folder
+from fleet.engines.rtl_sim.arrays import Keeper, check, keepers, list_variables, variables, visible
 from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import keep_log
@@ -45,7 +46,7 @@ _BENCH_SV = (
 )
 _BENCH_CPP = (
     "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "bench/job",
-    "bench/script", "bench/bench",
+    "bench/script", "bench/arrays", "bench/bench",
 )  # fmt: skip
 _HEADERS = ("memory/digest.h", "memory/write_log.h", "bench/loop.h", "bench/sha256.h")
 _MAINS: dict[Flavour, str] = {
@@ -66,6 +67,7 @@ _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
 _GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
 _EXECUTABLE = "Vtop"
+_PUBLIC = "src/fleet_arrays.vlt"
 _MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
 
@@ -78,12 +80,14 @@ class Design:
     """What is built: the design's files in compile order (packages first), its include folders and what `Dut` says.
 
     cpp: C++ that the design itself needs (functions that it imports); the bench's own is always there.
+    keepers: variables that the bench reads and sets.
     """
 
     dut: Dut
     sources: tuple[Path, ...]
     include_dirs: tuple[Path, ...] = ()
     cpp: tuple[Path, ...] = ()
+    keepers: tuple[Keeper, ...] = ()
 
 
 def design_of(instruction_set: InstructionSet, device: Device) -> Design:
@@ -99,7 +103,8 @@ def design_of(instruction_set: InstructionSet, device: Device) -> Design:
         )
     _check_generated(instruction_set, rtl.sources)
     desc_hash = int(description_hash(instruction_set, device)[:8], 16)
-    return Design(Dut(rtl.top, dict(rtl.parameters(device)), desc_hash), tuple(rtl.sources), tuple(rtl.include_dirs))
+    dut = Dut(rtl.top, dict(rtl.parameters(device)), desc_hash)
+    return Design(dut, tuple(rtl.sources), tuple(rtl.include_dirs), keepers=keepers(rtl, device))
 
 
 def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -> None:
@@ -147,6 +152,9 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     generated = {f"src/{name}": text.encode() for name, text in generate(design.dut).items()}
     files |= generated
     verilog = ["src/fleet_dut_pkg.sv"]
+    if public := visible(design.keepers):
+        files[_PUBLIC] = public.encode()
+        verilog.append(_PUBLIC)
     for path in design.sources:
         name = add(copy_name(path), path)
         if name in verilog:
@@ -253,8 +261,16 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
 
     What is in the cache is held to the manifest of its build; what differs is built again, and a notice says so. An interrupted
     build goes on where it was. Safe against other processes that build the same. Raises SetupError (tools, disk), DeviceError (what
-    is asked for), BuildError (the hardware does not compile: the first errors with their places, and where the whole log is).
+    is asked for, a variable of `keepers` that the design does not have), BuildError (the hardware does not compile:
+    the first errors with their places, and where the whole log is).
     """
+    executable = _build(design, flavour, progress)
+    if design.keepers:
+        check(design.keepers, variables(executable), design.dut.top)
+    return executable
+
+
+def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
     tools = find_toolchain()
     files, verilog, cpp = _gather(design, flavour)
     options = _options(flavour, tools)
@@ -283,6 +299,8 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
             }
             (part / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
             shutil.move(part / "obj" / _EXECUTABLE, part / _EXECUTABLE)
+            if design.keepers:
+                list_variables(part / _EXECUTABLE)
             if flavour == "profile":
                 (part / "cpp").mkdir(exist_ok=True)
                 for path in (part / "obj").glob("*.cpp"):

@@ -96,6 +96,8 @@ class Job:
             scopes: (levels, hierarchical name) of what they show, all where there is none.
         expected: file of `fleet.engines.rtl_sim.expected.save_expected`; the job ends at the first commit that is another one.
         writes: file that every write beat is appended to (`fleet.engines.rtl_sim.beats`).
+        arrays, arrays_from, arrays_to: arrays inside the design, as `Content.put` of `fleet.engines.rtl_sim.arrays` writes them:
+            their list, what they hold before the first instruction, and the file for what they hold when the job is done.
         nonce: written into the status file, which shows that this job left it; `Simulation.run` draws one.
     """
 
@@ -114,6 +116,9 @@ class Job:
     scopes: Sequence[tuple[int, str]] = ()
     expected: Path | None = None
     writes: Path | None = None
+    arrays: Path | None = None
+    arrays_from: Path | None = None
+    arrays_to: Path | None = None
     nonce: str = ""
 
     def save(self, path: Path) -> None:
@@ -126,7 +131,9 @@ class Job:
             pairs.append(("waves", self.waves))
         if self.scopes:
             pairs.append(("wave_scopes", ",".join(f"{levels}:{scope}" for levels, scope in self.scopes)))
-        pairs += [(key, path) for key, path in (("expected", self.expected), ("writes", self.writes)) if path is not None]
+        files = (*(("expected", self.expected), ("writes", self.writes), ("arrays", self.arrays)),
+                 *(("arrays_from", self.arrays_from), ("arrays_to", self.arrays_to)))  # fmt: skip
+        pairs += [(key, path) for key, path in files if path is not None]
         if self.nonce:
             pairs.append(("nonce", self.nonce))
         if self.window is not None:

@@ -56,17 +56,19 @@ class Segment:
         together: Mapping[int, int] | None = None,
         parameters: Mapping[int, int] | None = None,
         held: Mapping[int, int] | None = None,
+        before: Mapping[str, int] | None = None,
     ) -> None:
         """Args:
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
         binaries: calls that the hardware fetches from memory.
         together: number of a call -> how many from it on are written one behind the other, and waited for only then.
         parameters: byte address -> value, written first.
+        before: state registers that the first call finds; None: as reset leaves them.
         held: byte address -> what a register holds before the calls; a write that would change nothing is left out.
 
         Raises DeviceError or CodecError for a call that the description does not know.
         """
-        self.calls, self.first_seq = resolved(instruction_set, device, calls), first_seq
+        self.calls, self.first_seq = resolved(instruction_set, device, calls, before), first_seq
         self._refusals = refusals
         self._set, self._device = instruction_set, device
         self._description = load(instruction_set.description)
@@ -94,12 +96,13 @@ class Segment:
         expected: Sequence[ExpectedCommit] = (),
         scopes: Sequence[tuple[int, str]] = (),
         writes: bool = False,
+        arrays: tuple[Path, Path, Path] | None = None,
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
 
         script: played instead of the segment's own.
         expected: commits of the calls, in order; the job ends at the first that is another one. scopes: see `Job`.
-        writes: the beats are logged, in `<stem>.writes`.
+        writes: the beats are logged, in `<stem>.writes`. arrays: of `Content.put`.
         """
         wanted = stem.with_suffix(".expected") if expected else None
         if wanted is not None:
@@ -120,6 +123,9 @@ class Segment:
             scopes=scopes,
             expected=wanted,
             writes=stem.with_suffix(".writes") if writes else None,
+            arrays=arrays[0] if arrays else None,
+            arrays_from=arrays[1] if arrays else None,
+            arrays_to=arrays[2] if arrays else None,
         )
         job.trace.unlink(missing_ok=True)
         return job

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.sdk import Device, DeviceError, RtlFiles
+from fleet.sdk import Device, DeviceError, RtlFiles, RtlMemory
 
 TOP = "hbm0923_top"
 _MEBIBYTE = 1 << 20
 _PACKAGE = Path(__file__).resolve().parents[2]
+_MEMORIES = {"onchip": RtlMemory("hbm0923_onchip", "u_ddr_hub.u_onchip.gen_half[{bank}].mem")}
 
 
 def rtl_root() -> Path:
@@ -39,4 +40,4 @@ def rtl_files() -> RtlFiles | None:
     if not listing.is_file():
         return None
     lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
-    return RtlFiles(tuple(root / line for line in lines if line), TOP, parameters=parameters)
+    return RtlFiles(tuple(root / line for line in lines if line), TOP, parameters=parameters, memories=_MEMORIES)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.sdk import Device, RtlFiles
+from fleet.sdk import Device, RtlFiles, RtlMemory
 
 __all__ = ["rtl_files"]
 
 _PACKAGE = Path(__file__).resolve().parents[2]
+_MEMORIES = {name: RtlMemory("vgemm_pad", f"u_core.u_{name}.mem") for name in ("uop", "inp", "wgt", "acc")}
 
 
 def _parameters(device: Device) -> Mapping[str, int]:
@@ -26,4 +27,4 @@ def rtl_files() -> RtlFiles | None:
     if not listing.is_file():
         return None
     lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
-    return RtlFiles(tuple(root / line for line in lines if line), "vgemm_top", parameters=_parameters)
+    return RtlFiles(tuple(root / line for line in lines if line), "vgemm_top", parameters=_parameters, memories=_MEMORIES)

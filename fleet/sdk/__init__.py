@@ -16,7 +16,7 @@ from fleet.sdk.layout import Layout
 from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
 from fleet.sdk.operands import Bits, Operand, Operands, Violation, ceil_div
 from fleet.sdk.parts import instructions_in, patterns_in
-from fleet.sdk.rtl_memory import Lanes, RtlMemory
+from fleet.sdk.rtl_memory import Lanes, RtlMemory, RtlRegister
 from fleet.sdk.state import MemoryArray, OnChipMemory, State, StateRegister
 from fleet.sdk.version import VERSION
 
@@ -52,6 +52,7 @@ __all__ = [
     "Range",
     "RtlFiles",
     "RtlMemory",
+    "RtlRegister",
     "Source",
     "State",
     "StateRegister",

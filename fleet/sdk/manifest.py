@@ -16,7 +16,7 @@ from fleet.sdk.device import Device
 from fleet.sdk.instruction import Call, Instruction
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Layout
-from fleet.sdk.rtl_memory import RtlMemory
+from fleet.sdk.rtl_memory import RtlMemory, RtlRegister
 
 if TYPE_CHECKING:
     from fleet.sdk.error_model import ErrorModel
@@ -33,8 +33,9 @@ class RtlFiles:
     sources: SystemVerilog files in compile order (packages first); include_dirs: for `include.
     top: module name, with the ports of rtl_models/README.md.
     parameters: from a device to top's parameters (name -> int); default: the device's own parameters.
-    memories: on-chip memory, registers: state register -> where the RTL keeps it. Of these, simulations compare the whole content
-        when a stream has ended, and may begin with any content; the others are known by what the hardware tells of its writes.
+    memories: on-chip memory, registers: state register -> where the RTL keeps it (a register in several parts). Of these,
+        simulations compare the whole content when a stream has ended, and may begin with any content; the others are known by what
+        the hardware tells of its writes.
     """
 
     sources: tuple[Path, ...]
@@ -42,7 +43,7 @@ class RtlFiles:
     include_dirs: tuple[Path, ...] = ()
     parameters: Callable[[Device], Mapping[str, int]] = lambda device: device.parameters
     memories: Mapping[str, RtlMemory] = field(default_factory=dict[str, RtlMemory])
-    registers: Mapping[str, RtlMemory] = field(default_factory=dict[str, RtlMemory])
+    registers: Mapping[str, tuple[RtlRegister, ...]] = field(default_factory=dict[str, tuple[RtlRegister, ...]])
 
 
 def generated_files(name: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Lanes", "RtlMemory"]
+__all__ = ["Lanes", "RtlMemory", "RtlRegister"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class RtlMemory:
-    """In which variables of the RTL an on-chip memory (or a state register) lies.
+    """In which variables of the RTL an on-chip memory lies.
 
     Byte 0 of a memory is the lowest of word 0. A word may hold several rows, and a row several words. An array may be larger than
     the memory: its first words count.
@@ -40,3 +40,17 @@ class RtlMemory:
     module: str
     path: str
     lanes: tuple[Lanes, ...] = ()
+
+
+@dataclass(frozen=True)
+class RtlRegister:
+    """The variable of the RTL that keeps a state register, or a part of it.
+
+    Attributes:
+        module: that declares the variable; path: its hierarchical name below the top module.
+        lsb: the register's bit that is the variable's lowest. Bits that no variable keeps are 0.
+    """
+
+    module: str
+    path: str
+    lsb: int = 0

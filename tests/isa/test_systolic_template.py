@@ -214,6 +214,43 @@ def test_faults_on_chip_are_told_by_memory_row_and_column(faulty: Workspace) -> 
         assert re.search(r"first beat .*cycle \d+ of the replay", page), page
 
 
+_STRAYS = (
+    (
+        "scratchpad_q  <= scratchpad[scratchpad_read];",
+        "scratchpad_q  <= scratchpad[scratchpad_read]; if (scratchpad_we) accumulator[AccumulatorDepth-1] <= '0;",
+    ),
+    ("multiplier_q   <= op_q.rs1[15:0];", "multiplier_q   <= op_q.rs1[15:0]; load_stride_q <= load_stride_q + 32'd64;"),
+)
+
+
+@pytest.fixture
+def straying(cube: Workspace) -> Iterator[Workspace]:
+    """Moves into the scratchpad clear an accumulator row, and config_output changes a stride: the hardware tells neither."""
+    top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
+    right = wrong = top.read_text()
+    for old, new in _STRAYS:
+        assert wrong.count(old) == 1
+        wrong = wrong.replace(old, new)
+    top.write_text(wrong)
+    yield cube
+    top.write_text(right)
+
+
+def test_state_that_changes_although_nothing_says_so_is_told(straying: Workspace) -> None:
+    why = "differs after the last instruction although no observed write says so: expected"
+    undefined = "what stood there before (undefined), found 0; no instruction writes this row"
+    told = {
+        "mvin/directed/4": f"accumulator row 15, column 0 {why} {undefined}",
+        "config_output/directed/0": f"state register load_stride {why} 64, found 128; no instruction writes this register",
+    }
+    for case, line in told.items():
+        out = straying.fleet("stream", "run", f"cube_tiny/{case}", code=1)
+        assert line in out, out
+        page = straying.fleet("why", code=1)
+        assert re.search(rf"instruction +\d+: {case.split('/')[0]} ", page), page
+        assert re.search(rf"address +{line.split(' differs')[0]}\n", page), page
+
+
 def _sources(cube: Workspace) -> list[Path]:
     rtl = cube.folder / "sets/cube/cube/rtl"
     return [*(rtl / "generated" / f for f in generated_files("cube")), *(rtl / f"cube_{part}.sv" for part in _PARTS)]

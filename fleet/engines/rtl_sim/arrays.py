@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,6 +38,7 @@ class Keeper:
         space, offset, size: its bytes, as `Memory.view` takes them.
         module, variable: of the declaration.
         names: of the variables, below the top module.
+        lsb: of a register's part.
         digits: (count, size) of every placeholder, the first one slowest: byte n belongs to digit (n // size) % count.
     """
 
@@ -49,6 +50,7 @@ class Keeper:
     variable: str
     names: tuple[str, ...]
     digits: tuple[tuple[int, int], ...] = ()
+    lsb: int = 0
 
     @property
     def share(self) -> int:
@@ -87,10 +89,13 @@ def keepers(rtl: RtlFiles, device: Device) -> tuple[Keeper, ...]:
         banks = (array.banks, array.depth * array.row_bytes)
         found.append(_keeper(device, f"memory {name}", name, 0, array.size, memory, {_BANK: banks} if array.banks > 1 else {}))
     registers = [r.name for r in device.state.registers]
-    for name, memory in rtl.registers.items():
+    for name, parts in rtl.registers.items():
         if name not in registers:
             raise _unknown(device, "state register", name, registers)
-        found.append(_keeper(device, f"state register {name}", REGISTERS, 4 * registers.index(name), 4, memory, {}))
+        for part in parts:
+            memory = RtlMemory(part.module, part.path)
+            keeper = _keeper(device, f"state register {name}", REGISTERS, 4 * registers.index(name), 4, memory, {})
+            found.append(replace(keeper, lsb=part.lsb))
     return tuple(found)
 
 
@@ -175,9 +180,10 @@ def check(found: Sequence[Keeper], variables: Mapping[str, Variable], top: str) 
                 )  # fmt: skip
             v = variables[name]
             if k.space == REGISTERS:
-                if v.elements != 1 or v.bits > 32:
+                if v.elements != 1 or not 0 <= k.lsb <= 32 - v.bits:
                     raise DeviceError(
-                        f"{k.what}: '{name}' is {v.elements} x {v.bits} bits, expected one word of 32 or fewer", where=top
+                        f"{k.what}: '{name}' is {v.elements} x {v.bits} bits from bit {k.lsb} on, expected one word inside 32",
+                        where=top,
                     )
             elif v.bits % 8 or v.elements * v.bits < 8 * k.share or k.share % (v.bits // 8):
                 raise DeviceError(
@@ -218,6 +224,8 @@ class Content:
         for k in self.found:
             view = memory.view(k.space, k.offset, k.size)
             order = k.order()
+            if k.space == REGISTERS:  # the bits that the variable has are taken
+                view = (view.view("<u4") >> np.uint32(k.lsb)).view(np.uint8)
             data = view if order is None else view[order]
             for n, name in enumerate(k.names):
                 held = self._held(k, name)
@@ -232,6 +240,7 @@ class Content:
     def get(self, path: Path, memory: MappedMemory) -> None:
         """Put what a job left into memory, which then knows it. Raises DeviceError if it is not whole."""
         data = np.fromfile(path, np.uint8) if path.is_file() else np.zeros(0, np.uint8)
+        registers: dict[int, int] = {}
         at = 0
         for k in self.found:
             size = sum(self._held(k, name) for name in k.names)
@@ -240,12 +249,15 @@ class Content:
                 raise DeviceError("the simulation left no whole content of its arrays", where=str(path))
             view = memory.view(k.space, k.offset, k.size)
             order = k.order()
-            if order is not None:
-                view[order] = part
+            if k.space == REGISTERS:
+                registers[k.offset] = registers.get(k.offset, 0) | int.from_bytes(part.tobytes(), "little") << k.lsb
+            elif order is None:
+                view[:] = part
             else:
-                view[: part.size] = part
-                view[part.size :] = 0  # of a register of fewer bits
-        memory.known = tuple((k.space, k.offset, k.size) for k in self.found)
+                view[order] = part
+        for offset, value in registers.items():
+            memory.view(REGISTERS, offset, 4).view("<u4")[0] = value
+        memory.known = tuple(dict.fromkeys((k.space, k.offset, k.size) for k in self.found))
 
     def _keeps(self, block: Write) -> bool:
         size = block.data.nbytes

@@ -13,7 +13,7 @@ from fleet.engines.rtl_sim.arrays import Content, Keeper, Variable, check, keepe
 from fleet.errors import DeviceError
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
-from fleet.sdk import Device, Lanes, MemoryArray, RtlFiles, RtlMemory, State, StateRegister, Write
+from fleet.sdk import Device, Lanes, MemoryArray, RtlFiles, RtlMemory, RtlRegister, State, StateRegister, Write
 
 SMALL = find_device("vgemm_small")[1]
 BANKS, DEPTH, COLUMNS = 2, 6, 4
@@ -25,7 +25,7 @@ def device(**changes: object) -> Device:
     return replace(SMALL, arrays={"pad": ARRAY}, state=state, **changes)
 
 
-def files(path: str, *lanes: Lanes, registers: Mapping[str, RtlMemory] | None = None) -> RtlFiles:
+def files(path: str, *lanes: Lanes, registers: Mapping[str, tuple[RtlRegister, ...]] | None = None) -> RtlFiles:
     return RtlFiles((), "top", memories={"pad": RtlMemory("ram", path, lanes)}, registers=registers or {})
 
 
@@ -70,7 +70,7 @@ def test_every_byte_is_found_in_its_array(layout: str) -> None:
         (files("u[{lane}].mem", Lanes("lane", "5", "1")), "5 arrays of 1 bytes in turn do not share 96 bytes evenly"),
         (files("u[{lane}].mem", Lanes("lane", "Blocks", "1")), "no parameter 'Blocks'"),
         (RtlFiles((), "top", memories={"pat": RtlMemory("ram", "u.mem")}), "a memory 'pat', which the description does not have"),
-        (RtlFiles((), "top", registers={"size": RtlMemory("r", "u.q")}), "a state register 'size', which the description"),
+        (RtlFiles((), "top", registers={"size": (RtlRegister("r", "u.q"),)}), "a state register 'size', which the description"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_line(given: RtlFiles, words: str) -> None:
@@ -106,9 +106,11 @@ def test_only_what_is_declared_becomes_public() -> None:
 
 def content(folder: Path) -> tuple[Content, MappedMemory]:
     chip = device()
-    registers = {"stride": RtlMemory("config", "u.stride_q"), "mode": RtlMemory("config", "u.mode_q")}
+    mode = RtlRegister("config", "u.mode_q"), RtlRegister("config", "u.high_q", lsb=8)
+    registers = {"stride": (RtlRegister("config", "u.stride_q"),), "mode": mode}
     found = keepers(files("u[{bank}].mem", registers=registers), chip)
     sizes = {"u[0].mem": Variable(8, 64), "u[1].mem": Variable(8, 64), "u.stride_q": Variable(1, 32), "u.mode_q": Variable(1, 3)}
+    sizes["u.high_q"] = Variable(1, 12)
     check(found, sizes, "top")
     return Content(found, sizes, folder), MappedMemory(chip, folder / "memory")
 
@@ -118,16 +120,18 @@ def test_a_job_takes_what_is_undefined_and_what_blocks_name_and_brings_all_back(
     pad = memory.view("pad", 0, 96).copy()
     files_ = inside.put(memory, ())
     assert files_ is not None
-    assert files_[0].read_text().splitlines() == ["6 1 u[0].mem", "6 1 u[1].mem", "1 0 u.stride_q", "1 0 u.mode_q"]
-    assert files_[1].read_bytes() == pad.tobytes() + b"\5\0\0\0" + b"\0"
-    block = Write("state", 0, np.array([7, 2], "<u4").view(np.uint8))
+    assert files_[0].read_text().splitlines() == ["6 1 u[0].mem", "6 1 u[1].mem", "1 0 u.stride_q", "1 0 u.mode_q", "1 0 u.high_q"]
+    assert files_[1].read_bytes() == pad.tobytes() + b"\5\0\0\0" + b"\0" + b"\0\0"
+    block = Write("state", 0, np.array([7, 0x1202], "<u4").view(np.uint8))
+    memory.view("state", 0, 8)[:] = block.data
     files_ = inside.put(memory, (block,))
     assert files_ is not None
-    assert files_[0].read_text().splitlines()[2:] == ["1 1 u.stride_q", "1 1 u.mode_q"]
-    files_[2].write_bytes(pad[::-1].tobytes() + b"\1\2\0\0" + b"\3")
+    assert files_[0].read_text().splitlines()[2:] == ["1 1 u.stride_q", "1 1 u.mode_q", "1 1 u.high_q"]
+    assert files_[1].read_bytes()[96:] == b"\7\0\0\0" + b"\2" + b"\x12\0"
+    files_[2].write_bytes(pad[::-1].tobytes() + b"\1\2\0\0" + b"\3" + b"\xff\x0f")
     inside.get(files_[2], memory)
     assert np.array_equal(memory.view("pad", 0, 96), pad[::-1])
-    assert memory.view("state", 0, 8).view("<u4").tolist() == [0x201, 3]
+    assert memory.view("state", 0, 8).view("<u4").tolist() == [0x201, 0xFFF03]
     assert memory.known == (("pad", 0, 96), ("state", 0, 4), ("state", 4, 4))
     files_[2].write_bytes(b"\0" * 10)
     with pytest.raises(DeviceError, match="no whole content"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xdsl.ir import BlockArgument, SSAValue
+
 from fleet.ir import composite, dialect
 from fleet.ir.attributes import integers
 from fleet.ir.calibration import calibration_of
@@ -22,4 +24,11 @@ __all__ = [
     "numpy_dtype",
     "op_id",
     "shape_of",
+    "weight_name",
 ]
+
+
+def weight_name(value: SSAValue, program: Program) -> str | None:
+    """Name of the weight argument that a value is, or None."""
+    argument = program.arguments[value.index] if isinstance(value, BlockArgument) else None
+    return argument.name if argument is not None and argument.kind == "weight" else None

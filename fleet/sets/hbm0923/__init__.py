@@ -33,7 +33,7 @@ SEMANTICS: tuple[str, ...] = (
 
 INSTRUCTION_SET = InstructionSet(
     name="hbm0923",
-    sdk="2.0",
+    sdk="2.2",
     description=_HERE / "hbm0923.rdl",
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,

@@ -1,20 +1,19 @@
 """Which IR operations one MVM instruction covers: matmul (or linear), bias, residual, ReLU, argmax.
 
-A linear's activation (but ReLU) and what it adds behind an activation take instructions of their own. The chain is walked
-from its last operation back. Every value inside it must be used by the chain alone, but for the logits of an argmax, which the
-instruction leaves in memory too.
+A linear's activation (but ReLU) and what it adds behind an activation take instructions of their own. Every value inside a chain
+must be used by the chain alone, but for the logits of an argmax, which the instruction leaves in memory too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of
+from fleet.sdk.chain import ChainRule, Covered, Link, Site, Start
+from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.ir import dialect as d
 
@@ -43,27 +42,10 @@ class Chain:
     added: SSAValue | None = None
     logits: SSAValue | None = None
 
-    def then(self, op: d.FleetOp) -> Chain:
-        """The chain with one more operation at its end."""
-        return replace(self, ops=(*self.ops, op))
-
-    @property
-    def plain(self) -> bool:
-        """Whether ReLU or a residual may still follow in the same instruction."""
-        return not self.relu and self.activation is None and self.added is None
-
     @property
     def tokens(self) -> int:
         """Rows of the left side, its leading axes merged; 1 for a vector."""
         return prod(shape_of(self.source.type)[:-1])
-
-
-def weight_name(value: SSAValue, program: Program) -> str | None:
-    """Name of the weight argument that `value` is, or None."""
-    if not isinstance(value, BlockArgument):
-        return None
-    argument = program.arguments[value.index]
-    return argument.name if argument.kind == "weight" else None
 
 
 def unstorable(program: Program, *values: SSAValue) -> str | None:
@@ -79,73 +61,42 @@ def unstorable(program: Program, *values: SSAValue) -> str | None:
     return None
 
 
-def find_chain(op: Operation, program: Program) -> Chain | None:
-    """The chain that ends with `op`, or None."""
-    if isinstance(op, d.ArgmaxOp):
-        return _argmax(op, program)
-    return _features(op, program)
-
-
-def _argmax(op: d.ArgmaxOp, program: Program) -> Chain | None:
-    axis, rank = op.axis.value.data, len(shape_of(op.operand.type))
-    if axis not in {-1, rank - 1}:
-        return None
-    # The logits stay in memory, so others may use them.
-    inner = _features(op.operand.owner, program)
-    return None if inner is None else replace(inner.then(op), logits=op.operand)
-
-
-def _features(op: Operation | Block, program: Program) -> Chain | None:
-    if not isinstance(op, Operation):
-        return None
-    if isinstance(op, d.MaximumOp):
-        for value, other in _sides(op):
-            if is_zero(other) and (inner := _used_once(value, _affine, program)) and inner.plain:
-                return replace(inner.then(op), relu=True)
-        return None
-    return _affine(op, program)
-
-
-def _affine(op: Operation, program: Program) -> Chain | None:
-    """matmul, with bias, with residual."""
-    if isinstance(op, d.AddOp | d.MulOp):
-        for value, other in _sides(op):
-            inner = _used_once(value, _biased, program)
-            if inner is None or not inner.plain or inner.residual is not None:
-                continue
-            if shape_of(other.type) != shape_of(op.result.type) or shape_of(value.type) != shape_of(other.type):
-                continue
-            if unstorable(program, other):
-                continue
-            if weight_name(other, program) is None and is_tensor(other.type) and other.owner not in inner.ops:
-                return replace(inner.then(op), residual=other, mul=isinstance(op, d.MulOp))
-    return _biased(op, program)
-
-
-def _biased(op: Operation, program: Program) -> Chain | None:
-    if not isinstance(op, d.AddOp):
-        return _matmul(op, program)
-    if (found := _bias(op, program)) is None:
-        return None
-    product, bias = found
-    return None if unstorable(program, bias) else replace(product.then(op), bias=weight_name(bias, program))
-
-
-def _bias(op: d.AddOp, program: Program) -> tuple[Chain, SSAValue] | None:
-    """The product to which `op` adds one number a channel, and these numbers: a weight."""
-    for value, other in _sides(op):
-        inner = None if weight_name(other, program) is None else _used_once(value, _matmul, program)
-        if inner is None or not inner.plain or inner.bias is not None or inner.residual is not None:
-            continue
-        if shape_of(other.type) in _bias_shapes(value):
-            return inner, other
-    return None
+def find_chain(op: Operation, program: Program) -> Chain | str | None:
+    """The chain that ends with `op`; why there is none, where it is its bias that FP16 cannot hold; None for anything else."""
+    found = _CHAIN.find(op, program)
+    if not isinstance(found, Covered):
+        return found
+    chain, (bias, residual, argmax) = found.start, map(found.site, ("bias", "residual", "argmax"))
+    return replace(
+        chain,
+        ops=found.ops,
+        bias=chain.bias if bias is None else bias.weight,
+        residual=chain.residual if residual is None else residual.other,
+        mul=residual is not None and isinstance(residual.op, d.MulOp),
+        relu=chain.relu or found.site("relu") is not None,
+        logits=None if argmax is None else argmax.value,
+    )
 
 
 def unstorable_bias(op: Operation, program: Program) -> str | None:
     """Why the device cannot hold the bias that `op` adds to a product; None where it can, or where `op` adds no bias."""
-    found = _bias(op, program) if isinstance(op, d.AddOp) else None
-    return None if found is None else unstorable(program, found[1])
+    found = find_chain(op, program)
+    return found if isinstance(found, str) else None
+
+
+def _is_bias(site: Site) -> bool | str:
+    """One number a channel; a text for what FP16 cannot hold."""
+    if site.other is None or site.weight is None or not site.used_once or shape_of(site.other.type) not in _bias_shapes(site.value):
+        return False
+    return unstorable(site.program, site.other) or True
+
+
+def _is_residual(site: Site) -> bool:
+    """A tensor of the product's shape, not a weight."""
+    if site.other is None or site.weight is not None or not site.used_once or not is_tensor(site.other.type):
+        return False
+    same = len({shape_of(v.type) for v in (site.value, site.other, site.op.results[0])}) == 1
+    return same and unstorable(site.program, site.other) is None
 
 
 def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:
@@ -154,26 +105,20 @@ def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:
     return tuple((*[1] * lead, shape[-1]) for lead in range(max(len(shape), 1)))
 
 
-def _matmul(op: Operation, program: Program) -> Chain | None:
-    if isinstance(op, c.LinearOp):
-        return _linear(op, program)
-    if not isinstance(op, d.MatmulOp) or no_product(op, program):
+def _start(op: d.FleetOp, program: Program) -> Start[Chain] | None:
+    """A product; what a linear has itself does not follow once more."""
+    if not isinstance(op, d.MatmulOp | c.LinearOp) or no_product(op, program):
         return None
-    return Chain((op,), op.lhs, op.rhs, str(weight_name(op.rhs, program)))
-
-
-def _linear(op: c.LinearOp, program: Program) -> Chain | None:
-    if no_product(op, program):
-        return None
-    chain = Chain((op,), op.operand, op.weight, str(weight_name(op.weight, program)))
-    if op.bias is not None:
-        chain = replace(chain, bias=weight_name(op.bias, program))
-    activation = op.activation.data
+    chain = Chain((op,), op.operands[0], op.operands[1], str(weight_name(op.operands[1], program)))
+    if isinstance(op, d.MatmulOp):
+        return Start(chain, chain.ops)
+    activation, bias = op.activation.data, None if op.bias is None else weight_name(op.bias, program)
     if activation == "none":
-        return replace(chain, residual=op.residual)
-    if activation == "relu":
-        return replace(chain, relu=True, added=op.residual)
-    return replace(chain, activation=activation, added=op.residual)
+        without = () if op.residual is None and bias is None else ("bias",) if op.residual is None else ("bias", "residual")
+        return Start(replace(chain, bias=bias, residual=op.residual), chain.ops, without)
+    table = None if activation == "relu" else activation
+    chain = replace(chain, bias=bias, relu=table is None, activation=table, added=op.residual)
+    return Start(chain, chain.ops, ("bias", "residual", "relu"))
 
 
 def no_product(op: Operation, program: Program) -> str | None:
@@ -207,22 +152,22 @@ def _sizes(shape: tuple[int, ...]) -> str:
     return "[" + ", ".join("?" if n < 0 else str(n) for n in shape) + "]"
 
 
-def _sides(op: d.BinaryOp) -> Iterator[tuple[SSAValue, SSAValue]]:
-    yield op.lhs, op.rhs
-    yield op.rhs, op.lhs
-
-
-def _used_once(value: SSAValue, finder: Callable[[Operation, Program], Chain | None], program: Program) -> Chain | None:
-    """What `finder` makes of the value's operation, if nothing else uses the value."""
-    owner = value.owner
-    if not isinstance(owner, Operation) or len(list(value.uses)) != 1:
-        return None
-    return finder(owner, program)
-
-
 def is_zero(value: SSAValue) -> bool:
     """Whether a value is the constant 0."""
     owner = value.owner
     if not isinstance(owner, d.ConstantOp):
         return False
     return owner.value.value.data == 0
+
+
+def _is_last_axis(site: Site) -> bool:
+    return isinstance(site.op, d.ArgmaxOp) and site.op.axis.value.data in {-1, len(shape_of(site.value.type)) - 1}
+
+
+_CHAIN = ChainRule(
+    _start,
+    Link("bias", d.AddOp, when=_is_bias),
+    Link("residual", (d.AddOp, d.MulOp), when=_is_residual),
+    Link("relu", d.MaximumOp, when=lambda site: site.number == 0 and site.used_once),
+    Link("argmax", d.ArgmaxOp, when=_is_last_axis),
+)

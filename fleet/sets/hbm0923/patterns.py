@@ -53,8 +53,9 @@ class MvmPattern:
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[ProductData] | Missed | None:
         """See `fleet.sets.hbm0923.matching`; options: "group" (32, 64, 128; default the device's Tblk)."""
         chain = find_chain(op, program)
-        if chain is None:
-            return None if (reason := no_product(op, program)) is None else Missed(reason)
+        if not isinstance(chain, Chain):
+            reason = chain or no_product(op, program)
+            return None if reason is None else Missed(reason)
         chin = shape_of(chain.matrix.type)[0]
         argmax = chain.logits is not None
         # Two tiles with argmax need tiles of 16 tokens; where the buffer is too small for that the host does the argmax.

@@ -26,7 +26,7 @@ check_device(_DEVICES.values())
 
 INSTRUCTION_SET = InstructionSet(
     name="vgemm",
-    sdk="2.0",
+    sdk="2.2",
     description=_HERE / "vgemm.rdl",
     instructions={cls.name: cls for cls in (Load, Store, Gemm, Alu, Finish)},
     patterns=PATTERNS,

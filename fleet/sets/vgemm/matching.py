@@ -1,7 +1,7 @@
 """Which IR operations one product covers: matmul or convolution, bias, residual, and what ALU does with the sums.
 
-The chain is walked from its last operation back. A convolution is what NumPy makes of it: a padded image, one slice a tap, these
-side by side, and a matmul of that by a matrix [taps * channels, outputs].
+A convolution is what NumPy makes of it: a padded image, one slice a tap, these side by side, and a matmul of that by a matrix
+[taps * channels, outputs].
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from fleet.sdk.ir import Program, integers, is_tensor, numpy_dtype, shape_of
-from fleet.sdk.ir import composite as c
+from fleet.sdk.chain import ChainRule, Covered, Link, Site, Start
+from fleet.sdk.ir import Program, constant_value, integers, numpy_dtype, shape_of, weight_name
 from fleet.sdk.ir import dialect as d
 from fleet.sets.vgemm.layout import FRACTION
 from fleet.sets.vgemm.operands import AluOp
 
-_ALU: Mapping[type[Operation], AluOp] = {
+_ALU: Mapping[type[d.FleetOp], AluOp] = {
     d.MaximumOp: AluOp.MAX,
     d.MinimumOp: AluOp.MIN,
     d.AddOp: AluOp.ADD,
     d.FloorDivOp: AluOp.SHR,
 }
 
-__all__ = ["Chain", "Window", "find_chain", "weight_name"]
+__all__ = ["Chain", "Window", "find_chain"]
 
 
 @dataclass(frozen=True)
@@ -59,104 +59,61 @@ class Chain:
     steps: tuple[tuple[AluOp, int], ...] = ()
     narrow: bool = False
 
-    def then(self, op: d.FleetOp) -> Chain:
-        """The chain with one more operation."""
-        return replace(self, ops=(*self.ops, op))
-
     @property
     def real(self) -> bool:
         """Of real numbers, which stand in fixed point on the device."""
         return numpy_dtype(self.source.type).kind == "f"
 
 
-def weight_name(value: SSAValue, program: Program) -> str | None:
-    """Name of the weight argument that a value is, or None."""
-    if not isinstance(value, BlockArgument):
-        return None
-    argument = program.arguments[value.index]
-    return argument.name if argument.kind == "weight" else None
-
-
-def find_chain(op: Operation, program: Program) -> Chain | None:
+def find_chain(op: d.FleetOp, program: Program) -> Chain | None:
     """The chain that ends with `op`, or None. Its operations are in program order."""
-    chain = _narrowed(op, program)
-    if chain is None:
+    found = _CHAIN.find(op, program)
+    if not isinstance(found, Covered):
         return None
-    place = {id(o): i for i, o in enumerate(program.operations())}
-    return replace(chain, ops=tuple(sorted(dict.fromkeys(chain.ops), key=lambda o: place[id(o)])))
+    bias, residual = found.site("bias"), found.site("residual")
+    return replace(
+        found.start,
+        ops=found.ops,
+        bias=None if bias is None else bias.weight,
+        residual=None if residual is None else residual.other,
+        steps=tuple(_step(site) for name, site in found.sites if name == "alu"),
+        narrow=found.site("narrow") is not None,
+    )
 
 
-def _narrowed(op: Operation, program: Program) -> Chain | None:
-    if isinstance(op, d.CastOp):
-        if numpy_dtype(op.results[0].type) != np.int8 or numpy_dtype(op.operand.type) != np.int32:
-            return None
-        inner = _stepped(op.operand.owner, program)
-        return None if inner is None or inner.real else replace(inner.then(op), narrow=True)
-    return _stepped(op, program)
+def _step(site: Site) -> tuple[AluOp, int]:
+    """What ALU does, with which immediate."""
+    what, number = _ALU[type(site.op)], int(site.number or 0)
+    return what, number.bit_length() - 1 if what is AluOp.SHR else number
 
 
-def _stepped(op: Operation | Block, program: Program) -> Chain | None:
-    """Operations with one number, behind sums."""
-    steps: list[tuple[Operation, AluOp, int]] = []
-    while isinstance(op, Operation) and (step := _step(op)) is not None:
-        value, what, number = step
-        steps.append((op, what, number))
-        op = value.owner
-    chain = _summed(op, program) if isinstance(op, Operation) else None
-    for one, what, number in reversed(steps):
-        if chain is None or (chain.real and (what, number) != (AluOp.MAX, 0)):
-            chain = _summed(one, program)
-        else:
-            chain = replace(chain.then(_fleet(one)), steps=(*chain.steps, (what, number)))
-    return chain
+def _is_step(site: Site) -> bool:
+    """Whether ALU does it: a number that fits into 16 bits, a power of two to divide by; ReLU alone with real numbers."""
+    number = site.number
+    if number is None or not float(number).is_integer():
+        return False
+    if numpy_dtype(site.value.type).kind == "f":
+        return isinstance(site.op, d.MaximumOp) and number == 0
+    if isinstance(site.op, d.FloorDivOp):
+        return number >= 1 and not int(number) & int(number) - 1
+    return -(1 << 15) <= number < 1 << 15
 
 
-def _step(op: Operation) -> tuple[SSAValue, AluOp, int] | None:
-    """(operand, operation, immediate) of an operation with one number that fits into 16 bits."""
-    what = _ALU.get(type(op))
-    if what is None:
-        return None
-    sides = [(op.operands[0], op.operands[1])]
-    if what is not AluOp.SHR:
-        sides.append((op.operands[1], op.operands[0]))
-    for value, other in sides:
-        number = _number(other)
-        if number is None or not is_tensor(value.type) or isinstance(value.owner, d.ConstantOp):
-            continue
-        if what is AluOp.SHR:
-            if number < 1 or number & (number - 1):
-                return None
-            return value, what, number.bit_length() - 1
-        return (value, what, number) if -(1 << 15) <= number < 1 << 15 else None
-    return None
+def _adds(site: Site, shape: tuple[int, ...]) -> bool:
+    """Whether something of this shape is added to sums, which keep theirs."""
+    sums, result = shape_of(site.value.type), shape_of(site.op.results[0].type)
+    return site.other is not None and shape_of(site.other.type) == shape and sums == result
 
 
-def _number(value: SSAValue) -> int | None:
-    owner = value.owner
-    if not isinstance(owner, d.ConstantOp):
-        return None
-    number = owner.value.value.data
-    return int(number) if number == int(number) else None
+def _is_bias(site: Site) -> bool:
+    return site.weight is not None and _adds(site, shape_of(site.value.type)[-1:])
 
 
-def _summed(op: Operation | Block, program: Program, most: int = 2) -> Chain | None:
-    """A product, with a bias, with a residual; the two in any order. most: sums that may still follow."""
-    if isinstance(op, d.AddOp):
-        if not most:
-            return None
-        for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            inner = _summed(value.owner, program, most - 1)
-            if inner is None or shape_of(value.type) != shape_of(op.result.type):
-                continue
-            name = weight_name(other, program)
-            if name is not None and inner.bias is None and shape_of(other.type) == shape_of(value.type)[-1:]:
-                return replace(inner.then(op), bias=name)
-            same = shape_of(other.type) == shape_of(value.type) and numpy_dtype(other.type) == numpy_dtype(value.type)
-            fits = not inner.real or _fits(other, program)
-            if name is None and inner.residual is None and same and fits and other.owner not in inner.ops:
-                return replace(inner.then(op), residual=other)
-        return None
-    return _product(op, program)
+def _is_residual(site: Site) -> bool:
+    dtype, other = numpy_dtype(site.value.type), site.other
+    if other is None or site.weight is not None or numpy_dtype(other.type) != dtype:
+        return False
+    return _adds(site, shape_of(site.value.type)) and (dtype.kind != "f" or _fits(other, site.program))
 
 
 def _fits(value: SSAValue, program: Program) -> bool:
@@ -178,29 +135,23 @@ def _fits(value: SSAValue, program: Program) -> bool:
     return False
 
 
-def _product(op: Operation | Block, program: Program) -> Chain | None:
-    if isinstance(op, c.LinearOp) or not isinstance(op, d.MatmulOp):
+def _product(op: d.FleetOp, program: Program) -> Start[Chain] | None:
+    """A product of float32, or of INT8 that was cast to INT32, by a weight; a convolution."""
+    if not isinstance(op, d.MatmulOp) or len(shape_of(op.rhs.type)) != 2 or len(shape_of(op.lhs.type)) < 2:
         return None
-    if len(shape_of(op.rhs.type)) != 2 or len(shape_of(op.lhs.type)) < 2:
-        return None
-    dtype = numpy_dtype(op.result.type)
-    if dtype == np.float32:
-        name = weight_name(op.rhs, program)
-        if name is None or weight_name(op.lhs, program) is not None or numpy_dtype(op.lhs.type) != np.float32:
+    casts = [v.owner for v in (op.lhs, op.rhs) if isinstance(v.owner, d.CastOp)]
+    dtype, ops, (left, right) = np.float32, (op,), op.operands
+    if numpy_dtype(op.result.type) == np.int32:
+        if len(casts) != 2:
             return None
-        return Chain((op,), op.lhs, name)
-    if dtype != np.int32:
+        dtype, ops, (left, right) = np.int8, (*casts, op), (cast.operand for cast in casts)
+    name = weight_name(right, program)
+    if name is None or weight_name(left, program) is not None or any(numpy_dtype(v.type) != dtype for v in (left, right)):
         return None
-    left, right = op.lhs.owner, op.rhs.owner
-    if not isinstance(left, d.CastOp) or not isinstance(right, d.CastOp):
-        return None
-    name = weight_name(right.operand, program)
-    if name is None or any(numpy_dtype(v.type) != np.int8 for v in (left.operand, right.operand)):
-        return None
-    if weight_name(left.operand, program) is not None:
-        return None
-    chain = Chain((left, right, op), left.operand, name)
-    return _convolution(chain) or chain
+    chain = Chain(ops, left, name)
+    if dtype is np.int8:
+        chain = _convolution(chain) or chain
+    return Start(chain, chain.ops)
 
 
 def _convolution(chain: Chain) -> Chain | None:
@@ -225,7 +176,7 @@ def _convolution(chain: Chain) -> Chain | None:
         return None
     ops = (*chain.ops, joined, *parts)
     padding = image.owner
-    if isinstance(padding, d.PadOp) and _number(padding.value) == 0:
+    if isinstance(padding, d.PadOp) and isinstance(padding.value.owner, d.ConstantOp) and constant_value(padding.value.owner) == 0:
         low, high = integers(padding.low), integers(padding.high)
         if (low[0], low[3], high[0], high[3]) == (0, 0, 0, 0):
             window = Window(taps, stride, (low[1], high[1]), (low[2], high[2]))
@@ -238,6 +189,8 @@ def _slice(op: d.SliceOp) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, 
     return start, size, (1,) * len(start) if op.step is None else integers(op.step)
 
 
-def _fleet(op: Operation) -> d.FleetOp:
-    assert isinstance(op, d.FleetOp)
-    return op
+_ALU_LINK = Link("alu", tuple(_ALU), when=_is_step, most=None)
+_NARROW = Link("narrow", d.CastOp, when=lambda s: [numpy_dtype(v.type) for v in (s.value, s.op.results[0])] == [np.int32, np.int8])
+_CHAIN = ChainRule(
+    _product, (Link("bias", d.AddOp, when=_is_bias), Link("residual", d.AddOp, when=_is_residual)), _ALU_LINK, _NARROW
+)

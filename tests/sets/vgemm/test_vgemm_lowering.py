@@ -193,3 +193,17 @@ def forward(x: "int8[2, 6, 18]", w: "int8[5, 2, 9]"):
     (found,) = trace.outputs.values()
     assert np.array_equal(found, x.astype(np.int32) @ w.reshape(5, -1).T.astype(np.int32))
     assert trace.placement["matmul.0"] == "device", trace.meta["host_reasons"]
+
+
+@pytest.mark.parametrize(("number", "where"), [("np.inf", "host"), ("np.nan", "host"), ("-np.inf", "host"), ("0.0", "device")])
+def test_a_number_that_alu_does_not_have_stays_on_the_host(number: str, where: str) -> None:
+    source = f"""
+import numpy as np
+
+
+def forward(x: "float32[2, 16]", w: "float32[16, 16]"):
+    return np.maximum(x @ w, {number})
+"""
+    rng = np.random.default_rng(0)
+    trace, _ = run(source, "vgemm_small", {"x": rng.random((2, 16), np.float32)}, {"w": rng.random((16, 16), np.float32)})
+    assert sorted(trace.placement.values()) == sorted(["device", where])

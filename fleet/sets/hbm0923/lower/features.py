@@ -9,10 +9,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.sdk import Device, ModelError
-from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of
+from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of, weight_name
 from fleet.sdk.lowering import EmitContext
 from fleet.sets.hbm0923.lower.rows import RowsLayout, merged
-from fleet.sets.hbm0923.matching import weight_name
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 

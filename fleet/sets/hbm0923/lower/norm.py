@@ -8,13 +8,13 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of
+from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
-from fleet.sets.hbm0923.matching import unstorable, weight_name
+from fleet.sets.hbm0923.matching import unstorable
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.norm import NormOperands
 from fleet.sets.hbm0923.tables import pack_norm

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk.ir import FleetOp, Program, op_id, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
-from fleet.sets.hbm0923.matching import unstorable, weight_name
+from fleet.sets.hbm0923.matching import unstorable
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbOperands
 from fleet.sets.hbm0923.tables import pack_rotary

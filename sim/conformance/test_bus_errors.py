@@ -40,14 +40,14 @@ class Short(Images):
 
     cut: Cut | None = None
 
-    def clear(self, seed: int = 0) -> None:
+    def clear(self, seed: int | None = 0) -> None:
         """Every byte is 0, and all of them are there."""
         for (space, _), path in self.memory.paths.items():
             os.truncate(path, 0)
             os.truncate(path, self.memory.device.memory[space])
         self.memory.clear_arrays(seed)
 
-    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None, seed: int = 0) -> None:
+    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None, seed: int | None = 0) -> None:
         """What lies behind the cut is not kept."""
         super().fill(blocks, parameters, seed)
         self.end(0 if self.cut is None else self.cut.missing)

@@ -251,6 +251,40 @@ def test_state_that_changes_although_nothing_says_so_is_told(straying: Workspace
         assert re.search(rf"address +{line.split(' differs')[0]}\n", page), page
 
 
+_CUT = """
+import json
+from dataclasses import replace
+from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.streams.suite import make_case
+
+spaces, wrong, cuts = set(), [], 0
+with StreamRunner("cube_tiny") as runner:
+    for number in range(6):
+        whole = make_case(f"cube_tiny/program/{number}")
+        (outcome,) = runner.run(whole)
+        end = {(b.space, b.offset): b.data.tobytes() for b in runner.found.blocks()}
+        for cut in range(1, len(whole.calls)):
+            (first,) = runner.run(replace(whole, calls=whole.calls[:cut], causes=None))
+            blocks = runner.found.blocks()
+            (second,) = runner.run(replace(whole, calls=whole.calls[cut:], causes=None, blocks=blocks))
+            found = {(b.space, b.offset): b.data.tobytes() for b in runner.found.blocks()}
+            commits = [c.architectural for c in second.found] == [c.architectural for c in outcome.found[cut:]]
+            if not (outcome.passed and first.passed and second.passed and commits and found == end):
+                wrong.append([number, cut, commits, *second.reasons])
+            spaces |= {b.space for b in blocks}
+            cuts += 1
+print(json.dumps({"wrong": wrong, "cuts": cuts, "spaces": sorted(spaces)}))
+"""
+
+
+def test_programs_go_on_where_they_were_cut(cube: Workspace) -> None:
+    """On memories and state registers as the first part left them, at every place of random programs."""
+    found = json.loads(cube.python("-c", _CUT).splitlines()[-1])
+    assert found["wrong"] == []
+    assert found["cuts"] > 40
+    assert found["spaces"] == ["accumulator", "array", "ddr", "scratchpad", "state"]
+
+
 def _sources(cube: Workspace) -> list[Path]:
     rtl = cube.folder / "sets/cube/cube/rtl"
     return [*(rtl / "generated" / f for f in generated_files("cube")), *(rtl / f"cube_{part}.sv" for part in _PARTS)]

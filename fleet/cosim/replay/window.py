@@ -130,6 +130,8 @@ def _dearer(history: History, hardware: Hardware, seq: int, length: int) -> bool
     """
     first = seq + 1 - length
     outside = {space for space, _ in hardware.memory.paths}
+    if hardware.whole:
+        return False
     earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside)
     if first == history.first or not earlier:
         return False
@@ -165,7 +167,8 @@ def _try(
     difference at `seq`."""
     first = seq + 1 - length
     outside = {space for space, _ in hardware.memory.paths}
-    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside) if fill else []
+    wanted = fill and not hardware.whole  # which can be set: nothing need run again for what it leaves on the chip
+    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside) if wanted else []
     calls = history.calls[first : seq + 1]
     try:
         if first == history.first or not fill:
@@ -174,10 +177,12 @@ def _try(
             _fill(history, hardware, group, outside)
         history.to(first)
         copy_memory(history.memory, hardware.memory)
+        start = first == history.first
+        begun = hardware.begin(history.memory, first=start) if start or hardware.whole else None
         blocks, binaries = fetch(calls) if fetch is not None else ((), ())
         for b in blocks:
             hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
-        played = hardware.play(calls, first, expected[first : seq + 1], binaries=binaries, beats=True, waves=waves)
+        played = hardware.play(calls, first, expected[first : seq + 1], binaries=binaries, beats=True, waves=waves, begun=begun)
     except FleetError:  # a hang, a broken rule, an assertion; or memory on the chip that nothing known fills
         return None
     finally:

@@ -18,7 +18,7 @@ from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.undefined import undefined_read
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
-from fleet.isa.resolved import resolved
+from fleet.isa.resolved import begun_state, resolved
 from fleet.sdk import Device, InstructionSet
 
 __all__ = ["Attempt", "Oracle", "OutOfTime"]
@@ -138,7 +138,8 @@ class Oracle:
         if not any(r.space not in self._device.memory for cls, c in legal for r in cls.reads(self._device, c.fields)):
             return
         rng = np.random.default_rng(0)
-        blocks = tuple(replace(b, data=rng.integers(0, 256, b.data.size, dtype=np.uint8)) for b in case.blocks)
+        outside = [b for b in case.blocks if b.space in self._device.memory]
+        blocks = tuple(replace(b, data=rng.integers(0, 256, b.data.size, dtype=np.uint8)) for b in outside)
         with contextlib.suppress(SimulationError):
             self.runner.hardware(replace(case, blocks=blocks), Setting())
 
@@ -152,7 +153,7 @@ class Oracle:
 
     def _resolved(self, attempt: Attempt) -> Attempt:
         """With the state registers that its calls find now."""
-        calls = resolved(self._set, self._device, attempt.case.calls)
+        calls = resolved(self._set, self._device, attempt.case.calls, begun_state(self._device, attempt.case.blocks))
         return attempt if calls is attempt.case.calls else replace(attempt, case=replace(attempt.case, calls=calls))
 
     def _well_formed(self, attempt: Attempt) -> bool:

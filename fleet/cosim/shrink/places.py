@@ -43,12 +43,13 @@ def tidier_addresses(oracle: Oracle) -> None:
 def _pieces(oracle: Oracle) -> list[_Piece]:
     """What instructions read and write and blocks fill, merged where it meets; ascending."""
     case = oracle.best.case
-    spans: list[tuple[str, int, int]] = [(b.space, b.offset, b.offset + b.data.size) for b in case.blocks]
+    outside = oracle.runner.device.memory
+    spans = [(b.space, b.offset, b.offset + b.data.size) for b in case.blocks if b.space in outside]
     for call in case.calls:
         unit = oracle.runner.set.instructions[call.instruction]
         if not refusal(unit, oracle.runner.device, call.fields):
             ranges = (*unit.reads(oracle.runner.device, call.fields), *unit.writes(oracle.runner.device, call.fields))
-            spans += [(r.space, r.offset, r.offset + r.size) for r in ranges if r.space in oracle.runner.device.memory and r.size]
+            spans += [(r.space, r.offset, r.offset + r.size) for r in ranges if r.space in outside and r.size]
     merged: list[_Piece] = []
     for space, start, end in sorted(spans):
         last = merged[-1] if merged else None

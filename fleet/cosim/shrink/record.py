@@ -49,7 +49,8 @@ class Record:
         case = self.case
         blocks = self._wide(kept) if wide else self._narrow(kept)
         causes = None if case.causes is None else tuple(case.causes[i] for i in kept)
-        return replace(case, calls=tuple(case.calls[i] for i in kept), blocks=blocks.blocks(), causes=causes)
+        inside = tuple(b for b in case.blocks if b.space not in self.spaces)  # there a byte without a block is not 0
+        return replace(case, calls=tuple(case.calls[i] for i in kept), blocks=(*inside, *blocks.blocks()), causes=causes)
 
     def needed(self, last: int) -> list[int]:
         """The instructions that `last` depends on, through however many others, and itself; ascending."""
@@ -77,7 +78,8 @@ class Record:
     def _wide(self, kept: Sequence[int]) -> Sparse:
         initial = Sparse()
         for b in self.case.blocks:
-            initial.put(b.space, b.bank, b.offset, b.data)
+            if b.space in self.spaces:
+                initial.put(b.space, b.bank, b.offset, b.data)
         for step in self.steps[: kept[0]]:
             for w in step.written:
                 if w.space in self.spaces:

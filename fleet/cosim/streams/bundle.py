@@ -23,8 +23,9 @@ from fleet.cosim.signature import Signature, of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash
-from fleet.isa.resolved import resolved
+from fleet.isa.resolved import begun_state, resolved
 from fleet.sdk import Call, Device, InstructionSet, Write
+from fleet.sdk.state import REGISTERS
 
 __all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", "save_bundle"]
 
@@ -104,13 +105,15 @@ class Bundle:
                 hint=f"make it again with `{again}`" if again else None,
             )  # fmt: skip
         for i, b in enumerate(self.places):
-            room = device.memory.get(b.space, 0)
+            room = device.memory.get(b.space, 0) if b.space not in device.arrays else device.arrays[b.space].size
+            room = 4 * len(device.state.registers) if b.space == REGISTERS else room
             if b.offset < 0 or b.size < 0 or b.offset + b.size > room:
                 raise DeviceError(
                     f"block {i} is bytes [{b.offset:#x}, {b.offset + b.size:#x}) of {b.space}: {room:#x}", where=where
                 )
-        calls = resolved(instruction_set, device, (Call(c.instruction, dict(c.fields), c.ops) for c in self.calls))
         blocks = tuple(Write(b.space, b.offset, _bytes(b, arrays, i), b.bank) for i, b in enumerate(self.places))
+        calls = (Call(c.instruction, dict(c.fields), c.ops) for c in self.calls)
+        calls = resolved(instruction_set, device, calls, begun_state(device, blocks))
         return StreamCase(
             self.name, self.device, calls, blocks, self.causes, dict(self.parameters), self.seed, self.made_by, self.classes
         )

@@ -23,7 +23,8 @@ class StreamCase:
     Attributes:
         name: for people and file names; device: of an installed instruction set.
         calls: may be illegal: then the same refusal is expected of both engines.
-        blocks: what memory holds (space "reg" has no place here); bytes in none of them are 0.
+        blocks: what memory holds (space "reg" has no place here); bytes in none of them are 0. Blocks of on-chip memory
+            and of space "state" (state registers) let a stream begin in the middle of a program; the rest is as after reset.
         causes: the cause of every call, 0 for an instruction that is executed; None: whatever the functional model says.
         parameters: byte address -> value of parameter registers, written before the first instruction.
         seed: that the case was drawn with; replay: the one command that makes and runs it again, empty when there is none.

@@ -66,10 +66,10 @@ class Images:
         """folder: made when it is not there."""
         self.memory = MappedMemory(device, folder)
 
-    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None, seed: int = 0) -> None:
+    def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None, seed: int | None = 0) -> None:
         """Empties memory and puts blocks and parameter registers in. Raises DeviceError for one that leaves its space.
 
-        seed: names the bytes of what reset leaves undefined.
+        seed: names the bytes of what reset leaves undefined; None: zeros.
         """
         self.clear(seed)
         for address, value in (parameters or {}).items():
@@ -77,13 +77,24 @@ class Images:
         for b in blocks:
             self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
 
-    def clear(self, seed: int = 0) -> None:
+    def clear(self, seed: int | None = 0) -> None:
         """Every byte is 0 and takes no room; on-chip memory and state registers are as after reset."""
         for path in self.memory.paths.values():
             size = path.stat().st_size
             os.truncate(path, 0)  # gives the pages back, also those of mappings, which stay valid
             os.truncate(path, size)
         self.memory.clear_arrays(seed)
+
+    def blocks(self) -> tuple[Write, ...]:
+        """All that memory holds, so that a stream may begin there: images where they hold something, on-chip memory and state
+        registers where they are those of the hardware (`MappedMemory.known`)."""
+        memory = self.memory
+        found: list[Write] = []
+        for (space, bank), path in memory.paths.items():
+            for start, end in _extents(path, path.stat().st_size):
+                found.append(Write(space, start, memory.view(space, start, end - start, bank).copy(), bank))
+        found += (Write(space, offset, memory.view(space, offset, size).copy()) for space, offset, size in memory.known)
+        return tuple(found)
 
     def close(self) -> None:
         """Drops the mappings; the files stay."""

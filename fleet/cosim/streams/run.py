@@ -314,7 +314,8 @@ class StreamRunner:
         """The hardware as replays drive it, in the running simulation."""
         model, _, _, timing = self._model(setting, case.seed)
         return Hardware(
-            self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters)
+            self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters),
+            self._inside, case.blocks,
         )  # fmt: skip
 
     def first_stray(self, case: StreamCase, setting: Setting) -> int | None:

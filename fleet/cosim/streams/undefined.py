@@ -15,7 +15,7 @@ from fleet.cosim.streams.case import StreamCase, StreamCommit
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute, refusal
 from fleet.errors import FleetError
-from fleet.isa.resolved import executed, resolved, writes_of
+from fleet.isa.resolved import begun_state, executed, resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet, MemoryArray, Write
 
 __all__ = ["UndefinedRead", "undefined_read"]
@@ -44,13 +44,12 @@ def undefined_read(
 
     images: of the functional model; they are filled anew and changed.
     """
-    calls = resolved(instruction_set, device, case.calls[: until + 1])
+    calls = resolved(instruction_set, device, case.calls[: until + 1], begun_state(device, case.blocks))
     if not any(True for c in calls for _ in _hidden(instruction_set, device, c)):
         return None
     seen: list[list[StreamCommit]] = []
     for seed in (None, 1):  # of two arbitrary fills both may give NaN
-        images.fill(case.blocks, case.parameters)
-        images.memory.fill_undefined(seed)
+        images.fill(case.blocks, case.parameters, seed)
         found: list[StreamCommit] = []
         try:
             for call in calls:
@@ -82,7 +81,7 @@ def _places(
     execute(instruction_set, device, images.memory, before)
     right = _bytes(executed(cls, device, last.fields, images.memory))
     for array in _hidden(instruction_set, device, last):
-        undefined = _unwritten(instruction_set, device, before, array)
+        undefined = _unwritten(instruction_set, device, case, before, array)
         read = np.zeros(array.size, bool)
         for r in cls.reads(device, last.fields):
             if r.space == array.name:
@@ -103,9 +102,14 @@ def _places(
             yield f"{array.name} {_rows(array, shown)}"
 
 
-def _unwritten(instruction_set: InstructionSet, device: Device, calls: Iterable[Call], array: MemoryArray) -> np.ndarray:
-    """Bytes of a memory that no call has written."""
+def _unwritten(
+    instruction_set: InstructionSet, device: Device, case: StreamCase, calls: Iterable[Call], array: MemoryArray
+) -> np.ndarray:
+    """Bytes of a memory that no block of the case fills and no call has written."""
     found = np.ones(array.size, bool)
+    for b in case.blocks:
+        if b.space == array.name:
+            found[b.offset : b.offset + b.data.nbytes] = False
     for call in calls:
         cls = instruction_set.instructions[call.instruction]
         for w in () if refusal(cls, device, call.fields) else writes_of(cls, device, call.fields):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, RtlFiles, RtlMemory, Write
 from fleet.sdk.state import REGISTERS, evaluated
 
-__all__ = ["Content", "Keeper", "Variable", "check", "keepers", "list_variables", "variables", "visible"]
+__all__ = ["Content", "Files", "Keeper", "Variable", "check", "keepers", "list_variables", "variables", "visible"]
 
 _BANK = "bank"
 _LIST = "arrays.txt"
@@ -191,6 +191,10 @@ def check(found: Sequence[Keeper], variables: Mapping[str, Variable], top: str) 
                 )
 
 
+Files = tuple[Path, Path, Path]
+"""Of a job: the list of arrays, what they hold before it, and what they hold behind it."""
+
+
 @dataclass(frozen=True)
 class Content:
     """What a simulation keeps of its architectural state, and the files by which jobs exchange it.
@@ -202,7 +206,18 @@ class Content:
     variables: Mapping[str, Variable]
     folder: Path
 
-    def put(self, memory: MappedMemory, blocks: Sequence[Write]) -> tuple[Path, Path, Path] | None:
+    def whole(self, device: Device) -> bool:
+        """Whether all architectural state of the device can be set."""
+        kept = {(k.space, k.offset) for k in self.found}
+        return all((name, 0) in kept for name in device.arrays) and all(
+            (REGISTERS, 4 * n) in kept for n in range(len(device.state.registers))
+        )
+
+    def set_all(self, memory: MappedMemory) -> Files | None:
+        """As `put`, for a job that begins in the middle of a program: it sets all that is known."""
+        return self._put(memory, {k.space for k in self.found}) if self.found else None
+
+    def put(self, memory: MappedMemory, blocks: Sequence[Write]) -> Files | None:
         """Write what a job needs: a list of arrays, their content; last the file that it leaves. None: nothing is known.
 
         A job sets what reset leaves undefined, and what the blocks name; the rest is left to the design's reset.
@@ -218,7 +233,9 @@ class Content:
                 )  # fmt: skip
         if not self.found:
             return None
-        wanted |= {array.name for array in device.arrays.values() if array.undefined}
+        return self._put(memory, wanted | {array.name for array in device.arrays.values() if array.undefined})
+
+    def _put(self, memory: MappedMemory, wanted: Collection[str]) -> Files:
         lines: list[str] = []
         parts: list[bytes] = []
         for k in self.found:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.engines.rtl_sim.arrays import Content, Files
 from fleet.engines.rtl_sim.beats import Beat, read_beats
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.process import Simulation
@@ -15,7 +16,9 @@ from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.trace import Commit
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
-from fleet.sdk import Call, Device, InstructionSet
+from fleet.isa.resolved import registers_in
+from fleet.sdk import Call, Device, InstructionSet, Write
+from fleet.sdk.state import REGISTERS
 
 __all__ = ["Hardware", "Played", "Waves"]
 
@@ -49,6 +52,7 @@ class Hardware:
 
     simulation: gives the running process, a new one where the last has ended. model, timing: memory model, as `Segment.job` takes
     them. parameters: byte address -> value of parameter registers. folder: for job files.
+    inside: what can be set of the state inside the hardware; None: nothing. blocks: of the stream, which may begin with some.
     """
 
     instruction_set: InstructionSet
@@ -59,19 +63,50 @@ class Hardware:
     model: str = "ideal"
     timing: Mapping[str, str] | None = None
     parameters: Mapping[int, int] | None = None
+    inside: Content | None = None
+    blocks: Sequence[Write] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all that stands inside the hardware can be set."""
+        return self.inside is not None and bool(self.inside.found) and self.inside.whole(self.device)
+
+    def begin(self, source: MappedMemory, *, first: bool) -> Files | None:
+        """Make what stands inside the hardware that of another memory, in which undefined bytes become others.
+
+        first: the stream begins here: what it does not begin with is left to the reset.
+
+        Returns what `play` takes, None where nothing can be set.
+        """
+        if self.inside is None:
+            return None
+        for name, array in self.device.arrays.items():
+            data, view = source.view(name, 0, array.size), self.memory.view(name, 0, array.size)
+            view[:] = np.where(source.untouched(name), ~data, data)
+        if registers := self.device.state.registers:
+            size = 4 * len(registers)
+            self.memory.view(REGISTERS, 0, size)[:] = source.view(REGISTERS, 0, size)
+        return self.inside.put(self.memory, self.blocks) if first else self.inside.set_all(self.memory)
 
     def play(
         self, calls: Sequence[Call], first_seq: int, expected: Sequence[ExpectedCommit] = (), *, binaries: Sequence[Binary] = (),
-        beats: bool = False, waves: Waves | None = None,
+        beats: bool = False, waves: Waves | None = None, begun: Files | None = None,
     ) -> Played:  # fmt: skip
-        """Runs the calls on memory as it stands, until a commit is not the expected one. Raises SimulationError."""
+        """Runs the calls on memory as it stands, until a commit is not the expected one. Raises SimulationError.
+
+        begun: of `begin`; None: as after reset, and on-chip memory as the run before left it.
+        """
+        self.memory.known = ()
+        before = registers_in(self.device, self.memory) if begun is not None else None
         segment = Segment(
-            self.instruction_set, self.device, calls, first_seq, refusals=True, binaries=binaries, parameters=self.parameters
-        )
+            self.instruction_set, self.device, calls, first_seq, refusals=True, binaries=binaries, parameters=self.parameters,
+            before=before,
+        )  # fmt: skip
         self.folder.mkdir(parents=True, exist_ok=True)
         job = segment.job(
             self.folder / "replay", self.memory, self.model, waves.path if waves else None, waves.window if waves else None,
             self.timing, expected=expected, scopes=waves.scopes if waves else (), writes=beats,
+            arrays=begun,
         )  # fmt: skip
         status = self.simulation().run(job)
         commits, records = segment.check(job, status, 0)

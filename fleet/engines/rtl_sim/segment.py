@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fleet.engines.rtl_sim.arrays import Files
 from fleet.engines.rtl_sim.expected import ExpectedCommit, save_expected
 from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
 from fleet.engines.rtl_sim.process import SimulationError
@@ -96,7 +97,7 @@ class Segment:
         expected: Sequence[ExpectedCommit] = (),
         scopes: Sequence[tuple[int, str]] = (),
         writes: bool = False,
-        arrays: tuple[Path, Path, Path] | None = None,
+        arrays: Files | None = None,
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
 

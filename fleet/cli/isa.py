@@ -204,14 +204,18 @@ def export(name: str, form: str, output: Path | None) -> int:
     help="Where state and failing streams go; a run with the same seed goes on where the last one stood.",
 )  # fmt: skip
 @click.option("--steer", is_flag=True, help="Aim at coverage bins that no program of this seed met; says how many are left.")
+@click.option(
+    "--undefined", is_flag=True,
+    help="Programs may read memory that nothing wrote; what depends on it is left out of the comparison, and counted.",
+)  # fmt: skip
 def fuzz(
     name: str, device: str | None, seed: int, seconds: float | None, count: int | None, instructions: int | None, jobs: int | None,
-    folder: Path, *, steer: bool,
+    folder: Path, *, steer: bool, undefined: bool,
 ) -> int:  # fmt: skip
     """Run random legal and illegal programs of SET, or on DEVICE, on iss and rtl; every commit and every byte is compared."""
     from fleet.cli.isa_fuzz import run_fuzz
 
-    return run_fuzz(name, device, seed, seconds, count, instructions, jobs, folder, steer=steer)
+    return run_fuzz(name, device, seed, seconds, count, instructions, jobs, folder, steer=steer, undefined=undefined)
 
 
 @command.command(

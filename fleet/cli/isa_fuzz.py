@@ -25,32 +25,37 @@ _SECONDS = 60.0
 
 def run_fuzz(
     name: str, device: str | None, seed: int, seconds: float | None, count: int | None, instructions: int | None, jobs: int | None,
-    folder: Path, *, steer: bool = False,
+    folder: Path, *, steer: bool = False, undefined: bool = False,
 ) -> int:  # fmt: skip
     """0 where all programs of this run agreed, 1 where one did not.
 
     seconds: None for a minute, or for as long as `count` or `instructions` take. jobs: None for as many as there are processors,
-    at most 8.
+    at most 8. undefined: programs that may read what nothing defined; their state and streams stand in a folder of their own.
     """
-    from fleet.cosim.streams.fuzz import STOP_AFTER, FuzzState, fuzz, load_state, state_file
+    from fleet.cosim.streams.fuzz import STOP_AFTER, FuzzState, UndefinedPrograms, fuzz, load_state, state_file
     from fleet.cosim.streams.fuzz_state import Ran
 
+    if steer and undefined:
+        raise ModelError("--steer and --undefined are two ways to choose programs: give one")
     if seconds is None:  # what is counted has no time limit
         seconds = _SECONDS if count is None and instructions is None else math.inf
     if not seconds > 0:  # the option's range lets what is not a number pass
         raise ModelError(f"--seconds is {seconds:g}, expected more than 0")
     instruction_set, chip = find_target(name, device)
     jobs = jobs or min(8, os.cpu_count() or 1)
+    folder = folder / "undefined" if undefined else folder
     path = state_file(folder, chip.name, seed)
     state = load_state(path, chip.name, seed)
     first, programs, known, spent = state.next, state.programs, set(state.failures), state.seconds
     executed, refused, left_out = state.executed, state.refused, state.left_out
     no_room: list[str] = []
+    dependent = [0]
     click.echo(f"{instruction_set.name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
 
     def ran(program: Ran) -> None:
         if program.left_out and not no_room:
             no_room.append(program.left_out)
+        dependent[0] += program.undefined
         parts = [(state.seconds - spent) / seconds]
         parts += [(state.programs - programs) / count] if count else []
         parts += [(state.instructions - executed - refused) / instructions] if instructions else []
@@ -60,10 +65,9 @@ def run_fuzz(
         click.echo(f"  {now.programs:,} programs, {now.executed:,} executed, {now.refused:,} refused, {len(now.failures)} failed")
 
     steering, account = _steering(chip.name, seed, folder) if steer else (None, None)
+    chooser = UndefinedPrograms(chip.name, seed) if undefined else steering
     with ProgressLine("fuzz") as bar:
-        fuzz(
-            state, folder, seconds=seconds, count=count, instructions=instructions, jobs=jobs, told=told, ran=ran, chooser=steering
-        )
+        fuzz(state, folder, seconds=seconds, count=count, instructions=instructions, jobs=jobs, told=told, ran=ran, chooser=chooser)
     if steering is not None and account is not None:
         account.save(folder / f"{chip.name}-{seed}-coverage.json")
         click.echo(f"coverage: {steering.holes:,} of {len(steering.space.open):,} bins not met")
@@ -73,12 +77,16 @@ def run_fuzz(
     ran_now = state.programs - programs
     if not ran_now and no_room:
         raise DeviceError(
-            f"no program was run; the first of {state.left_out - left_out:,}: {no_room[0]}", hint="give it more memory"
+            f"no program was run; the first of {state.left_out - left_out:,}: {no_room[0]}",
+            hint=None if undefined else "give it more memory",
         )
     if not ran_now:
         raise ComparisonFailure("no program was run", where=chip.name, hint="give more --seconds")
     if no_room:
-        click.echo(f"{state.left_out - left_out:,} left out, {chip.name} is too small for them; the first: {no_room[0]}")
+        why = "their first instructions depend on what nothing defined" if undefined else f"{chip.name} is too small for them"
+        click.echo(f"{state.left_out - left_out:,} left out, {why}; the first: {no_room[0]}")
+    if undefined:
+        click.echo(f"{dependent[0]:,} instructions left out: they depend on what nothing defined, or stand behind one that does")
     if known:
         click.echo(f"{len(known)} failed in earlier runs: {path} has their lines, each with the command that plays it again")
     took = max(state.seconds - spent, 1e-9)

@@ -97,7 +97,8 @@ def _told(read: _Read, outcome: StreamOutcome, folder: Path) -> bool:
 
     other = moved(read.bundle, outcome, read.stream) if read.bundle is not None else ""
     passed = outcome.passed and not other
-    extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles"
+    left = f", {outcome.left_out} instructions left out, which depend on what nothing defined" if outcome.left_out else ""
+    extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles{left}"
     word = click.style("PASS", fg="green", bold=True) if passed else click.style("FAIL", fg="red", bold=True)
     click.echo(f"  {word} {outcome.case.name} {outcome.setting.name}: {extent}")
     for reason in (*outcome.reasons, *([other] if other else ())):

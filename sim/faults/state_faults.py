@@ -24,6 +24,22 @@ FAULTS = (
         choices=(Choice(f"{VGEMM}_pad.sv", "strb_i[b]", "strb_i[b] || (Reads == 3 && b == 63)", "if (", ") mem["),),
     ),
     Fault(
+        "undefined-everywhere",
+        "undefined state: every result is taken for one that depends on undefined memory",
+        _streams("vgemm_small/undefined/1"),
+        "vgemm_small/undefined/1: instruction 0 ",
+        (r"instruction 0 \(\w+\) depends on .*: nothing is left to compare",),
+        at="instruction 0",
+        kind="harness",
+        code=2,
+        choices=(
+            Choice(
+                "fleet/cosim/streams/undefined.py", "a != b", "True",
+                "next((n for n, (a, b) in enumerate(zip(*seen, strict=True)) if ", "), None)",
+            ),
+        ),
+    ),
+    Fault(
         "rtl-onchip-byte",
         "on-chip memory: byte 1 of every word of the second half is kept inverted",
         _streams("hbm_small/act/directed/40"),

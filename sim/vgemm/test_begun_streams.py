@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from fleet.cli.main import fleet
 from fleet.cosim.streams.case import StreamCase
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
+from fleet.cosim.streams.undefined import NothingDefinedError
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
@@ -81,6 +86,33 @@ def test_memory_that_the_stream_begins_with_is_defined(runner: StreamRunner) -> 
     assert one.passed, one.reasons
     assert other.passed, other.reasons
     assert one.found[-2].digest != other.found[-2].digest
+
+
+def test_what_depends_on_memory_that_nothing_wrote_is_a_finding_or_left_out(runner: StreamRunner) -> None:
+    """The second load reads 64 bytes behind what the stream fills; the hardware finds zeros there."""
+    load_more = Call(
+        "load", LoadOperands(memory_type=MemoryType.INP, sram_base=0, address=448, y_size=1, x_size=32, x_stride=32).encode()
+    )
+    case = replace(WHOLE, calls=(CALLS[1], load_more, CALLS[7]))
+    (zeros,) = runner.run(case)
+    assert zeros.passed
+    assert zeros.left_out == 0
+    (finding,) = runner.run(replace(case, unwritten="undefined"))
+    assert finding.reasons[0] == ("instruction 1 (load) depends on ddr bytes [0x200, 0x240), which nothing has written since reset")
+    (left_out,) = runner.run(replace(case, unwritten="left out"))
+    assert left_out.passed, left_out.reasons
+    assert (len(left_out.expected), left_out.left_out) == (1, 2)
+    with pytest.raises(NothingDefinedError, match=r"^[^\n]*instruction 0 \(load\) depends on [^\n]*: nothing is left to compare$"):
+        runner.run(replace(case, calls=(load_more,), unwritten="left out"))
+
+
+def test_random_programs_may_read_what_nothing_wrote(tmp_path: Path) -> None:
+    arguments = ["isa", "fuzz", DEVICE, "--undefined", "--count", "6", "--jobs", "1", "--report", str(tmp_path)]
+    result = CliRunner().invoke(fleet, arguments)
+    assert result.exit_code == 0, result.output
+    assert "PASS 6 programs from 0 on, seed 0" in result.output
+    assert int(re.findall(r"([\d,]+) instructions left out", result.output)[0].replace(",", "")) > 100
+    assert (tmp_path / "undefined" / f"{DEVICE}-0.json").is_file()
 
 
 def test_a_design_that_says_nothing_of_its_arrays_refuses(runner: StreamRunner) -> None:

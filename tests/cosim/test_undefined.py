@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fleet.cosim.streams.case import StreamCase
+from fleet.cosim.streams.case import StreamCase, Unwritten
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.suite import make_case
 from fleet.cosim.streams.undefined import UndefinedRead, undefined_read
+from fleet.cosim.streams.unwritten import Spans, unwritten_reads
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
 from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, GemmOperands, LoadOperands, MemoryType
@@ -83,3 +85,61 @@ def test_a_refused_call_reads_nothing(tmp_path_factory: pytest.TempPathFactory) 
     empty = AluOperands(uop_begin=1, uop_end=1, iter_out=1, iter_in=1, op=AluOp.ADD)
     assert read_of(replace(base, calls=(Call("alu", empty.encode()),), causes=None), images) is None
     images.close()
+
+
+def moved_in(unwritten: Unwritten) -> StreamCase:
+    """Reads 128 bytes of DDR from 192 on, of which the stream fills 64; then what another load has written in part."""
+    fields = LoadOperands(memory_type=MemoryType.INP, sram_base=0, address=192, y_size=1, x_size=32, x_stride=32).encode()
+    later = LoadOperands(memory_type=MemoryType.INP, sram_base=0, address=192, y_size=1, x_size=16, x_stride=16).encode()
+    base = make_case("vgemm_small/finish/directed/0")
+    blocks = (Write("ddr", 0, np.ones(256, np.uint8)),)
+    return replace(base, calls=(Call("load", later), Call("load", fields)), blocks=blocks, causes=None, unwritten=unwritten)
+
+
+@pytest.mark.parametrize("unwritten", ["undefined", "left out"])
+def test_ddr_that_the_stream_does_not_fill_is_named_by_its_bytes(unwritten: Unwritten, tmp_path: Path) -> None:
+    images = Images(find_device("vgemm_small")[1], tmp_path)
+    found = read_of(moved_in(unwritten), images)
+    images.close()
+    assert str(found) == "instruction 1 (load) depends on ddr bytes [0x100, 0x140), which nothing has written since reset"
+
+
+def test_ddr_of_zeros_is_defined(tmp_path: Path) -> None:
+    images = Images(find_device("vgemm_small")[1], tmp_path)
+    assert read_of(moved_in("zeros"), images) is None
+    images.close()
+
+
+def test_random_programs_find_what_they_read_and_may_be_asked_not_to() -> None:
+    for device in ("vgemm_small", "hbm_small"):
+        asked = 0
+        for number in range(8):
+            case = make_case(f"{device}/program/{number}")
+            assert unwritten_reads(*find_device(device), case.calls, case.blocks) == []
+            case = make_case(f"{device}/undefined/{number}")
+            assert case.unwritten == "left out"
+            asked += bool(unwritten_reads(*find_device(device), case.calls, case.blocks))
+        assert asked > 2
+
+
+def test_ranges_are_those_of_a_mask() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        spans, mask = Spans(), np.zeros(64, np.bool_)
+        for _ in range(int(rng.integers(1, 12))):
+            start, end = sorted(rng.integers(0, 65, 2).tolist())
+            if start < end:
+                left = np.zeros(64, np.bool_)
+                for a, b in spans.missing(start, end):
+                    left[a:b] = True
+                expected = ~mask
+                expected[:start] = expected[end:] = False
+                assert np.array_equal(left, expected)
+                spans.add(start, end)
+                mask[start:end] = True
+        assert [*zip(spans.starts, spans.ends, strict=True)] == runs(mask)
+
+
+def runs(mask: np.ndarray) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.view(np.int8), [0]]))).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))

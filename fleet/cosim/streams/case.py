@@ -9,11 +9,16 @@ from typing import Literal, get_args
 from fleet.cosim.result import Divergence
 from fleet.sdk import Call, Write
 
-__all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome"]
+__all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome", "Unwritten"]
 
 Issue = Literal["regs", "aux", "ahead"]
 """Written to the registers and waited for one by one; fetched as binaries; written to the registers while others are under way."""
 ISSUES: tuple[Issue, ...] = get_args(Issue)
+
+
+Unwritten = Literal["zeros", "undefined", "left out"]
+"""Bytes of DDR and HBM that no block of a stream fills: zeros; undefined, so that depending on them is a failure; undefined,
+and instructions from the first on that depends on them (or on undefined memory inside the hardware) are not compared."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class StreamCase:
     Attributes:
         name: for people and file names; device: of an installed instruction set.
         calls: may be illegal: then the same refusal is expected of both engines.
-        blocks: what memory holds (space "reg" has no place here); bytes in none of them are 0. Blocks of on-chip memory
+        blocks: what memory holds (space "reg" has no place here); what else is there says `unwritten`. Blocks of on-chip memory
             and of space "state" (state registers) let a stream begin in the middle of a program; the rest is as after reset.
         causes: the cause of every call, 0 for an instruction that is executed; None: whatever the functional model says.
         parameters: byte address -> value of parameter registers, written before the first instruction.
@@ -40,6 +45,7 @@ class StreamCase:
     seed: int = 0
     replay: str = ""
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
+    unwritten: Unwritten = "zeros"
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ class StreamOutcome:
         bytes_compared: of destinations, by digest; image_bytes: of memory images, one by one.
         cycles: of the whole job, register port included; seconds: wall time of the simulation of it.
         traffic: "ddr.read_bytes", "hbm.3.row_hits", ... -> number, as the bench counted it (`fleet.engines.rtl_sim.job.Status`).
+        left_out: instructions that were not compared, because they depend on what nothing defined, or stand behind one that does.
     """
 
     case: StreamCase
@@ -102,3 +109,4 @@ class StreamOutcome:
     cycles: int = 0
     seconds: float = 0.0
     traffic: Mapping[str, int] = field(default_factory=dict[str, int])
+    left_out: int = 0

@@ -10,6 +10,7 @@ from fleet.core.plugins import raised_by_code, reason
 from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
 from fleet.cosim.streams.run import StreamRunner
 from fleet.cosim.streams.suite import make_case
+from fleet.cosim.streams.undefined import NothingDefinedError
 from fleet.engines.rtl_sim.build import BuildError
 from fleet.errors import FleetError, SetupError
 from fleet.sdk import NoRoomError
@@ -21,7 +22,7 @@ __all__ = ["Drawn", "run_drawn"]
 class Drawn:
     """What came of a name: outcomes, or one of two lines.
 
-    left_out: the device's memory is too small for the program: neither a pass nor a failure.
+    left_out: the device's memory is too small for the program, or nothing in it is defined: neither a pass nor a failure.
     failure: the program could not be drawn, or the functional model could not run it: a finding, with the command that shows it.
     seconds: of drawing.
     """
@@ -41,7 +42,7 @@ def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> D
         case = make_case(name)
         seconds = time.perf_counter() - before
         return Drawn(case, tuple(runner.run(case, settings)), seconds=seconds)
-    except NoRoomError as error:
+    except (NoRoomError, NothingDefinedError) as error:
         return Drawn(left_out=str(error))
     except (SetupError, BuildError, OSError, MemoryError):
         raise

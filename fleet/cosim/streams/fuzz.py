@@ -20,7 +20,7 @@ from fleet.errors import DeviceError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device
 
-__all__ = ["AHEAD", "STOP_AFTER", "Chooser", "FuzzState", "case_name", "fuzz", "load_state", "state_file"]
+__all__ = ["AHEAD", "STOP_AFTER", "Chooser", "FuzzState", "UndefinedPrograms", "case_name", "fuzz", "load_state", "state_file"]
 
 _STRIDE = 10_000_000
 """Programs of one seed, at most."""
@@ -56,6 +56,20 @@ def case_name(device: str, seed: int, number: int) -> str:
     kind = str(rng.choice(_KINDS, p=_SHARES))
     what = "program" if kind == "program" else f"{known[int(rng.integers(len(known)))]}/{kind}"
     return f"{device}/{what}/{seed * _STRIDE + number}"
+
+
+class UndefinedPrograms:
+    """Chooses programs that may read what nothing defined: of each the instructions before the first that depends on it count."""
+
+    def __init__(self, device: str, seed: int) -> None:
+        self._device, self._seed = device, seed
+
+    def choose(self, number: int) -> str:
+        """See `Chooser`."""
+        return f"{self._device}/undefined/{self._seed * _STRIDE + number}"
+
+    def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
+        """See `Chooser`: nothing is remembered."""
 
 
 def fuzz(

@@ -32,6 +32,7 @@ class Ran:
     executed, refused: instructions compared; bytes: of destinations; cycles: of the whole job.
     failure: empty, or case, setting, first reason and the command that plays it again.
     left_out: empty, or why the program does not fit into the device's memory; nothing was compared then.
+    undefined: instructions that were not compared, because they depend on what nothing defined, or stand behind one that does.
     spent: phase -> seconds (`fleet.cosim.streams.run.PHASES` and "draw").
     """
 
@@ -42,6 +43,7 @@ class Ran:
     cycles: int = 0
     failure: str = ""
     left_out: str = ""
+    undefined: int = 0
     spent: dict[str, float] = field(default_factory=dict[str, float])
 
 

@@ -104,7 +104,7 @@ class _Runner:
         refused = sum(bool(c.cause) for c in outcome.expected)
         ran = Ran(
             order.number, len(outcome.expected) - refused, refused, outcome.bytes_compared, outcome.cycles, failure,
-            spent={"draw": drawn.seconds, **self._streams.spent},
+            undefined=outcome.left_out, spent={"draw": drawn.seconds, **self._streams.spent},
         )  # fmt: skip
         return Done(ran, case, (outcome,)) if order.whole else Done(ran)
 

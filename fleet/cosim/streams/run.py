@@ -28,7 +28,8 @@ from fleet.cosim.streams.images import Images, differences, images_home
 from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, Watch, execute
 from fleet.cosim.streams.quiescent import memory_differs
-from fleet.cosim.streams.undefined import undefined_read
+from fleet.cosim.streams.undefined import NothingDefinedError, undefined_read
+from fleet.cosim.streams.unwritten import fill_unwritten, still_unwritten, undefined_of
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.arrays import Content, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
@@ -39,6 +40,7 @@ from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 from fleet.isa.resolved import begun_state
+from fleet.sdk import Call, Write
 
 __all__ = ["PHASES", "StreamRunner"]
 
@@ -112,11 +114,25 @@ class StreamRunner:
 
         Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
         """
+        case, left_out = self._defined(case)
         with self._phase("plan"):
             plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
         case = replace(case, blocks=(*case.blocks, *(b for plan in plans.values() for b in plan.blocks)))
         commits = self.model(case)
-        return [self._under(case, setting, commits, plans[setting.issue]) for setting in settings]
+        outcomes = [self._under(case, setting, commits, plans[setting.issue]) for setting in settings]
+        return [replace(o, left_out=left_out) for o in outcomes] if left_out else outcomes
+
+    def _defined(self, case: StreamCase) -> tuple[StreamCase, int]:
+        """The case up to the first instruction that depends on what nothing defined, where such are left out; and how many are."""
+        if case.unwritten != "left out" or not case.calls:
+            return case, 0
+        read = undefined_read(self.set, self.device, case, self.expected, len(case.calls) - 1)
+        if read is None:
+            return case, 0
+        if read.seq == 0:
+            raise NothingDefinedError(f"{read}: nothing is left to compare", where=case.name)
+        causes = None if case.causes is None else case.causes[: read.seq]
+        return replace(case, calls=case.calls[: read.seq], causes=causes), len(case.calls) - read.seq
 
     def model(self, case: StreamCase) -> list[StreamCommit]:
         """The functional model alone; its memory stands in `expected` afterwards."""
@@ -126,8 +142,22 @@ class StreamRunner:
             raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
         with self._phase("fill"):
             self.expected.fill(case.blocks, case.parameters)
+        gaps = undefined_of(case, self.set, self.device)
+        if not gaps:
+            with self._phase("model"):
+                return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
+        fill_unwritten(self.expected.memory, gaps)
+        written: list[Write] = []
+
+        def watch(seq: int, call: Call, writes: Sequence[Write]) -> None:
+            written.extend(writes)
+            if self.watch is not None:
+                self.watch(seq, call, writes)
+
         with self._phase("model"):
-            return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
+            commits = execute(self.set, self.device, self.expected.memory, case.calls, watch)
+        fill_unwritten(self.expected.memory, still_unwritten(gaps, written), None)  # as on the hardware
+        return commits
 
     def hardware(
         self,

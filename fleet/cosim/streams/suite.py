@@ -20,6 +20,7 @@ import numpy as np
 from fleet.cosim.streams.case import ISSUES, Issue, Setting, StreamCase
 from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.programs import draw_program
+from fleet.cosim.streams.unwritten import unwritten_reads, zeros_for
 from fleet.errors import DeviceError
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import mutations, sources
@@ -30,7 +31,7 @@ from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, So
 __all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
 
 _NAME = re.compile(
-    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program))"
+    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program|undefined))"
     r"/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
@@ -77,7 +78,7 @@ def _make_case(name: str) -> StreamCase:
     if match is None:
         raise DeviceError(
             "expected <device>/<instruction>/<directed, random or illegal>/<number>, <device>/<instruction>/aimed/<bin>/<number> "
-            "or <device>/program/<number>",
+            "<device>/program/<number> or <device>/undefined/<number>",
             where=name,
         )
     instruction_set, device = find_device(match["device"])
@@ -86,7 +87,13 @@ def _make_case(name: str) -> StreamCase:
     replay = f"fleet stream run {name}"
     if match["program"]:
         p = draw_program(instruction_set, device, _sources(instruction_set), number, rng)
-        return StreamCase(name, device.name, p.calls, p.blocks, p.causes, p.parameters, number, replay, p.classes)
+        if match["program"] == "undefined":
+            unwritten, rest = "left out", ()
+        else:  # what none of its instructions writes before it is read, the loader does
+            unwritten, rest = "zeros", zeros_for(unwritten_reads(instruction_set, device, p.calls, p.blocks))
+        return StreamCase(
+            name, device.name, p.calls, (*p.blocks, *rest), p.causes, p.parameters, number, replay, p.classes, unwritten
+        )  # fmt: skip
     if match["bin"]:
         from fleet.cosim.coverage.aimed import aimer  # its bins are made of this suite's settings
 

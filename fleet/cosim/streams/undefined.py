@@ -1,4 +1,5 @@
-"""Reads of what nothing defined: on-chip memory that reset leaves undefined, and that no instruction has written since.
+"""Reads of what nothing defined: on-chip memory that reset leaves undefined, DDR and HBM that the stream does not fill, and that no
+instruction has written since.
 
 Found by experiment, because instructions may state wider ranges than they use: the functional model runs on two fills, and
 the first commit that is not the same depends on them.
@@ -7,21 +8,28 @@ the first commit that is not the same depends on them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fleet.cosim.streams.case import StreamCase, StreamCommit
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute, refusal
-from fleet.errors import FleetError
+from fleet.cosim.streams.unwritten import fill_unwritten, unwritten_reads
+from fleet.errors import DeviceError, FleetError
 from fleet.isa.resolved import begun_state, executed, resolved, writes_of
-from fleet.sdk import Call, Device, InstructionSet, MemoryArray, Write
+from fleet.sdk import Call, Device, InstructionSet, MemoryArray, Range, Write
 
-__all__ = ["UndefinedRead", "undefined_read"]
+__all__ = ["NothingDefinedError", "UndefinedRead", "undefined_read"]
 
 _ROWS = 4096
 """Rows that are tried one by one."""
+_LINE, _LINES = 64, 256
+"""Bytes of DDR and HBM that are tried at once, and how often."""
+
+
+class NothingDefinedError(DeviceError):
+    """The first instruction of a stream depends on what nothing defined: nothing is left to compare."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class UndefinedRead:
     places: tuple[str, ...]
 
     def __str__(self) -> str:
-        what = ", ".join(self.places) or "on-chip memory"
+        what = ", ".join(self.places) or "memory"
         return f"instruction {self.seq} ({self.instruction}) depends on {what}, which nothing has written since reset"
 
 
@@ -45,11 +53,13 @@ def undefined_read(
     images: of the functional model; they are filled anew and changed.
     """
     calls = resolved(instruction_set, device, case.calls[: until + 1], begun_state(device, case.blocks))
-    if not any(True for c in calls for _ in _hidden(instruction_set, device, c)):
+    gaps = unwritten_reads(instruction_set, device, calls, case.blocks) if case.unwritten != "zeros" else []
+    if not gaps and not any(True for c in calls for _ in _hidden(instruction_set, device, c)):
         return None
     seen: list[list[StreamCommit]] = []
     for seed in (None, 1):  # of two arbitrary fills both may give NaN
         images.fill(case.blocks, case.parameters, seed)
+        fill_unwritten(images.memory, gaps, seed)
         found: list[StreamCommit] = []
         try:
             for call in calls:
@@ -80,6 +90,7 @@ def _places(
     images.fill(case.blocks, case.parameters)
     execute(instruction_set, device, images.memory, before)
     right = _bytes(executed(cls, device, last.fields, images.memory))
+    yield from _outside(instruction_set, device, case, calls, images, right)
     for array in _hidden(instruction_set, device, last):
         undefined = _unwritten(instruction_set, device, case, before, array)
         read = np.zeros(array.size, bool)
@@ -100,6 +111,42 @@ def _places(
             view[:] = kept
         if shown:
             yield f"{array.name} {_rows(array, shown)}"
+
+
+def _outside(
+    instruction_set: InstructionSet, device: Device, case: StreamCase, calls: Sequence[Call], images: Images,
+    right: list[tuple[str, int, int, bytes]],
+) -> Iterator[str]:  # fmt: skip
+    """Of the last call: the bytes of DDR and HBM that it depends on and that nothing has written."""
+    if case.unwritten == "zeros":
+        return
+    last = calls[-1]
+    cls = instruction_set.instructions[last.instruction]
+    gaps = unwritten_reads(instruction_set, device, calls, case.blocks, until=len(calls) - 1)
+    lines = [
+        Range(r.space, at, min(at + _LINE, r.offset + r.size) - at, r.bank)
+        for r in gaps
+        for at in range(r.offset, r.offset + r.size, _LINE)
+    ]
+    shown: list[Range] = []
+    for line in lines[:_LINES]:
+        view = images.memory.view(line.space, line.offset, line.size, line.bank)
+        kept = view.copy()
+        for other in (0xFF, 0x3C, 0x01):
+            view[:] = kept ^ np.uint8(other)
+            if _bytes(executed(cls, device, last.fields, images.memory)) != right:
+                before = shown[-1] if shown else None
+                if before and (before.space, before.bank, before.offset + before.size) == (line.space, line.bank, line.offset):
+                    shown[-1] = replace(before, size=before.size + line.size)
+                else:
+                    shown.append(line)
+                break
+        view[:] = kept
+    for r in shown[:4]:
+        port = f" port {r.bank}" if r.space == "hbm" else ""
+        yield f"{r.space}{port} bytes [{r.offset:#x}, {r.offset + r.size:#x})"
+    if len(shown) > 4:
+        yield f"{len(shown) - 4} more ranges"
 
 
 def _unwritten(

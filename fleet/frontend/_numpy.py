@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend._shifts import shift
+from fleet.frontend._shifts import powers, shift
 from fleet.frontend._sizes import dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.einsum import canonical
@@ -26,11 +26,11 @@ Handler: TypeAlias = "Callable[[Evaluator, ast.Call, Arguments], Value]"
 
 def handle(ev: Evaluator, node: ast.Call, handler: str, args: Arguments) -> Value:
     """Carries out the call that a signature names ("reduce:mean", "where")."""
-    from fleet.frontend import _composed, _create, _order, _shapes
+    from fleet.frontend import _composed, _create, _matrices, _order, _shapes
 
     kind, _, detail = handler.partition(":")
     _refuse_truth_values(ev, node, kind, args)
-    for table in (_HANDLERS, _shapes.HANDLERS, _create.HANDLERS, _order.HANDLERS, _composed.HANDLERS):
+    for table in (_HANDLERS, _shapes.HANDLERS, _create.HANDLERS, _order.HANDLERS, _composed.HANDLERS, _matrices.HANDLERS):
         if kind in table:
             return table[kind](ev, node, {**args, "": detail})
     raise AssertionError(handler)
@@ -180,7 +180,25 @@ def _logical_xor(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _shift(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), numeric(ev, node, args["x2"]))
+    by = numeric(ev, node, args["x2"])
+    if isinstance(by, Number):
+        return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), by)
+    return _shifted(ev, node, str(args[""]), *loop(ev, node, np.left_shift, args["x1"], by))
+
+
+def _shifted(ev: Evaluator, node: ast.AST, name: str, x: Tensor, by: Tensor) -> Tensor:
+    """By numbers of bits that are in an array: factors out of a table. Less than 0 and more than there are shift everything out."""
+    from fleet.frontend._create import static
+
+    bits = 8 * x.dtype.itemsize
+    beyond = elementwise(ev, node, "greater_equal", by, Number(bits))
+    if by.dtype.kind == "i":
+        beyond = elementwise(ev, node, "logical_or", beyond, elementwise(ev, node, "less", by, Number(0)))
+    places = cast(ev, node, select(ev, node, beyond, Number(bits), by), np.dtype(np.int64))
+    for table in powers(x.dtype, name):
+        factors = emit(ev, node, "gather", [static(ev, node, table, "powers of two"), places])
+        x = elementwise(ev, node, "mul" if name == "shift_left" else "floor_div", x, factors)
+    return x
 
 
 def _unary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

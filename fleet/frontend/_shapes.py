@@ -360,7 +360,11 @@ def _triangle(upper: bool) -> Handler:
 
 
 def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x = array(ev, node, args["a"])
+    return diagonal(ev, node, array(ev, node, args["a"]))
+
+
+def diagonal(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
+    """A view of the main diagonal of a matrix."""
     if len(x.shape) != 2:
         ev.fail("F305", node, f"diagonal of {words(x)}", "it takes matrices")
     if min(x.shape) < 0:
@@ -373,8 +377,7 @@ def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    found = _diagonal(ev, node, args)
-    assert isinstance(found, Tensor)
+    found = diagonal(ev, node, array(ev, node, args["a"]))
     return emit(ev, node, "reduce_sum", [found], axes=[0], keepdims=False)
 
 

@@ -1,4 +1,4 @@
-"""Shifts of integer arrays by a known number of bits, as products with and floored quotients by powers of two: the same bits."""
+"""Shifts of integer arrays as products with and floored quotients by powers of two: the same bits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ from fleet.frontend._values import Number, Tensor, Value
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-__all__ = ["shift", "steps"]
+__all__ = ["powers", "shift", "steps"]
 
 
-def shift(ev: Evaluator, node: ast.expr, name: str, value: Value, by: Value) -> Value:
+def shift(ev: Evaluator, node: ast.Call | ast.expr, name: str, value: Value, by: Value) -> Value:
     """`value << by` or `value >> by` (name: "shift_left", "shift_right"), the bits beyond the dtype's width gone as in NumPy."""
+    if isinstance(by, Tensor):
+        known = None if by.shape else ev.static(by)
+        whole = isinstance(value, Tensor) and value.dtype.kind in "iu" and by.dtype.kind in "iu"
+        if not whole or not isinstance(known, int) or known < 0:
+            call = node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(node, [], []), node)
+            return ev.domain.call(call, f"numpy.{name.removeprefix('shift_')}_shift", [value, by], {})
+        assert isinstance(value, Tensor)
+        value, by = ev.domain.convert(node, value, np.result_type(value.dtype, by.dtype)), Number(known)
     if isinstance(value, Tensor) and value.dtype.kind == "b" and isinstance(by, Number) and by.truth:
         converted = ev.domain.convert(node, value, np.dtype(np.int8))
         assert isinstance(converted, Tensor)
@@ -26,6 +34,18 @@ def shift(ev: Evaluator, node: ast.expr, name: str, value: Value, by: Value) -> 
         assert isinstance(value, Tensor)
         value = ev.domain.binary(node, op, value, number)
     return value
+
+
+def powers(dtype: np.dtype, name: str) -> tuple[np.ndarray, ...]:
+    """By how much a shift by 0, 1, ... bits multiplies, or divides in two steps; the last entry stands for all larger numbers."""
+    bits = 8 * dtype.itemsize
+    if name == "shift_left":
+        return (np.array([*(1 << n for n in range(bits)), 0], np.uint64).astype(dtype),)
+    most, last = (bits - 1, bits) if dtype.kind == "u" else (bits - 2, bits - 1)
+    whole = [min(n, last) for n in range(bits + 1)]
+    return tuple(np.array([1 << n for n in part], np.uint64).astype(dtype) for part in (
+        [min(n, most) for n in whole], [n - min(n, most) for n in whole],
+    ))  # fmt: skip
 
 
 def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> Sequence[tuple[str, Number]]:

@@ -23,6 +23,7 @@ from fleet.frontend._values import (
     SizeUsed,
     Tensor,
     Value,
+    words,
 )
 from fleet.frontend._words import kind
 
@@ -226,11 +227,22 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
     if isinstance(old, Tensor) and not old.scalar and op is not None:
         operand = ev.operand(node.value, right)
         found: Value = old
+        if op.startswith("shift") and isinstance(operand, Tensor):
+            return _shifted(ev, node, op, old, operand)
         for name, number in _shifts.steps(ev, node, op, old, operand) if op.startswith("shift") else [(op, operand)]:
             assert isinstance(found, Tensor)
             found = ev.domain.update(node, name, found, number)
         return found
     return _expressions.binary(ev, node.value, node.op, old, right)
+
+
+def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: Tensor, by: Tensor) -> Value:
+    made = _shifts.shift(ev, node.value, op, old, by)
+    assert isinstance(made, Tensor)
+    if made.dtype != old.dtype or made.shape != old.shape:
+        ev.fail("F401", node, f"{words(made)} does not fit into {words(old)}", "shift by numbers of the array's own dtype")
+    ev.domain.store(node.value, old, [], made)
+    return old
 
 
 def _delete(ev: Evaluator, node: ast.Delete) -> None:

@@ -119,6 +119,14 @@ _WITH_ARGUMENTS = (
     "np.flip({x}, axis=(0, {a}))",
     "np.ptp({x}, axis={a})",
     "np.where({x}, {x}, {y})",
+    "np.around({x}, 1)",
+    "np.diag({x}, {a})",
+    "np.kron({x}, {y})",
+    "np.tensordot({x}, {x}, ({a}, {a}))",
+    "{x} << {y}",
+    "{x} >> {x}",
+    "np.right_shift({x}, np.uint8(1))",
+    "1 << {x}",
 )
 
 

@@ -133,7 +133,6 @@ v = [{x} async for p in {x}]
 v = *{x}
 v = {x}[True]
 v = np.ones((2, 3))[True, 0]
-v = np.arange(3) << np.arange(3)
 v = np.ones((2, 3, 4))[[0], :, [1]]
 v = np.ones((2, 3))[np.array([0]), None, np.array([1])]
 {a} += 1\nv = {a}

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "bring-your-own.md").read_text()
-BLOCKS = re.findall(r"^```(sh|text)\n(.*?)^```", TEXT, re.M | re.S)
+BLOCKS = re.findall(r"^```(sh|text|diff)\n(.*?)^```", TEXT, re.M | re.S)
 EXIT = re.compile(r"\s+# exit code (\d)$")
 
 
@@ -43,6 +43,9 @@ def programs(tmp_path: Path) -> Path:
 def test_every_command_runs_and_prints_what_the_page_shows(tmp_path: Path, programs: Path) -> None:
     folder, path, output, ran = tmp_path, [str(ROOT)], "", 0
     for kind, block in BLOCKS:
+        if kind == "diff":
+            subprocess.run(["patch", "-p1", "-d", str(folder / "sets" / "cube")], input=block, text=True, check=True, timeout=60)
+            continue
         if kind == "text":
             missing = [line for line in block.splitlines() if line not in output]
             assert not missing, f"{missing}\nnot in\n{output[-6000:]}"

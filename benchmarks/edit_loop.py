@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "isa"))
 
 from workspaces import ROOT, Workspace
@@ -52,18 +53,15 @@ def _run(subject: Subject, cache: Path) -> float:
     return _spent() - before
 
 
-def _template(folder: Path) -> Subject:
+def _template(folder: Path, kind: str, stream: str, file: str, before: str, after: str) -> Subject:
     """The set that `fleet isa new` writes."""
-    work = Workspace(folder / "template")
+    work = Workspace(folder / kind)
     work.folder.mkdir()
     work.fleet("init", ".")
-    work.fleet("isa", "new", "mine")
+    work.fleet("isa", "new", "mine", "--kind", kind)
     work.install(work.folder / "sets" / "mine")
-    lanes = work.folder / "sets" / "mine" / "mine" / "rtl" / "mine_lanes.sv"
-    text = "    opcode_o = '0;\n"
-    return Subject(
-        "vector template", "mine_tiny/vadd/random/0", lanes, text, "    opcode_o = 16'({n} - {n});\n", work.environment, work.folder
-    )
+    rtl = work.folder / "sets" / "mine" / "mine" / "rtl"
+    return Subject(f"{kind} template", stream, rtl / file, before, after, work.environment, work.folder)
 
 
 def _own(folder: Path, device: str, file: str, stream: str, before: str, after: str) -> Subject:
@@ -84,7 +82,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fleet-edit-") as name:
         folder = Path(name)
         subjects = (
-            _template(folder),
+            _template(
+                folder, "vector", "mine_tiny/vadd/random/0", "mine_lanes.sv", "    opcode_o = '0;\n",
+                "    opcode_o = 16'({n} - {n});\n",
+            ),
+            _template(
+                folder, "systolic", "mine_tiny/compute/directed/0", "mine_array.sv", "<= above + $unsigned(32'(product));",
+                "<= above + $unsigned(32'(product)) + 32'd{n};",
+            ),
             _own(
                 folder, "vgemm_small", "vgemm/vgemm_storer.sv", "vgemm_small/store/random/0", "elem_q + 17'd1;", "elem_q + 17'd{n};"
             ),

@@ -15,6 +15,7 @@ from fleet.frontend._numpy import (
     array,
     axis_of,
     cast,
+    convert,
     elementwise,
     emit,
     keeps,
@@ -198,8 +199,53 @@ def _meshgrid(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return List(found)
 
 
+def _select(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """Each element from the first choice whose condition is true."""
+    conditions, choices = (ev.sequence(args[n]) for n in ("condlist", "choicelist"))
+    if conditions is None or choices is None or len(conditions) != len(choices) or not conditions:
+        ev.fail("F506", node, "select takes two lists of one length", "np.select([x < 0, x > 1], [a, b])")
+    values = [numeric(ev, node, v) for v in (*choices, args.get("default", Number(0)))]
+    types = [v.dtype if isinstance(v, Tensor) else v.value for v in values if isinstance(v, Tensor) or not v.symbolic]
+    dtype = np.result_type(*types)
+    *chosen, found = (convert(ev, node, v, dtype) for v in values)
+    for condition, choice in zip(reversed(conditions), reversed(chosen), strict=True):
+        mask = array(ev, node, condition)
+        if mask.dtype.kind != "b":
+            ev.fail("F401", node, f"a condition of select is {words(mask)}", "compare first")
+        found = select(ev, node, mask, choice, found)
+    return Tensor(found.ssa, scalar=False)
+
+
+# ---- methods of ufuncs
+
+
+def _ufunc_reduce(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """np.add.reduce and its like: unlike np.sum over axis 0 where none is said."""
+    x, op = array(ev, node, args["array"]), str(args[""])
+    axes = reduced_axes(ev, node, op, x, {"axis": args.get("axis", Number(0))})
+    if op in ("reduce_any", "reduce_all") and x.dtype.kind != "b":
+        x = elementwise(ev, node, "not_equal", x, Number(0))
+    return emit(ev, node, op, [x], axes=axes, keepdims=keeps(ev, node, args))
+
+
+def _ufunc_accumulate(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["array"])
+    if not x.shape:
+        ev.fail("F305", node, f"accumulate of {words(x)}", "it takes arrays of rank 1 or more")
+    return emit(ev, node, "cumsum", [x], axis=axis_of(ev, node, len(x.shape), args.get("axis", Number(0))))
+
+
+def _ufunc_outer(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    from fleet.frontend._tracing import of
+
+    a, b = array(ev, node, args["A"]), array(ev, node, args["B"])
+    op = of(ev).on_bools(node, str(args[""]), a, b)
+    return elementwise(ev, node, op, reshaped(ev, node, a, [*dims_of(a), *[1] * len(b.shape)]), b)
+
+
 HANDLERS: Mapping[str, Handler] = {
     "trunc": _trunc, "fabs": _fabs, "deg2rad": _angle(np.deg2rad), "rad2deg": _angle(np.rad2deg), "heaviside": _heaviside,
     "nan_to_num": _nan_to_num, "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal, "diff": _diff,
-    "nan_sum": _nan_sum, "append": _append, "dstack": _dstack, "meshgrid": _meshgrid,
+    "nan_sum": _nan_sum, "append": _append, "dstack": _dstack, "meshgrid": _meshgrid, "select": _select,
+    "ufunc_reduce": _ufunc_reduce, "ufunc_accumulate": _ufunc_accumulate, "ufunc_outer": _ufunc_outer,
 }  # fmt: skip

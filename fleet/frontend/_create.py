@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,6 +148,44 @@ def _linspace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return static(ev, node, Creation("linspace", (start, stop, count), (count,), dtype, (("endpoint", endpoint),)), "linspace")
 
 
+MADE_SIZE: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
+    **dict.fromkeys(("hamming", "hanning", "blackman", "bartlett", "kaiser"), lambda v: v["M"]),
+    **dict.fromkeys(("logspace", "geomspace"), lambda v: v.get("num", 50)),
+    **dict.fromkeys(("tril_indices", "triu_indices"), lambda v: 2 * v["n"] * v.get("m", v["n"])),
+    "diag_indices": lambda v: v["n"] * v.get("ndim", 2),
+    "indices": lambda v: math.prod(v["dimensions"]) * len(v["dimensions"]),
+}
+"""Functions that NumPy calls while the source is read, since all of their arguments are numbers: elements of the result."""
+
+
+def made_size(name: str, given: Mapping[str, Any]) -> int:
+    """Elements that such a function makes of these arguments; 0 for those that it refuses."""
+    try:
+        return abs(int(MADE_SIZE[name](given)))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _made(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    name = str(args[""])
+    given: dict[str, Any] = {}
+    for key, value in args.items():
+        if key == "dtype":
+            given[key] = _dtype(ev, node, args)
+        elif key and value is not None:
+            parts = ev.sequence(value)
+            given[key] = _known(ev, node, value, key) if parts is None else tuple(_known(ev, node, p, key) for p in parts)
+    check_size(ev, node, (made_size(name, given),), np.dtype(float))
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = getattr(np, name)(**given)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        ev.fail("F703", node, f"{name}: {error}")
+    made = [static(ev, node, np.array(f, order="C"), name, scalar=False) for f in (found if isinstance(found, tuple) else (found,))]
+    return tuple(made) if isinstance(found, tuple) else made[0]
+
+
 # ---- out of lists
 
 
@@ -208,6 +247,6 @@ def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "filled": _filled, "full": _full, "like": _like, "full_like": _like, "tri": _tri, "eye": _eye, "arange": _arange,
+    "filled": _filled, "full": _full, "like": _like, "full_like": _like, "tri": _tri, "eye": _eye, "arange": _arange, "made": _made,
     "linspace": _linspace, "asarray": _asarray(False), "array": _asarray(True), "ascontiguousarray": _contiguous,
 }  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Block
 
-from fleet.frontend import _library, _random, _text
+from fleet.frontend import _create, _library, _random, _text
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
@@ -218,7 +218,9 @@ class Eager(Domain):
     def _size(self, node: ast.AST, name: str, bound: Mapping[str, Value]) -> None:
         """Refuses calls whose arguments alone make an array too large."""
         ev = self.ev
-        if "shape" in bound and name in ("zeros", "ones", "full", "broadcast_to"):
+        if name in _create.MADE_SIZE:
+            self.fits(node, (_create.made_size(name, {k: self.plain(node, v) for k, v in bound.items()}),))
+        elif "shape" in bound and name in ("zeros", "ones", "empty", "full", "broadcast_to"):
             self.fits(node, ev.integers(node, bound["shape"], "shape"))
         elif name in ("tri", "eye", "identity"):
             rows = ev.integer(node, bound["N"], "N")
@@ -231,6 +233,11 @@ class Eager(Domain):
             self.fits(node, (int(min(abs(max(numbers) - min(0.0, *numbers)) / (abs(step) or 1), 2.0**40)),))
         elif name.endswith("split") and isinstance(bound["indices_or_sections"], Number):
             ev.bounded(node, ev.integer(node, bound["indices_or_sections"], "the number of parts"), "a list")
+        elif name == "diag":
+            v = np.asarray(self.plain(node, bound["v"]))
+            self.fits(node, (v.size + abs(int(ev.static(bound.get("k", Number(0))) or 0)),) * (2 if v.ndim == 1 else 1))
+        elif name in ("kron", "tensordot") or name.endswith(".outer"):
+            self.fits(node, tuple(np.asarray(self.plain(node, v)).size for k, v in bound.items() if k in ("a", "b", "A", "B")))
         elif name in ("tile", "repeat", "outer", "pad"):
             sizes = [np.asarray(self.plain(node, v)) for k, v in bound.items() if k != "axis"]
             counts = [s.size if k in ("a", "b") else max(1, int(np.abs(s).max(initial=1))) ** s.size

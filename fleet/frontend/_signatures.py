@@ -51,6 +51,11 @@ _REDUCTIONS = {
     "amin": "reduce_min", "any": "reduce_any", "all": "reduce_all", "mean": "mean",
 }  # fmt: skip
 
+_UFUNC_REDUCTIONS = {
+    "add": "reduce_sum", "multiply": "reduce_prod", "maximum": "reduce_max", "minimum": "reduce_min", "logical_and": "reduce_all",
+    "logical_or": "reduce_any",
+}  # fmt: skip
+
 _SHARED: Mapping[str, Signature] = {
     **{n: Signature(f"reduce:{op}", _AXIS, _KEEP, optional=1) for n, op in _REDUCTIONS.items() if n not in ("amax", "amin")},
     "var": Signature("var", _AXIS, ("keepdims", "ddof"), optional=1),
@@ -168,6 +173,24 @@ FUNCTIONS: Mapping[str, Signature] = {
         "linspace": Signature("linspace", ("start", "stop", "num"), ("endpoint", "dtype"), optional=1),
         "eye": Signature("eye", ("N", "M", "k"), ("dtype",), optional=2),
         "identity": Signature("eye", ("N",), ("dtype",)),
+        **{n: Signature(f"made:{n}", ("M",)) for n in ("hamming", "hanning", "blackman", "bartlett")},
+        "kaiser": Signature("made:kaiser", ("M", "beta")),
+        "logspace": Signature("made:logspace", ("start", "stop", "num", "endpoint", "base", "dtype"), optional=4),
+        "geomspace": Signature("made:geomspace", ("start", "stop", "num", "endpoint", "dtype"), optional=3),
+        **{n: Signature(f"made:{n}", ("n", "k", "m"), optional=2) for n in ("tril_indices", "triu_indices")},
+        "diag_indices": Signature("made:diag_indices", ("n", "ndim"), optional=1),
+        "indices": Signature("made:indices", ("dimensions", "dtype"), optional=1),
+        "select": Signature("select", ("condlist", "choicelist", "default"), optional=1),
+        **{
+            f"{n}.reduce": Signature(f"ufunc_reduce:{op}", ("array", "axis"), _KEEP, optional=1)
+            for n, op in _UFUNC_REDUCTIONS.items()
+        },
+        "add.accumulate": Signature("ufunc_accumulate", ("array", "axis"), optional=1),
+        **{
+            f"{n}.outer": Signature(f"ufunc_outer:{op}", ("A", "B"))
+            for n, op in BINARY.items()
+            if n not in ("pow", "true_divide", "mod")
+        },
     }.items()
 }
 """Dotted path -> signature."""

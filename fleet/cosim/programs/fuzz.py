@@ -163,4 +163,6 @@ def _keep(state: State, failure: Failure, kept: Path) -> None:
         small = shrink(failure.model, fails, _SHRINK_SECONDS)
         said = oracle.compare(small).said or failure.said
     stored = save_program(kept, small, f"seed {state.seed}, program {failure.number}: {said}")
+    # As it was drawn, too: what is left of it may fail for another reason.
+    save_program(kept / "drawn", failure.model, f"seed {state.seed}, program {failure.number}: {failure.said}", name=stored.stem)
     state.failures[failure.signature] = (failure.number, 1, said, str(stored))

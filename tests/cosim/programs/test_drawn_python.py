@@ -13,7 +13,7 @@ from fleet.cosim.programs.batches import Order, run_batch
 from fleet.cosim.programs.bins import BINS, Account, aims
 from fleet.cosim.programs.devices import draw_device_program
 from fleet.cosim.programs.drawing import Shares, draw_program
-from fleet.cosim.programs.fuzz import fuzz, load_state
+from fleet.cosim.programs.fuzz import State, _keep, fuzz, load_state
 from fleet.cosim.programs.memory_order import in_c_order
 from fleet.cosim.programs.oracle import Model, Oracle, by_cpython, difference
 from fleet.cosim.programs.shrinking import shrink
@@ -135,6 +135,19 @@ def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch
         assert oracle.compare(again).kind == "differs"
         monkeypatch.setitem(operators.OPERATORS, "cumsum", right)
         assert oracle.compare(again).kind == "agreed"
+
+
+def test_what_failed_is_kept_as_it_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(operators.OPERATORS, "cumsum", lambda _info: lambda x: np.cumsum(x, axis=0)[::-1])
+    wanted = [i for i, b in enumerate(BINS) if b[0] == "np.cumsum" and b[1] == "int32"]
+    state = State(1, "", wanted=tuple(wanted))
+    with Oracle() as oracle:
+        failure = run_batch(Order(1, 0, 25, tuple(wanted), ()), oracle).failures[0]
+    _keep(state, failure, tmp_path)
+    (kept,) = find_programs(tmp_path)
+    drawn, _ = load_program(tmp_path / "drawn" / kept.name)
+    assert drawn.source == failure.model.source
+    assert len(kept.read_text()) < len(drawn.source)
 
 
 def test_last_digits_may_depend_on_how_arrays_lie_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:

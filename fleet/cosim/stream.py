@@ -15,6 +15,7 @@ import numpy as np
 from fleet.cosim.compare import CallFigures
 from fleet.cosim.divergence import Evidence, Operands
 from fleet.cosim.result import DeviceFigures
+from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, op_id
@@ -142,7 +143,7 @@ def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None
     rtl = instruction_set.rtl
     if rtl is None:
         return None
-    h = hashlib.sha256(json.dumps([rtl.top, sorted(rtl.parameters(device).items())]).encode())
+    h = hashlib.sha256(json.dumps([rtl.top, sorted(top_parameters(rtl, device).items())]).encode())
     for path in rtl.sources:
         h.update(f"\n{path.name} {path.stat().st_size}\n".encode())
         h.update(path.read_bytes())

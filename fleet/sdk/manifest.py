@@ -32,7 +32,8 @@ class RtlFiles:
 
     sources: SystemVerilog files in compile order (packages first); include_dirs: for `include.
     top: module name, with the ports of rtl_models/README.md.
-    parameters: from a device to top's parameters (name -> int); default: the device's own parameters.
+    parameters: from a device to parameters (name -> int), of which the top module gets those that it declares. None: on offer are
+        the device's own, depths of on-chip memories ("AccDepth") among them, and sizes of memories ("DdrBytes", "DdrMegabytes").
     memories: on-chip memory, registers: state register -> where the RTL keeps it (a register in several parts). Of these,
         simulations compare the whole content when a stream has ended, and may begin with any content; the others are known by what
         the hardware tells of its writes.
@@ -41,7 +42,7 @@ class RtlFiles:
     sources: tuple[Path, ...]
     top: str
     include_dirs: tuple[Path, ...] = ()
-    parameters: Callable[[Device], Mapping[str, int]] = lambda device: device.parameters
+    parameters: Callable[[Device], Mapping[str, int]] | None = None
     memories: Mapping[str, RtlMemory] = field(default_factory=dict[str, RtlMemory])
     registers: Mapping[str, tuple[RtlRegister, ...]] = field(default_factory=dict[str, tuple[RtlRegister, ...]])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet.engines.rtl_sim.tools import find_toolchain
+from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.sdk import InstructionSet, RtlFiles
 
@@ -34,7 +35,7 @@ def test_there_are_sets_to_look_at() -> None:
 def test_verilator_finds_nothing(device: str) -> None:
     found, chip = find_device(device)
     rtl = hardware(found)
-    parameters = [f"-G{name}={value}" for name, value in rtl.parameters(chip).items()]
+    parameters = [f"-G{name}={value}" for name, value in top_parameters(rtl, chip).items()]
     command = [str(find_toolchain().verilator), "--lint-only", "-Wall", "--top-module", rtl.top, *parameters, *listed(found)]
     run = subprocess.run(command, cwd=RTL, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]

@@ -27,6 +27,7 @@ from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
+from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, top_parameters
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.sdk import Device, InstructionSet
 
@@ -102,8 +103,9 @@ def design_of(instruction_set: InstructionSet, device: Device) -> Design:
             hint="use --engines without rtl",
         )
     _check_generated(instruction_set, rtl.sources)
-    desc_hash = int(description_hash(instruction_set, device)[:8], 16)
-    dut = Dut(rtl.top, dict(rtl.parameters(device)), desc_hash)
+    stated = DESCRIPTION_HASH in declared_parameters(rtl.sources, rtl.top)
+    desc_hash = int(description_hash(instruction_set, device)[:8], 16) if stated else None
+    dut = Dut(rtl.top, top_parameters(rtl, device), desc_hash)
     return Design(dut, tuple(rtl.sources), tuple(rtl.include_dirs), keepers=keepers(rtl, device))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.sdk import Device, DeviceError, RtlFiles, RtlMemory
+from fleet.sdk import RtlFiles, RtlMemory
 
 TOP = "hbm0923_top"
-_MEBIBYTE = 1 << 20
 _PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {"onchip": RtlMemory("hbm0923_onchip", "u_ddr_hub.u_onchip.gen_half[{bank}].mem")}
 
@@ -19,20 +17,6 @@ def rtl_root() -> Path:
     return checkout if checkout.is_dir() else _PACKAGE / "_rtl_models"
 
 
-def parameters(device: Device) -> Mapping[str, int]:
-    """The device's own, and the sizes of its memories (the hardware refuses what lies beyond, as the functional model does).
-
-    Raises DeviceError for a memory that is no whole number of MiB.
-    """
-    sizes: dict[str, int] = {}
-    for name, space in (("DdrMegabytes", "ddr"), ("HbmMegabytes", "hbm")):
-        size = device.memory[space]
-        if size % _MEBIBYTE:
-            raise DeviceError(f"memory.{space} is {size} bytes, expected a multiple of {_MEBIBYTE} (1 MiB)", where=str(device.path))
-        sizes[name] = size // _MEBIBYTE
-    return {**device.parameters, **sizes}
-
-
 def rtl_files() -> RtlFiles | None:
     """None where the list is not there (an installation without hardware)."""
     root = rtl_root()
@@ -40,4 +24,4 @@ def rtl_files() -> RtlFiles | None:
     if not listing.is_file():
         return None
     lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
-    return RtlFiles(tuple(root / line for line in lines if line), TOP, parameters=parameters, memories=_MEMORIES)
+    return RtlFiles(tuple(root / line for line in lines if line), TOP, memories=_MEMORIES)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.sdk import Device, RtlFiles, RtlMemory
+from fleet.sdk import RtlFiles, RtlMemory
 
 __all__ = ["rtl_files"]
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {name: RtlMemory("vgemm_pad", f"u_core.u_{name}.mem") for name in ("uop", "inp", "wgt", "acc")}
-
-
-def _parameters(device: Device) -> Mapping[str, int]:
-    """The device's own, and the size of DDR: the hardware refuses what lies beyond it, as the functional model does."""
-    return {**device.parameters, "DdrMegabytes": device.memory["ddr"] >> 20}
 
 
 def rtl_files() -> RtlFiles | None:
@@ -27,4 +21,4 @@ def rtl_files() -> RtlFiles | None:
     if not listing.is_file():
         return None
     lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
-    return RtlFiles(tuple(root / line for line in lines if line), "vgemm_top", parameters=_parameters, memories=_MEMORIES)
+    return RtlFiles(tuple(root / line for line in lines if line), "vgemm_top", memories=_MEMORIES)

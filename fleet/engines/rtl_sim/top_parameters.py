@@ -1,0 +1,95 @@
+"""The parameters that a design's top module declares, and the values that a device gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.errors import DeviceError
+from fleet.sdk import Device, RtlFiles
+
+__all__ = ["DESCRIPTION_HASH", "declared_parameters", "top_parameters"]
+
+DESCRIPTION_HASH = "DescHash"
+_MEBIBYTE = 1 << 20
+_NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|`(?:timescale|default_nettype)[^\n]*', re.S)
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$")
+
+
+def top_parameters(rtl: RtlFiles, device: Device) -> dict[str, int]:
+    """Parameter -> value of the device, for those that the top module declares: the others keep what the source says.
+
+    On offer are the device's own parameters, the depths of its on-chip memories ("AccDepth"), and the sizes of the others in bytes
+    ("DdrBytes") and in MiB ("DdrMegabytes"); or what the manifest's own function gives.
+    Raises DeviceError for a top module that no source defines, and for a memory that is no whole number of MiB where the top
+    module counts in them.
+    """
+    declared = declared_parameters(rtl.sources, rtl.top)
+    if rtl.parameters is not None:
+        return {name: value for name, value in rtl.parameters(device).items() if name in declared}
+    offered: dict[str, int] = {}
+    for space, size in device.memory.items():
+        offered[f"{space.capitalize()}Bytes"] = size
+        offered[megabytes := f"{space.capitalize()}Megabytes"] = size // _MEBIBYTE
+        if megabytes in declared and size % _MEBIBYTE:
+            what = f"memory.{space} is {size} bytes, expected a multiple of {_MEBIBYTE} (1 MiB)"
+            raise DeviceError(what, where=str(device.path), hint=f"{rtl.top} has the parameter {megabytes}")
+    offered = {**device.parameters, **{name: value for name, value in offered.items() if name not in device.parameters}}
+    return {name: value for name, value in offered.items() if name in declared}
+
+
+def declared_parameters(sources: Sequence[Path], top: str) -> frozenset[str]:
+    """Names of the value parameters of a module; those of its body where its header has none. Raises DeviceError."""
+    begin = re.compile(rf"\bmodule\s+(?:(?:automatic|static)\s+)?{re.escape(top)}\b")
+    for path in sources:
+        if path.suffix == ".vlt":
+            continue
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise DeviceError(f"cannot read the hardware's source ({error.strerror})", where=str(path)) from error
+        if (found := begin.search(text := _NOISE.sub(" ", text))) is not None:
+            return frozenset(_declared(text[found.end() :]))
+    raise DeviceError(f"no source defines the top module '{top}'", where=str(sources[0].parent) if sources else top)
+
+
+def _declared(text: str) -> list[str]:
+    text = re.sub(r"\A(\s*import\b[^;]*;)+", "", text)
+    header = text[: text.find(";")]
+    if (list_ := re.search(r"#\s*\(", header)) is not None:
+        return _names(_inside(text[list_.end() :]))
+    body = text[: end.start()] if (end := re.search(r"\bendmodule\b", text)) is not None else text
+    return [name for s in re.findall(r"\bparameter\b([^;]*);", body) for name in _names(f"parameter {s}")]
+
+
+def _inside(text: str) -> str:
+    """Up to the parenthesis that closes one before the text."""
+    depth = 1
+    for at, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0:
+            return text[:at]
+    return text
+
+
+def _names(text: str) -> list[str]:
+    """Of declarations between commas; a keyword holds until the next one, `type` until a data type."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    found: list[str] = []
+    local = of_type = False
+    for part in parts:
+        words = part.split("=")[0].split()
+        if words and words[0] in ("parameter", "localparam"):
+            local, of_type = words.pop(0) == "localparam", False
+        of_type = words[:1] == ["type"] or (of_type and len(words) == 1)
+        name = _NAME.search(" ".join(words))
+        if name is not None and not local and not of_type:
+            found.append(name[1])
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from fleet.errors import DeviceError, FleetError
 from fleet.isa import registry
+from fleet.sdk import VERSION
 
 ImportFrom = Callable[[Path], None]
 WriteDistribution = Callable[[Path, str, str], None]
@@ -35,6 +37,7 @@ def test_an_unknown_device_names_those_that_there_are(installed_set: Path, impor
         registry.find_instruction_set("nothing")
 
 
+NOW = re.escape(VERSION)
 REPLACE = "from dataclasses import replace\nfrom vector_add import INSTRUCTION_SET as S\n"
 
 OPERANDS = (
@@ -49,8 +52,8 @@ BROKEN = [
     ("X = 1", "cannot be imported .*INSTRUCTION_SET"),
     ("INSTRUCTION_SET = 7", "is a int, expected an InstructionSet"),
     ("from fleet.isa.contract import InstructionSet", r"written for version 1 of the contract \(fleet.isa.contract\), this is"),
-    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='3.1')", r"written for version 3\.1 of fleet\.sdk, this is version 2\.1"),
-    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='2.7')", r"written for version 2\.7 of fleet\.sdk, this is version 2\.1"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='3.1')", rf"written for version 3\.1 of fleet\.sdk, this is version {NOW}"),
+    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='2.7')", rf"written for version 2\.7 of fleet\.sdk, this is version {NOW}"),
     (REPLACE + "INSTRUCTION_SET = replace(S, sdk='new')", "sdk is 'new', expected the version of fleet.sdk"),
     (REPLACE + "INSTRUCTION_SET = replace(S, confromance={})", "unexpected keyword argument 'confromance'"),
     (REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', issue=7)", "issue is 7, expected IssueRules"),

@@ -9,8 +9,8 @@ import numpy as np
 
 from fleet.cosim._error_steps import EPS, Arithmetic, Array, Rule, Step, clean, gamma, no_overflow, rounded_store, some, unit
 from fleet.ir import dialect as d
-from fleet.ir.attributes import integers
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import integers
 from fleet.ir.types import shape_of
 from fleet.targets.bytecode.operators import apply
 

@@ -17,9 +17,8 @@ from fleet.frontend._errors import Source
 from fleet.frontend._values import Number, Tensor
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import FleetOp, PrintOp
-from fleet.ir.infer import InferenceError, compute_types
-from fleet.ir.promotion import BINARY
+from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
 MAX_OPERATIONS = 20_000
@@ -60,7 +59,7 @@ class Builder:
         """A ufunc: numbers become constants of the dtype in which NumPy computes."""
         types = [self.type_of(node, v) for v in operands]
         try:
-            dtypes = compute_types(name, types)
+            dtypes = OPERATIONS[name].compute_types(types)
         except InferenceError as error:
             self.source.fail("F401", node, str(error))
         if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and _negative(operands[1]):
@@ -69,7 +68,7 @@ class Builder:
             array = next(v.ssa for v in operands if isinstance(v, Tensor))
             return self.tensor(node, "equal" if known else "not_equal", [array, array])
         scalars = [t if isinstance(v, Tensor) else element_type(d) for v, t, d in zip(operands, types, dtypes, strict=False)]
-        weak = compute_types(name, scalars)[-1] == dtypes[-1]  # else the constant must be no Python number
+        weak = OPERATIONS[name].compute_types(scalars)[-1] == dtypes[-1]  # else the constant must be no Python number
         values = [
             v.ssa if isinstance(v, Tensor) else
             self.number(node, v, element_type(d)) if weak or v.symbolic else self.filled(node, (), v.value, d).ssa
@@ -221,7 +220,7 @@ def _beyond(name: str, operands: Sequence[Tensor | Number], dtypes: Sequence[np.
         limits = np.iinfo(dtype)
         if not limits.min <= v.value <= limits.max:
             pair = (v.value, 0) if i == 0 else (0, v.value)
-            return bool(BINARY[name](*pair))
+            return bool(OPERATIONS[name].compute(pair, {}))
     return None
 
 

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from fleet.frontend._static import Static
 from fleet.frontend._values import Tensor
 from fleet.frontend.onnx.folding import folded
-from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Entry
 

@@ -12,8 +12,9 @@ import numpy as np
 from fleet.frontend._shifts import powers, shift
 from fleet.frontend._sizes import dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
+from fleet.ir.dialect import ClipOp
 from fleet.ir.einsum import canonical
-from fleet.ir.promotion import common_dtype, compute_types, loop_types
+from fleet.ir.promotion import common_dtype, loop_types
 from fleet.ir.shapes import InferenceError
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         return elementwise(ev, node, "minimum" if low is None else "maximum", x, *bounds.values())
     types = [emitter(ev).type_of(node, v) for v in (x, low, high)]
     try:
-        dtype = compute_types("clip", types)[-1]
+        dtype = ClipOp.compute_types(types)[-1]
     except InferenceError as error:
         ev.fail("F401", node, str(error))
     if dtype.kind == "f":

@@ -18,7 +18,7 @@ from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
-from fleet.ir.promotion import BINARY
+from fleet.ir.dialect import OPERATIONS, BinaryOp
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -47,11 +47,12 @@ class Tracing(Domain):
             return _numpy.matmul(ev, node, lhs, rhs)
         op = self.on_bools(node, op, lhs, rhs)
         known = [self.known_scalar(v) for v in (lhs, rhs)]
-        if None not in known and op in BINARY:
+        record = OPERATIONS.get(op)
+        if None not in known and record is not None and issubclass(record, BinaryOp):
             with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, OverflowError):
                 # Of scalars the operator and the ufunc differ: -0.0 ** 0.5 is 0.0, np.power(-0.0, 0.5) is -0.0.
-                compute = operator.pow if op == "pow" else BINARY[op]
-                return _indexing.literal(self.ev, node, compute(*known))
+                value = operator.pow(*known) if op == "pow" else record.compute(known, {})
+                return _indexing.literal(self.ev, node, value)
         if op == "pow" and _squares_bool(lhs, rhs):
             assert isinstance(lhs, Tensor)
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))

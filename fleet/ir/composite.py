@@ -8,23 +8,18 @@ primitive operations.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 
-from fleet.ir.operation import FleetOp, op_id
+from fleet.ir.operation import FleetOp, ValueOp, kind_of, op_id
+from fleet.ir.promotion import common_dtype
+from fleet.ir.reductions import MatmulOp
+from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
+from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 
 __all__ = [
     "AttentionOp",
@@ -41,14 +36,8 @@ __all__ = [
     "entering",
 ]
 
-_Value = SSAValue | Operation
 
-
-def _float(value: float) -> FloatAttr:
-    return FloatAttr(float(value), f64)
-
-
-class CompositeOp(FleetOp, ABC):
+class CompositeOp(ValueOp, ABC):
     """Base of the composites."""
 
     covers = opt_prop_def(ArrayAttr)
@@ -72,6 +61,20 @@ def entering(operations: Iterable[FleetOp]) -> dict[str, tuple[str, ...]]:
     return {op_id(op): tuple(op_id(v.owner) for v in op.operands if isinstance(v.owner, FleetOp)) for op in composites}
 
 
+def _floats(name: str, operands: Sequence[Attribute]) -> list[tuple[int, ...]]:
+    shapes = [tensor_of(t, name)[0] for t in operands]
+    for type_ in operands:
+        if numpy_dtype(type_).kind != "f":
+            raise InferenceError(f"{name} of {numpy_dtype(type_)}, which must be floating point")
+    return shapes
+
+
+def _inside(name: str, shape: tuple[int, ...], into: tuple[int, ...], what: str) -> None:
+    """`shape` broadcasts to `into` without making it larger."""
+    if len(shape) > len(into) or broadcast(shape, into, f"{name} with {what}") != into:
+        raise InferenceError(f"{name}: {what} of shape {shape_words(shape)} for {shape_words(into)}")
+
+
 @irdl_op_definition
 class SoftmaxOp(CompositeOp):
     """`e / e.sum(axis)` with `e = exp(x - x.max(axis))`."""
@@ -79,15 +82,32 @@ class SoftmaxOp(CompositeOp):
     name = "fleet.softmax"
     operand = operand_def()
     axis = prop_def(IntegerAttr)
-    result = result_def()
-    traits = traits_def(Pure())
+    RESULT: ClassVar = "operand's"
 
-    def __init__(self, operand: _Value, axis: int, result: Attribute) -> None:
-        super().__init__(operands=[operand], properties={"axis": IntegerAttr(axis, i64)}, result_types=[result])
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        (shape,) = _floats("softmax", operands)
+        if shape[normal_axis(attributes["axis"], len(shape))] == 0:
+            raise InferenceError(f"softmax over no elements (shape {shape_words(shape)})")
+        return operands[0]
+
+
+class _NormOp(CompositeOp, ABC):
+    """Of one operand and parameters that broadcast to it."""
+
+    RESULT: ClassVar = "operand's shape; common dtype"
+
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        shape, *parameters = _floats(kind_of(cls), operands)
+        normal_axis(attributes.get("axis", -1), len(shape))
+        for parameter in parameters:
+            _inside(kind_of(cls), parameter, shape, "a parameter")
+        return tensor_type(shape, common_dtype(operands))
 
 
 @irdl_op_definition
-class LayerNormOp(CompositeOp):
+class LayerNormOp(_NormOp):
     """`(x - mean) / sqrt(var + eps) * gamma + beta` over `axis`, population variance."""
 
     name = "fleet.layer_norm"
@@ -96,41 +116,29 @@ class LayerNormOp(CompositeOp):
     beta = operand_def()
     axis = prop_def(IntegerAttr)
     eps = prop_def(FloatAttr)
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def __init__(self, operand: _Value, gamma: _Value, beta: _Value, axis: int, eps: float, result: Attribute) -> None:
-        super().__init__(
-            operands=[operand, gamma, beta],
-            properties={"axis": IntegerAttr(axis, i64), "eps": _float(eps)},
-            result_types=[result],
-        )
+    DEFAULTS: ClassVar = {"axis": -1}
 
 
 @irdl_op_definition
-class RmsNormOp(CompositeOp):
+class RmsNormOp(_NormOp):
     """`x / sqrt(mean(x * x) + eps) * gamma` over the last axis."""
 
     name = "fleet.rms_norm"
     operand = operand_def()
     gamma = operand_def()
     eps = prop_def(FloatAttr)
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def __init__(self, operand: _Value, gamma: _Value, eps: float, result: Attribute) -> None:
-        super().__init__(operands=[operand, gamma], properties={"eps": _float(eps)}, result_types=[result])
 
 
 class ActivationOp(CompositeOp, ABC):
     """An elementwise function of one operand."""
 
     operand = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
+    RESULT: ClassVar = "operand's"
 
-    def __init__(self, operand: _Value, result: Attribute) -> None:
-        super().__init__(operands=[operand], result_types=[result])
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        _floats(kind_of(cls), operands)
+        return operands[0]
 
 
 @irdl_op_definition
@@ -140,9 +148,12 @@ class GeluOp(ActivationOp):
     name = "fleet.gelu"
     approximate = prop_def(StringAttr)
 
-    def __init__(self, operand: _Value, approximate: str, result: Attribute) -> None:
-        super().__init__(operand, result)
-        self.properties["approximate"] = StringAttr(approximate)
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        result = super()._infer(operands, attributes)
+        if attributes["approximate"] not in ("tanh", "erf"):
+            raise InferenceError(f'gelu approximate "{attributes["approximate"]}", expected tanh or erf')
+        return result
 
 
 @irdl_op_definition
@@ -172,13 +183,21 @@ class RopeOp(CompositeOp):
     cos = operand_def()
     sin = operand_def()
     interleaved = prop_def(BoolAttr)
-    result = result_def()
-    traits = traits_def(Pure())
+    RESULT: ClassVar = "operand's shape; common dtype"
+    DEFAULTS: ClassVar = {"interleaved": False}
 
-    def __init__(self, operand: _Value, cos: _Value, sin: _Value, interleaved: bool, result: Attribute) -> None:
-        super().__init__(
-            operands=[operand, cos, sin], properties={"interleaved": BoolAttr.from_bool(interleaved)}, result_types=[result]
-        )
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        shape, cos, sin = _floats("rope", operands)
+        if not shape or shape[-1] == UNKNOWN or shape[-1] % 2:
+            raise InferenceError(f"rope of shape {shape_words(shape)}: the last dimension must be even")
+        half = (*shape[:-1], shape[-1] // 2)
+        _inside("rope", cos, half, "a cosine")
+        _inside("rope", sin, half, "a sine")
+        return tensor_type(shape, common_dtype(operands))
+
+
+_ACTIVATIONS = ("none", "gelu_tanh", "silu", "relu")
 
 
 @irdl_op_definition
@@ -191,18 +210,38 @@ class LinearOp(CompositeOp):
     bias = opt_operand_def()
     residual = opt_operand_def()
     activation = prop_def(StringAttr)
-    result = result_def()
-    traits = traits_def(Pure())
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    RESULT: ClassVar = "of the matmul; common dtype"
+    DEFAULTS: ClassVar = {"activation": "none", "residual": False}
 
-    def __init__(
-        self, operand: _Value, weight: _Value, bias: _Value | None, residual: _Value | None, activation: str, result: Attribute
-    ) -> None:
-        super().__init__(
-            operands=[operand, weight, bias, residual],
-            properties={"activation": StringAttr(activation)},
-            result_types=[result],
-        )
+    def __init__(self, operands: Sequence[SSAValue | Operation], result: Attribute, **attributes: Any) -> None:
+        """bias, residual: which of the optional operands are given."""
+        super().__init__(operands, result, **attributes)
+        sizes = [1, 1, int(attributes["bias"]), int(attributes["residual"])]
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+
+    @classmethod
+    def completed(cls, attributes: Mapping[str, Any], operands: int) -> Mapping[str, Any]:
+        """A third operand is a bias where nothing else is said."""
+        found = {**cls.DEFAULTS, **attributes}
+        return {"bias": operands == 3 + found["residual"], **found}
+
+    def implied(self) -> Mapping[str, Any]:
+        """Which of the optional operands it has."""
+        return {"bias": self.bias is not None, "residual": self.residual is not None}
+
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        shapes = _floats("linear", operands)
+        activation, extra = attributes["activation"], [k for k in ("bias", "residual") if attributes.get(k, False)]
+        if activation not in _ACTIVATIONS:
+            raise InferenceError(f'linear with activation "{activation}", expected {", ".join(_ACTIVATIONS)}')
+        if len(shapes) != 2 + len(extra):
+            raise InferenceError(f"linear with {' and '.join(extra) or 'neither bias nor residual'}, found {len(shapes)} operands")
+        product = shape_of(MatmulOp.infer(operands[:2], {}))
+        for shape, what in zip(shapes[2:], extra, strict=True):
+            _inside("linear", shape, product, f"a {what}")
+        return tensor_type(product, common_dtype(operands))
 
 
 @irdl_op_definition
@@ -222,28 +261,26 @@ class AttentionOp(CompositeOp):
     kv_heads = prop_def(IntegerAttr)
     scale = prop_def(FloatAttr)
     causal = prop_def(BoolAttr)
-    result = result_def()
-    traits = traits_def(Pure())
+    RESULT: ClassVar = "[n, heads * d]; common dtype"
 
-    def __init__(
-        self,
-        q: _Value,
-        k: _Value,
-        v: _Value,
-        mask: _Value | None,
-        heads: int,
-        kv_heads: int,
-        scale: float,
-        causal: bool,
-        result: Attribute,
-    ) -> None:
-        super().__init__(
-            operands=[q, k, v, mask],
-            properties={
-                "heads": IntegerAttr(heads, i64),
-                "kv_heads": IntegerAttr(kv_heads, i64),
-                "scale": _float(scale),
-                "causal": BoolAttr.from_bool(causal),
-            },
-            result_types=[result],
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        q, k, v, *mask = _floats("attention", operands)
+        heads, kv_heads = attributes["heads"], attributes["kv_heads"]
+        words = (
+            f"attention of q {shape_words(q)}, k {shape_words(k)}, v {shape_words(v)} with {heads} heads and {kv_heads} of k and v"
         )
+        if not len(q) == len(k) == len(v) == 2:
+            raise InferenceError(f"{words}: all need rank 2")
+        if heads < 1 or kv_heads < 1 or heads % kv_heads or UNKNOWN in (q[1], k[1], v[1]) or q[1] % heads:
+            raise InferenceError(f"{words}: the heads do not divide the columns")
+        d = q[1] // heads
+        if k[1] != kv_heads * d or v[1] != kv_heads * d:
+            raise InferenceError(f"{words}: k and v need {kv_heads * d} columns")
+        if (m := unify(k[0], v[0])) is None or m == 0:
+            raise InferenceError(f"{words}: k and v need the same rows, at least one")
+        if attributes["causal"] and UNKNOWN not in (m, q[0]) and m < q[0]:
+            raise InferenceError(f"{words}: causal needs at least as many keys as queries")
+        for shape in mask:
+            _inside("attention", shape, (q[0], m), "a mask")
+        return tensor_type((q[0], heads * d), common_dtype(operands))

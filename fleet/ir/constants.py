@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute
 
 from fleet.ir.dialect import ConstantOp
-from fleet.ir.infer import InferenceError
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype
 
 __all__ = ["constant", "constant_value"]

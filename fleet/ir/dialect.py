@@ -13,22 +13,27 @@ each once; what such a module lists in `__all__` is here, and its operations are
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect, Operation
+from collections.abc import Mapping
+
+from xdsl.ir import Dialect
 
 from fleet.ir.composite import *
 from fleet.ir.elementwise import *
 from fleet.ir.functions import *
 from fleet.ir.movement import *
 from fleet.ir.operation import *
-from fleet.ir.operation import FleetOp
+from fleet.ir.operation import FleetOp, kind_of
 from fleet.ir.program_ops import *
 from fleet.ir.reductions import *
 from fleet.ir.sized import *
 
 
-def _operations() -> list[type[Operation]]:
+def _operations() -> list[type[FleetOp]]:
     found = (v for v in tuple(globals().values()) if isinstance(v, type) and issubclass(v, FleetOp))
     return [op for op in found if "name" in vars(op)]  # a base class has none of its own
 
 
-FLEET = Dialect("fleet", _operations())
+OPERATIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in _operations()}
+"""Every operation by its name without the dialect's: "add"."""
+
+FLEET = Dialect("fleet", list(OPERATIONS.values()))

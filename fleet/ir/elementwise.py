@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from fleet.ir.operation import BinaryOp, FleetOp, UnaryOp
+import numpy as np
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from fleet.ir.operation import BinaryOp, ElementwiseOp, TypedOp, UnaryOp
+from fleet.ir.promotion import carried, common_dtype
+from fleet.ir.types import element_type, is_tensor, numpy_dtype, shape_of, tensor_type
 
 __all__ = [
     "AbsOp",
@@ -57,6 +63,8 @@ class AddOp(BinaryOp):
     """`lhs + rhs`."""
 
     name = "fleet.add"
+    NUMPY: ClassVar = np.add
+    PYTHON: ClassVar = operator.add
 
 
 @irdl_op_definition
@@ -64,6 +72,8 @@ class SubOp(BinaryOp):
     """`lhs - rhs`."""
 
     name = "fleet.sub"
+    NUMPY: ClassVar = np.subtract
+    PYTHON: ClassVar = operator.sub
 
 
 @irdl_op_definition
@@ -71,6 +81,8 @@ class MulOp(BinaryOp):
     """`lhs * rhs`."""
 
     name = "fleet.mul"
+    NUMPY: ClassVar = np.multiply
+    PYTHON: ClassVar = operator.mul
 
 
 @irdl_op_definition
@@ -78,6 +90,8 @@ class DivOp(BinaryOp):
     """`lhs / rhs`."""
 
     name = "fleet.div"
+    NUMPY: ClassVar = np.divide
+    PYTHON: ClassVar = operator.truediv
 
 
 @irdl_op_definition
@@ -85,6 +99,8 @@ class PowOp(BinaryOp):
     """`lhs ** rhs`."""
 
     name = "fleet.pow"
+    NUMPY: ClassVar = np.power
+    PYTHON: ClassVar = operator.pow
 
 
 @irdl_op_definition
@@ -92,6 +108,7 @@ class MaximumOp(BinaryOp):
     """`numpy.maximum`: NaN wins."""
 
     name = "fleet.maximum"
+    NUMPY: ClassVar = np.maximum
 
 
 @irdl_op_definition
@@ -99,6 +116,7 @@ class MinimumOp(BinaryOp):
     """`numpy.minimum`: NaN wins."""
 
     name = "fleet.minimum"
+    NUMPY: ClassVar = np.minimum
 
 
 @irdl_op_definition
@@ -106,6 +124,8 @@ class FloorDivOp(BinaryOp):
     """`lhs // rhs`."""
 
     name = "fleet.floor_div"
+    NUMPY: ClassVar = np.floor_divide
+    PYTHON: ClassVar = operator.floordiv
 
 
 @irdl_op_definition
@@ -113,6 +133,8 @@ class ModOp(BinaryOp):
     """`lhs % rhs`: the sign of the divisor, as Python has it."""
 
     name = "fleet.mod"
+    NUMPY: ClassVar = np.remainder
+    PYTHON: ClassVar = operator.mod
 
 
 @irdl_op_definition
@@ -120,6 +142,8 @@ class LessOp(BinaryOp):
     """`lhs < rhs`."""
 
     name = "fleet.less"
+    NUMPY: ClassVar = np.less
+    PYTHON: ClassVar = operator.lt
 
 
 @irdl_op_definition
@@ -127,6 +151,8 @@ class LessEqualOp(BinaryOp):
     """`lhs <= rhs`."""
 
     name = "fleet.less_equal"
+    NUMPY: ClassVar = np.less_equal
+    PYTHON: ClassVar = operator.le
 
 
 @irdl_op_definition
@@ -134,6 +160,8 @@ class GreaterOp(BinaryOp):
     """`lhs > rhs`."""
 
     name = "fleet.greater"
+    NUMPY: ClassVar = np.greater
+    PYTHON: ClassVar = operator.gt
 
 
 @irdl_op_definition
@@ -141,6 +169,8 @@ class GreaterEqualOp(BinaryOp):
     """`lhs >= rhs`."""
 
     name = "fleet.greater_equal"
+    NUMPY: ClassVar = np.greater_equal
+    PYTHON: ClassVar = operator.ge
 
 
 @irdl_op_definition
@@ -148,6 +178,8 @@ class EqualOp(BinaryOp):
     """`lhs == rhs`."""
 
     name = "fleet.equal"
+    NUMPY: ClassVar = np.equal
+    PYTHON: ClassVar = operator.eq
 
 
 @irdl_op_definition
@@ -155,6 +187,8 @@ class NotEqualOp(BinaryOp):
     """`lhs != rhs`."""
 
     name = "fleet.not_equal"
+    NUMPY: ClassVar = np.not_equal
+    PYTHON: ClassVar = operator.ne
 
 
 @irdl_op_definition
@@ -162,6 +196,7 @@ class LogicalAndOp(BinaryOp):
     """`numpy.logical_and`."""
 
     name = "fleet.logical_and"
+    NUMPY: ClassVar = np.logical_and
 
 
 @irdl_op_definition
@@ -169,6 +204,7 @@ class LogicalOrOp(BinaryOp):
     """`numpy.logical_or`."""
 
     name = "fleet.logical_or"
+    NUMPY: ClassVar = np.logical_or
 
 
 @irdl_op_definition
@@ -176,6 +212,7 @@ class BitwiseAndOp(BinaryOp):
     """`numpy.bitwise_and` of integers."""
 
     name = "fleet.bitwise_and"
+    NUMPY: ClassVar = np.bitwise_and
 
 
 @irdl_op_definition
@@ -183,6 +220,7 @@ class BitwiseOrOp(BinaryOp):
     """`numpy.bitwise_or` of integers."""
 
     name = "fleet.bitwise_or"
+    NUMPY: ClassVar = np.bitwise_or
 
 
 @irdl_op_definition
@@ -190,6 +228,7 @@ class BitwiseXorOp(BinaryOp):
     """`numpy.bitwise_xor` of integers."""
 
     name = "fleet.bitwise_xor"
+    NUMPY: ClassVar = np.bitwise_xor
 
 
 @irdl_op_definition
@@ -197,6 +236,8 @@ class NegOp(UnaryOp):
     """`-operand`."""
 
     name = "fleet.neg"
+    NUMPY: ClassVar = np.negative
+    PYTHON: ClassVar = operator.neg
 
 
 @irdl_op_definition
@@ -204,6 +245,8 @@ class AbsOp(UnaryOp):
     """`abs(operand)`."""
 
     name = "fleet.abs"
+    NUMPY: ClassVar = np.absolute
+    PYTHON: ClassVar = abs
 
 
 @irdl_op_definition
@@ -211,6 +254,7 @@ class SqrtOp(UnaryOp):
     """`numpy.sqrt`."""
 
     name = "fleet.sqrt"
+    NUMPY: ClassVar = np.sqrt
 
 
 @irdl_op_definition
@@ -218,6 +262,7 @@ class ExpOp(UnaryOp):
     """`numpy.exp`."""
 
     name = "fleet.exp"
+    NUMPY: ClassVar = np.exp
 
 
 @irdl_op_definition
@@ -225,6 +270,7 @@ class LogOp(UnaryOp):
     """`numpy.log`."""
 
     name = "fleet.log"
+    NUMPY: ClassVar = np.log
 
 
 @irdl_op_definition
@@ -232,6 +278,7 @@ class TanhOp(UnaryOp):
     """`numpy.tanh`."""
 
     name = "fleet.tanh"
+    NUMPY: ClassVar = np.tanh
 
 
 @irdl_op_definition
@@ -239,6 +286,7 @@ class ErfOp(UnaryOp):
     """The error function (NumPy has none; see `fleet.targets.bytecode.erf`)."""
 
     name = "fleet.erf"
+    LIKE: ClassVar = np.tanh
 
 
 @irdl_op_definition
@@ -246,6 +294,7 @@ class RsqrtOp(UnaryOp):
     """`1 / numpy.sqrt(operand)`."""
 
     name = "fleet.rsqrt"
+    LIKE: ClassVar = np.sqrt
 
 
 @irdl_op_definition
@@ -253,6 +302,7 @@ class SinOp(UnaryOp):
     """`numpy.sin`."""
 
     name = "fleet.sin"
+    NUMPY: ClassVar = np.sin
 
 
 @irdl_op_definition
@@ -260,6 +310,7 @@ class CosOp(UnaryOp):
     """`numpy.cos`."""
 
     name = "fleet.cos"
+    NUMPY: ClassVar = np.cos
 
 
 @irdl_op_definition
@@ -267,6 +318,7 @@ class FloorOp(UnaryOp):
     """`numpy.floor`."""
 
     name = "fleet.floor"
+    NUMPY: ClassVar = np.floor
 
 
 @irdl_op_definition
@@ -274,6 +326,7 @@ class CeilOp(UnaryOp):
     """`numpy.ceil`."""
 
     name = "fleet.ceil"
+    NUMPY: ClassVar = np.ceil
 
 
 @irdl_op_definition
@@ -281,6 +334,7 @@ class RintOp(UnaryOp):
     """`numpy.rint`: ties to even."""
 
     name = "fleet.rint"
+    NUMPY: ClassVar = np.rint
 
 
 @irdl_op_definition
@@ -288,6 +342,7 @@ class SignOp(UnaryOp):
     """`numpy.sign`."""
 
     name = "fleet.sign"
+    NUMPY: ClassVar = np.sign
 
 
 @irdl_op_definition
@@ -295,6 +350,7 @@ class LogicalNotOp(UnaryOp):
     """`numpy.logical_not`."""
 
     name = "fleet.logical_not"
+    NUMPY: ClassVar = np.logical_not
 
 
 @irdl_op_definition
@@ -302,6 +358,7 @@ class IsnanOp(UnaryOp):
     """`numpy.isnan`."""
 
     name = "fleet.isnan"
+    NUMPY: ClassVar = np.isnan
 
 
 @irdl_op_definition
@@ -309,6 +366,7 @@ class Log1pOp(UnaryOp):
     """`numpy.log1p`."""
 
     name = "fleet.log1p"
+    NUMPY: ClassVar = np.log1p
 
 
 @irdl_op_definition
@@ -316,27 +374,39 @@ class Expm1Op(UnaryOp):
     """`numpy.expm1`."""
 
     name = "fleet.expm1"
+    NUMPY: ClassVar = np.expm1
 
 
 @irdl_op_definition
-class CastOp(UnaryOp):
+class CastOp(UnaryOp, TypedOp):
     """`x.astype(dtype)`; the target is the result's element type."""
 
     name = "fleet.cast"
+    RESULT: ClassVar = "operand's shape; the dtype is the result's"
+
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        target = carried(attributes["dtype"], "cast to")
+        return tensor_type(shape_of(operands[0]), target) if is_tensor(operands[0]) else element_type(target)
+
+    @classmethod
+    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        return operands[0].astype(attributes["dtype"])
 
 
 @irdl_op_definition
-class WhereOp(FleetOp):
+class WhereOp(ElementwiseOp):
     """`numpy.where(condition, lhs, rhs)`; a condition that is no truth value counts as one where it is not zero."""
 
     name = "fleet.where"
     condition = operand_def()
     lhs = operand_def()
     rhs = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
+    NUMPY: ClassVar = np.where
+    RESULT: ClassVar = "broadcast of all three; common dtype of lhs and rhs"
 
-    def __init__(
-        self, condition: SSAValue | Operation, lhs: SSAValue | Operation, rhs: SSAValue | Operation, result: Attribute
-    ) -> None:
-        super().__init__(operands=[condition, lhs, rhs], result_types=[result])
+    @classmethod
+    def compute_types(cls, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
+        """The condition stays what it is."""
+        dtype = common_dtype(operands[1:])
+        return numpy_dtype(operands[0]), dtype, dtype, dtype

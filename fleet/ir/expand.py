@@ -14,11 +14,10 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp
-from fleet.ir.promotion import compute_types
+from fleet.ir.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 
@@ -183,7 +182,7 @@ def _attention(s: _Sequence, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValu
 
 def _operands(s: _Sequence, op: FleetOp) -> list[SSAValue]:
     """The operands in the dtypes in which NumPy computes."""
-    dtypes = compute_types(op.name.removeprefix("fleet."), [v.type for v in op.operands])
+    dtypes = op.compute_types([v.type for v in op.operands])
     pairs = zip(op.operands, dtypes, strict=False)
     return [s("cast", v, dtype=t) if is_tensor(v.type) and numpy_dtype(v.type) != t else v for v, t in pairs]
 

@@ -5,12 +5,13 @@ The VM calls NumPy's function itself, so that every bit is NumPy's.
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from typing import ClassVar
+
+import numpy as np
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from fleet.ir.composite import CompositeOp
-from fleet.ir.operation import BinaryOp, ReduceOp, UnaryOp
+from fleet.ir.operation import BinaryOp, ElementwiseOp, ReduceOp, UnaryOp
 
 __all__ = [
     "ClipOp",
@@ -34,6 +35,7 @@ class Log2Op(UnaryOp, CompositeOp):
     """`numpy.log2`."""
 
     name = "fleet.log2"
+    NUMPY: ClassVar = np.log2
 
 
 @irdl_op_definition
@@ -41,6 +43,7 @@ class Log10Op(UnaryOp, CompositeOp):
     """`numpy.log10`."""
 
     name = "fleet.log10"
+    NUMPY: ClassVar = np.log10
 
 
 @irdl_op_definition
@@ -48,6 +51,7 @@ class Exp2Op(UnaryOp, CompositeOp):
     """`numpy.exp2`."""
 
     name = "fleet.exp2"
+    NUMPY: ClassVar = np.exp2
 
 
 @irdl_op_definition
@@ -55,6 +59,7 @@ class SinhOp(UnaryOp, CompositeOp):
     """`numpy.sinh`."""
 
     name = "fleet.sinh"
+    NUMPY: ClassVar = np.sinh
 
 
 @irdl_op_definition
@@ -62,6 +67,7 @@ class CoshOp(UnaryOp, CompositeOp):
     """`numpy.cosh`."""
 
     name = "fleet.cosh"
+    NUMPY: ClassVar = np.cosh
 
 
 @irdl_op_definition
@@ -69,6 +75,7 @@ class TanOp(UnaryOp, CompositeOp):
     """`numpy.tan`."""
 
     name = "fleet.tan"
+    NUMPY: ClassVar = np.tan
 
 
 @irdl_op_definition
@@ -76,6 +83,7 @@ class HypotOp(BinaryOp, CompositeOp):
     """`numpy.hypot`."""
 
     name = "fleet.hypot"
+    NUMPY: ClassVar = np.hypot
 
 
 @irdl_op_definition
@@ -83,6 +91,7 @@ class LogaddexpOp(BinaryOp, CompositeOp):
     """`numpy.logaddexp`."""
 
     name = "fleet.logaddexp"
+    NUMPY: ClassVar = np.logaddexp
 
 
 @irdl_op_definition
@@ -90,6 +99,7 @@ class FmaxOp(BinaryOp, CompositeOp):
     """`numpy.fmax`: of a NaN and a number the number."""
 
     name = "fleet.fmax"
+    NUMPY: ClassVar = np.fmax
 
 
 @irdl_op_definition
@@ -97,23 +107,19 @@ class FminOp(BinaryOp, CompositeOp):
     """`numpy.fmin`: of a NaN and a number the number."""
 
     name = "fleet.fmin"
+    NUMPY: ClassVar = np.fmin
 
 
 @irdl_op_definition
-class ClipOp(CompositeOp):
+class ClipOp(ElementwiseOp, CompositeOp):
     """`numpy.clip(operand, low, high)`: which of 0.0 and -0.0 stays is NumPy's choice."""
 
     name = "fleet.clip"
+    NUMPY: ClassVar = np.clip
+    RESULT: ClassVar = "broadcast of all three; `numpy.clip`'s dtype"
     operand = operand_def()
     low = operand_def()
     high = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def __init__(
-        self, operand: SSAValue | Operation, low: SSAValue | Operation, high: SSAValue | Operation, result: Attribute
-    ) -> None:
-        super().__init__(operands=[operand, low, high], result_types=[result])
 
 
 @irdl_op_definition
@@ -121,6 +127,8 @@ class NanMaxOp(ReduceOp, CompositeOp):
     """`numpy.nanmax`: NaN where there is nothing else."""
 
     name = "fleet.nan_max"
+    NUMPY: ClassVar = np.nanmax
+    IDENTITY: ClassVar = False
 
 
 @irdl_op_definition
@@ -128,3 +136,5 @@ class NanMinOp(ReduceOp, CompositeOp):
     """`numpy.nanmin`: NaN where there is nothing else."""
 
     name = "fleet.nan_min"
+    NUMPY: ClassVar = np.nanmin
+    IDENTITY: ClassVar = False

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, var_operand_def
 
-from fleet.ir.operation import FleetOp
+from fleet.ir.operation import FleetOp, ValueOp
+from fleet.ir.shapes import UNKNOWN, InferenceError, shape_words
+from fleet.ir.types import numpy_dtype, shape_of
 
 __all__ = ["ConstantOp", "PrintOp"]
 
 
 @irdl_op_definition
-class ConstantOp(FleetOp):
+class ConstantOp(ValueOp):
     """A number from the source. A tensor result is filled with it (the seeds' `ldc tensor` of a scalar)."""
 
     name = "fleet.constant"
     value = prop_def(IntegerAttr | FloatAttr)
-    result = result_def()
-    traits = traits_def(Pure())
+    RESULT: ClassVar = "any; a tensor is filled with the number"
 
     def __init__(self, value: IntegerAttr | FloatAttr, result: Attribute) -> None:
-        super().__init__(properties={"value": value}, result_types=[result])
+        IRDLOperation.__init__(self, properties={"value": value}, result_types=[result])
+
+    def check(self) -> None:
+        """The number is of the result's dtype."""
+        type_ = self.result.type
+        if UNKNOWN in (shape := shape_of(type_)):
+            raise InferenceError(f"constant of shape {shape_words(shape)}, which must be known")
+        number = self.properties["value"]
+        kind = FloatAttr if numpy_dtype(type_).kind == "f" else IntegerAttr
+        if not isinstance(number, kind) or numpy_dtype(number.get_type()) != numpy_dtype(type_):
+            raise InferenceError(f"constant {number} for a result of type {type_}")
 
 
 @irdl_op_definition
@@ -38,7 +49,11 @@ class PrintOp(FleetOp):
     name = "fleet.print"
     inputs = var_operand_def()
     format = opt_prop_def(StringAttr)
+    RESULT: ClassVar = "none"
 
     def __init__(self, inputs: Sequence[SSAValue | Operation], format: str | None = None) -> None:
         properties = {} if format is None else {"format": StringAttr(format)}
-        super().__init__(operands=[inputs], properties=properties)
+        IRDLOperation.__init__(self, operands=[inputs], properties=properties)
+
+    def check(self) -> None:
+        """Anything may be printed."""

@@ -8,111 +8,26 @@ Everything follows NumPy 2 (NEP 50). A builtin scalar type stands for a Python n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import f64, i1
 from xdsl.ir import Attribute
 
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import is_tensor, numpy_dtype, spelling
+from fleet.ir.types import DTYPES, element_type, is_tensor, numpy_dtype, spelling
 
-__all__ = ["BINARY", "PYTHON_OPERATORS", "UNARY", "common_dtype", "compute_types", "loop_types", "reduced_dtype"]
-
-Function: TypeAlias = "np.ufunc | Callable[..., Any]"
-
-BINARY: Mapping[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "pow": np.power,
-    "floor_div": np.floor_divide,
-    "mod": np.remainder,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-    "hypot": np.hypot,
-    "logaddexp": np.logaddexp,
-    "fmax": np.fmax,
-    "fmin": np.fmin,
-}
-UNARY: Mapping[str, np.ufunc] = {
-    "neg": np.negative,
-    "abs": np.absolute,
-    "sqrt": np.sqrt,
-    "rsqrt": np.sqrt,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log1p": np.log1p,
-    "tanh": np.tanh,
-    "erf": np.tanh,
-    "sin": np.sin,
-    "cos": np.cos,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "rint": np.rint,
-    "sign": np.sign,
-    "logical_not": np.logical_not,
-    "isnan": np.isnan,
-    "log2": np.log2,
-    "log10": np.log10,
-    "exp2": np.exp2,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tan": np.tan,
-}
-"""Name -> the ufunc that decides the dtypes (of rsqrt and erf, which NumPy lacks: one that promotes as they do)."""
-
-_OTHERS: Mapping[str, Function] = {"matmul": np.matmul, "clip": np.clip}
-_REDUCTIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
-    "reduce_sum": np.sum,
-    "reduce_prod": np.prod,
-    "reduce_max": np.max,
-    "reduce_min": np.min,
-    "reduce_any": np.any,
-    "reduce_all": np.all,
-    "nan_max": np.nanmax,
-    "nan_min": np.nanmin,
-    "mean": np.mean,
-    "var": np.var,
-    "cumsum": np.cumsum,
-}
-
-PYTHON_OPERATORS = frozenset(
-    [
-        *("add", "sub", "mul", "div", "pow", "floor_div", "mod", "neg", "abs"),
-        *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
-    ]
-)
-"""Of Python numbers these give a Python number; all else gives a NumPy scalar."""
+__all__ = ["carried", "common_dtype", "loop_types", "python_number", "reduced_dtype"]
 
 
-def compute_types(name: str, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
-    """The dtypes in which NumPy computes an elementwise operation, clip or matmul: one an operand, then the result's.
+def loop_types(name: str, function: Callable[..., Any], operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
+    """The dtypes in which NumPy computes a ufunc, or a function that computes in the dtype of its result: one an operand, then
+    the result's.
 
-    Raises InferenceError where NumPy has no such loop.
+    Raises InferenceError if NumPy has no such loop. `name` is for messages.
     """
-    if name == "where":
-        dtype = common_dtype(operands[1:])
-        return numpy_dtype(operands[0]), dtype, dtype, dtype
-    return loop_types(name, BINARY.get(name) or UNARY.get(name) or _OTHERS[name], operands)
-
-
-def loop_types(name: str, function: Function, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
-    """As `compute_types`, of any ufunc, or of a function that computes in the dtype of its result. `name` is for messages."""
     resolved = _resolve(function, tuple(_promotion_key(t) for t in operands))
     if isinstance(resolved, str):
         raise InferenceError(f"{name} of {' and '.join(_words(t) for t in operands)}: {resolved}")
@@ -120,9 +35,25 @@ def loop_types(name: str, function: Function, operands: Sequence[Attribute]) -> 
 
 
 @lru_cache(maxsize=1024)
-def reduced_dtype(name: str, dtype: np.dtype) -> np.dtype:
-    """What a reduction or a running sum gives for an array of `dtype`. Raises KeyError for an unknown name."""
-    return np.asarray(_REDUCTIONS[name](np.ones(1, dtype))).dtype
+def reduced_dtype(function: Callable[..., Any], dtype: np.dtype) -> np.dtype:
+    """What NumPy's reduction or running sum gives for an array of `dtype`."""
+    return np.asarray(function(np.ones(1, dtype))).dtype
+
+
+def python_number(operands: Sequence[Attribute], dtype: np.dtype) -> Attribute:
+    """The type of the Python number that Python's operator gives for such numbers, where NumPy gives `dtype`."""
+    if dtype.kind in "fb":
+        return f64 if dtype.kind == "f" else i1
+    widest = max((numpy_dtype(t) for t in operands), key=lambda d: d.itemsize)
+    return element_type(widest if widest.kind == "i" else np.dtype(np.int32))
+
+
+def carried(dtype: Any, what: str) -> np.dtype:
+    """The dtype. Raises InferenceError, which says for `what`, if fleet does not carry it."""
+    found = np.dtype(dtype)
+    if found.name not in DTYPES:
+        raise InferenceError(f"{what} {found.name}, supported are {', '.join(DTYPES)}")
+    return found
 
 
 def common_dtype(types: Sequence[Attribute]) -> np.dtype:
@@ -132,7 +63,7 @@ def common_dtype(types: Sequence[Attribute]) -> np.dtype:
 
 
 @lru_cache(maxsize=4096)
-def _resolve(function: Function, keys: tuple[Any, ...]) -> tuple[np.dtype, ...] | str:
+def _resolve(function: Callable[..., Any], keys: tuple[Any, ...]) -> tuple[np.dtype, ...] | str:
     try:
         if isinstance(function, np.ufunc):
             resolved = function.resolve_dtypes((*keys, None))

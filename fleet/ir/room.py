@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from xdsl.ir import SSAValue
 
 from fleet.core.room import bytes_of, check_room
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
 __all__ = ["check_results"]
 
-_VIEWS = frozenset({"transpose", "reshape", "slice", "broadcast_to"})
+_VIEWS = d.TransposeOp | d.ReshapeOp | d.SliceOp | d.BroadcastToOp
 """Operations whose result shares its operand's memory."""
 _SMALL = 1 << 20
 
@@ -28,7 +29,7 @@ def check_results(program: Program) -> Program:
     ends: dict[SSAValue, int] = {}
     for number, op in enumerate(operations):
         ends |= {owners.get(v, v): number for v in op.operands}
-        if op.results and op.name.removeprefix("fleet.") in _VIEWS:
+        if isinstance(op, _VIEWS):
             owners[op.results[0]] = owners.get(op.operands[0], op.operands[0])
     ends |= {owners.get(v, v): len(operations) for v in program.returned()}
     freed: dict[int, list[SSAValue]] = {}

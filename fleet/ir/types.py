@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, f16, f32, f64, i1, i8, i16, i32, i64
@@ -38,7 +39,13 @@ def element_type(dtype: np.dtype | str | type) -> Attribute:
 
 def tensor_type(shape: Sequence[int], dtype: np.dtype | str | type) -> Attribute:
     """`tensor<shape x dtype>`, -1 for an unknown dimension (`?`); rank 0 stays a tensor, scalars are builtin types."""
-    return TensorType(element_type(dtype), [DYNAMIC_INDEX if d == -1 else d for d in shape])
+    return _tensor_type(tuple(shape), np.dtype(dtype))
+
+
+@lru_cache(maxsize=4096)
+def _tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Attribute:
+    """One object for equal types: they are compared at every operation."""
+    return TensorType(element_type(dtype), [DYNAMIC_INDEX if d == -1 else int(d) for d in shape])
 
 
 def numpy_dtype(type_: Attribute) -> np.dtype:
@@ -48,7 +55,7 @@ def numpy_dtype(type_: Attribute) -> np.dtype:
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
     """Shape, -1 for unknown dimensions; () for a scalar type."""
-    return tuple(-1 if d == DYNAMIC_INDEX else d for d in type_.get_shape()) if isinstance(type_, TensorType) else ()
+    return tuple(-1 if d.data == DYNAMIC_INDEX else d.data for d in type_.shape.data) if isinstance(type_, TensorType) else ()
 
 
 def is_tensor(type_: Attribute) -> bool:

@@ -14,9 +14,9 @@ from dataclasses import replace
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.build import make
 from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit, text_of

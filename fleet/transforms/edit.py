@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from fleet.core.unique import Taken
 from fleet.ir.arguments import append_argument, erase_arguments
+from fleet.ir.composite import CompositeOp, covered_ids
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
@@ -194,8 +195,6 @@ class Edit:
 
         It takes over the root's identity and notes what it covers; numbers that go with them were folded into it.
         """
-        from fleet.ir.composite import CompositeOp, covered_ids
-
         assert isinstance(composite, CompositeOp)
         name, hint = op_id(root), root.results[0].name_hint
         composite.describe(**identity(root))

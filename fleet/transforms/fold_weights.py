@@ -16,14 +16,14 @@ import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.walk import operands_first
 from fleet.ir.weights import Derived, Entry, Weights
 from fleet.transforms.edit import Edit
-from fleet.transforms.numbers import call_of, computes
+from fleet.transforms.numbers import COMPUTED, call_of
 from fleet.transforms.passes import plain
 
 __all__ = ["MOVES", "PASS", "fold_pure"]
@@ -56,7 +56,7 @@ def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
             and depends
             and op.results
             and isinstance(op, kinds)
-            and computes(op)
+            and type(op) in COMPUTED
             and not isinstance(op, d.MatmulOp | d.ReduceOp)
             and -1 not in shape_of(op.results[0].type)
         ):

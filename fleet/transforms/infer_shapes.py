@@ -11,11 +11,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant
 from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, op_id
-from fleet.ir.infer import InferenceError, result_type
+from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.edit import Edit, identity
 from fleet.transforms.fold_constants import fold
@@ -75,7 +75,7 @@ def _apply(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> None:
         if settle(edit, op) or (not is_tensor(op.results[0].type) and fold(edit, op)):
             continue
         try:
-            inferred = result_type(op.name.removeprefix("fleet."), [v.type for v in op.operands], attributes_of(op))
+            inferred = op.infer([v.type for v in op.operands], attributes_of(op))
         except InferenceError as error:
             raise ModelError(f"infer-shapes: {error}", where=op_id(op)) from error
         if is_tensor(inferred):

@@ -12,10 +12,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Derived
 from fleet.transforms.edit import Edit, identity

@@ -52,7 +52,7 @@ class Net:
     ):
         if shape is None:
             shape = np.broadcast_shapes(*(shape_of(v.type) for v in operands))
-        return self.add(kind(*operands, tensor_type(shape, dtype or self.dtype)), name)
+        return self.add(kind(operands, tensor_type(shape, dtype or self.dtype)), name)
 
     def matmul(self, a: SSAValue, b: SSAValue, name: str | None = None) -> SSAValue:
         return self.call(d.MatmulOp, a, b, shape=(*shape_of(a.type)[:-1], shape_of(b.type)[-1]), name=name)
@@ -60,11 +60,11 @@ class Net:
     def reduce(self, kind: type, a: SSAValue, axis: int, name: str | None = None) -> SSAValue:
         shape = list(shape_of(a.type))
         shape[axis] = 1
-        return self.add(kind(a, [axis], True, tensor_type(shape, self.dtype)), name)
+        return self.add(kind([a], tensor_type(shape, self.dtype), axes=[axis], keepdims=True), name)
 
     def argmax(self, a: SSAValue, axis: int, name: str | None = None) -> SSAValue:
         shape = [n for i, n in enumerate(shape_of(a.type)) if i != axis]
-        return self.add(d.ArgmaxOp(a, axis, tensor_type(shape, "int64")), name)
+        return self.add(d.ArgmaxOp([a], tensor_type(shape, "int64"), axis=axis), name)
 
     def number(self, value: float) -> SSAValue:
         if isinstance(value, int):

@@ -215,7 +215,7 @@ def test_dtypes_that_the_target_lacks_are_refused() -> None:
 def test_an_operation_that_the_target_lacks_is_refused() -> None:
     x = {"x": np.zeros((2, 0), np.float32)}
     with pytest.raises(FleetError, match=r"model\.py:1:4: operation big \(fleet\.reduce_max\)"):
-        run(x, lambda m, a: m.add(d.ReduceMaxOp(a, [1], False, tensor_type((2,), "float32")), "big"))
+        run(x, lambda m, a: m.add(d.ReduceMaxOp([a], tensor_type((2,), "float32"), axes=[1], keepdims=False), "big"))
 
 
 def test_too_large_a_model_is_refused() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.ir.einsum import canonical, result_shape
-from fleet.ir.infer import InferenceError
+from fleet.ir.shapes import InferenceError
 
 TERM = st.tuples(st.text("abcZ", max_size=3), st.booleans(), st.text("ab", max_size=1)).map(
     lambda t: t[0] + ("..." if t[1] else "") + t[2]

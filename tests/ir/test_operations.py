@@ -15,11 +15,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from fleet.cosim._error_rules import RULES, Arithmetic, Step
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.build import make
-from fleet.ir.dialect import FleetOp
+from fleet.ir.dialect import OPERATIONS, FleetOp
 from fleet.ir.expand import expand
-from fleet.ir.infer import InferenceError, result_type
+from fleet.ir.operation import attributes_of
+from fleet.ir.shapes import InferenceError
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.targets.bytecode.hints import DispatchHintParser, hint_of, info_of
@@ -181,9 +181,9 @@ def test_shapes_and_dtypes_of_binary_operations(name, shapes, left, right) -> No
             wanted = np.asarray(BINARY[name](*values))
     except TypeError:
         with pytest.raises(InferenceError):
-            result_type(name, [type_of(v) for v in values])
+            OPERATIONS[name].infer([type_of(v) for v in values], {})
         return
-    found = result_type(name, [type_of(v) for v in values])
+    found = OPERATIONS[name].infer([type_of(v) for v in values], {})
     if not is_tensor(found):
         assert wanted.shape == ()
         assert numpy_dtype(found).kind == wanted.dtype.kind
@@ -241,7 +241,7 @@ def unknown(*shape, dtype="float32"):
     ],
 )
 def test_unknown_dimensions_are_inferred(name, operands, attributes, result) -> None:
-    assert result_type(name, [unknown(*s) for s in operands], attributes) == unknown(*result)
+    assert OPERATIONS[name].infer([unknown(*s) for s in operands], attributes) == unknown(*result)
 
 
 @pytest.mark.parametrize(
@@ -278,12 +278,12 @@ def test_unknown_dimensions_are_inferred(name, operands, attributes, result) -> 
 )
 def test_operands_that_do_not_fit_are_refused(name, operands, attributes, says) -> None:
     with pytest.raises(InferenceError, match=says):
-        result_type(name, [unknown(*s) for s in operands], attributes)
+        OPERATIONS[name].infer([unknown(*s) for s in operands], attributes)
 
 
 def test_composites_refuse_integers() -> None:
     with pytest.raises(InferenceError, match="must be floating point"):
-        result_type("silu", [tensor_type((2,), np.int64)])
+        d.SiluOp.infer([tensor_type((2,), np.int64)], {})
 
 
 def test_python_numbers_stay_python_numbers() -> None:
@@ -291,7 +291,7 @@ def test_python_numbers_stay_python_numbers() -> None:
         ("floor_div", [i32, i32], i32), ("mod", [i64, i32], i64), ("mod", [f64, i32], f64),
         ("less", [i32, f64], i1), ("equal", [i32, i32], i1),
     ):  # fmt: skip
-        found = result_type(name, operands)
+        found = OPERATIONS[name].infer(operands, {})
         assert found == result
     values = Block(arg_types=[i32, i32]).args
     op = make("floor_div", values)
@@ -302,10 +302,10 @@ def test_python_numbers_stay_python_numbers() -> None:
 def test_verifier_refuses_a_wrong_type_of_a_new_operation() -> None:
     a, b = Block(arg_types=[unknown(2, 3), unknown(2, 3)]).args
     for op in (
-        d.LessOp(a, b, unknown(2, 3)),
-        d.SiluOp(a, unknown(3, 2)),
-        d.DimOp(a, 5, i64),
-        d.PadOp(a, b, [0, 0], [0, 0], a.type),
+        d.LessOp([a, b], unknown(2, 3)),
+        d.SiluOp([a], unknown(3, 2)),
+        d.DimOp([a], i64, axis=5),
+        d.PadOp([a, b], a.type, low=[0, 0], high=[0, 0]),
     ):
         op.describe(id="culprit")
         with pytest.raises(VerifyException, match="culprit"):

@@ -12,7 +12,7 @@ from fleet.errors import ModelError
 from fleet.frontend.source import load
 from fleet.ir import dialect as d
 from fleet.ir.build import make
-from fleet.ir.infer import InferenceError
+from fleet.ir.shapes import InferenceError
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.types import tensor_type
 
@@ -70,20 +70,20 @@ def block(*types):
 @pytest.mark.parametrize(
     "build",
     [
-        lambda a, b: d.AddOp(a, b, tensor_type((2, 3), np.float64)),
-        lambda a, b: d.AddOp(a, b, tensor_type((3, 2), np.float32)),
-        lambda a, b: d.AddOp(a, b, f32),
-        lambda a, _: d.MatmulOp(a, a, tensor_type((2, 3), np.float32)),
-        lambda a, _: d.ReduceSumOp(a, [1, 0], False, tensor_type((), np.float32)),
-        lambda a, _: d.ReduceSumOp(a, [-1], False, tensor_type((2,), np.float32)),
-        lambda a, _: d.ReduceSumOp(a, [1], True, tensor_type((2,), np.float32)),
-        lambda a, _: d.ArgmaxOp(a, 1, tensor_type((2,), np.int32)),
-        lambda a, _: d.ReshapeOp(a, tensor_type((7,), np.float32)),
-        lambda a, b: d.GatherOp(a, b, tensor_type((3, 3), np.float32)),
-        lambda a, b: d.ConcatOp([a, b], 0, tensor_type((3, 3), np.float32)),
+        lambda a, b: d.AddOp([a, b], tensor_type((2, 3), np.float64)),
+        lambda a, b: d.AddOp([a, b], tensor_type((3, 2), np.float32)),
+        lambda a, b: d.AddOp([a, b], f32),
+        lambda a, _: d.MatmulOp([a, a], tensor_type((2, 3), np.float32)),
+        lambda a, _: d.ReduceSumOp([a], tensor_type((), np.float32), axes=[1, 0], keepdims=False),
+        lambda a, _: d.ReduceSumOp([a], tensor_type((2,), np.float32), axes=[-1], keepdims=False),
+        lambda a, _: d.ReduceSumOp([a], tensor_type((2,), np.float32), axes=[1], keepdims=True),
+        lambda a, _: d.ArgmaxOp([a], tensor_type((2,), np.int32), axis=1),
+        lambda a, _: d.ReshapeOp([a], tensor_type((7,), np.float32)),
+        lambda a, b: d.GatherOp([a, b], tensor_type((3, 3), np.float32)),
+        lambda a, b: d.ConcatOp([a, b], tensor_type((3, 3), np.float32), axis=0),
         lambda *_: d.ConstantOp(IntegerAttr(3, i32), f32),
         lambda *_: d.ConstantOp(FloatAttr(3.0, f32), tensor_type((2,), np.float64)),
-        lambda a, _: d.ExpOp(a, tensor_type((2, 3), np.float64)),
+        lambda a, _: d.ExpOp([a], tensor_type((2, 3), np.float64)),
     ],
 )
 def test_the_verifier_refuses(build) -> None:

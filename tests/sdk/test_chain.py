@@ -120,9 +120,9 @@ def find(rule: ChainRule[None], net: Net, value: SSAValue) -> Covered[None] | st
 
 def test_a_chain_of_thousands_of_operations_is_found() -> None:
     net = Net()
-    value = net.add(d.TanhOp(net.x, TYPE))
+    value = net.add(d.TanhOp([net.x], TYPE))
     for _ in range(1200):
-        value = net.add(d.AddOp(value, net.add(constant(1.0, TYPE)), TYPE))
+        value = net.add(d.AddOp([value, net.add(constant(1.0, TYPE))], TYPE))
     found = find(ChainRule(tanh, Link("number", d.AddOp, when=lambda s: s.number is not None, most=None)), net, value)
     assert isinstance(found, Covered)
     assert len(found.ops) == 1201
@@ -130,9 +130,9 @@ def test_a_chain_of_thousands_of_operations_is_found() -> None:
 
 def test_a_search_in_vain_ends_where_every_operation_has_two_ways() -> None:
     net = Net()
-    value = net.add(d.NegOp(net.x, TYPE))
+    value = net.add(d.NegOp([net.x], TYPE))
     for _ in range(60):
-        value = net.add(d.AddOp(value, value, TYPE))
+        value = net.add(d.AddOp([value, value], TYPE))
     asked: list[Operation] = []
     assert find(ChainRule(lambda op, _: asked.append(op), Link("any", d.AddOp, most=None)), net, value) is None
     assert len(asked) == 61
@@ -142,10 +142,10 @@ def test_what_the_chain_computes_is_no_other_operand_of_it() -> None:
     rule = ChainRule(tanh, Link("other", d.MulOp, most=None))
     for taken in (True, False):
         net = Net()
-        root = net.add(d.TanhOp(net.x, TYPE))
-        beside = net.add(d.NegOp(net.x if taken else root, TYPE))
-        product = net.add(d.MulOp(root, net.x if taken else root, TYPE))
-        found = find(rule, net, net.add(d.MulOp(product, beside, TYPE)))
+        root = net.add(d.TanhOp([net.x], TYPE))
+        beside = net.add(d.NegOp([net.x if taken else root], TYPE))
+        product = net.add(d.MulOp([root, net.x if taken else root], TYPE))
+        found = find(rule, net, net.add(d.MulOp([product, beside], TYPE)))
         assert isinstance(found, Covered) == taken
 
 
@@ -166,9 +166,9 @@ def test_counts_order_and_links_that_a_start_excludes() -> None:
     }
     for kinds, names in expected.items():
         net = Net()
-        value = net.add(d.TanhOp(net.x, TYPE))
+        value = net.add(d.TanhOp([net.x], TYPE))
         for kind in kinds:
-            value = net.add(kind(value, TYPE))
+            value = net.add(kind([value], TYPE))
         program = net.program(value)
         assert isinstance(value.owner, Operation)
         assert {name for name, rule in rules.items() if isinstance(rule.find(value.owner, program), Covered)} == names

@@ -17,8 +17,7 @@ from xdsl.ir import Block, Region, SSAValue
 from fleet.ir.build import make
 from fleet.ir.composite import covered_ids
 from fleet.ir.constants import constant
-from fleet.ir.dialect import FleetOp, PrintOp
-from fleet.ir.infer import compute_types
+from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 
@@ -133,7 +132,7 @@ class Tracer:
 
     def binary(self, name: str, lhs: Any, rhs: Any) -> Array:
         typed = [v.value.type if isinstance(v, Array) else self._type(v) for v in (lhs, rhs)]
-        dtypes = compute_types(name, typed)
+        dtypes = OPERATIONS[name].compute_types(typed)
         values = [v.value if isinstance(v, Array) else self._number(v, d) for v, d in zip((lhs, rhs), dtypes, strict=False)]
         return Array(self, self.emit(make(name, values)))
 

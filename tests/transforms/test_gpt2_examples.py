@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.cosim.bisect import bisect_pass
 from fleet.frontend.source import load, sample_inputs
-from fleet.ir.attributes import attributes_of
+from fleet.ir.operation import attributes_of
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.weights import Weights
 from fleet.transforms.pipeline import Hooks, pipeline

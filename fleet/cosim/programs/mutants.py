@@ -47,7 +47,7 @@ FILES = (
     *(f"fleet/frontend/_{n}.py" for n in ("arguments", "builder", "composed", "create", "evaluator", "expressions", "indexing")),
     *(f"fleet/frontend/_{n}.py" for n in ("known", "numpy", "order", "shapes", "shifts", "signatures", "sizes", "statements")),
     *(f"fleet/frontend/_{n}.py" for n in ("static", "tracing", "values")),
-    *(f"fleet/ir/{n}.py" for n in ("promotion", "infer", "infer_movement", "infer_reductions", "shapes", "einsum", "types")),
+    *(f"fleet/ir/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "shapes", "einsum", "types")),
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random
 generators, `@jit`, the interpreter, sizes that only the run knows."""

@@ -10,10 +10,10 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.rewriter import Rewriter
 
 from fleet.errors import FleetError
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
-from fleet.ir.infer import InferenceError, result_type
+from fleet.ir.operation import attributes_of
 from fleet.ir.program import Argument, Program
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.edit import Edit
 
@@ -140,7 +140,7 @@ def resized(model: Model, old: int, new: int, *, first: bool) -> Model | None:
             if isinstance(op, ConstantOp | PrintOp):
                 continue
             attributes = {k: _shape(v, old, new) if k == "shape" else v for k, v in attributes_of(op).items()}
-            inferred = result_type(op.name.removeprefix("fleet."), [v.type for v in op.operands], attributes)
+            inferred = op.infer([v.type for v in op.operands], attributes)
             if inferred != op.results[0].type:
                 Rewriter.replace_value_with_new_type(op.results[0], inferred)
         edit.function.update_function_type()

@@ -21,10 +21,10 @@ from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import BinaryOp, ConstantOp, FleetOp, GatherOp, MatmulOp
-from fleet.ir.infer import InferenceError
+from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, tensor_type
 from fleet.transforms.canonicalise import canonicalise
 
@@ -117,7 +117,7 @@ class Build:
 
     def _operands(self, name: str, operands: Sequence[Array]) -> list[SSAValue]:
         """Single numbers beside arrays become constants, as in a NumPy source."""
-        scalars = _ELEMENTWISE.get(name, False) and any(a.known is None or a.shape for a in operands)
+        scalars = name in _ELEMENTWISE and any(a.known is None or a.shape for a in operands)
         if name == "where" and not operands[1].shape and not operands[2].shape:
             scalars = False  # two Python numbers would have the dtypes of Python
         values: list[SSAValue] = []
@@ -225,10 +225,7 @@ class Build:
             del self.weights[name]
 
 
-_NOT_SCALAR = (MatmulOp, GatherOp)
-_ELEMENTWISE: dict[str, bool] = {
-    cls.name.removeprefix("fleet."): True for cls in BinaryOp.__subclasses__() if cls not in _NOT_SCALAR
-} | {"where": True}
+_ELEMENTWISE = {"where", *(name for name, op in OPERATIONS.items() if issubclass(op, BinaryOp) and op is not MatmulOp)}
 
 
 def _plain(name: str) -> str:

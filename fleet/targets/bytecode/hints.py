@@ -18,8 +18,8 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import ModelError
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp, PrintOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, spelling
 
 __all__ = ["DispatchHintParser", "DispatchInfo", "hint_of", "info_of", "parse_type", "print_hint"]

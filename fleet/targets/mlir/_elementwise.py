@@ -12,7 +12,6 @@ from xdsl.ir.affine import AffineExpr
 
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.promotion import compute_types
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import DYNAMIC, Dim, Emitter, Read, fixed, through
@@ -143,7 +142,7 @@ def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
     """
     name = op.name.removeprefix("fleet.")
     result = op.results[0].type
-    *dtypes, computed = (np.dtype(np.int64) if t.kind == "O" else t for t in compute_types(name, [v.type for v in op.operands]))
+    *dtypes, computed = (np.dtype(np.int64) if t.kind == "O" else t for t in op.compute_types([v.type for v in op.operands]))
     operands = operands_of(op, values)
 
     def body(elements: list[SSAValue]) -> SSAValue:

@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from fleet.errors import DeviceError
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import Operand, cast_to, operands_of, spread

@@ -11,8 +11,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to

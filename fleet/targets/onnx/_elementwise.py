@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from onnx import numpy_helper
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.promotion import compute_types
+from fleet.ir.operation import attributes_of
 from fleet.targets.onnx._emitter import Emitter, Unsupported, Value, result_of
 from fleet.targets.onnx.types import stand_in
 
@@ -43,7 +42,7 @@ def _name(op: FleetOp) -> str:
 
 def _taken(e: Emitter, op: FleetOp, values: Sequence[Value]) -> tuple[list[Value], np.dtype, tuple[int, ...]]:
     """Operands in the dtypes of NumPy's loop, the loop's result, the result's shape."""
-    *wanted, result = compute_types(_name(op), [v.type for v in op.operands])
+    *wanted, result = op.compute_types([v.type for v in op.operands])
     if len(set(wanted)) > 1:
         raise Unsupported(f"operands of {' and '.join(d.name for d in wanted)}, which NumPy compares as they are")
     return [e.cast(v, d) for v, d in zip(values, wanted, strict=True)], result, result_of(op)[1]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN
 from fleet.targets.onnx._emitter import Emitter, Unsupported, Value, result_of
 from fleet.targets.onnx.types import stand_in

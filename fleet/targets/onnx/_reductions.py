@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
-from fleet.ir.promotion import compute_types
+from fleet.ir.operation import attributes_of
 from fleet.targets.onnx._emitter import Emitter, Unsupported, Value, result_of
 from fleet.targets.onnx.types import stand_in
 
@@ -109,7 +108,7 @@ def cumsum(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
 
 def matmul(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
     """`MatMul`; of truth values in int32, and then whether it is not 0."""
-    *wanted, dtype = compute_types("matmul", [v.type for v in op.operands])
+    *wanted, dtype = op.compute_types([v.type for v in op.operands])
     shape = result_of(op)[1]
     if dtype.kind == "b":
         found = e.node("MatMul", [e.cast(v, np.int32) for v in values], np.int32, shape)

@@ -8,7 +8,6 @@ import numpy as np
 from llvmlite import ir
 
 from fleet.ir.dialect import FleetOp
-from fleet.ir.promotion import compute_types
 from fleet.targets.riscv._angles import Angles
 from fleet.targets.riscv._division import floor_divide, modulo
 from fleet.targets.riscv._kernel import (
@@ -78,7 +77,7 @@ def emit_binary(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs:
         raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
     dtype = out.dtype
     if name in COMPARISONS:
-        dtype, other, _ = compute_types(name, [v.type for v in op.operands])
+        dtype, other, _ = op.compute_types([v.type for v in op.operands])
         if dtype != other:
             _compare_signs(b, op, name, out, lhs, rhs)
             return

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.targets.riscv._kernel import (
     Array,
     Builder,

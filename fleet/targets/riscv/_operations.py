@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.ir import dialect
-from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor
 from fleet.targets.riscv import _composite as composite
 from fleet.targets.riscv import _movement as movement

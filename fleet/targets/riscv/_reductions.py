@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.targets.riscv._elementwise import maximum, minimum
 from fleet.targets.riscv._kernel import (
     Array,

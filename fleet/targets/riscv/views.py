@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 
 __all__ = ["VIEWS", "View", "view_of"]
 

@@ -32,10 +32,9 @@ from fleet.ir.expand import MASKED
 from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, TupleItem, Var
 from fleet.ir.graph.registry import find_operator
 from fleet.ir.graph.walk import post_order
-from fleet.ir.infer import InferenceError
 from fleet.ir.operation import FleetOp
 from fleet.ir.program import Argument, Program
-from fleet.ir.shapes import UNKNOWN
+from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import shape_of, tensor_type
 from fleet.ir.weights import Weights
 from fleet.transforms.graph.weights import GraphWeights

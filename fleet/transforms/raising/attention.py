@@ -14,9 +14,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain

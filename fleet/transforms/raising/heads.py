@@ -9,8 +9,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import shape_of
 from fleet.transforms.numbers import known_number
 from fleet.transforms.raising import polynomial as p

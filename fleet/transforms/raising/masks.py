@@ -14,7 +14,7 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.walk import operands_first
 from fleet.ir.weights import Creation, Derived, Entry, Weights
 from fleet.transforms.edit import Edit
-from fleet.transforms.numbers import compute, computes, known_number
+from fleet.transforms.numbers import COMPUTED, compute, known_number
 
 __all__ = ["NEVER", "is_causal", "known_array"]
 
@@ -55,7 +55,7 @@ def _known_array(edit: Edit, value: SSAValue, found: Mapping[SSAValue, np.ndarra
     if isinstance(op, ConstantOp):
         number = known_number(value)
         return np.full(shape, number, numpy_dtype(value.type))
-    if not isinstance(op, FleetOp) or not computes(op):
+    if not isinstance(op, FleetOp) or type(op) not in COMPUTED:
         return None
     if any(v not in found for v in op.operands):
         return None

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 from xdsl.ir import SSAValue
 
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.numbers import known_number
 from fleet.transforms.raising import polynomial as p

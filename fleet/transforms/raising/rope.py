@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.attributes import attributes_of
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
 from fleet.transforms.numbers import known_number
@@ -169,7 +169,7 @@ def _halves_alike(edit: Edit, value: SSAValue) -> bool:
         return bool((known[..., :half] == known[..., half:]).all())
     if isinstance(op, d.ReshapeOp) and shape_of(op.operand.type)[-1:] == shape_of(value.type)[-1:]:
         return _halves_alike(edit, op.operand)
-    if isinstance(op, d.UnaryOp) and not isinstance(op, d.ReshapeOp | d.BroadcastToOp):
+    if isinstance(op, d.UnaryOp):
         return _halves_alike(edit, op.operand)
     if isinstance(op, d.MulOp | d.AddOp):
         return all(known_number(v) is not None or _halves_alike(edit, v) for v in op.operands)

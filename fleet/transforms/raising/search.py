@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from fleet.ir.build import make
 from fleet.ir.dialect import FleetOp, op_id
-from fleet.ir.infer import InferenceError
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.numbers import known_number

@@ -31,13 +31,13 @@ class Graph:
             self.values[name] = op.results[0]
 
     def binary(self, cls: Callable[..., d.FleetOp], name: str, lhs: str, rhs: str, shape: Sequence[int]) -> None:
-        self.add(name, cls(self.values[lhs], self.values[rhs], tensor_type(shape, np.float32)))
+        self.add(name, cls([self.values[lhs], self.values[rhs]], tensor_type(shape, np.float32)))
 
     def zero(self, name: str = "zero") -> None:
         self.add(name, d.ConstantOp(FloatAttr(0.0, f32), f32))
 
     def argmax(self, name: str, of: str, shape: Sequence[int], axis: int = -1) -> None:
-        self.add(name, d.ArgmaxOp(self.values[of], axis, tensor_type(shape, np.int64)))
+        self.add(name, d.ArgmaxOp([self.values[of]], tensor_type(shape, np.int64), axis=axis))
 
     def done(self, *outputs: str) -> Program:
         self.block.add_op(ReturnOp(*(self.values[o] for o in outputs)))

@@ -13,7 +13,7 @@ from onnx_models import encoder_layer, reference
 
 from fleet.cosim.model import load_model
 from fleet.ir import composite as c
-from fleet.ir.attributes import attributes_of
+from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel, lowered_program

@@ -146,7 +146,7 @@ def test_logits_may_be_used_before_the_argmax() -> None:
     g = graph()
     g.binary(d.MatmulOp, "m", "x", "w", (N, C))
     g.binary(d.AddOp, "logits", "m", "b", (N, C))
-    g.add("s", d.ExpOp(g.values["logits"], g.values["logits"].type))
+    g.add("s", d.ExpOp([g.values["logits"]], g.values["logits"].type))
     g.argmax("classes", "logits", (N,))
     program = g.done("s", "classes")
     made = compiled(program)

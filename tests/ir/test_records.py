@@ -1,0 +1,72 @@
+"""An operation's class is its record: what it must state, and that nothing else does."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from xdsl.ir import Block
+
+from fleet.ir import dialect as d
+from fleet.ir.build import make
+from fleet.ir.types import tensor_type
+
+ROOM = Path(__file__).parents[2] / "fleet" / "ir"
+
+
+def test_the_room_imports_nothing_late() -> None:
+    """An import inside a function hides a circle: the record would need what needs the record."""
+    late = [
+        f"{path.name}:{node.lineno} imports {node.module}"
+        for path in sorted(ROOM.glob("*.py"))
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fleet")
+    ]
+    assert not late, "\n".join(late)
+
+
+@pytest.mark.parametrize("op", d.OPERATIONS.values(), ids=d.OPERATIONS)
+def test_every_record_is_complete(op: type[d.FleetOp]) -> None:
+    assert op.__doc__
+    assert op.result_words()
+    states_its_type = op._infer.__func__ is not d.FleetOp._infer.__func__
+    assert states_its_type or op in (d.ConstantOp, d.PrintOp)
+    if issubclass(op, d.ElementwiseOp | d.ReduceOp) and op is not d.CastOp:
+        assert (op.NUMPY is None) == (op.LIKE is not None), "one function says the dtypes"
+    assert set(op.UNWRITTEN) <= set(op.get_irdl_definition().properties)
+
+
+def test_names_of_operations_stand_in_no_other_file_of_the_room() -> None:
+    """No table beside the records: whoever adds an operation adds one class."""
+    own = {
+        "composite.py",
+        "elementwise.py",
+        "functions.py",
+        "movement.py",
+        "program_ops.py",
+        "reductions.py",
+        "sized.py",
+        "expand.py",
+    }
+    tables = [
+        f"{path.name}:{node.lineno} has a table of {len(names)} operations"
+        for path in sorted(ROOM.glob("*.py"))
+        if path.name not in own
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Dict | ast.Set | ast.Tuple | ast.List)
+        and len(names := [k.value for k in _keys(node) if isinstance(k, ast.Constant) and k.value in d.OPERATIONS]) > 2
+    ]
+    assert not tables, "\n".join(tables)
+
+
+def _keys(node: ast.Dict | ast.Set | ast.Tuple | ast.List) -> list[ast.expr]:
+    return [k for k in node.keys if k is not None] if isinstance(node, ast.Dict) else node.elts
+
+
+def test_a_property_that_is_missing_is_named() -> None:
+    (x,) = Block(arg_types=[tensor_type((2, 3), "float32")]).args
+    with pytest.raises(KeyError, match="eps"):
+        make("layer_norm", [x, x, x])

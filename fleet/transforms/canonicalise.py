@@ -8,7 +8,7 @@ bit of every result, NaN and the sign of zero included; an operation that a vari
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Attribute, SSAValue
@@ -65,7 +65,7 @@ def _apply(edit: Edit) -> None:
         for op in edit.operations():
             if text_of(op, "var") is not None or not op.results:
                 continue
-            for rule in _RULES.get(op.name.removeprefix("fleet."), ()):
+            for rule in _RULES.get(type(op), ()):
                 value = rule(op, edit)
                 if value is not None and value.type == op.results[0].type:
                     edit.replace(op, value)
@@ -232,20 +232,20 @@ def _known_choice(op: FleetOp, _edit: Edit) -> SSAValue | None:
     return None if condition is None else _operand(op, 1 if condition else 2)
 
 
-_RULES: dict[str, tuple[Rule, ...]] = {
-    "mul": (_times_one,),
-    "div": (_right_one,),
-    "pow": (_right_one,),
-    "add": (_plus_nothing,),
-    "sub": (_minus_nothing,),
-    "neg": (_twice(d.NegOp),),
-    "reshape": (_nothing_moves, _reshape_of_reshape),
-    "transpose": (_nothing_moves, _transpose_of_transpose),
-    "slice": (_nothing_moves, _slice_of_slice),
-    "broadcast_to": (_nothing_moves,),
-    "cast": (_nothing_moves, _cast_of_cast),
-    "concat": (_parts_of_one,),
-    "where": (_known_choice,),
+_RULES: Mapping[type[FleetOp], tuple[Rule, ...]] = {
+    d.MulOp: (_times_one,),
+    d.DivOp: (_right_one,),
+    d.PowOp: (_right_one,),
+    d.AddOp: (_plus_nothing,),
+    d.SubOp: (_minus_nothing,),
+    d.NegOp: (_twice(d.NegOp),),
+    d.ReshapeOp: (_nothing_moves, _reshape_of_reshape),
+    d.TransposeOp: (_nothing_moves, _transpose_of_transpose),
+    d.SliceOp: (_nothing_moves, _slice_of_slice),
+    d.BroadcastToOp: (_nothing_moves,),
+    d.CastOp: (_nothing_moves, _cast_of_cast),
+    d.ConcatOp: (_parts_of_one,),
+    d.WhereOp: (_known_choice,),
 }
 """Operation -> rules, tried in order. A rule whose value has another type than the operation does not apply."""
 

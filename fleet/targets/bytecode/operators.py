@@ -17,16 +17,17 @@ import numpy as np
 
 from fleet.core.plugins import load_plugin
 from fleet.errors import FleetError, ModelError
+from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, kind_of, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.hints import DispatchInfo, info_of, sequence
 from fleet.targets.bytecode.operators_composite import COMPOSITES
-from fleet.targets.bytecode.operators_movement import MOVEMENT
+from fleet.targets.bytecode.operators_movement import MOVEMENT, splat
 from fleet.targets.bytecode.operators_sized import SIZED
 
-__all__ = ["OPERATORS", "Kernel", "Operator", "apply", "kernel"]
+__all__ = ["OPERATORS", "RULES", "Kernel", "Operator", "apply", "kernel"]
 
 Kernel: TypeAlias = Callable[..., Any]
 Operator: TypeAlias = Callable[[DispatchInfo], Kernel]
@@ -96,78 +97,35 @@ def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
-OPERATORS: dict[str, Operator] = {
-    "add": _elementwise(np.add, operator.add),
-    "sub": _elementwise(np.subtract, operator.sub),
-    "mul": _elementwise(np.multiply, operator.mul),
-    "div": _elementwise(np.divide, operator.truediv),
-    "pow": _power,
-    "floor_div": _elementwise(np.floor_divide, operator.floordiv),
-    "mod": _elementwise(np.remainder, operator.mod),
-    "less": _elementwise(np.less, operator.lt),
-    "less_equal": _elementwise(np.less_equal, operator.le),
-    "greater": _elementwise(np.greater, operator.gt),
-    "greater_equal": _elementwise(np.greater_equal, operator.ge),
-    "equal": _elementwise(np.equal, operator.eq),
-    "not_equal": _elementwise(np.not_equal, operator.ne),
-    "neg": _elementwise(np.negative, operator.neg),
-    "abs": _elementwise(np.absolute, abs),
-    "maximum": _elementwise(np.maximum),
-    "minimum": _elementwise(np.minimum),
-    "logical_and": _elementwise(np.logical_and),
-    "logical_or": _elementwise(np.logical_or),
-    "logical_not": _elementwise(np.logical_not),
-    "bitwise_and": _elementwise(np.bitwise_and),
-    "bitwise_or": _elementwise(np.bitwise_or),
-    "bitwise_xor": _elementwise(np.bitwise_xor),
-    "isnan": _elementwise(np.isnan),
-    "where": _elementwise(np.where),
-    "sqrt": _elementwise(np.sqrt),
-    "rsqrt": _elementwise(_rsqrt),
-    "exp": _elementwise(np.exp),
-    "expm1": _elementwise(np.expm1),
-    "log": _elementwise(np.log),
-    "log1p": _elementwise(np.log1p),
-    "tanh": _elementwise(np.tanh),
-    "erf": _elementwise(erf),
-    "sin": _elementwise(np.sin),
-    "cos": _elementwise(np.cos),
-    "log2": _elementwise(np.log2),
-    "log10": _elementwise(np.log10),
-    "exp2": _elementwise(np.exp2),
-    "sinh": _elementwise(np.sinh),
-    "cosh": _elementwise(np.cosh),
-    "tan": _elementwise(np.tan),
-    "hypot": _elementwise(np.hypot),
-    "logaddexp": _elementwise(np.logaddexp),
-    "fmax": _elementwise(np.fmax),
-    "fmin": _elementwise(np.fmin),
-    "clip": _elementwise(np.clip),
-    "floor": _elementwise(np.floor),
-    "ceil": _elementwise(np.ceil),
-    "rint": _elementwise(np.rint),
-    "sign": _elementwise(np.sign),
-    "matmul": _elementwise(np.matmul),
-    "reduce_sum": _reduction(np.add),
-    "reduce_prod": _reduction(np.multiply),
-    "reduce_max": _reduction(np.maximum),
-    "reduce_min": _reduction(np.minimum),
-    "nan_max": _reduction(np.fmax),
-    "nan_min": _reduction(np.fmin),
-    "reduce_any": _reduction(np.logical_or),
-    "reduce_all": _reduction(np.logical_and),
-    "max": _reduction(np.maximum),
-    "mean": _moment("mean"),
-    "var": _moment("var"),
-    "argmax": _along("argmax"),
-    "argmin": _along("argmin"),
-    "cumsum": _along("cumsum"),
-    "argsort": lambda info: methodcaller("argsort", info.attrs["axis"], kind="stable"),
+RULES: Mapping[type[FleetOp], Operator] = {
+    **{op: _elementwise(op.NUMPY, op.PYTHON) for op in d.OPERATIONS.values() if issubclass(op, d.ElementwiseOp) and op.NUMPY},
+    d.PowOp: _power,
+    d.RsqrtOp: _elementwise(_rsqrt),
+    d.ErfOp: _elementwise(erf),
+    d.ReduceSumOp: _reduction(np.add),
+    d.ReduceProdOp: _reduction(np.multiply),
+    d.ReduceMaxOp: _reduction(np.maximum),
+    d.ReduceMinOp: _reduction(np.minimum),
+    d.NanMaxOp: _reduction(np.fmax),
+    d.NanMinOp: _reduction(np.fmin),
+    d.ReduceAnyOp: _reduction(np.logical_or),
+    d.ReduceAllOp: _reduction(np.logical_and),
+    d.MeanOp: _moment("mean"),
+    d.VarOp: _moment("var"),
+    d.ArgmaxOp: _along("argmax"),
+    d.ArgminOp: _along("argmin"),
+    d.CumsumOp: _along("cumsum"),
+    d.ArgsortOp: lambda info: methodcaller("argsort", info.attrs["axis"], kind="stable"),
     **MOVEMENT,
     **SIZED,
     **COMPOSITES,
-    "print": lambda _info: print,
+    d.PrintOp: lambda _info: print,
 }
+"""Operation -> its operator: of NumPy's functions NumPy's own, where nothing else is said."""
+
+OPERATORS: dict[str, Operator] = {
+    **{kind_of(op): rule for op, rule in RULES.items()}, "max": _reduction(np.maximum), "splat": splat,
+}  # fmt: skip
 """The operators of the project. `splat` and `max` are for bytecode of the seeds; our converter does not emit them."""
 
 ENTRY_POINTS = "fleet.vm_operators"

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
 from fleet.ir.expand import MASKED
 from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.hints import DispatchInfo
@@ -128,14 +130,14 @@ def _attention(info: DispatchInfo) -> Kernel:
     return run
 
 
-COMPOSITES: dict[str, Callable[[DispatchInfo], Kernel]] = {
-    "softmax": _softmax,
-    "layer_norm": _layer_norm,
-    "rms_norm": _rms_norm,
-    "gelu": _gelu,
-    "silu": lambda _info: silu,
-    "sigmoid": lambda _info: sigmoid,
-    "rope": _rope,
-    "linear": _linear,
-    "attention": _attention,
+COMPOSITES: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
+    d.SoftmaxOp: _softmax,
+    d.LayerNormOp: _layer_norm,
+    d.RmsNormOp: _rms_norm,
+    d.GeluOp: _gelu,
+    d.SiluOp: lambda _info: silu,
+    d.SigmoidOp: lambda _info: sigmoid,
+    d.RopeOp: _rope,
+    d.LinearOp: _linear,
+    d.AttentionOp: _attention,
 }

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import itemgetter, methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
 from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 
-__all__ = ["MOVEMENT"]
+__all__ = ["MOVEMENT", "splat"]
 
 Kernel: TypeAlias = Callable[..., Any]
 
@@ -126,7 +128,8 @@ def _cast(info: DispatchInfo) -> Kernel:
     return methodcaller("astype", dtype)
 
 
-def _splat(info: DispatchInfo) -> Kernel:
+def splat(info: DispatchInfo) -> Kernel:
+    """Fills an array with a number: the seeds' operator."""
     shape, dtype = parse_type(info.out_types[0])
     if -1 in shape:
         raise ValueError(f"a splat of shape {info.out_types[0]}, which must be known")
@@ -138,17 +141,16 @@ def _einsum(info: DispatchInfo) -> Kernel:
     return lambda *operands: np.einsum(subscripts, *operands)
 
 
-MOVEMENT: dict[str, Callable[[DispatchInfo], Kernel]] = {
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "broadcast_to": _broadcast_to,
-    "slice": _slice,
-    "gather": _gather,
-    "scatter": _scatter,
-    "concat": _concat,
-    "pad": _pad,
-    "dim": _dim,
-    "cast": _cast,
-    "splat": _splat,
-    "einsum": _einsum,
+MOVEMENT: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
+    d.TransposeOp: _transpose,
+    d.ReshapeOp: _reshape,
+    d.BroadcastToOp: _broadcast_to,
+    d.SliceOp: _slice,
+    d.GatherOp: _gather,
+    d.ScatterOp: _scatter,
+    d.ConcatOp: _concat,
+    d.PadOp: _pad,
+    d.DimOp: _dim,
+    d.CastOp: _cast,
+    d.EinsumOp: _einsum,
 }

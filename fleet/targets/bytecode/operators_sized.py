@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
 from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 from fleet.targets.bytecode.operators_movement import Kernel
@@ -75,10 +77,10 @@ def _tri(info: DispatchInfo) -> Kernel:
     return run
 
 
-SIZED: dict[str, Callable[[DispatchInfo], Kernel]] = {
-    "dynamic_reshape": _dynamic_reshape,
-    "dynamic_broadcast": _dynamic_broadcast,
-    "dynamic_slice": _dynamic_slice,
-    "arange": _arange,
-    "tri": _tri,
+SIZED: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
+    d.DynamicReshapeOp: _dynamic_reshape,
+    d.DynamicBroadcastOp: _dynamic_broadcast,
+    d.DynamicSliceOp: _dynamic_slice,
+    d.ArangeOp: _arange,
+    d.TriOp: _tri,
 }

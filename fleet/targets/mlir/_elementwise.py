@@ -140,16 +140,15 @@ def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
 
     NumPy compares Python integers as objects; here they have 64 bits.
     """
-    name = op.name.removeprefix("fleet.")
     result = op.results[0].type
     *dtypes, computed = (np.dtype(np.int64) if t.kind == "O" else t for t in op.compute_types([v.type for v in op.operands]))
     operands = operands_of(op, values)
 
     def body(elements: list[SSAValue]) -> SSAValue:
         if len(elements) == 1:
-            found = scalar.unary(e, name, elements[0], dtypes[0])
+            found = scalar.unary(e, type(op), elements[0], dtypes[0])
         else:
-            found = scalar.binary(e, name, elements[0], elements[1], dtypes[0])
+            found = scalar.binary(e, type(op), elements[0], elements[1], dtypes[0])
         return scalar.convert(e, found, computed, numpy_dtype(result))
 
     if is_tensor(result):

@@ -29,7 +29,7 @@ _IDENTITY = frozenset({"id", "var", "at", "covers"})
 class Kernels:
     """Calls computations, making the function of each when it is first met."""
 
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
+    def __init__(self, rules: Mapping[type[FleetOp], Rule]) -> None:
         self.rules = rules
         self.functions: dict[object, FuncOp] = {}
 
@@ -81,7 +81,7 @@ class Kernels:
             raise refuse(op, str(error)) from error
         found = dict(zip(op.operands, values, strict=True))
         for primitive in sequence:
-            rule = self.rules.get(primitive.name.removeprefix("fleet."))
+            rule = self.rules.get(type(primitive))
             if rule is None:
                 late = isinstance(primitive, SizedOp)
                 raise refuse(op, "its sizes are the run's; bind them first, with infer-shapes" if late else "not supported")

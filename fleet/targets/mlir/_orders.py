@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
@@ -33,8 +34,8 @@ def argsort(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
     def count(elements: list[SSAValue], outs: list[SSAValue]) -> list[SSAValue]:
         mine, other = elements
-        before = scalar.binary(e, "less", other, mine, dtype)
-        same = scalar.binary(e, "equal", other, mine, dtype)
+        before = scalar.binary(e, d.LessOp, other, mine, dtype)
+        same = scalar.binary(e, d.EqualOp, other, mine, dtype)
         if dtype.kind == "f":  # NaN is behind everything
             mine_undefined, other_undefined = (e.add(arith.CmpfOp(v, v, "uno")) for v in (mine, other))
             defined = e.add(arith.CmpfOp(other, other, "ord"))
@@ -57,7 +58,7 @@ def argsort(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return e.generic([(ranks, there)], [(result, here)], rank + 1, find, [rank])[0]
 
 
-_COMBINE = {"add": "add", "mul": "mul", "max": "maximum", "min": "minimum"}
+_COMBINE = {"add": d.AddOp, "mul": d.MulOp, "max": d.MaximumOp, "min": d.MinimumOp}
 
 
 def scatter(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
@@ -58,8 +59,8 @@ def product(e: Emitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequence
         ]
         total = factors[0]
         for factor in factors[1:]:
-            total = scalar.binary(e, "mul", total, factor, carried)
-        return [scalar.binary(e, "add", outs[0], total, carried)]
+            total = scalar.binary(e, d.MulOp, total, factor, carried)
+        return [scalar.binary(e, d.AddOp, outs[0], total, carried)]
 
     outputs = [(start, [AffineExpr.dimension(place[c]) for c in out])]
     found = e.generic(reads, outputs, len(loops), body, [place[c] for c in reduced])[0]

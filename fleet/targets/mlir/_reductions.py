@@ -5,12 +5,13 @@ Sums run sequentially in C order. float16 is accumulated in float32 and rounded 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
@@ -28,24 +29,24 @@ def accumulator(dtype: np.dtype) -> np.dtype:
     return _F32 if dtype == np.float16 else dtype
 
 
-_COMBINE = {
-    "reduce_sum": "add",
-    "mean": "add",
-    "var": "add",
-    "reduce_prod": "mul",
-    "reduce_max": "maximum",
-    "reduce_min": "minimum",
-    "reduce_any": "logical_or",
-    "reduce_all": "logical_and",
+_COMBINE: Mapping[type[FleetOp], type[FleetOp]] = {
+    d.ReduceSumOp: d.AddOp,
+    d.MeanOp: d.AddOp,
+    d.VarOp: d.AddOp,
+    d.ReduceProdOp: d.MulOp,
+    d.ReduceMaxOp: d.MaximumOp,
+    d.ReduceMinOp: d.MinimumOp,
+    d.ReduceAnyOp: d.LogicalOrOp,
+    d.ReduceAllOp: d.LogicalAndOp,
 }
 
 
-def _identity(name: str, dtype: np.dtype) -> float | int:
-    if name == "reduce_max":
+def _identity(op: type[FleetOp], dtype: np.dtype) -> float | int:
+    if op is d.ReduceMaxOp:
         return scalar.smallest(dtype)
-    if name == "reduce_min":
+    if op is d.ReduceMinOp:
         return scalar.largest(dtype)
-    return 1 if name in ("reduce_prod", "reduce_all") else 0
+    return 1 if op in (d.ReduceProdOp, d.ReduceAllOp) else 0
 
 
 class _Axes:
@@ -97,21 +98,20 @@ class _Axes:
 
 def reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`linalg.generic` with reduction loops, in C order; float16 is summed in float32; a variance takes two of them."""
-    name = op.name.removeprefix("fleet.")
     attributes = attributes_of(op)
     axes = _Axes(e, values[0], attributes["axes"])
     source, result = numpy_dtype(values[0].type), numpy_dtype(op.results[0].type)
-    dtype = result if name in ("reduce_max", "reduce_min", "reduce_any", "reduce_all") else accumulator(result)
+    dtype = result if isinstance(op, d.ReduceMaxOp | d.ReduceMinOp | d.ReduceAnyOp | d.ReduceAllOp) else accumulator(result)
 
     def step(element: SSAValue, carried: SSAValue) -> SSAValue:
-        return scalar.binary(e, _COMBINE[name], carried, scalar.convert(e, element, source, dtype), dtype)
+        return scalar.binary(e, _COMBINE[type(op)], carried, scalar.convert(e, element, source, dtype), dtype)
 
-    found = axes.fold(dtype, _identity(name, dtype), step)
-    if name in ("mean", "var"):
+    found = axes.fold(dtype, _identity(type(op), dtype), step)
+    if isinstance(op, d.MeanOp | d.VarOp):
         number = axes.count()
         count = e.constant(number, dtype) if isinstance(number, int) else scalar.from_index(e, number, dtype)
         found = axes.each(found, dtype, lambda total: e.add(arith.DivfOp(total, count)))
-        if name == "var":
+        if isinstance(op, d.VarOp):
             squares = _squares(e, axes, found, source, dtype)
             found = axes.each(squares, dtype, lambda total: e.add(arith.DivfOp(total, count)))
     found = cast_to(e, found, result)
@@ -132,7 +132,7 @@ def _squares(e: Emitter, axes: _Axes, mean: SSAValue, source: np.dtype, dtype: n
 
 def arg_reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` with two results, value and index: the lowest index on ties, the first NaN before all."""
-    largest = op.name == "fleet.argmax"
+    largest = isinstance(op, d.ArgmaxOp)
     axis = attributes_of(op)["axis"]
     axes = _Axes(e, values[0], [axis])
     dtype, result = numpy_dtype(values[0].type), numpy_dtype(op.results[0].type)
@@ -142,7 +142,7 @@ def arg_reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAVal
 
     def body(elements: list[SSAValue], outs: list[SSAValue]) -> list[SSAValue]:
         (value,), (held, place) = elements, outs
-        better = scalar.binary(e, "greater" if largest else "less", value, held, dtype)
+        better = scalar.binary(e, d.GreaterOp if largest else d.LessOp, value, held, dtype)
         if dtype.kind == "f":
             first = e.add(arith.AndIOp(e.add(arith.CmpfOp(value, value, "uno")), e.add(arith.CmpfOp(held, held, "ord"))))
             better = e.add(arith.OrIOp(better, first))
@@ -161,7 +161,7 @@ def cumsum(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     everything = through(range(axes.rank))
 
     def body(elements: list[SSAValue], outs: list[SSAValue]) -> list[SSAValue]:
-        total = scalar.binary(e, "add", outs[0], scalar.convert(e, elements[0], source, dtype), dtype)
+        total = scalar.binary(e, d.AddOp, outs[0], scalar.convert(e, elements[0], source, dtype), dtype)
         return [total, total]
 
     outputs = [(running, through(axes.kept)), (e.empty(dtype, axes.dims, op.results[0].type), everything)]

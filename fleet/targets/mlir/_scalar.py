@@ -14,6 +14,8 @@ from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
 from fleet.ir.types import element_type
 from fleet.targets.mlir._emitter import Emitter
 
@@ -86,44 +88,44 @@ def _to_integer(e: Emitter, value: SSAValue, source: np.dtype, target: np.dtype)
 
 # ---- two operands, both of one dtype
 
-_COMPARE = {
+_COMPARE: Mapping[type[FleetOp], tuple[str, str, str]] = {
     # float, integer, bool
-    "less": ("olt", "slt", "ult"),
-    "less_equal": ("ole", "sle", "ule"),
-    "greater": ("ogt", "sgt", "ugt"),
-    "greater_equal": ("oge", "sge", "uge"),
-    "equal": ("oeq", "eq", "eq"),
-    "not_equal": ("une", "ne", "ne"),
+    d.LessOp: ("olt", "slt", "ult"),
+    d.LessEqualOp: ("ole", "sle", "ule"),
+    d.GreaterOp: ("ogt", "sgt", "ugt"),
+    d.GreaterEqualOp: ("oge", "sge", "uge"),
+    d.EqualOp: ("oeq", "eq", "eq"),
+    d.NotEqualOp: ("une", "ne", "ne"),
 }
-_ARITHMETIC: Mapping[str, tuple[Any, Any, Any]] = {
+_ARITHMETIC: Mapping[type[FleetOp], tuple[Any, Any, Any]] = {
     # float, integer, bool
-    "add": (arith.AddfOp, arith.AddiOp, arith.OrIOp),
-    "sub": (arith.SubfOp, arith.SubiOp, arith.XOrIOp),
-    "mul": (arith.MulfOp, arith.MuliOp, arith.AndIOp),
-    "div": (arith.DivfOp, None, None),
-    "maximum": (arith.MaximumfOp, arith.MaxSIOp, arith.OrIOp),
-    "minimum": (arith.MinimumfOp, arith.MinSIOp, arith.AndIOp),
-    "bitwise_and": (None, arith.AndIOp, arith.AndIOp),
-    "bitwise_or": (None, arith.OrIOp, arith.OrIOp),
-    "bitwise_xor": (None, arith.XOrIOp, arith.XOrIOp),
+    d.AddOp: (arith.AddfOp, arith.AddiOp, arith.OrIOp),
+    d.SubOp: (arith.SubfOp, arith.SubiOp, arith.XOrIOp),
+    d.MulOp: (arith.MulfOp, arith.MuliOp, arith.AndIOp),
+    d.DivOp: (arith.DivfOp, None, None),
+    d.MaximumOp: (arith.MaximumfOp, arith.MaxSIOp, arith.OrIOp),
+    d.MinimumOp: (arith.MinimumfOp, arith.MinSIOp, arith.AndIOp),
+    d.BitwiseAndOp: (None, arith.AndIOp, arith.AndIOp),
+    d.BitwiseOrOp: (None, arith.OrIOp, arith.OrIOp),
+    d.BitwiseXorOp: (None, arith.XOrIOp, arith.XOrIOp),
 }
 
 
-def binary(e: Emitter, name: str, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def binary(e: Emitter, op: type[FleetOp], x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     """An operation of two elements of `dtype`; comparisons and logical operations give i1."""
     kind = "fib".index(dtype.kind)
-    if name in _COMPARE:
-        predicate = _COMPARE[name][kind]
+    if op in _COMPARE:
+        predicate = _COMPARE[op][kind]
         return e.add(arith.CmpfOp(x, y, predicate) if kind == 0 else arith.CmpiOp(x, y, predicate))
-    if name in ("logical_and", "logical_or"):
-        operation = arith.AndIOp if name == "logical_and" else arith.OrIOp
+    if op in (d.LogicalAndOp, d.LogicalOrOp):
+        operation = arith.AndIOp if op is d.LogicalAndOp else arith.OrIOp
         return e.add(operation(truth(e, x, dtype), truth(e, y, dtype)))
-    if name in _ARITHMETIC:
-        return e.add(_ARITHMETIC[name][kind](x, y))
+    if op in _ARITHMETIC:
+        return e.add(_ARITHMETIC[op][kind](x, y))
     if kind == 0 and dtype.itemsize == 2:
         wide = [convert(e, v, dtype, _F32) for v in (x, y)]
-        return convert(e, binary(e, name, wide[0], wide[1], _F32), _F32, dtype)
-    return _REST[name][kind](e, x, y, dtype)
+        return convert(e, binary(e, op, wide[0], wide[1], _F32), _F32, dtype)
+    return _REST[op][kind](e, x, y, dtype)
 
 
 def _remainder(e: Emitter, x: SSAValue, y: SSAValue) -> SSAValue:
@@ -208,62 +210,62 @@ def _float_pow(e: Emitter, x: SSAValue, y: SSAValue, _dtype: np.dtype) -> SSAVal
 
 
 _Binary = Callable[[Emitter, SSAValue, SSAValue, np.dtype], SSAValue]
-_REST: Mapping[str, tuple[_Binary, _Binary]] = {
-    "pow": (_float_pow, _integer_pow),
-    "floor_div": (_float_floor_div, _integer_floor_div),
-    "mod": (_float_mod, _integer_mod),
+_REST: Mapping[type[FleetOp], tuple[_Binary, _Binary]] = {
+    d.PowOp: (_float_pow, _integer_pow),
+    d.FloorDivOp: (_float_floor_div, _integer_floor_div),
+    d.ModOp: (_float_mod, _integer_mod),
 }
-BINARY = frozenset({*_ARITHMETIC, *_COMPARE, *_REST, "logical_and", "logical_or"})
+BINARY = (*_ARITHMETIC, *_COMPARE, *_REST, d.LogicalAndOp, d.LogicalOrOp)
 
 # ---- one operand
 
-_FUNCTIONS: Mapping[str, Callable[[SSAValue], Operation]] = {
-    "sqrt": math.SqrtOp,
-    "exp": math.ExpOp,
-    "log": math.LogOp,
-    "tanh": math.TanhOp,
-    "erf": math.ErfOp,
-    "sin": math.SinOp,
-    "cos": math.CosOp,
-    "floor": math.FloorOp,
-    "ceil": math.CeilOp,
-    "rint": math.RoundEvenOp,
-    "log1p": math.Log1pOp,
-    "expm1": math.ExpM1Op,
+_FUNCTIONS: Mapping[type[FleetOp], Callable[[SSAValue], Operation]] = {
+    d.SqrtOp: math.SqrtOp,
+    d.ExpOp: math.ExpOp,
+    d.LogOp: math.LogOp,
+    d.TanhOp: math.TanhOp,
+    d.ErfOp: math.ErfOp,
+    d.SinOp: math.SinOp,
+    d.CosOp: math.CosOp,
+    d.FloorOp: math.FloorOp,
+    d.CeilOp: math.CeilOp,
+    d.RintOp: math.RoundEvenOp,
+    d.Log1pOp: math.Log1pOp,
+    d.Expm1Op: math.ExpM1Op,
 }
-UNARY = frozenset({*_FUNCTIONS, "neg", "abs", "sign", "rsqrt", "logical_not", "isnan"})
+UNARY = (*_FUNCTIONS, d.NegOp, d.AbsOp, d.SignOp, d.RsqrtOp, d.LogicalNotOp, d.IsnanOp)
 
 
-def unary(e: Emitter, name: str, x: SSAValue, dtype: np.dtype) -> SSAValue:
+def unary(e: Emitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
     """An operation of one element; `logical_not` and `isnan` give i1."""
     true = np.dtype(bool)
-    if name == "logical_not":
+    if op is d.LogicalNotOp:
         return e.add(arith.XOrIOp(truth(e, x, dtype), e.constant(1, true)))
-    if name == "isnan":
+    if op is d.IsnanOp:
         return e.add(arith.CmpfOp(x, x, "uno")) if dtype.kind == "f" else e.constant(0, true)
     if dtype.kind != "f":
-        return _integer_unary(e, name, x, dtype)
-    if name == "neg":
+        return _integer_unary(e, op, x, dtype)
+    if op is d.NegOp:
         return e.add(arith.NegfOp(x))
-    if name == "abs":
+    if op is d.AbsOp:
         return e.add(math.AbsFOp(x))
-    if name == "sign":
+    if op is d.SignOp:
         return _sign(e, x, dtype)
     if dtype.itemsize == 2:
-        return convert(e, unary(e, name, convert(e, x, dtype, _F32), _F32), _F32, dtype)
-    if name == "rsqrt":
+        return convert(e, unary(e, op, convert(e, x, dtype, _F32), _F32), _F32, dtype)
+    if op is d.RsqrtOp:
         return e.add(arith.DivfOp(e.constant(1.0, dtype), e.add(math.SqrtOp(x))))
-    return e.add(_FUNCTIONS[name](x))
+    return e.add(_FUNCTIONS[op](x))
 
 
-def _integer_unary(e: Emitter, name: str, x: SSAValue, dtype: np.dtype) -> SSAValue:
-    if name in ("floor", "ceil", "rint") or dtype.kind == "b":
+def _integer_unary(e: Emitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
+    if op in (d.FloorOp, d.CeilOp, d.RintOp) or dtype.kind == "b":
         return x
     zero = e.constant(0, dtype)
-    if name == "neg":
+    if op is d.NegOp:
         return e.add(arith.SubiOp(zero, x))
     negative = e.add(arith.CmpiOp(x, zero, "slt"))
-    if name == "abs":
+    if op is d.AbsOp:
         return e.add(arith.SelectOp(negative, e.add(arith.SubiOp(zero, x)), x))
     positive = e.add(arith.SelectOp(e.add(arith.CmpiOp(x, zero, "sgt")), e.constant(1, dtype), zero))
     return e.add(arith.SelectOp(negative, e.constant(-1, dtype), positive))

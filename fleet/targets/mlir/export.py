@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.ir.dialect import PrintOp, op_id
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir import _elementwise as elementwise
@@ -31,30 +32,30 @@ from fleet.targets.mlir._kernels import Kernels, Rule
 
 __all__ = ["RULES", "Export", "export_mlir"]
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[type[FleetOp], Rule] = {
     **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
     **dict.fromkeys(
-        ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "mean", "var"),
+        (d.ReduceSumOp, d.ReduceProdOp, d.ReduceMaxOp, d.ReduceMinOp, d.ReduceAnyOp, d.ReduceAllOp, d.MeanOp, d.VarOp),
         reductions.reduction,
     ),
-    "argmax": reductions.arg_reduction,
-    "argmin": reductions.arg_reduction,
-    "cumsum": reductions.cumsum,
-    "where": elementwise.where,
-    "cast": elementwise.cast_op,
-    "constant": elementwise.constant_op,
-    "matmul": products.matmul,
-    "einsum": products.einsum,
-    "transpose": movement.transpose,
-    "reshape": movement.reshape,
-    "slice": movement.slice_,
-    "gather": movement.gather,
-    "concat": movement.concat,
-    "broadcast_to": movement.broadcast_to,
-    "pad": movement.pad,
-    "dim": movement.dim,
-    "argsort": orders.argsort,
-    "scatter": orders.scatter,
+    d.ArgmaxOp: reductions.arg_reduction,
+    d.ArgminOp: reductions.arg_reduction,
+    d.CumsumOp: reductions.cumsum,
+    d.WhereOp: elementwise.where,
+    d.CastOp: elementwise.cast_op,
+    d.ConstantOp: elementwise.constant_op,
+    d.MatmulOp: products.matmul,
+    d.EinsumOp: products.einsum,
+    d.TransposeOp: movement.transpose,
+    d.ReshapeOp: movement.reshape,
+    d.SliceOp: movement.slice_,
+    d.GatherOp: movement.gather,
+    d.ConcatOp: movement.concat,
+    d.BroadcastToOp: movement.broadcast_to,
+    d.PadOp: movement.pad,
+    d.DimOp: movement.dim,
+    d.ArgsortOp: orders.argsort,
+    d.ScatterOp: orders.scatter,
 }
 
 

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fleet.ir.composite import CompositeOp
-from fleet.ir.dialect import FLEET
+from fleet.ir.dialect import OPERATIONS, CompositeOp, kind_of
 from fleet.ir.tables import write_page
 from fleet.targets.mlir.export import RULES
 from fleet.targets.mlir.lower import PIPELINE
@@ -22,10 +21,10 @@ __all__ = ["tables"]
 def tables() -> str:
     """Operations by the rule that exports them, composites, and the passes that lower the result."""
     by_rule: dict[str, list[str]] = {}
-    for name, rule in RULES.items():
+    for op, rule in RULES.items():
         words = " ".join((inspect.getdoc(rule) or "").split("\n\n")[0].split())
-        by_rule.setdefault(words, []).append(f"`{name}`")
-    composites = [f"`{op.name.removeprefix('fleet.')}`" for op in FLEET.operations if issubclass(op, CompositeOp)]
+        by_rule.setdefault(words, []).append(f"`{kind_of(op)}`")
+    composites = [f"`{kind_of(op)}`" for op in OPERATIONS.values() if issubclass(op, CompositeOp)]
     lines = ["| operations of `fleet` | exported as |", "|---|---|"]
     lines += [f"| {', '.join(sorted(names))} | {words} |" for words, names in by_rule.items()]
     lines += [f"| {', '.join(sorted(composites))} | their textbook sequences (`fleet.ir.expand`), in one function each |"]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from onnx import numpy_helper
 
+from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
@@ -15,29 +16,26 @@ from fleet.targets.onnx.types import stand_in
 
 __all__ = ["BINARY", "COMPARISONS", "LOGICAL", "UNARY"]
 
-BINARY: Mapping[str, str] = {
-    "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "maximum": "Max", "minimum": "Min",
-    "bitwise_and": "BitwiseAnd", "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor",
+BINARY: Mapping[type[FleetOp], str] = {
+    d.AddOp: "Add", d.SubOp: "Sub", d.MulOp: "Mul", d.DivOp: "Div", d.MaximumOp: "Max", d.MinimumOp: "Min",
+    d.BitwiseAndOp: "BitwiseAnd", d.BitwiseOrOp: "BitwiseOr", d.BitwiseXorOp: "BitwiseXor",
 }  # fmt: skip
-COMPARISONS: Mapping[str, str] = {
-    "less": "Less", "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual", "equal": "Equal",
+COMPARISONS: Mapping[type[FleetOp], str] = {
+    d.LessOp: "Less", d.LessEqualOp: "LessOrEqual", d.GreaterOp: "Greater", d.GreaterEqualOp: "GreaterOrEqual", d.EqualOp: "Equal",
 }  # fmt: skip
-LOGICAL: Mapping[str, str] = {"logical_and": "And", "logical_or": "Or"}
-UNARY: Mapping[str, str] = {
-    "neg": "Neg", "abs": "Abs", "sqrt": "Sqrt", "exp": "Exp", "log": "Log", "tanh": "Tanh", "erf": "Erf", "sin": "Sin",
-    "cos": "Cos", "floor": "Floor", "ceil": "Ceil", "rint": "Round", "sign": "Sign",
+LOGICAL: Mapping[type[FleetOp], str] = {d.LogicalAndOp: "And", d.LogicalOrOp: "Or"}
+UNARY: Mapping[type[FleetOp], str] = {
+    d.NegOp: "Neg", d.AbsOp: "Abs", d.SqrtOp: "Sqrt", d.ExpOp: "Exp", d.LogOp: "Log", d.TanhOp: "Tanh", d.ErfOp: "Erf",
+    d.SinOp: "Sin", d.CosOp: "Cos", d.FloorOp: "Floor", d.CeilOp: "Ceil", d.RintOp: "Round", d.SignOp: "Sign",
 }  # fmt: skip
-_OF_BOOLS: Mapping[str, str] = {
-    "add": "Or", "maximum": "Or", "bitwise_or": "Or", "mul": "And", "minimum": "And", "bitwise_and": "And", "bitwise_xor": "Xor",
-    "abs": "Identity",
+_OF_BOOLS: Mapping[type[FleetOp], str] = {
+    d.AddOp: "Or", d.MaximumOp: "Or", d.BitwiseOrOp: "Or", d.MulOp: "And", d.MinimumOp: "And", d.BitwiseAndOp: "And",
+    d.BitwiseXorOp: "Xor", d.AbsOp: "Identity",
 }  # fmt: skip
 """What NumPy computes of truth values."""
+_ROUNDINGS = d.FloorOp | d.CeilOp | d.RintOp
 _MAX_PRODUCTS = 16
 """Integer powers up to this one are products."""
-
-
-def _name(op: FleetOp) -> str:
-    return op.name.removeprefix("fleet.")
 
 
 def _taken(e: Emitter, op: FleetOp, values: Sequence[Value]) -> tuple[list[Value], np.dtype, tuple[int, ...]]:
@@ -52,15 +50,15 @@ def binary(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
     """One operator, its operands cast to NumPy's dtype (of truth values `And`, `Or`, `Xor`)."""
     x, result, shape = _taken(e, op, values)
     if x[0].dtype.kind == "b":
-        return e.node(_OF_BOOLS[_name(op)], x, np.bool_, shape)
-    found = e.compute(BINARY[_name(op)], x, shape)
+        return e.node(_OF_BOOLS[type(op)], x, np.bool_, shape)
+    found = e.compute(BINARY[type(op)], x, shape)
     return e.cast(found, result)
 
 
 def comparison(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
     """One operator."""
     x, _, shape = _taken(e, op, values)
-    return e.predicate(COMPARISONS[_name(op)], x, shape)
+    return e.predicate(COMPARISONS[type(op)], x, shape)
 
 
 def not_equal(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
@@ -71,7 +69,7 @@ def not_equal(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
 
 def logical(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
     """One operator, its operands cast to truth values."""
-    return e.node(LOGICAL[_name(op)], [e.cast(v, np.bool_) for v in values], np.bool_, result_of(op)[1])
+    return e.node(LOGICAL[type(op)], [e.cast(v, np.bool_) for v in values], np.bool_, result_of(op)[1])
 
 
 def logical_not(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
@@ -82,16 +80,15 @@ def logical_not(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
 def unary(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
     """One operator, its operand cast to NumPy's dtype."""
     x, result, shape = _taken(e, op, values)
-    name = _name(op)
     if x[0].dtype.kind == "b":
-        if name not in _OF_BOOLS and name not in ("floor", "ceil", "rint"):
+        if type(op) not in _OF_BOOLS and not isinstance(op, _ROUNDINGS):
             raise Unsupported("of truth values")
         return e.node("Identity", x, np.bool_, shape)
-    if x[0].dtype.kind != "f" and name in ("floor", "ceil", "rint"):
+    if x[0].dtype.kind != "f" and isinstance(op, _ROUNDINGS):
         return e.node("Identity", x, result, shape)
-    if x[0].dtype.kind == "u" and name == "abs":
+    if x[0].dtype.kind == "u" and isinstance(op, d.AbsOp):
         return e.node("Identity", x, result, shape)
-    return e.cast(e.compute(UNARY[name], x, shape), result)
+    return e.cast(e.compute(UNARY[type(op)], x, shape), result)
 
 
 def isnan(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.targets.onnx._emitter import Emitter, Unsupported, Value, result_of
@@ -13,8 +14,8 @@ from fleet.targets.onnx.types import stand_in
 
 __all__ = ["REDUCTIONS"]
 
-REDUCTIONS: Mapping[str, str] = {
-    "reduce_sum": "ReduceSum", "reduce_prod": "ReduceProd", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin",
+REDUCTIONS: Mapping[type[FleetOp], str] = {
+    d.ReduceSumOp: "ReduceSum", d.ReduceProdOp: "ReduceProd", d.ReduceMaxOp: "ReduceMax", d.ReduceMinOp: "ReduceMin",
 }  # fmt: skip
 
 
@@ -28,7 +29,7 @@ def _reduced(e: Emitter, operator: str, value: Value, axes: Sequence[int], keep:
 def reduction(e: Emitter, op: FleetOp, values: Sequence[Value]) -> Value:
     """One operator, its operand cast to the result's dtype."""
     a, (dtype, shape) = attributes_of(op), result_of(op)
-    operator = REDUCTIONS[op.name.removeprefix("fleet.")]
+    operator = REDUCTIONS[type(op)]
     if operator in ("ReduceMax", "ReduceMin") and dtype == np.uint64:
         raise Unsupported("of uint64, which onnxruntime does not order")
     return _reduced(e, operator, e.cast(values[0], dtype), a["axes"], a["keepdims"], shape)

@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from fleet import __version__
 from fleet.errors import DeviceError
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.expand import expand
 from fleet.ir.program import Argument, Program
@@ -39,57 +40,57 @@ IR_VERSION = 13
 Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[Value]], Value]
 Whole: TypeAlias = Callable[[Emitter, FleetOp, Sequence[Value]], "Value | None"]
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[type[FleetOp], Rule] = {
     **dict.fromkeys(elementwise.BINARY, elementwise.binary),
     **dict.fromkeys(elementwise.COMPARISONS, elementwise.comparison),
-    "not_equal": elementwise.not_equal,
+    d.NotEqualOp: elementwise.not_equal,
     **dict.fromkeys(elementwise.LOGICAL, elementwise.logical),
-    "logical_not": elementwise.logical_not,
+    d.LogicalNotOp: elementwise.logical_not,
     **dict.fromkeys(elementwise.UNARY, elementwise.unary),
-    "isnan": elementwise.isnan,
-    "rsqrt": elementwise.rsqrt,
-    "expm1": elementwise.expm1,
-    "log1p": elementwise.log1p,
-    "pow": elementwise.power,
-    "floor_div": elementwise.floor_div,
-    "mod": elementwise.mod,
-    "where": elementwise.where,
-    "cast": elementwise.cast,
-    "constant": elementwise.constant,
+    d.IsnanOp: elementwise.isnan,
+    d.RsqrtOp: elementwise.rsqrt,
+    d.Expm1Op: elementwise.expm1,
+    d.Log1pOp: elementwise.log1p,
+    d.PowOp: elementwise.power,
+    d.FloorDivOp: elementwise.floor_div,
+    d.ModOp: elementwise.mod,
+    d.WhereOp: elementwise.where,
+    d.CastOp: elementwise.cast,
+    d.ConstantOp: elementwise.constant,
     **dict.fromkeys(reductions.REDUCTIONS, reductions.reduction),
-    "reduce_any": reductions.reduce_any,
-    "reduce_all": reductions.reduce_all,
-    "mean": reductions.mean,
-    "var": reductions.var,
-    "argmax": reductions.argmax,
-    "argmin": reductions.argmin,
-    "argsort": reductions.argsort,
-    "cumsum": reductions.cumsum,
-    "matmul": reductions.matmul,
-    "einsum": reductions.einsum,
-    "transpose": movement.transpose,
-    "reshape": movement.reshape,
-    "broadcast_to": movement.broadcast_to,
-    "slice": movement.slice_,
-    "gather": movement.gather,
-    "scatter": movement.scatter,
-    "concat": movement.concat,
-    "pad": movement.pad,
-    "dim": movement.dim,
-    "dynamic_reshape": movement.dynamic_reshape,
-    "dynamic_broadcast": movement.dynamic_broadcast,
-    "dynamic_slice": movement.dynamic_slice,
-    "arange": movement.arange,
-    "tri": movement.tri,
+    d.ReduceAnyOp: reductions.reduce_any,
+    d.ReduceAllOp: reductions.reduce_all,
+    d.MeanOp: reductions.mean,
+    d.VarOp: reductions.var,
+    d.ArgmaxOp: reductions.argmax,
+    d.ArgminOp: reductions.argmin,
+    d.ArgsortOp: reductions.argsort,
+    d.CumsumOp: reductions.cumsum,
+    d.MatmulOp: reductions.matmul,
+    d.EinsumOp: reductions.einsum,
+    d.TransposeOp: movement.transpose,
+    d.ReshapeOp: movement.reshape,
+    d.BroadcastToOp: movement.broadcast_to,
+    d.SliceOp: movement.slice_,
+    d.GatherOp: movement.gather,
+    d.ScatterOp: movement.scatter,
+    d.ConcatOp: movement.concat,
+    d.PadOp: movement.pad,
+    d.DimOp: movement.dim,
+    d.DynamicReshapeOp: movement.dynamic_reshape,
+    d.DynamicBroadcastOp: movement.dynamic_broadcast,
+    d.DynamicSliceOp: movement.dynamic_slice,
+    d.ArangeOp: movement.arange,
+    d.TriOp: movement.tri,
 }
 """Primitive operation -> what exports it."""
 
-COMPOSITES: Mapping[str, Whole] = {
-    "softmax": composites.softmax,
-    "sigmoid": composites.sigmoid,
-    "gelu": composites.gelu,
-    "layer_norm": composites.layer_norm,
-    "rms_norm": composites.rms_norm,
+COMPOSITES: Mapping[type[FleetOp], Whole] = {
+    d.SoftmaxOp: composites.softmax,
+    d.SigmoidOp: composites.sigmoid,
+    d.GeluOp: composites.gelu,
+    d.LayerNormOp: composites.layer_norm,
+    d.RmsNormOp: composites.rms_norm,
 }
 """Composites that are one operator of ONNX; the others are exported as their textbook sequences."""
 
@@ -188,17 +189,16 @@ class _Exporter:
         return str(getattr(op.properties.get("var"), "data", None) or op_id(op))
 
     def _rule(self, op: FleetOp, values: Sequence[Value]) -> Value:
-        name = op.name.removeprefix("fleet.")
-        whole = COMPOSITES.get(name)
+        whole = COMPOSITES.get(type(op))
         found = whole(self.emitter, op, values) if whole is not None else None
         if found is not None:
             return found
         sequence = expand(op)
         if not sequence:
-            return RULES[name](self.emitter, op, values)
+            return RULES[type(op)](self.emitter, op, values)
         known = dict(zip(op.operands, values, strict=True))
         for part in sequence:
-            made = RULES[part.name.removeprefix("fleet.")](self.emitter, part, [known[v] for v in part.operands])
+            made = RULES[type(part)](self.emitter, part, [known[v] for v in part.operands])
             result = part.results[0]
             made = self.emitter.cast(made, numpy_dtype(result.type))
             known[result] = Value(made.name, made.dtype, shape_of(result.type))

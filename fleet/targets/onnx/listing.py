@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fleet.ir.composite import CompositeOp
-from fleet.ir.dialect import FLEET
+from fleet.ir.dialect import OPERATIONS, CompositeOp, FleetOp, kind_of
 from fleet.ir.tables import write_page
 from fleet.targets.onnx import _elementwise, _reductions
 from fleet.targets.onnx.export import COMPOSITES, IR_VERSION, OPSET, RULES
@@ -29,17 +28,10 @@ _ONE = {
 def tables() -> str:
     """Opset; operations with their operators; composites; types that another stands in for."""
     lines = [f"Opset {OPSET}, version {IR_VERSION} of the format.", "", "| operation of `fleet` | exported as |", "|---|---|"]
-    for name, rule in RULES.items():
-        lines.append(f"| `{name}` | {_words(name, rule)} |")
-    sequences: list[str] = []
-    for op in FLEET.operations:
-        name = op.name.removeprefix("fleet.")
-        if not issubclass(op, CompositeOp):
-            continue
-        if name in COMPOSITES:
-            lines.append(f"| `{name}` | {_words(name, COMPOSITES[name])} |")
-        else:
-            sequences.append(f"`{name}`")
+    composites = [op for op in OPERATIONS.values() if issubclass(op, CompositeOp)]
+    whole = {op: COMPOSITES[op] for op in composites if op in COMPOSITES}
+    lines += [f"| `{kind_of(op)}` | {_words(op, rule)} |" for op, rule in {**RULES, **whole}.items()]
+    sequences = [f"`{kind_of(op)}`" for op in composites if op not in COMPOSITES]
     lines.append(f"| {', '.join(sequences)} | Their textbook sequences (`fleet.ir.expand`). |")
     lines.append("| `print` | Its operands become outputs. |")
     lines += ["", "| operator | types that it is not exported in, and what stands in for them |", "|---|---|"]
@@ -48,10 +40,10 @@ def tables() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _words(name: str, rule: Callable[..., Any]) -> str:
+def _words(op: type[FleetOp], rule: Callable[..., Any]) -> str:
     """The first paragraph of a rule's docstring; in that of a rule for several operators, the operator's name."""
     words = " ".join((inspect.getdoc(rule) or "").split("\n\n")[0].split())
-    return words.replace("One operator", f"`{_ONE.get(name, name)}`", 1)
+    return words.replace("One operator", f"`{_ONE.get(op, kind_of(op))}`", 1)
 
 
 def main(arguments: Sequence[str]) -> int:

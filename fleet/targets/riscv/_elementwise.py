@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from llvmlite import ir
 
-from fleet.ir.dialect import FleetOp
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.targets.riscv._angles import Angles
 from fleet.targets.riscv._division import floor_divide, modulo
 from fleet.targets.riscv._kernel import (
@@ -36,10 +37,10 @@ from fleet.targets.riscv._math import Functions
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
-COST: dict[str, int] = {
-    **dict.fromkeys(("exp", "log", "erf", "sigmoid", "silu", "gelu"), 140),
-    **dict.fromkeys(("tanh", "expm1", "sin", "cos"), 200),
-    **{"log1p": 320, "pow": 900, "floor_div": 40, "mod": 40, "rsqrt": 24},
+COST: Mapping[type[FleetOp], int] = {
+    **dict.fromkeys((d.ExpOp, d.LogOp, d.ErfOp, d.SigmoidOp, d.SiluOp, d.GeluOp), 140),
+    **dict.fromkeys((d.TanhOp, d.Expm1Op, d.SinOp, d.CosOp), 200),
+    **{d.Log1pOp: 320, d.PowOp: 900, d.FloorDivOp: 40, d.ModOp: 40, d.RsqrtOp: 24},
 }
 """Upper estimate of instructions an element; 20 for what is not listed. `FMOD_STEPS` more for a floating remainder."""
 
@@ -71,8 +72,9 @@ _ROUNDINGS = {"floor": "llvm.floor", "ceil": "llvm.ceil", "rint": "llvm.roundeve
 UNARY = frozenset({"neg", "abs", "sqrt", "cast", "sign", "logical_not", "isnan", *_FUNCTIONS, *_ANGLES, *_ROUNDINGS})
 
 
-def emit_binary(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs: Array) -> None:
+def emit_binary(b: Builder, op: FleetOp, out: Array, lhs: Array, rhs: Array) -> None:
     """Operands converted to the result's dtype (comparisons: to their common one), then computed."""
+    name = kind_of(op)
     if name == "div" and not is_float(out.dtype):
         raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
     dtype = out.dtype
@@ -127,8 +129,9 @@ def emit_where(b: Builder, op: FleetOp, out: Array, condition: Array, lhs: Array
     _walk(b, op, out, [condition, lhs, rhs], body, size=out.dtype.itemsize)
 
 
-def emit_unary(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) -> None:
+def emit_unary(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     """One operand of the result's shape."""
+    name = kind_of(op)
     if operand.shape != out.shape:
         raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
     function = name in _FUNCTIONS or name in _ANGLES

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fleet.ir import dialect
+from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
@@ -23,92 +24,90 @@ from fleet.targets.riscv._matmul import collapsed, emit_matmul, product_of
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import refuse
 
-
-def _name(op: FleetOp) -> str:
-    return op.name.removeprefix("fleet.")
+Kernel: TypeAlias = Callable[[Builder, FleetOp, Array, Sequence[Array], Value], None]
+"""Writes an operation's code: its result, its operands, scratch."""
 
 
 def describe(op: FleetOp, arrays: Sequence[Array]) -> str:
     """What the code of an operation depends on besides addresses: equal descriptions share a function."""
     parts = [f"{a.dtype.name}{a.shape}{a.strides}{'' if a.constant is None else repr(a.constant)}" for a in arrays]
-    extra = repr(constant_value(op)) if isinstance(op, dialect.ConstantOp) else ""
+    extra = repr(constant_value(op)) if isinstance(op, d.ConstantOp) else ""
     types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weak
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
 
 def emit(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], scratch: Value) -> None:
     """The body of an operation whose result has elements. Raises DeviceError for what the target lacks."""
-    name = _name(op)
-    found = attributes_of(op)
-    if name == "matmul":
-        emit_matmul(b, out, operands[0], operands[1], scratch)
-    elif name in BINARY:
-        emit_binary(b, op, name, out, operands[0], operands[1])
-    elif name in UNARY:
-        emit_unary(b, op, name, out, operands[0])
-    elif name in reductions.REDUCTIONS:
-        reductions.emit_reduce(b, op, name, out, operands[0])
-    elif isinstance(op, dialect.CompositeOp):
-        _emit_composite(b, op, out, operands, scratch)
-    elif isinstance(op, dialect.ConstantOp):
-        movement.emit_constant(b, op, out)
-    else:
-        match name:
-            case "argmax" | "argmin":
-                reductions.emit_argument(b, op, name, out, operands[0])
-            case "cumsum":
-                reductions.emit_cumsum(b, op, out, operands[0])
-            case "where":
-                emit_where(b, op, out, operands[0], operands[1], operands[2])
-            case "einsum":
-                emit_einsum(b, op, out, operands, found["subscripts"])
-            case "gather":
-                movement.emit_gather(b, op, out, operands[0], operands[1])
-            case "scatter":
-                movement.emit_scatter(b, op, out, *operands)
-            case "argsort":
-                reductions.emit_argsort(b, op, out, operands[0])
-            case "reshape":
-                movement.emit_reshape(b, op, out, operands[0])
-            case "concat":
-                movement.emit_concat(b, op, out, operands)
-            case "pad":
-                movement.emit_pad(b, op, out, operands[0], operands[1])
-            case "dim":
-                movement.emit_fill(b, out, operands[0].shape[found["axis"]])
-            case _:
-                raise refuse(op, "not supported")
+    kernel = KERNELS.get(type(op))
+    if kernel is None:
+        raise refuse(op, "not supported")
+    kernel(b, op, out, operands, scratch)
 
 
-def _emit_composite(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], scratch: Value) -> None:
+def _of(emit_: Callable[..., None]) -> Kernel:
+    """Of the operation and its operands."""
+    return lambda b, op, out, x, _scratch: emit_(b, op, out, *x)
+
+
+def _composite(emit_: Callable[[Builder, Array, Sequence[Array], Mapping[str, Any]], None]) -> Kernel:
+    """Of operands and attributes, in floating point."""
+
+    def kernel(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], _scratch: Value) -> None:
+        _check_float(op, out)
+        emit_(b, out, x, attributes_of(op))
+
+    return kernel
+
+
+def _check_float(op: FleetOp, out: Array) -> None:
     if not is_float(out.dtype):
         raise refuse(op, f"result {out.dtype}; expected float32 or float64")
+
+
+def _emit_linear(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scratch: Value) -> None:
+    _check_float(op, out)
+    emit_matmul(b, out, x[0], x[1], scratch)
     found = attributes_of(op)
-    match _name(op):
-        case "softmax":
-            composite.emit_softmax(b, out, operands[0], found["axis"])
-        case "layer_norm":
-            composite.emit_layer_norm(b, out, operands[0], operands[1], operands[2], found["axis"], found["eps"])
-        case "rms_norm":
-            composite.emit_rms_norm(b, out, operands[0], operands[1], found["eps"])
-        case "gelu":
-            composite.emit_activation(b, out, operands[0], f"gelu_{found['approximate']}")
-        case "silu" | "sigmoid" as name:
-            composite.emit_activation(b, out, operands[0], name)
-        case "rope":
-            movement.emit_rope(b, out, operands[0], operands[1], operands[2], interleaved=found["interleaved"])
-        case "linear":
-            emit_matmul(b, out, operands[0], operands[1], scratch)
-            rest = list(operands[2:])
-            bias = rest.pop(0) if found["bias"] else None
-            residual = rest.pop(0) if found["residual"] else None
-            if bias is not None or residual is not None or found["activation"] != "none":
-                composite.emit_finish(b, out, bias, residual, found["activation"])
-        case "attention":
-            mask = operands[3] if len(operands) > 3 else None
-            emit_attention(b, _attention(op, [out, *operands], isa_of(b)), mask, scratch)
-        case _:
-            raise refuse(op, "not supported")
+    rest = list(x[2:])
+    bias = rest.pop(0) if found["bias"] else None
+    residual = rest.pop(0) if found["residual"] else None
+    if bias is not None or residual is not None or found["activation"] != "none":
+        composite.emit_finish(b, out, bias, residual, found["activation"])
+
+
+def _emit_attention(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scratch: Value) -> None:
+    _check_float(op, out)
+    emit_attention(b, _attention(op, [out, *x], isa_of(b)), x[3] if len(x) > 3 else None, scratch)
+
+
+KERNELS: Mapping[type[FleetOp], Kernel] = {
+    **dict.fromkeys((d.OPERATIONS[name] for name in BINARY), _of(emit_binary)),
+    **dict.fromkeys((d.OPERATIONS[name] for name in UNARY), _of(emit_unary)),
+    **dict.fromkeys(reductions.REDUCTIONS, _of(reductions.emit_reduce)),
+    d.ArgmaxOp: _of(reductions.emit_argument),
+    d.ArgminOp: _of(reductions.emit_argument),
+    d.CumsumOp: _of(reductions.emit_cumsum),
+    d.ArgsortOp: _of(reductions.emit_argsort),
+    d.WhereOp: _of(emit_where),
+    d.MatmulOp: lambda b, _op, out, x, scratch: emit_matmul(b, out, x[0], x[1], scratch),
+    d.EinsumOp: lambda b, op, out, x, _scratch: emit_einsum(b, op, out, x, attributes_of(op)["subscripts"]),
+    d.GatherOp: _of(movement.emit_gather),
+    d.ScatterOp: _of(movement.emit_scatter),
+    d.ReshapeOp: _of(movement.emit_reshape),
+    d.ConcatOp: lambda b, op, out, x, _scratch: movement.emit_concat(b, op, out, x),
+    d.PadOp: _of(movement.emit_pad),
+    d.DimOp: lambda b, op, out, x, _scratch: movement.emit_fill(b, out, x[0].shape[attributes_of(op)["axis"]]),
+    d.ConstantOp: _of(movement.emit_constant),
+    d.SoftmaxOp: _composite(lambda b, out, x, a: composite.emit_softmax(b, out, x[0], a["axis"])),
+    d.LayerNormOp: _composite(lambda b, out, x, a: composite.emit_layer_norm(b, out, x[0], x[1], x[2], a["axis"], a["eps"])),
+    d.RmsNormOp: _composite(lambda b, out, x, a: composite.emit_rms_norm(b, out, x[0], x[1], a["eps"])),
+    d.GeluOp: _composite(lambda b, out, x, a: composite.emit_activation(b, out, x[0], f"gelu_{a['approximate']}")),
+    d.SiluOp: _composite(lambda b, out, x, _a: composite.emit_activation(b, out, x[0], "silu")),
+    d.RopeOp: _composite(lambda b, out, x, a: movement.emit_rope(b, out, x[0], x[1], x[2], interleaved=a["interleaved"])),
+    d.LinearOp: _emit_linear,
+    d.AttentionOp: _emit_attention,
+}
+"""Operation -> its code. Views (`fleet.targets.riscv.views`) need none, and a print is its operands' text."""
 
 
 def _attention(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> Attention:
@@ -119,10 +118,9 @@ def _attention(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> Attention:
 
 def workspace(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> int:
     """Bytes of scratch that the operation needs."""
-    name = _name(op)
-    if name == "attention":
+    if isinstance(op, d.AttentionOp):
         return _attention(op, arrays, isa).workspace
-    if name not in ("matmul", "linear"):
+    if not isinstance(op, d.MatmulOp | d.LinearOp):
         return 0
     out, lhs, rhs = arrays[:3]
     fits = min(len(lhs.shape), len(rhs.shape)) >= 2 and lhs.shape[-1] == rhs.shape[-2] and _broadcasts(lhs.shape, rhs.shape)
@@ -142,27 +140,27 @@ def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
 
 def work(op: FleetOp, arrays: Sequence[Array]) -> tuple[int, int]:
     """Upper estimate of instructions retired, and the multiply-adds that the operation stands for."""
-    name = _name(op)
     out, *operands = arrays
     size = [max(1, a.size) for a in arrays]
-    if name in ("matmul", "linear"):
+    if isinstance(op, d.MatmulOp | d.LinearOp):
         macs = out.size * operands[0].shape[-1]
-        return 400 + size[0] * (16 + 140 * (name == "linear")) + 8 * size[0] * operands[0].shape[-1] + 6 * size[2], macs
-    if name == "attention":
+        return 400 + size[0] * (16 + 140 * isinstance(op, d.LinearOp)) + 8 * size[0] * operands[0].shape[-1] + 6 * size[2], macs
+    if isinstance(op, d.AttentionOp):
         rows, keys = operands[0].shape[0], operands[1].shape[0]
         macs = rows * keys * (operands[0].shape[1] + out.shape[1])
         return 1000 + 10 * macs + attributes_of(op)["heads"] * (rows * (200 + 120 * keys) + 8 * operands[1].size), macs
-    if name == "einsum":
+    if isinstance(op, d.EinsumOp):
         labels = {w: n for words, a in zip(_terms(op), operands, strict=True) for w, n in zip(words, a.shape, strict=False)}
         steps = int(np.prod([max(1, n) for n in labels.values()], dtype=np.int64))
         return 400 + 30 * steps * len(operands), steps if len(operands) == 2 else 0
-    if name in ("softmax", "layer_norm", "rms_norm"):
+    if isinstance(op, d.SoftmaxOp | d.LayerNormOp | d.RmsNormOp):
         return 400 + 100 * size[0] + (200 * size[0] if out.dtype.itemsize == 8 else 0), 0
-    if name == "argsort":
+    if isinstance(op, d.ArgsortOp):
         return 400 + 40 * out.size * max(1, out.shape[attributes_of(op)["axis"] % len(out.shape)]), 0
-    rows = sum(size) if name in ("concat", "scatter", "pad", "argmax", "argmin") or name in reductions.REDUCTIONS else size[0]
-    cost = COST.get(name, 40 if name in reductions.REDUCTIONS or name in ("argmax", "argmin") else 20)
-    if name in ("floor_div", "mod") and is_float(out.dtype):
+    folds = (*reductions.REDUCTIONS, d.ArgmaxOp, d.ArgminOp)
+    rows = sum(size) if isinstance(op, (*folds, d.ConcatOp, d.ScatterOp, d.PadOp)) else size[0]
+    cost = COST.get(type(op), 40 if isinstance(op, folds) else 20)
+    if isinstance(op, d.FloorDivOp | d.ModOp) and is_float(out.dtype):
         cost += 80 * FMOD_STEPS
     return 400 + rows * cost, 0
 

@@ -9,11 +9,12 @@ NumPy's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from fleet.ir.dialect import FleetOp
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.targets.riscv._elementwise import maximum, minimum
 from fleet.targets.riscv._kernel import (
@@ -36,7 +37,6 @@ from fleet.targets.riscv._loops import Carried, fold, merge, moved, nest, nest_f
 from fleet.targets.riscv._math import call_reduction
 from fleet.targets.riscv.plan import refuse
 
-REDUCTIONS = frozenset({"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all", "mean", "var"})
 Combine = Callable[[Value, Value], Value]
 
 
@@ -159,22 +159,22 @@ def _half(b: Builder, value: Value, first: int, lanes: int) -> Value:
     return b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), picks)
 
 
-_REDUCE = {
-    "reduce_sum": "add", "mean": "add", "var": "add", "reduce_prod": "mul",
-    "reduce_max": "max", "reduce_any": "max", "reduce_min": "min", "reduce_all": "min",
+REDUCTIONS: Mapping[type[FleetOp], str] = {
+    d.ReduceSumOp: "add", d.MeanOp: "add", d.VarOp: "add", d.ReduceProdOp: "mul",
+    d.ReduceMaxOp: "max", d.ReduceAnyOp: "max", d.ReduceMinOp: "min", d.ReduceAllOp: "min",
 }  # fmt: skip
 
 
-def emit_reduce(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) -> None:
+def emit_reduce(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     """`reduce_sum`, `reduce_prod`, `reduce_max`, `reduce_min`, `reduce_any`, `reduce_all`, `mean`, `var`."""
     found = attributes_of(op)
-    dtype, reduce = out.dtype, _REDUCE[name]
+    dtype, reduce = out.dtype, REDUCTIONS[type(op)]
     axes = _Axes(op, operand, found["axes"], out, bool(found["keepdims"]))
-    if name in ("reduce_max", "reduce_min") and not axes.count and out.size:
+    if isinstance(op, d.ReduceMaxOp | d.ReduceMinOp) and not axes.count and out.size:
         raise refuse(op, "the maximum or minimum of no elements")
-    if name in ("mean", "var") and not is_float(dtype):
+    if isinstance(op, d.MeanOp | d.VarOp) and not is_float(dtype):
         raise refuse(op, f"result {dtype}; expected float32 or float64")
-    if name in ("reduce_any", "reduce_all") and dtype.kind != "b":
+    if isinstance(op, d.ReduceAnyOp | d.ReduceAllOp) and dtype.kind != "b":
         raise refuse(op, f"result {dtype}; expected bool")
     size = 8 if is_float(dtype) != is_float(operand.dtype) else max(dtype.itemsize, operand.dtype.itemsize)
 
@@ -202,9 +202,9 @@ def emit_reduce(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) 
 
     def body(target: Value, start: Value, lanes: int) -> None:
         result = total(start, lanes, lambda x: x)
-        if name in ("mean", "var"):
+        if isinstance(op, d.MeanOp | d.VarOp):
             result = b.fdiv(result, number(dtype, axes.count, lanes))
-        if name == "var":
+        if isinstance(op, d.VarOp):
             mean = result
 
             def square(x: Value) -> Value:
@@ -217,15 +217,15 @@ def emit_reduce(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) 
     axes.outer(b, size, body)
 
 
-def emit_argument(b: Builder, op: FleetOp, name: str, out: Array, operand: Array) -> None:
+def emit_argument(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     """`argmax`, `argmin`: the lowest index of the best value; the first NaN wins over all."""
     axes = _Axes(op, operand, [attributes_of(op)["axis"]], out, keepdims=False)
     if not axes.count and out.size:
-        raise refuse(op, f"{name} of no elements")
+        raise refuse(op, f"{kind_of(op)} of no elements")
     if is_float(out.dtype):
         raise refuse(op, f"result {out.dtype}; expected int64")
     dtype = operand.dtype
-    sign = ">" if name == "argmax" else "<"
+    sign = ">" if isinstance(op, d.ArgmaxOp) else "<"
 
     def body(target: Value, start: Value, _lanes: int) -> None:
         def compare(offset: Value, carried: Carried) -> Carried:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 
 __all__ = ["VIEWS", "View", "view_of"]
 
-VIEWS = frozenset({"transpose", "reshape", "slice", "broadcast_to"})
+VIEWS = (d.TransposeOp, d.ReshapeOp, d.SliceOp, d.BroadcastToOp)
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,15 @@ def view_of(op: FleetOp, shape: tuple[int, ...], strides: tuple[int, ...], resul
 
     Raises ValueError where the operation does not fit the shapes.
     """
-    name = op.name.removeprefix("fleet.")
-    if name not in VIEWS:
+    if not isinstance(op, VIEWS):
         return None
     found = attributes_of(op)
     whole = as_strided(np.empty(1, np.uint8), shape, strides)  # never read: only its shape and strides are used
-    if name == "transpose":
+    if isinstance(op, d.TransposeOp):
         moved = whole.transpose(found["permutation"])
-    elif name == "broadcast_to":
+    elif isinstance(op, d.BroadcastToOp):
         moved = np.broadcast_to(whole, result)
-    elif name == "slice":
+    elif isinstance(op, d.SliceOp):
         start, size = found["start"], found["size"]
         steps = found.get("step") or [1] * len(start)
         if len(start) != len(shape):

@@ -26,7 +26,7 @@ from fleet.frontend.onnx.load import load, program_of
 from fleet.frontend.onnx.reader import read_model
 from fleet.ir.program import Program
 from fleet.targets.onnx import write
-from fleet.targets.onnx.export import IR_VERSION, OPSET, RULES, export_onnx
+from fleet.targets.onnx.export import IR_VERSION, OPSET, export_onnx
 from fleet.targets.onnx.write import check, model_bytes, save_onnx
 
 ROOT = Path(__file__).parents[3]
@@ -174,12 +174,8 @@ def test_the_checker_is_asked() -> None:
         check(export.model)
 
 
-def test_every_operation_has_a_rule_and_the_table_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fleet.ir.composite import CompositeOp
-    from fleet.ir.dialect import FLEET
+def test_the_table_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     from fleet.targets.onnx.listing import main as listing
 
-    names = {op.name.removeprefix("fleet.") for op in FLEET.operations if not issubclass(op, CompositeOp)}
-    assert names - {"print"} == RULES.keys()
     monkeypatch.chdir(ROOT)
     assert listing(["--check"]) == 0

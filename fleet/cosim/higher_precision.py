@@ -16,7 +16,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.cosim.tolerance import Array
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.operators import apply
@@ -54,7 +54,7 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
         if not op.results or isinstance(op, d.PrintOp):
             continue
         if dtype.itemsize > 8 and isinstance(op, _NO_LONGDOUBLE):
-            raise ComparisonFailure(f"{op.name.removeprefix('fleet.')} has no longdouble", where=op_id(op))
+            raise ComparisonFailure(f"{kind_of(op)} has no longdouble", where=op_id(op))
         operands = [_taken(op, v, _value(program, arguments, values, v), dtype) for v in op.operands]
         found = values[op.results[0]] = _result(op, operands, dtype)
         if op_id(op) in keep:

@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.cosim.tolerance import Values
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.types import shape_of
 
 __all__ = ["operand_lines"]
@@ -62,7 +62,7 @@ class _Walk:
                 a, b = parts
                 return None if a is None or b is None else np.asarray(compute(float(a), float(b)))
         for value in op.operands:  # another operation: its operands are named, its arithmetic is not repeated
-            line = f"{self._name(value)}, by {op.name.removeprefix('fleet.')}"
+            line = f"{self._name(value)}, by {kind_of(op)}"
             if line not in self.lines:
                 self.lines.append(line)
         return None

@@ -12,7 +12,7 @@ from fleet.cosim.result import BoundStats, OperationRow, Worst
 from fleet.cosim.tolerance import Array, Bound
 from fleet.cosim.ways import HigherPrecision, Ways
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 
 __all__ = ["Basis", "Judgement", "Measured", "measured", "operation_row", "text_of"]
 
@@ -170,7 +170,7 @@ def measured(
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
     row = OperationRow(
         op=op_id(op),
-        name=op.name.removeprefix("fleet."),
+        name=kind_of(op),
         var=text_of(op, "var"),
         at=text_of(op, "at"),
         index=basis.index,

@@ -16,7 +16,7 @@ from fleet.engines.registry import find_engine
 from fleet.engines.trace import Trace
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.calibration import Calibration, calibration_of
-from fleet.ir.dialect import op_id
+from fleet.ir.dialect import kind_of, op_id
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel, rounded_program
 
@@ -96,7 +96,7 @@ def quantisation_table(
         found = {way: _sqnr(golden.tensors[name], trace.tensors.get(name)) for way, trace in traces.items()}
         member = within.get(name)
         product = next((o for o in (member.ops if member else ()) if o in seen.ranges), None)
-        rows.append(QuantisationRow(name, op.name.removeprefix("fleet."), found, *_range(seen, product)))
+        rows.append(QuantisationRow(name, kind_of(op), found, *_range(seen, product)))
     if not rows:
         raise DeviceError("no operation of the model runs there", where=device, hint="fleet cosim says why")
     correct = (

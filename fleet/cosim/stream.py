@@ -18,7 +18,7 @@ from fleet.cosim.result import DeviceFigures
 from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
-from fleet.ir.dialect import ConstantOp, op_id
+from fleet.ir.dialect import ConstantOp, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.isa.description import load, parameter_values
 from fleet.isa.memory import MappedMemory
@@ -58,7 +58,7 @@ class Stream:
         found = {op_id(op): "not in the compiled program" for op in self.compiled.model.operations()}
         found |= compiled.fates
         for op in compiled.operations():
-            name = f"fused into {op_id(op)}, where the compiler found {op.name.removeprefix('fleet.')}"
+            name = f"fused into {op_id(op)}, where the compiler found {kind_of(op)}"
             found |= dict.fromkeys(covered_ids(op), name)
         for op in compiled.operations():
             if isinstance(op, ConstantOp):

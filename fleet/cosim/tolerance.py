@@ -40,7 +40,7 @@ from fleet.cosim._error_rules import (
 )
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.sdk import Device, InstructionSet
@@ -410,7 +410,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
                 errors.floors[op.results[0]] = np.asarray(np.broadcast_to(floor, shape))
             if how.store is not None and not (isinstance(op, _MOVES) and side.load(op, op.operands[0]) == how.store):
                 array = rounded_store(values.of(op.results[0]).astype(np.float64), array, how.store)
-            beside = how.absolute.get(op.name.removeprefix("fleet."), 0.0) + how.absolute.get(op_id(op), 0.0)
+            beside = how.absolute.get(kind_of(op), 0.0) + how.absolute.get(op_id(op), 0.0)
             if how.dtype is None and beside:
                 array = array + beside
             if not moves or array is not split.spread:

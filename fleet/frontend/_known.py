@@ -11,7 +11,7 @@ from fleet.frontend._static import Static
 from fleet.frontend._values import Tensor
 from fleet.frontend.onnx.folding import folded
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.dialect import ConstantOp, FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Entry
@@ -51,4 +51,4 @@ def _computed(value: SSAValue, made: dict[SSAValue, Entry], left: list[int]) -> 
         return np.full(shape, constant_value(op), numpy_dtype(value.type))
     operands = [_computed(v, made, left) for v in op.operands]
     arrays = [a for a in operands if a is not None]
-    return folded(op.name.removeprefix("fleet."), arrays, attributes_of(op)) if len(arrays) == len(operands) else None
+    return folded(kind_of(op), arrays, attributes_of(op)) if len(arrays) == len(operands) else None

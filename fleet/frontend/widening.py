@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from fleet.ir.dialect import BinaryOp, CastOp, FleetOp
+from fleet.ir.dialect import BinaryOp, CastOp, FleetOp, kind_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
@@ -31,7 +31,7 @@ def widened(program: Program) -> str | None:
     pairs = zip(program.function.body.block.args, program.arguments, strict=True)
     weights: set[SSAValue] = {v for v, a in pairs if a.kind == "weight"}
     for op in program.operations():
-        if not isinstance(op, BinaryOp) or op.name.removeprefix("fleet.") not in _SIGNS or _narrowed(op):
+        if not isinstance(op, BinaryOp) or kind_of(op) not in _SIGNS or _narrowed(op):
             continue
         result = op.results[0].type
         if not is_tensor(result) or numpy_dtype(result) != np.float64:
@@ -71,7 +71,7 @@ def _of_numbers(value: SSAValue, weights: set[SSAValue]) -> bool:
 def _line(program: Program, op: FleetOp, operand: int) -> str:
     at = str(getattr(op.properties["at"], "data", ""))
     name, line, column = (*at.rsplit(":", 2), "", "")[:3]
-    kind = op.name.removeprefix("fleet.")
+    kind = kind_of(op)
     said = [side[operand] for side in reversed(_sides(program.source, line, column, _SIGNS[kind]))]  # the innermost comes first
     before = 0  # operators of this kind that start at this place too, and were computed before
     for other in program.operations():

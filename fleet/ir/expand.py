@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import FleetOp
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
@@ -39,7 +39,7 @@ def expand(op: FleetOp) -> list[FleetOp]:
     sequence = _Sequence()
     rule(sequence, op, attributes_of(op))
     name, at = op.properties.get("id"), op.properties.get("at")
-    base = getattr(name, "data", op.name.removeprefix("fleet."))
+    base = getattr(name, "data", kind_of(op))
     for i, made in enumerate(sequence.ops, 1):
         made.describe(id=f"{base}/{i}", at=getattr(at, "data", None))
     return sequence.ops

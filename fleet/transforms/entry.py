@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 
 from fleet.core.unique import Taken
 from fleet.errors import ModelError
-from fleet.ir.dialect import FleetOp
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
@@ -63,5 +63,5 @@ def _identify(function: FuncOp) -> None:
     taken = Taken(op.properties["id"].data for op in function.walk() if isinstance(op, FleetOp) and "id" in op.properties)  # pyright: ignore[reportAttributeAccessIssue]
     for op in function.walk():
         if isinstance(op, FleetOp) and "id" not in op.properties:
-            base = (op.results[0].name_hint if op.results else None) or op.name.removeprefix("fleet.")
+            base = (op.results[0].name_hint if op.results else None) or kind_of(op)
             op.describe(id=taken.unique(base))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from fleet.errors import FleetError
 from fleet.ir import functions
-from fleet.ir.dialect import FleetOp
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.expand import expand
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass
@@ -15,14 +15,12 @@ from fleet.transforms.passes import Pass
 __all__ = ["NAME", "PASS"]
 
 NAME = "expand-functions"
-_FUNCTIONS: Mapping[str, type[FleetOp]] = {
-    op.name.removeprefix("fleet."): op for op in (getattr(functions, name) for name in functions.__all__)
-}
+_FUNCTIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in (getattr(functions, name) for name in functions.__all__)}
 
 
 def _apply(edit: Edit, names: Collection[str]) -> None:
     for op in edit.operations():
-        if op.name.removeprefix("fleet.") in names:
+        if kind_of(op) in names:
             edit.expand(op, expand(op))
 
 

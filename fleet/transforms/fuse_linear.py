@@ -30,7 +30,7 @@ class _Chain(NamedTuple):
 
 def fuse_linear(site: Site) -> None:
     """Fuses what follows products with weights, as much as there is."""
-    for op in site.operations(["matmul"]):
+    for op in site.operations(d.MatmulOp):
         if not site.alive(op) or len(shape_of(op.operands[1].type)) != 2 or not _is_weight(site.edit, op.operands[1]):
             continue
         chains = [_Chain(op)]

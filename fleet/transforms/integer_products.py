@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Derived
@@ -143,9 +143,7 @@ def _rewrite(edit: Edit, op: d.MatmulOp, x: _Activation, w: _Weight) -> None:
         rest = list(move.operands[1:])
         if isinstance(move, d.PadOp):  # a real 0 is the zero point's code
             rest = [edit.insert_before(op, constant(zero, tensor_type((), _INT8)), f"{name}.zero")]
-        codes = new(
-            f"codes.{move.name.removeprefix('fleet.')}", move.name.removeprefix("fleet."), codes, *rest, **attributes_of(move)
-        )
+        codes = new(f"codes.{kind_of(move)}", kind_of(move), codes, *rest, **attributes_of(move))
     left = new("left", "cast", codes, dtype=wide)
     right = new("right", "cast", weight("codes", w.codes), dtype=wide)
     sums = new("sums", "matmul", left, right)

@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.utils.exceptions import VerifyException
 
 from fleet.errors import FleetError, ModelError
+from fleet.ir.dialect import kind_of
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
@@ -145,7 +146,7 @@ def record_table(records: Sequence[Record]) -> str:
 
 
 def _counts(edit: Edit) -> Counter[str]:
-    return Counter(op.name.removeprefix("fleet.") for op in edit.operations())
+    return Counter(kind_of(op) for op in edit.operations())
 
 
 def _dump(folder: Path, name: str, edit: Edit) -> None:

@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 
@@ -39,7 +39,7 @@ class Net:
 
     def add(self, op: FleetOp, name: str | None = None) -> SSAValue:
         self.count += 1
-        op.describe(id=name or f"{op.name.removeprefix('fleet.')}.{self.count}", var=name, at=f"net.py:{self.count}:1")
+        op.describe(id=name or f"{kind_of(op)}.{self.count}", var=name, at=f"net.py:{self.count}:1")
         return self.builder.insert(op).results[0]
 
     def call(

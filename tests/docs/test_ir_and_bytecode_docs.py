@@ -12,6 +12,7 @@ from fleet.cli.main import main
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
 from fleet.ir import tables as ir_tables
+from fleet.ir.dialect import kind_of
 from fleet.targets.bytecode import tables as bytecode_tables
 from fleet.targets.bytecode.container import VERSION
 from fleet.targets.bytecode.opcodes import OpCode
@@ -47,7 +48,7 @@ def test_an_outdated_table_is_found(tmp_path: Path, capsys) -> None:
 
 def test_tables_are_complete() -> None:
     for op in d.FLEET.operations:
-        assert f"| `{op.name.removeprefix('fleet.')}` |" in IR
+        assert f"| `{kind_of(op)}` |" in IR
     for op in OpCode:
         assert f"| {int(op)} | `{op.name}` |" in BYTECODE
     assert all(f"`{name}`" in BYTECODE for name in OPERATORS)

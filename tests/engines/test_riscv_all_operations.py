@@ -13,13 +13,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ir"))
 from operations import CASES, Case
 from riscv_models import run
 
-from fleet.ir.dialect import FLEET, SizedOp
+from fleet.ir.dialect import FLEET, SizedOp, kind_of
 from fleet.ir.types import element_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-SIZED = {op.name.removeprefix("fleet.") for op in FLEET.operations if issubclass(op, SizedOp)}
+SIZED = {kind_of(op) for op in FLEET.operations if issubclass(op, SizedOp)}
 """Operations whose sizes only the run knows: refused here, as memory is planned before the run."""
 STATIC = [c for c in CASES if c.name not in SIZED]
 

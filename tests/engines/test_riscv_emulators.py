@@ -23,7 +23,7 @@ from fleet.engines.riscv_emulators.boot import ASSEMBLY, BOOT
 from fleet.engines.riscv_emulators.registry import EMULATORS, default_emulator, find_emulator
 from fleet.engines.trace import Trace
 from fleet.errors import DeviceError, ModelError, SetupError
-from fleet.ir.dialect import FLEET, SizedOp
+from fleet.ir.dialect import FLEET, SizedOp, kind_of
 from fleet.ir.program import Program
 from fleet.ir.types import element_type
 from fleet.targets.riscv.compile import compile_riscv
@@ -38,7 +38,7 @@ IN_ORDER = {"reduce_sum", "mean", "var", "reduce_prod", "softmax", "layer_norm",
 """Operations whose sums vectors take in another order."""
 
 
-SIZED = {op.name.removeprefix("fleet.") for op in FLEET.operations if issubclass(op, SizedOp)}
+SIZED = {kind_of(op) for op in FLEET.operations if issubclass(op, SizedOp)}
 """Operations whose sizes only the run knows: refused here, as memory is planned before the run."""
 STATIC = [case for case in CASES if case.name not in SIZED]
 

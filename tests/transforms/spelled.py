@@ -17,7 +17,7 @@ from xdsl.ir import Block, Region, SSAValue
 from fleet.ir.build import make
 from fleet.ir.composite import covered_ids
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp
+from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 
@@ -121,7 +121,7 @@ class Tracer:
         self.count = 0
 
     def emit(self, op: FleetOp) -> SSAValue | None:
-        kind = op.name.removeprefix("fleet.")
+        kind = kind_of(op)
         self.count += 1
         op.describe(id=f"{kind}.{self.count}", at=f"model.py:{self.count}:1")
         self.block.add_op(op)
@@ -268,7 +268,7 @@ def data(program: Program, seed: int = 0) -> dict[str, np.ndarray]:
 
 def kinds(program: Program) -> list[str]:
     """Names of the operations, without constants."""
-    return [op.name.removeprefix("fleet.") for op in program.operations() if op.name != "fleet.constant"]
+    return [kind_of(op) for op in program.operations() if op.name != "fleet.constant"]
 
 
 def the(program: Program, kind: str) -> FleetOp:

@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "frontend/onnx"))
 from onnx_models import model, node, program, reference
 
+from fleet.ir.dialect import kind_of
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
@@ -29,7 +30,7 @@ def outputs(made: Program, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def kinds(made: Program) -> list[str]:
-    return [op.name.removeprefix("fleet.") for op in made.operations()]
+    return [kind_of(op) for op in made.operations()]
 
 
 def dense(zero: int, dtype: str, channelwise: bool, seed: int = 0):

@@ -21,7 +21,7 @@ from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp
+from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
@@ -150,7 +150,7 @@ class Build:
                 makers.setdefault(value.ssa.owner, name)
         for op in self._fresh:
             variable = makers.get(op)
-            kind = op.name.removeprefix("fleet.")
+            kind = kind_of(op)
             if isinstance(op, ConstantOp):
                 wanted, variable = "constant", None
             else:

@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import ModelError
-from fleet.ir.dialect import FleetOp, PrintOp
+from fleet.ir.dialect import FleetOp, PrintOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, spelling
 
@@ -77,7 +77,7 @@ def info_of(op: FleetOp) -> DispatchInfo:
     attrs = {k: v for k, v in attributes_of(op).items() if k not in _KEPT_IN_TYPES and v != []}
     sig = ["".join(_letter(t) for t in ins)] + (["".join(_letter(t) for t in outs)] if outs else [])
     kind = "python" if isinstance(op, PrintOp) else "device"
-    return DispatchInfo(kind, op.name.removeprefix("fleet."), sig, [spelling(t) for t in ins], [spelling(t) for t in outs], attrs)
+    return DispatchInfo(kind, kind_of(op), sig, [spelling(t) for t in ins], [spelling(t) for t in outs], attrs)
 
 
 def hint_of(op: FleetOp) -> str:

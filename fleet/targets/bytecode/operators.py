@@ -171,6 +171,6 @@ def apply(op: FleetOp, operands: Sequence[np.ndarray]) -> np.ndarray:
     except FleetError:
         raise
     except Exception as error:
-        raise ModelError(f"{op.name.removeprefix('fleet.')}: {error}", where=op_id(op)) from error
+        raise ModelError(f"{kind_of(op)}: {error}", where=op_id(op)) from error
     type_ = op.results[0].type
     return np.asarray(result) if is_tensor(type_) else np.asarray(result, numpy_dtype(type_))

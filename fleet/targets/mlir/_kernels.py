@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp, SizedOp
+from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp, SizedOp, kind_of
 from fleet.ir.expand import expand
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype
@@ -37,7 +37,7 @@ class Kernels:
         """The result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
         unsigned = [numpy_dtype(v.type) for v in (*op.operands, *op.results) if numpy_dtype(v.type).kind == "u"]
         if unsigned:
-            name = op.name.removeprefix("fleet.")
+            name = kind_of(op)
             raise refuse(op, f"{name} of {unsigned[0]}: integers without a sign are not exported")
         if isinstance(op, ConstantOp | ReshapeOp) or not is_tensor(op.results[0].type):
             return self._emit(e, op, values)
@@ -61,7 +61,7 @@ class Kernels:
         return op.name, attributes, operands, str(op.results[0].type)
 
     def _function(self, op: FleetOp, passed: Sequence[int], outer: Sequence[SSAValue]) -> FuncOp:
-        name = f"{op.name.removeprefix('fleet.')}_{len(self.functions)}"
+        name = f"{kind_of(op)}_{len(self.functions)}"
         function = FuncOp(name, ([op.operands[n].type for n in passed], [op.results[0].type]), visibility="private")
         block = function.body.block
         inner = list(outer)

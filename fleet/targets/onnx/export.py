@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet import __version__
 from fleet.errors import DeviceError
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, PrintOp, op_id
+from fleet.ir.dialect import FleetOp, PrintOp, kind_of, op_id
 from fleet.ir.expand import expand
 from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError
@@ -170,12 +170,12 @@ class _Exporter:
         try:
             value = self._rule(op, [self.values[v] for v in op.operands])
         except (Unsupported, InferenceError) as error:
-            self.refused.setdefault(f"{op.name.removeprefix('fleet.')} {error}", []).append(op_id(op))
+            self.refused.setdefault(f"{kind_of(op)} {error}", []).append(op_id(op))
             value = Value(op_id(op), numpy_dtype(result.type), shape_of(result.type))
         else:
             dtype = numpy_dtype(result.type)
             value = self.emitter.cast(Value(value.name, value.dtype, shape_of(result.type)), dtype)
-            if op.name != "fleet.constant":
+            if not isinstance(op, d.ConstantOp):
                 value = self.emitter.finish(first, value, self._wanted(op))
                 self.tensors[op_id(op)] = value.name
         self.values[result] = value

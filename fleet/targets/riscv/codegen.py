@@ -19,7 +19,7 @@ from llvmlite import ir
 
 from fleet.ir import dialect
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import FleetOp
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
 from fleet.targets.riscv._kernel import I64, POINTER, Array, Value, new_builder
 from fleet.targets.riscv._operations import describe, emit, work, workspace
@@ -97,7 +97,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
         symbol = f"op_{n}_{symbol_part(id_)}"
         given = [*(_address(places[buffer.symbol], first[buffer.symbol]) for buffer in used), places[_SCRATCH]]
         if shape not in shared:
-            name = f"{SHARED}{n}_{symbol_part(op.name.removeprefix('fleet.'))}"
+            name = f"{SHARED}{n}_{symbol_part(kind_of(op))}"
             shared[shape] = _function(module, name, len(given))
             _fill(shared[shape], op, used, isa)
         stub = _function(module, symbol, 0)

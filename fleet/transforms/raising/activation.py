@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import SSAValue
 
-from fleet.ir.dialect import FleetOp
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.types import numpy_dtype
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
@@ -19,7 +20,6 @@ from fleet.transforms.raising.search import Site, backward_cone, tolerance_of
 
 __all__ = ["PASS", "raise_activations"]
 
-_ANCHORS = ("tanh", "erf", "exp", "sigmoid")
 _DEPTH = 8
 
 
@@ -71,7 +71,7 @@ _FORMULAS = _formulas()
 def raise_activations(site: Site) -> None:
     """Puts gelu, silu and sigmoid in place of what computes them."""
     forms = _Forms(site)
-    for anchor in site.operations(_ANCHORS):
+    for anchor in site.operations(d.TanhOp, d.ErfOp, d.ExpOp, d.SigmoidOp):
         while site.alive(anchor) and _raise_at(site, anchor, forms):
             pass
 
@@ -119,7 +119,7 @@ def _raise_at(site: Site, anchor: FleetOp, known: _Forms) -> bool:
             for formula in _FORMULAS:
                 if len(normal) != len(formula.normal):
                     continue  # neither the same nor the same but for numbers
-                if op.name == f"fleet.{formula.name}":
+                if kind_of(op) == formula.name:
                     continue
                 if not p.close(normal, formula.normal, tolerance):
                     if near is None and (why := _difference(normal, formula.normal)):

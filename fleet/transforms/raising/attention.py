@@ -32,10 +32,10 @@ __all__ = ["PASS", "raise_attention"]
 
 def raise_attention(site: Site) -> None:
     """Puts attention in place of what computes it: the widest first."""
-    for op in site.operations(["concat"]):
+    for op in site.operations(d.ConcatOp):
         if site.alive(op):
             _side_by_side(site, op)
-    for op in site.operations(["matmul", "einsum"]):
+    for op in site.operations(d.MatmulOp, d.EinsumOp):
         if not site.alive(op):
             continue
         found = heads_at(op.results[0])

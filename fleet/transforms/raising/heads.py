@@ -9,7 +9,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import shape_of
 from fleet.transforms.numbers import known_number
@@ -96,7 +95,7 @@ def _fitting(product: Product, inner: Product, scale: float, hidden: Mask | None
 def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:
     """`where(seen, scores, -1e10)`: the scores and the mask; else the scores themselves."""
     op = scores.owner
-    if not isinstance(op, FleetOp) or op.name != "fleet.where":
+    if not isinstance(op, d.WhereOp):
         return scores, None
     condition, yes, no = op.operands
     for kind, kept, other in (("seen", yes, no), ("hidden", no, yes)):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.ir import dialect as d
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
@@ -22,8 +23,6 @@ from fleet.transforms.raising.polynomial import Atom, Monomial, Poly
 from fleet.transforms.raising.search import Site, backward_cone, tolerance_of
 
 __all__ = ["PASS", "raise_norms"]
-
-_ANCHORS = ("mean", "var", "reduce_sum")
 
 
 class _Norm(NamedTuple):
@@ -39,7 +38,7 @@ class _Norm(NamedTuple):
 def raise_norms(site: Site) -> None:
     """Puts layer_norm and rms_norm in place of what computes them."""
     done: set[SSAValue] = set()
-    for anchor in site.operations(_ANCHORS):
+    for anchor in site.operations(d.MeanOp, d.VarOp, d.ReduceSumOp):
         if not site.alive(anchor):
             continue
         for x in backward_cone(anchor.operands[0], 3):
@@ -60,7 +59,7 @@ def _raise_one(site: Site, x: SSAValue) -> bool:
     reason: tuple[FleetOp, str, str] | None = None
     for root in sorted(roots, key=lambda v: -order[v.owner]):  # pyright: ignore[reportArgumentType]
         op = root.owner
-        if not isinstance(op, FleetOp) or not site.alive(op) or op.name in ("fleet.layer_norm", "fleet.rms_norm"):
+        if not isinstance(op, FleetOp) or not site.alive(op) or isinstance(op, d.LayerNormOp | d.RmsNormOp):
             continue
         found = _norm(form, form.of(root), max(tolerance_of(numpy_dtype(v.type)) for v in (root, x)))
         if isinstance(found, str):

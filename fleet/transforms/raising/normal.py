@@ -8,31 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from fleet.ir.dialect import FleetOp
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.numbers import known_number
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.polynomial import Atom, Poly, TooLarge
 
-__all__ = ["TRANSPARENT", "Normal", "forward_cone", "kind_of"]
+__all__ = ["TRANSPARENT", "Normal", "forward_cone"]
 
-_FUNCTIONS = frozenset({"exp", "tanh", "erf", "log", "sin", "cos", "abs", "maximum", "minimum"})
-_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "neg", "pow", "sqrt", "rsqrt"})
-_REDUCTIONS = frozenset({"mean", "var", "reduce_sum", "reduce_max"})
-_SHAPE = frozenset({"reshape", "broadcast_to", "cast"})
-TRANSPARENT = _FUNCTIONS | _ARITHMETIC | _REDUCTIONS | _SHAPE | {"sigmoid"}
-"""Operations that the normal form looks into."""
+_FUNCTIONS = (d.ExpOp, d.TanhOp, d.ErfOp, d.LogOp, d.SinOp, d.CosOp, d.AbsOp, d.MaximumOp, d.MinimumOp)
+_REDUCTIONS = (d.MeanOp, d.VarOp, d.ReduceSumOp, d.ReduceMaxOp)
 
 _DEPTH, _WIDTH = 16, 96
 _NESTED = 4
-
-
-def kind_of(value: SSAValue) -> str:
-    """Name of the operation that makes a value ("" for an argument)."""
-    return value.owner.name.removeprefix("fleet.") if isinstance(value.owner, FleetOp) else ""
 
 
 def forward_cone(start: SSAValue, depth: int = _DEPTH, width: int = _WIDTH) -> dict[SSAValue, int]:
@@ -44,7 +36,7 @@ def forward_cone(start: SSAValue, depth: int = _DEPTH, width: int = _WIDTH) -> d
         for value in front:
             for use in value.uses:
                 op = use.operation
-                if isinstance(op, FleetOp) and op.name.removeprefix("fleet.") in TRANSPARENT and op.results[0] not in found:
+                if type(op) in TRANSPARENT and op.results[0] not in found:
                     found[op.results[0]] = distance
                     following.append(op.results[0])
         front = following
@@ -97,7 +89,7 @@ class Normal:
         op = value.owner
         if value not in self.cone or not isinstance(op, FleetOp):
             return self.opaque(value)
-        rule = _RULES.get(kind_of(value))
+        rule = _RULES.get(type(op))
         try:
             found = rule(self, op) if rule is not None else None
         except (TooLarge, OverflowError, ZeroDivisionError):
@@ -135,14 +127,14 @@ def _aligned(op: FleetOp) -> bool:
 
 def _reduced(n: Normal, op: FleetOp) -> Poly | None:
     """A reduction as if it had kept its axes."""
-    axes, inner, kind = _axes(op), n.of(op.operands[0]), op.name.removeprefix("fleet.")
-    if kind == "reduce_max":
+    axes, inner = _axes(op), n.of(op.operands[0])
+    if isinstance(op, d.ReduceMaxOp):
         return p.atom(("max", axes, p.key(inner)))
     invariant = n.invariant(axes)
-    if kind == "var":
+    if isinstance(op, d.VarOp):
         return p.add(p.mean(p.power(inner, 2), axes, invariant), p.power(p.mean(inner, axes, invariant), 2), -1.0)
     found = p.mean(inner, axes, invariant)
-    if kind == "mean":
+    if isinstance(op, d.MeanOp):
         return found
     for axis in axes:
         length = shape_of(op.operands[0].type)[axis]
@@ -157,7 +149,7 @@ def _reduction(n: Normal, op: FleetOp) -> Poly | None:
 def _reshape(n: Normal, op: FleetOp) -> Poly | None:
     """Only one that gives a reduction its lost axes back, as `m[:, None]` does."""
     inner = op.operands[0].owner
-    if kind_of(op.operands[0]) not in _REDUCTIONS or not isinstance(inner, FleetOp):
+    if not isinstance(inner, _REDUCTIONS):
         return None
     shape, axes = list(shape_of(inner.operands[0].type)), attributes_of(inner)["axes"]
     kept = [1 if i in axes else size for i, size in enumerate(shape)]
@@ -180,10 +172,9 @@ def _function(n: Normal, op: FleetOp) -> Poly:
     arguments = [n.of(v) for v in op.operands]
     if any(p.nesting(a) >= n.nested for a in arguments):
         raise TooLarge
-    name = op.name.removeprefix("fleet.")
-    if name in ("maximum", "minimum"):
+    if isinstance(op, d.MaximumOp | d.MinimumOp):
         arguments.sort(key=p.key)
-    return p.function(name, *arguments)
+    return p.function(kind_of(op), *arguments)
 
 
 def _sigmoid(n: Normal, op: FleetOp) -> Poly:
@@ -191,19 +182,22 @@ def _sigmoid(n: Normal, op: FleetOp) -> Poly:
     return p.power(p.add(p.constant(1.0), exponential), -1.0)
 
 
-_RULES: Mapping[str, Callable[[Normal, FleetOp], Poly | None]] = {
-    "add": lambda n, op: p.add(n.of(op.operands[0]), n.of(op.operands[1])),
-    "sub": lambda n, op: p.add(n.of(op.operands[0]), n.of(op.operands[1]), -1.0),
-    "mul": lambda n, op: p.multiply(n.of(op.operands[0]), n.of(op.operands[1])),
-    "div": lambda n, op: p.multiply(n.of(op.operands[0]), p.power(n.of(op.operands[1]), -1.0)),
-    "neg": lambda n, op: p.scale(n.of(op.operands[0]), -1.0),
-    "pow": _power,
-    "sqrt": lambda n, op: p.power(n.of(op.operands[0]), 0.5),
-    "rsqrt": lambda n, op: p.power(n.of(op.operands[0]), -0.5),
-    "broadcast_to": lambda n, op: n.of(op.operands[0]),
-    "reshape": _reshape,
-    "cast": _cast,
-    "sigmoid": _sigmoid,
+_RULES: Mapping[type[Operation], Callable[[Normal, FleetOp], Poly | None]] = {
+    d.AddOp: lambda n, op: p.add(n.of(op.operands[0]), n.of(op.operands[1])),
+    d.SubOp: lambda n, op: p.add(n.of(op.operands[0]), n.of(op.operands[1]), -1.0),
+    d.MulOp: lambda n, op: p.multiply(n.of(op.operands[0]), n.of(op.operands[1])),
+    d.DivOp: lambda n, op: p.multiply(n.of(op.operands[0]), p.power(n.of(op.operands[1]), -1.0)),
+    d.NegOp: lambda n, op: p.scale(n.of(op.operands[0]), -1.0),
+    d.PowOp: _power,
+    d.SqrtOp: lambda n, op: p.power(n.of(op.operands[0]), 0.5),
+    d.RsqrtOp: lambda n, op: p.power(n.of(op.operands[0]), -0.5),
+    d.BroadcastToOp: lambda n, op: n.of(op.operands[0]),
+    d.ReshapeOp: _reshape,
+    d.CastOp: _cast,
+    d.SigmoidOp: _sigmoid,
     **dict.fromkeys(_FUNCTIONS, _function),
     **dict.fromkeys(_REDUCTIONS, _reduction),
 }
+
+TRANSPARENT = _RULES.keys()
+"""Operations that the normal form looks into."""

@@ -23,10 +23,10 @@ __all__ = ["PASS", "raise_rope"]
 
 def raise_rope(site: Site) -> None:
     """Puts rope in place of what computes it."""
-    for op in site.operations(["concat"]):
+    for op in site.operations(d.ConcatOp):
         if site.alive(op):
             _put_together(site, op)
-    for op in site.operations(["add", "sub"]):
+    for op in site.operations(d.AddOp, d.SubOp):
         if site.alive(op):
             _rotated(site, op)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.numbers import known_number
-from fleet.transforms.raising.normal import TRANSPARENT, kind_of
+from fleet.transforms.raising.normal import TRANSPARENT
 
 __all__ = ["Miss", "Site", "backward_cone", "tolerance_of"]
 
@@ -40,7 +40,7 @@ def backward_cone(start: SSAValue, depth: int) -> list[SSAValue]:
     for _ in range(depth):
         following: list[SSAValue] = []
         for value in front:
-            if not isinstance(value.owner, FleetOp) or kind_of(value) not in TRANSPARENT:
+            if not isinstance(value.owner, FleetOp) or type(value.owner) not in TRANSPARENT:
                 continue
             for operand in value.owner.operands:
                 if operand not in found and known_number(operand) is None:
@@ -57,10 +57,9 @@ class Site:
         self.edit = edit
         self.misses: list[Miss] = [] if misses is None else misses
 
-    def operations(self, names: Iterable[str]) -> list[FleetOp]:
+    def operations(self, *kinds: type[FleetOp]) -> list[FleetOp]:
         """The operations of these kinds, in program order."""
-        wanted = {f"fleet.{n}" for n in names}
-        return [op for op in self.edit.operations() if op.name in wanted]
+        return [op for op in self.edit.operations() if isinstance(op, kinds)]
 
     def alive(self, op: FleetOp) -> bool:
         """Whether an operation of an earlier snapshot is still in the program."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
@@ -17,7 +18,7 @@ __all__ = ["PASS", "raise_softmax"]
 
 def raise_softmax(site: Site) -> None:
     """Puts softmax in place of what computes it."""
-    for exp in site.operations(["exp"]):
+    for exp in site.operations(d.ExpOp):
         if site.alive(exp) and numpy_dtype(exp.results[0].type).kind == "f":
             _raise_at(site, exp)
 

@@ -14,7 +14,7 @@ from fleet.cli.main import main
 from fleet.cosim.model import load_model
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import Choice, is_onnx, with_choice
-from fleet.ir.dialect import op_id
+from fleet.ir.dialect import kind_of, op_id
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 
@@ -63,7 +63,7 @@ def chain(tmp_path: Path) -> Path:
 
 
 def kinds(spec: str, inputs: Path | None, batch: int | None = None) -> list[str]:
-    return [op.name.removeprefix("fleet.") for op in load_model(spec, None, inputs, 0, batch).program.operations()]
+    return [kind_of(op) for op in load_model(spec, None, inputs, 0, batch).program.operations()]
 
 
 def test_a_part_has_its_own_inputs_and_outputs(chain: Path) -> None:

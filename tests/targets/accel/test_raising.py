@@ -11,6 +11,7 @@ import pytest
 from fleet.errors import DeviceError
 from fleet.frontend.source import load
 from fleet.ir.composite import AttentionOp, CompositeOp
+from fleet.ir.dialect import kind_of
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
@@ -36,7 +37,7 @@ def digits() -> Program:
 
 
 def composites(program: Program) -> list[str]:
-    return [op.name.removeprefix("fleet.") for op in program.operations() if isinstance(op, CompositeOp)]
+    return [kind_of(op) for op in program.operations() if isinstance(op, CompositeOp)]
 
 
 def test_a_block_in_numpy_is_twelve_instructions() -> None:

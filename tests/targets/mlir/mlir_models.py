@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.constants import constant
+from fleet.ir.dialect import kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import tensor_type
 from fleet.targets.mlir.lower import missing
@@ -39,7 +40,7 @@ class Maker:
 
     def add(self, op: d.FleetOp) -> Any:
         self.count += 1
-        op.describe(id=f"{op.name.removeprefix('fleet.')}.{self.count}", at=f"model.py:{self.count}:4")
+        op.describe(id=f"{kind_of(op)}.{self.count}", at=f"model.py:{self.count}:4")
         self.block.add_op(op)
         return op.results[0] if op.results else None
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block
+from xdsl.irdl import irdl_op_definition, opt_prop_def
+from xdsl.utils.exceptions import VerifyException
 
 from fleet.ir import dialect as d
 from fleet.ir.build import make
@@ -64,6 +69,33 @@ def test_names_of_operations_stand_in_no_other_file_of_the_room() -> None:
 
 def _keys(node: ast.Dict | ast.Set | ast.Tuple | ast.List) -> list[ast.expr]:
     return [k for k in node.keys if k is not None] if isinstance(node, ast.Dict) else node.elts
+
+
+def test_an_operation_is_added_in_one_class() -> None:
+    """Building, the verifier, evaluation, attributes and the page's words need nothing but the class."""
+
+    @irdl_op_definition
+    class HeavisideOp(d.BinaryOp):
+        """`numpy.heaviside`."""
+
+        name = "fleet.heaviside"
+        scale = opt_prop_def(IntegerAttr)
+        NUMPY: ClassVar = np.heaviside
+        UNWRITTEN: ClassVar = {"scale": 1}
+
+    x, n = Block(arg_types=[tensor_type((2, 3), "float32"), tensor_type((3,), "int8")]).args
+    op = HeavisideOp([x, n], HeavisideOp.infer([x.type, n.type], {}), scale=2)
+    op.describe(id="one")
+    op.verify()
+    assert op.result.type == tensor_type((2, 3), np.heaviside(np.float32(1), np.int8(1)).dtype)
+    assert d.attributes_of(op) == {"scale": 2}
+    assert d.attributes_of(HeavisideOp([x, n], op.result.type, scale=1)) == {}
+    assert HeavisideOp.compute([np.float32(-1), np.int8(7)], {}) == 0
+    assert HeavisideOp.result_words() == "broadcast; dtype of `numpy.heaviside`"
+    wrong = HeavisideOp([x, n], tensor_type((2, 3), "float64"))
+    wrong.describe(id="two")
+    with pytest.raises(VerifyException, match='"two": result type'):
+        wrong.verify()
 
 
 def test_a_property_that_is_missing_is_named() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.targets.riscv._elementwise import compute
 from fleet.targets.riscv._kernel import Array, Builder, Value, fused, index, is_float, load, number, store
@@ -48,8 +49,8 @@ def emit_einsum(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], 
                 return [fused(b, values[0], values[1], carried[0])]
             product = values[0]
             for value in values[1:]:
-                product = compute(b, op, "mul", product, value, dtype)
-            return [compute(b, op, "add", carried[0], product, dtype)]
+                product = compute(b, op, d.MulOp, product, value, dtype)
+            return [compute(b, op, d.AddOp, carried[0], product, dtype)]
 
         shape = [sizes[label] for label in summed]
         total = nest_fold(b, shape, inner, offsets[1:], [number(dtype, 0)], step)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from llvmlite import ir
 
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, kind_of
+from fleet.ir.dialect import FleetOp
 from fleet.targets.riscv._angles import Angles
 from fleet.targets.riscv._division import floor_divide, modulo
 from fleet.targets.riscv._kernel import (
@@ -37,58 +38,61 @@ from fleet.targets.riscv._math import Functions
 from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
-COST: Mapping[type[FleetOp], int] = {
+Kind: TypeAlias = type[FleetOp]
+
+COST: Mapping[Kind, int] = {
     **dict.fromkeys((d.ExpOp, d.LogOp, d.ErfOp, d.SigmoidOp, d.SiluOp, d.GeluOp), 140),
     **dict.fromkeys((d.TanhOp, d.Expm1Op, d.SinOp, d.CosOp), 200),
     **{d.Log1pOp: 320, d.PowOp: 900, d.FloorDivOp: 40, d.ModOp: 40, d.RsqrtOp: 24},
 }
 """Upper estimate of instructions an element; 20 for what is not listed. `FMOD_STEPS` more for a floating remainder."""
 
-COMPARISONS: dict[str, str] = {
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
+COMPARISONS: Mapping[Kind, str] = {
+    d.LessOp: "<",
+    d.LessEqualOp: "<=",
+    d.GreaterOp: ">",
+    d.GreaterEqualOp: ">=",
+    d.EqualOp: "==",
+    d.NotEqualOp: "!=",
 }
-_LOGICAL = ("logical_and", "logical_or")
-_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
-BINARY = frozenset(
-    {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod", *COMPARISONS, *_LOGICAL, *_BITWISE}
+_LOGICAL = (d.LogicalAndOp, d.LogicalOrOp)
+_BITWISE = (d.BitwiseAndOp, d.BitwiseOrOp, d.BitwiseXorOp)
+BINARY = (
+    *(d.AddOp, d.SubOp, d.MulOp, d.DivOp, d.PowOp, d.MaximumOp, d.MinimumOp, d.FloorDivOp, d.ModOp),
+    *(*COMPARISONS, *_LOGICAL, *_BITWISE),
 )
-_FUNCTIONS: dict[str, Callable[[Functions, Value], Value]] = {
-    "exp": Functions.exp,
-    "log": Functions.log,
-    "tanh": Functions.tanh,
-    "erf": Functions.erf,
-    "log1p": Functions.log1p,
-    "expm1": Functions.expm1,
-    "rsqrt": Functions.rsqrt,
-    "sigmoid": Functions.sigmoid,
+_FUNCTIONS: Mapping[Kind, Callable[[Functions, Value], Value]] = {
+    d.ExpOp: Functions.exp,
+    d.LogOp: Functions.log,
+    d.TanhOp: Functions.tanh,
+    d.ErfOp: Functions.erf,
+    d.Log1pOp: Functions.log1p,
+    d.Expm1Op: Functions.expm1,
+    d.RsqrtOp: Functions.rsqrt,
+    d.SigmoidOp: Functions.sigmoid,
 }
-_ANGLES: dict[str, Callable[[Angles, Value], Value]] = {"sin": Angles.sin, "cos": Angles.cos}
-_ROUNDINGS = {"floor": "llvm.floor", "ceil": "llvm.ceil", "rint": "llvm.roundeven"}
-UNARY = frozenset({"neg", "abs", "sqrt", "cast", "sign", "logical_not", "isnan", *_FUNCTIONS, *_ANGLES, *_ROUNDINGS})
+_ANGLES: Mapping[Kind, Callable[[Angles, Value], Value]] = {d.SinOp: Angles.sin, d.CosOp: Angles.cos}
+_ROUNDINGS: Mapping[Kind, str] = {d.FloorOp: "llvm.floor", d.CeilOp: "llvm.ceil", d.RintOp: "llvm.roundeven"}
+UNARY = (*(d.NegOp, d.AbsOp, d.SqrtOp, d.CastOp, d.SignOp, d.LogicalNotOp, d.IsnanOp), *_FUNCTIONS, *_ANGLES, *_ROUNDINGS)
 
 
 def emit_binary(b: Builder, op: FleetOp, out: Array, lhs: Array, rhs: Array) -> None:
     """Operands converted to the result's dtype (comparisons: to their common one), then computed."""
-    name = kind_of(op)
-    if name == "div" and not is_float(out.dtype):
+    kind = type(op)
+    if kind is d.DivOp and not is_float(out.dtype):
         raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
     dtype = out.dtype
-    if name in COMPARISONS:
+    if kind in COMPARISONS:
         dtype, other, _ = op.compute_types([v.type for v in op.operands])
         if dtype != other:
-            _compare_signs(b, op, name, out, lhs, rhs)
+            _compare_signs(b, op, kind, out, lhs, rhs)
             return
-    elif name in _LOGICAL:
+    elif kind in _LOGICAL:
         dtype = np.dtype(bool)
-    square = name == "pow" and rhs.constant == 2
-    wide = name == "pow" and not square and is_float(dtype)
-    serial = name == "pow" and not square and not wide
-    serial = serial or (name in ("floor_div", "mod") and is_float(dtype))
+    square = kind is d.PowOp and rhs.constant == 2
+    wide = kind is d.PowOp and not square and is_float(dtype)
+    serial = kind is d.PowOp and not square and not wide
+    serial = serial or (kind in (d.FloorDivOp, d.ModOp) and is_float(dtype))
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
         x = load_spread(b, lhs, offsets[1], dtype, lanes, walk[1])
@@ -96,15 +100,15 @@ def emit_binary(b: Builder, op: FleetOp, out: Array, lhs: Array, rhs: Array) -> 
             value = b.fmul(x, x) if is_float(dtype) else b.mul(x, x)
         else:
             y = load_spread(b, rhs, offsets[2], dtype, lanes, walk[2])
-            value = compute(b, op, name, x, y, dtype)
+            value = compute(b, op, kind, x, y, dtype)
         store(b, out, offsets[0], value)
 
     _walk(b, op, out, [lhs, rhs], body, size=8 if wide else dtype.itemsize, serial=serial, unroll=1 if wide or serial else 4)
 
 
-def _compare_signs(b: Builder, op: FleetOp, name: str, out: Array, lhs: Array, rhs: Array) -> None:
+def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: Array, lhs: Array, rhs: Array) -> None:
     """An integer with a sign and uint64: no dtype holds both, so NumPy compares them as the numbers that they are."""
-    sign, left = COMPARISONS[name], lhs.dtype.kind == "i"
+    sign, left = COMPARISONS[kind], lhs.dtype.kind == "i"
     below = sign in ("<", "<=", "!=") if left else sign in (">", ">=", "!=")
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
@@ -131,17 +135,17 @@ def emit_where(b: Builder, op: FleetOp, out: Array, condition: Array, lhs: Array
 
 def emit_unary(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     """One operand of the result's shape."""
-    name = kind_of(op)
+    kind = type(op)
     if operand.shape != out.shape:
         raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
-    function = name in _FUNCTIONS or name in _ANGLES
-    if (function or name == "sqrt") and not is_float(out.dtype):
+    function = kind in _FUNCTIONS or kind in _ANGLES
+    if (function or kind is d.SqrtOp) and not is_float(out.dtype):
         raise refuse(op, f"result {out.dtype}; expected float32 or float64")
-    dtype = operand.dtype if name in ("isnan", "logical_not") else out.dtype
+    dtype = operand.dtype if kind in (d.IsnanOp, d.LogicalNotOp) else out.dtype
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
         x = load_spread(b, operand, offsets[1], dtype, lanes, walk[1])
-        store(b, out, offsets[0], unary(b, op, name, x, dtype))
+        store(b, out, offsets[0], unary(b, op, kind, x, dtype))
 
     _walk(b, op, out, [operand], body, size=8 if function else dtype.itemsize, unroll=1 if function else 4)
 
@@ -191,80 +195,80 @@ def minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     return b.select(b.or_(b.fcmp_ordered("<=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
 
-def compute(b: Builder, op: FleetOp, name: str, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """Binary operation `name` of values of one dtype."""
+def compute(b: Builder, op: FleetOp, kind: Kind, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """Binary operation `kind` of values of one dtype."""
     floating, truth = is_float(dtype), dtype.kind == "b"
-    if name in COMPARISONS:
-        sign = COMPARISONS[name]
+    if kind in COMPARISONS:
+        sign = COMPARISONS[kind]
         if floating:
             return b.fcmp_unordered(sign, x, y) if sign == "!=" else b.fcmp_ordered(sign, x, y)
         return integer_compare(b, sign, x, y, dtype)
-    match name:
-        case "add":
+    match kind:
+        case d.AddOp:
             return b.fadd(x, y) if floating else b.or_(x, y) if truth else b.add(x, y)
-        case "sub" if not truth:
+        case d.SubOp if not truth:
             return b.fsub(x, y) if floating else b.sub(x, y)
-        case "mul":
+        case d.MulOp:
             return b.fmul(x, y) if floating else b.and_(x, y) if truth else b.mul(x, y)
-        case "div":
+        case d.DivOp:
             return b.fdiv(x, y)
-        case "maximum":
+        case d.MaximumOp:
             return maximum(b, x, y, dtype)
-        case "minimum":
+        case d.MinimumOp:
             return minimum(b, x, y, dtype)
-        case "logical_and":
+        case d.LogicalAndOp:
             return b.and_(x, y)
-        case "logical_or":
+        case d.LogicalOrOp:
             return b.or_(x, y)
-        case "bitwise_and" if not floating:
+        case d.BitwiseAndOp if not floating:
             return b.and_(x, y)
-        case "bitwise_or" if not floating:
+        case d.BitwiseOrOp if not floating:
             return b.or_(x, y)
-        case "bitwise_xor" if not floating:
+        case d.BitwiseXorOp if not floating:
             return b.xor(x, y)
-        case "floor_div" if not truth:
+        case d.FloorDivOp if not truth:
             return floor_divide(b, x, y, dtype)
-        case "mod" if not truth:
+        case d.ModOp if not truth:
             return modulo(b, x, y, dtype)
-        case "pow" if floating:
+        case d.PowOp if floating:
             return in_double(b, lambda f, *v: f.pow(*v), x, y)
-        case "pow" if not truth:
+        case d.PowOp if not truth:
             return _integer_pow(b, x, y, dtype)
         case _:
             raise refuse(op, f"not supported for {dtype}")
 
 
-def unary(b: Builder, op: FleetOp, name: str, x: Value, dtype: np.dtype) -> Value:
-    """Unary operation `name` of a value that has its operand's dtype already."""
+def unary(b: Builder, op: FleetOp, kind: Kind, x: Value, dtype: np.dtype) -> Value:
+    """Unary operation `kind` of a value that has its operand's dtype already."""
     floating, lanes = is_float(dtype), lanes_of(x)
     zero = number(dtype, 0, lanes)
-    if name in _FUNCTIONS:
-        return in_double(b, _FUNCTIONS[name], x)
-    if name in _ANGLES:
-        angle = _ANGLES[name]
+    if kind in _FUNCTIONS:
+        return in_double(b, _FUNCTIONS[kind], x)
+    if kind in _ANGLES:
+        angle = _ANGLES[kind]
         return in_double(b, lambda f, v: angle(Angles(f.b, f.lanes), v), x)
-    if name in _ROUNDINGS:
-        return intrinsic(b, _ROUNDINGS[name], x) if floating else x
-    match name:
-        case "cast":
+    if kind in _ROUNDINGS:
+        return intrinsic(b, _ROUNDINGS[kind], x) if floating else x
+    match kind:
+        case d.CastOp:
             return x
-        case "neg" if dtype.kind != "b":
+        case d.NegOp if dtype.kind != "b":
             return b.fneg(x) if floating else b.neg(x)
-        case "abs":
+        case d.AbsOp:
             return intrinsic(b, "llvm.fabs", x) if floating else x if is_unsigned(dtype) else _absolute(b, x, zero)
-        case "sqrt":
+        case d.SqrtOp:
             return intrinsic(b, "llvm.sqrt", x)
-        case "sign" if floating:
+        case d.SignOp if floating:
             one = intrinsic(b, "llvm.copysign", number(dtype, 1, lanes), x)
             return b.select(b.fcmp_unordered("==", x, zero), b.fadd(x, zero), one)
-        case "sign" if dtype.kind == "u":
+        case d.SignOp if dtype.kind == "u":
             return b.zext(b.icmp_unsigned("!=", x, zero), x.type)
-        case "sign" if dtype.kind != "b":
+        case d.SignOp if dtype.kind != "b":
             above, below = b.icmp_signed(">", x, zero), b.icmp_signed("<", x, zero)
             return b.sub(b.zext(above, x.type), b.zext(below, x.type))
-        case "logical_not":
+        case d.LogicalNotOp:
             return b.fcmp_ordered("==", x, zero) if floating else b.icmp_signed("==", x, zero)
-        case "isnan":
+        case d.IsnanOp:
             return b.fcmp_unordered("uno", x, x) if floating else spread(b, ir.Constant(I1, 0), lanes)
         case _:
             raise refuse(op, f"not supported for {dtype}")

@@ -81,8 +81,8 @@ def _emit_attention(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scr
 
 
 KERNELS: Mapping[type[FleetOp], Kernel] = {
-    **dict.fromkeys((d.OPERATIONS[name] for name in BINARY), _of(emit_binary)),
-    **dict.fromkeys((d.OPERATIONS[name] for name in UNARY), _of(emit_unary)),
+    **dict.fromkeys(BINARY, _of(emit_binary)),
+    **dict.fromkeys(UNARY, _of(emit_unary)),
     **dict.fromkeys(reductions.REDUCTIONS, _of(reductions.emit_reduce)),
     d.ArgmaxOp: _of(reductions.emit_argument),
     d.ArgminOp: _of(reductions.emit_argument),

@@ -195,8 +195,8 @@ FAULTS = (
         (
             Edit(
                 "fleet/targets/bytecode/operators.py",
-                "_elementwise(np.remainder, operator.mod)",
-                "_elementwise(np.fmod, operator.mod)",
+                "    d.PowOp: _power,",
+                "    d.PowOp: _power, d.ModOp: _elementwise(np.fmod, operator.mod),",
             ),
         ),
         at="operation left",
@@ -211,8 +211,8 @@ FAULTS = (
         (
             Edit(
                 "fleet/targets/bytecode/operators.py",
-                '"var": _moment("var")',
-                '"var": lambda i: lambda x: x.var(_axes(i), ddof=1, keepdims=_keepdims(i))',
+                'd.VarOp: _moment("var")',
+                "d.VarOp: lambda i: lambda x: x.var(_axes(i), ddof=1, keepdims=_keepdims(i))",
             ),
         ),
         at="operation spread",

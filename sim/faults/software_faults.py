@@ -144,8 +144,8 @@ FAULTS = (
         (
             Edit(
                 "fleet/targets/bytecode/operators.py",
-                '"sub": _elementwise(np.subtract, operator.sub)',
-                '"sub": _elementwise(lambda a, b: np.subtract(b, a), operator.sub)',
+                "    d.PowOp: _power,",
+                "    d.PowOp: _power, d.SubOp: _elementwise(lambda a, b: np.subtract(b, a), operator.sub),",
             ),
         ),
         at="operation y",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from fleet.isa.scaffold.kinds import KINDS
 from fleet.isa.scaffold.operations import OPERATIONS
 
 
@@ -60,20 +61,27 @@ def new(name: str, kind: str, folder: Path, instruction: str, operation: str | N
     return 0
 
 
-@command.command(name="add", epilog="\b\nExample:\n  fleet isa add mine vsub --op sub && fleet isa check mine")
+@command.command(
+    name="add",
+    epilog="\b\nExamples:\n  fleet isa add mine vsub --op sub && fleet isa check mine\n  fleet isa add cube mvin_planes --like mvin"
+    "\n  fleet isa add cube config_bias --kind configuration",
+)
 @click.argument("set_name", metavar="SET")
 @click.argument("name")
-@click.option("--op", "operation", type=click.Choice(list(OPERATIONS)), help="Template's sets: what it computes at first.")
-@click.option("--like", default="", help="Sets that extend another: the instruction of that set which it begins as.")
-def add(set_name: str, name: str, operation: str | None, like: str) -> int:
+@click.option("--op", "operation", type=click.Choice(list(OPERATIONS)), help="Vector template: what it computes, to begin with.")
+@click.option("--like", metavar="INSTRUCTION", help="The instruction of SET which it begins as, in all its parts.")
+@click.option("--kind", type=click.Choice(KINDS), help="As --like, with SET's first instruction of that kind.")
+def add(set_name: str, name: str, operation: str | None, like: str | None, kind: str | None) -> int:
     """Add the instruction NAME to the installed SET, the compiler's pattern included; says which files it touched.
 
-    In a set made by `fleet isa new` (--op) the hardware knows it at once; in one that extends any other set (--like) the base's
-    hardware refuses it until a file under rtl/ knows it.
+    It works at once, on hardware too: whatever SET's own files decide by the constants of --like they decide for NAME. In a set
+    that extends another the base's hardware refuses it until a file under rtl/ knows it.
     """
     from fleet.isa.scaffold.add import add_instruction
 
-    added = add_instruction(set_name, name, operation or "", like)
+    if sum(map(bool, (operation, like, kind))) > 1:
+        raise click.UsageError("--op, --like and --kind exclude each other")
+    added = add_instruction(set_name, name, operation or "", like or "", kind or "")
     click.echo(f"touched {len(added.touched)} files:")
     for file in added.touched:
         click.echo(f"  {file}")

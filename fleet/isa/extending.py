@@ -1,4 +1,4 @@
-"""A manifest that builds on another set's: an `Extension` and its base give one `InstructionSet`.
+"""A manifest that builds on another set's: an `Extension` and its base give one `InstructionSet`; and what `isa add --like` added.
 
 The description says the same with `fleet_extends`: its maps hold the base's registers and instructions, then its own.
 """
@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet.errors import DeviceError
+from fleet.isa.checking.finding import class_place
 from fleet.isa.description import load
-from fleet.sdk import Extension, InstructionSet, RtlFiles, generated_files
-from fleet.sdk.likeness import LikeInstruction, LikeSource
+from fleet.sdk import Extension, InstructionSet, RtlFiles, generated_files, instructions_in, patterns_in
+from fleet.sdk.likeness import LikeInstruction, LikeSource, like_sources
 
-__all__ = ["extended", "inherited_device"]
+__all__ = ["extended", "inherited_device", "with_added"]
 
 
 def inherited_device(name: str, device: str) -> str:
@@ -48,6 +49,25 @@ def extended(extension: Extension, base: InstructionSet) -> InstructionSet:
         conformance={**base.conformance, **own},
         coverage=e.coverage or base.coverage,
         composites=tuple(dict.fromkeys((*base.composites, *e.composites))),
+        added=e.added,
+    )
+
+
+def with_added(s: InstructionSet) -> InstructionSet:
+    """The set with the instructions of its package `added`. Raises DeviceError for one that it has, or that is like none of it."""
+    if not s.added:
+        return s
+    new = instructions_in(s.added)
+    for name, cls in new.items():
+        if name in s.instructions or not issubclass(cls, LikeInstruction):
+            raise DeviceError(f"instruction '{name}' is no LikeInstruction, or the set has it already", where=class_place(cls))
+        cls.bind(s)
+    sources = {name: source for name, source in like_sources(new).items() if source.there}
+    return replace(
+        s,
+        instructions={**s.instructions, **new},
+        patterns=(*patterns_in(s.added), *s.patterns),
+        conformance={**s.conformance, **sources},
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from fleet.sdk import CoverageHints, Device, Instruction, InstructionSet, IssueRules, Layout, Operands, RtlFiles
 
-__all__ = ["manifest_place", "raised_at", "wrong_kinds"]
+__all__ = ["manifest_file", "manifest_place", "raised_at", "wrong_kinds"]
 
 _PARTS: tuple[tuple[str, type, str], ...] = (
     ("layout", Layout, "a Layout"),
@@ -46,12 +46,22 @@ def raised_at(point: EntryPoint, error: BaseException) -> str | None:
     return f"{own[-1].filename}:{own[-1].lineno}" if own else None
 
 
-def manifest_place(point: EntryPoint) -> str | None:
-    """file:line of the module in which the entry point looks for its object: of the line that sets it, else the first one."""
+def manifest_file(point: EntryPoint) -> tuple[Path, str] | None:
+    """The module in which the entry point looks for its object, and the package that it is in; None: no file has it."""
     folder = _folder(point)
     if folder is None:
         return None
-    path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    if folder.is_dir():
+        return folder / "__init__.py", point.module
+    return folder.with_suffix(".py"), point.module.rpartition(".")[0]
+
+
+def manifest_place(point: EntryPoint) -> str | None:
+    """file:line of the module in which the entry point looks for its object: of the line that sets it, else the first one."""
+    found = manifest_file(point)
+    if found is None:
+        return None
+    path = found[0]
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

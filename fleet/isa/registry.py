@@ -18,7 +18,7 @@ from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
 from fleet.isa.closure import semantics_files
 from fleet.isa.description import load
-from fleet.isa.extending import extended
+from fleet.isa.extending import extended, with_added
 from fleet.isa.installed import GROUP, PluginError, entry_point, manifest_of, point_place, reason_of, set_place
 from fleet.isa.manifest_check import raised_at, wrong_kinds
 from fleet.isa.operands import differs
@@ -213,7 +213,7 @@ def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:
 def _same(point: EntryPoint, loaded: InstructionSet) -> bool:
     """One distribution seen twice on the import path (an editable install and its folder)."""
     try:
-        return point.load() is loaded
+        return point.load().description == loaded.description
     except BaseException as error:  # the same module failed to load: a second line would say nothing new
         if not raised_by_code(error):
             raise
@@ -231,6 +231,7 @@ def _load(point: EntryPoint) -> InstructionSet:
     if wrong is not None:
         raise PluginError(f"instruction set '{point.name}': {wrong}", where=set_place(point))
     try:
+        manifest = with_added(manifest)
         check_binding(manifest)
     except FleetError as error:
         raise error if error.where else PluginError(str(error), where=set_place(point)) from error

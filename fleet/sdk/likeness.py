@@ -114,7 +114,7 @@ class LikeInstruction(Instruction):
         return cls.other().macs(device, cls.theirs(fields))
 
 
-def like_sources(instructions: Mapping[str, type[Instruction]]) -> dict[str, Source]:
+def like_sources(instructions: Mapping[str, type[Instruction]]) -> dict[str, LikeSource]:
     """Name -> what the conformance suite draws, of every `LikeInstruction` among these."""
     return {name: LikeSource(cls) for name, cls in instructions.items() if issubclass(cls, LikeInstruction)}
 

@@ -91,6 +91,8 @@ class InstructionSet:
         cases: folder of the set's own cases; None: none.
         conformance: instruction -> what its conformance suite draws.
         coverage: what the description cannot say of coverage.
+        added: a package of one module an instruction, a `LikeInstruction` and its `PATTERN`, as `fleet isa add --like` writes it;
+            part of the set although nothing above names them. Empty: none.
     """
 
     name: str
@@ -113,6 +115,7 @@ class InstructionSet:
     cases: Path | None = None
     conformance: Mapping[str, Source] = field(default_factory=dict[str, Source])
     coverage: CoverageHints = field(default_factory=CoverageHints)
+    added: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class Extension:
         rtl: a folder: its .sv files (also in `generated/`) take the place of the base's of the same name; others are compiled after
             the generated ones. None: no hardware yet (the base's carries another description's hash, so it would not run).
         coverage: in place of the base's; None: the base's.
+        added: as in `InstructionSet`; they may be like the base's instructions, and like the new ones.
     """
 
     base: str
@@ -143,3 +147,4 @@ class Extension:
     cases: Path | None = None
     conformance: Mapping[str, Source] = field(default_factory=dict[str, Source])
     coverage: CoverageHints | None = None
+    added: str = ""

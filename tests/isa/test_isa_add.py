@@ -11,8 +11,10 @@ from test_export_c import claims, compiled
 from test_export_uvm import elaborated, model
 from workspaces import Workspace, make_workspace
 
+from fleet.errors import DeviceError
 from fleet.isa.description import load
 from fleet.isa.scaffold.add import instructions_end
+from fleet.isa.scaffold.hardware import with_like
 
 ONE_INSTRUCTION_SET = Path(__file__).parents[1] / "fixtures" / "one_instruction_set"
 
@@ -111,7 +113,15 @@ def exports_are_read(base: Workspace) -> None:
         (["base", "vec"], "'vec' is an instruction or a unit already"),
         (["base", "Vnew"], "names are lower case words"),
         (["nothing", "vnew"], "no instruction set 'nothing'"),
-        (["hbm0923", "vnew"], "it has no place for parts that are written by a command"),
+        (["hbm0923", "vnew"], "say what the new one is like: --like and one of mvm, mvm_bn,"),
+        (["hbm0923", "vnew", "--op", "add"], "its instructions are not those of the vector template"),
+        (["hbm0923", "vnew", "--like", "softmax"], "`fleet isa new NAME --extends hbm0923` makes a set with room for it"),
+        (
+            ["base", "vnew", "--kind", "dma"],
+            "it has no dma instruction, so say what the new one is like: --like and one of vadd (arithmetic)",
+        ),
+        (["base", "vnew", "--like", "vnone"], "has no 'vnone': --like takes one of vadd"),
+        (["base", "vnew", "--like", "vadd", "--op", "add"], "--op, --like and --kind exclude each other"),
     ],
 )
 def test_what_cannot_be_added(base: Workspace, arguments: list[str], message: str) -> None:
@@ -169,10 +179,13 @@ def test_any_set_can_be_extended_by_an_instruction_that_begins_as_one_of_its_own
     made = make_workspace(tmp_path)
     shutil.copytree(ONE_INSTRUCTION_SET, made.folder / "their set", ignore=shutil.ignore_patterns("__pycache__"))
     made.install(made.folder / "their set")
-    assert "`fleet isa new NAME --extends vector_add`" in made.fleet("isa", "add", "vector_add", "vsum", "--like", "vadd", code=2)
+    out = made.fleet("isa", "add", "vector_add", "vsum", "--like", "vadd", code=2)
+    assert (
+        "vector_add_top.sv:281: 'assign commit_opcode_o       = OpVadd;': what a second instruction does here cannot be der" in out
+    )
     made.fleet("isa", "new", "wide", "--extends", "vector_add")
     made.install(made.folder / "sets" / "wide")
-    assert "say what it is like: --like and one of vadd" in made.fleet("isa", "add", "wide", "vsum", code=2)
+    assert "say what the new one is like: --like and one of vadd" in made.fleet("isa", "add", "wide", "vsum", code=2)
     before = snapshot(made.folder)
     out = made.fleet("isa", "add", "wide", "vsum", "--like", "vadd")
     listed = {Path(line.strip()) for line in out.splitlines() if line.startswith("  ")}
@@ -243,7 +256,7 @@ def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_
         other = lines[like].split("    INSTRUCTION")
         assert own[0].split('"""')[2] == other[0].split('"""')[2]
         assert own[1].split("LAYOUT")[1].strip() == other[1].split("LAYOUT")[1].strip()
-    module = folder / "semantics" / "alu_two.py"
+    module = folder / "added" / "alu_two.py"
     module.write_text(
         module.read_text()
         .replace("from fleet.sdk", "from wide.operands import AluTwoOperands\nfrom fleet.sdk")
@@ -252,3 +265,70 @@ def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_
     check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
     assert "wide on wide_vgemm_small: 8 instructions" in check
     assert "PASS 0 findings" in check
+
+
+@pytest.mark.parametrize(
+    ("kind", "adds"), [("vector", {"vtwo": "arithmetic"}), ("systolic", {"far": "dma", "knob": "configuration", "sum": ""})]
+)
+def test_an_instruction_of_a_kind_works_at_once(kind: str, adds: dict[str, str], tmp_path: Path) -> None:
+    """Its own hardware runs it, under an opcode and a start value of its own; in conformance and in random programs."""
+    made = make_workspace(tmp_path)
+    made.fleet("isa", "new", "cube", "--kind", kind)
+    made.install(made.folder / "sets" / "cube")
+    rtl = made.folder / "sets/cube/cube/rtl"
+    for name, its in adds.items():
+        before = snapshot(made.folder)
+        out = made.fleet("isa", "add", "cube", name, *(["--kind", its] if its else ["--like", "compute"]))
+        listed = {Path(line.strip()) for line in out.splitlines() if line.startswith("  ")}
+        by_hand = {
+            p for p in changed(before, made.folder) if "generated" not in p.parts and p.name not in ("operands.py", "state.py")
+        }
+        assert by_hand == listed
+        assert 0 < len(listed) <= 5
+        assert any(p.parent == rtl for p in listed)
+    check = made.fleet("isa", "check", "cube")
+    assert re.search(r"cases on iss and rtl, 0 failed", check)
+    assert "PASS 0 findings" in check
+    fuzz = made.fleet("isa", "fuzz", "cube", "--count", "12")
+    assert "PASS 12 programs from 0 on" in fuzz
+    for name in adds:
+        assert "  PASS" in made.fleet("stream", "run", f"cube_tiny/{name}/directed/0")
+
+
+def test_a_set_that_was_not_made_here_takes_an_instruction_where_its_hardware_decides_by_constants(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path)
+    folder = made.folder / "their set" / "vector_add"
+    shutil.copytree(ONE_INSTRUCTION_SET, folder.parent, ignore=shutil.ignore_patterns("__pycache__"))
+    made.install(folder.parent)
+    top = folder / "rtl" / "vector_add_top.sv"
+    text = top.read_text()
+    chosen = "logic [15:0] opcode_q;\n  always_ff @(posedge clk_i) begin\n    case (mode)\n      StartVadd: opcode_q <= OpVadd;\n"
+    chosen += "      default: opcode_q <= '0;\n    endcase\n  end\n\n  logic [511:0] sum;"
+    for old, new in (("= OpVadd;", "= opcode_q;"), ("logic [511:0] sum;", chosen)):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    top.write_text(text)
+    out = made.fleet("isa", "add", "vector_add", "vsum", "--like", "vadd")
+    assert "touched 5 files" in out
+    assert 'added="vector_add.added"' in (folder / "__init__.py").read_text()
+    assert "vector_tiny: 2 instructions" in made.fleet("isa", "check", "vector_add", "--no-rtl")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = m == StartOne && b;", "a = m inside {StartOne, StartTwo} && b;"),
+        ("if (m != OpOne) x;", "if (!(m inside {OpOne, OpTwo})) x;"),
+        ("  OpOne, OpSix: s = 1;", "  OpOne, OpTwo, OpSix: s = 1;"),
+        ("StartOne: begin\n  o = OpOne;\nend\nz;", "StartOne: begin\n  o = OpOne;\nend\nStartTwo: begin\n  o = OpTwo;\nend\nz;"),
+        ("// OpOne\n/* m != StartOne */ OpOneMore", "// OpOne\n/* m != StartOne */ OpOneMore"),
+    ],
+)
+def test_what_hardware_decides_by_a_constant_it_decides_by_both(text: str, expected: str) -> None:
+    assert with_like(text, "one", "two", "x.sv") == expected
+
+
+@pytest.mark.parametrize("line", ["o = OpOne;", "a = b ? StartOne : c;", "x = OpOne[2:0];", "StartOne == m", "m === OpOne"])
+def test_what_cannot_be_derived_is_told_with_its_line(line: str) -> None:
+    with pytest.raises(DeviceError, match=r"x\.sv:2: .*cannot be derived"):
+        with_like(f"\n{line}\n", "one", "two", "x.sv")

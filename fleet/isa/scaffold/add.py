@@ -12,13 +12,17 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
 from fleet.isa.description import Description, load
 from fleet.isa.export import export
+from fleet.isa.installed import entry_point
+from fleet.isa.manifest_check import manifest_file
 from fleet.isa.modules import generated_modules, python_modules
 from fleet.isa.operands import OPERANDS_FILE
-from fleet.isa.registry import find_instruction_set, load_one
+from fleet.isa.registry import find_instruction_set
+from fleet.isa.scaffold.hardware import with_like
 from fleet.isa.scaffold.home import UNIT, home_of
+from fleet.isa.scaffold.kinds import exemplar
 from fleet.isa.scaffold.new_set import FIRST_OPCODE, check_new_name
 from fleet.isa.scaffold.operations import OPERATIONS
-from fleet.isa.scaffold.render import render
+from fleet.isa.scaffold.render import camel, render
 from fleet.sdk import InstructionSet
 
 __all__ = ["Added", "add_instruction", "instructions_end"]
@@ -26,6 +30,7 @@ __all__ = ["Added", "add_instruction", "instructions_end"]
 _TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|[{}]', re.S)
 _IS_INSTRUCTIONS = re.compile(r'fleet_map\s*=\s*"instructions"')
 _DEFAULT = "      default: ;\n"
+_MANIFEST = re.compile(r"^\w+\b.*= (?:InstructionSet|Extension)\(\n", re.M)
 
 
 @dataclass(frozen=True)
@@ -36,35 +41,37 @@ class Added:
     generated: tuple[Path, ...]
 
 
-def add_instruction(set_name: str, name: str, operation: str = "", like: str = "") -> Added:
+def add_instruction(set_name: str, name: str, operation: str = "", like: str = "", kind: str = "") -> Added:
     """Adds instruction `name` to an installed set, to begin with computing `operation`, or doing what instruction `like` does.
 
-    The first is for sets of the template's unit, the second for sets that extend any other. Raises DeviceError for a set that is
+    The first is for sets of the template's unit; the second for any set, where its own hardware decides by the instructions'
+    constants (`with_like`); kind: one of `KINDS`, like the first instruction of that kind. Raises DeviceError for a set that is
     neither, a name that is taken, or a hardware file without the place for it; FleetError where a file is there or cannot be
     written. Then nothing has changed.
     """
     found = find_instruction_set(set_name)
-    home = home_of(found)
-    if home is None:
-        return _add_like(found, name, like)
-    check_new_name(name, "instruction")
     d = load(found.description)
+    check_new_name(name, "instruction")
     if name in d.instructions or name in d.units:
         raise DeviceError(f"'{name}' is an instruction or a unit already", where=set_name)
-    if not operation:
-        raise DeviceError(
-            "its instructions are those of the template: say what the new one computes", where=set_name, hint="--op add"
-        )
+    texts = _computing(found, d, name, operation) if operation else _as_like(found, d, name, like or exemplar(found, kind))
+    return Added(tuple(texts), _written(found, texts))
+
+
+def _computing(found: InstructionSet, d: Description, name: str, operation: str) -> dict[Path, str]:
+    home = home_of(found)
+    if home is None:
+        raise DeviceError("its instructions are not those of the vector template: say --like or --kind, not --op", where=found.name)
     if OPERANDS_FILE not in {p.name for p in generated_modules(d)}:
         raise DeviceError(
-            "operands.py is not generated, the new instruction needs its class there", where=set_name,
-            hint=f"`fleet isa generate {set_name}`",
+            "operands.py is not generated, the new instruction needs its class there", where=found.name,
+            hint=f"`fleet isa generate {found.name}`",
         )  # fmt: skip
     mine = [i for i in d.instructions.values() if i.unit == UNIT]
     opcodes = {i.opcode for i in d.instructions.values()}
     free = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
     if free is None:
-        raise DeviceError("all opcodes are taken", where=set_name)
+        raise DeviceError("all opcodes are taken", where=found.name)
     values = {
         "name": home.folder.name, "home": home.package, "instruction": name, "op": OPERATIONS[operation],
         "start": 1 + max((i.start for i in mine), default=0), "opcode": free,
@@ -77,44 +84,61 @@ def add_instruction(set_name: str, name: str, operation: str = "", like: str = "
     }
     if home.lanes is not None:
         texts[home.lanes] = _with_lane(home.lanes, render("instruction/lane.sv.j2", values), home.folder)
-    return Added(tuple(texts), _written(found, texts))
+    return texts
 
 
-def _add_like(found: InstructionSet, name: str, like: str) -> Added:
-    d = load(found.description)
-    folder = d.path.parent
-    if d.extends is None or not (folder / "semantics").is_dir():
-        raise DeviceError(
-            "it has no place for parts that are written by a command", where=found.name,
-            hint=f"`fleet isa new NAME --extends {found.name}` makes one, in a package of its own",
-        )  # fmt: skip
-    check_new_name(name, "instruction")
-    if name in d.instructions or name in d.units:
-        raise DeviceError(f"'{name}' is an instruction or a unit already", where=found.name)
-    known = load_one(d.extends).instructions
-    if like not in known:
-        raise DeviceError(f"say what it is like: --like and one of {', '.join(known)}", where=found.name)
+def _as_like(found: InstructionSet, d: Description, name: str, like: str) -> dict[Path, str]:
+    if like not in found.instructions:
+        raise DeviceError(f"has no '{like}': --like takes one of {', '.join(found.instructions)}", where=found.name)
+    place = manifest_file(entry_point(found.name))
+    assert place is not None, "its manifest was imported"
+    manifest, package = place
     word = d.instructions[like]
     register = d.units[word.unit].start
-    start = next((s for s in range(1, 1 << 16) if _is_free(d, word.unit, s, word.start_optional)), None)
     opcodes = {i.opcode for i in d.instructions.values()}
-    opcode = next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
+    alike = all(i.opcode == i.start for i in d.instructions.values() if i.unit == word.unit)  # hardware may take one for the other
+    starts = [s for s in range(FIRST_OPCODE, 256) if s not in opcodes] if alike else range(1, 1 << 16)
+    start = next((s for s in starts if _is_free(d, word.unit, s, word.start_optional)), None)
+    opcode = start if alike else next((o for o in range(FIRST_OPCODE, 256) if o not in opcodes), None)
     if start is None or opcode is None:
         raise DeviceError(f"no opcode or value of {register.name} is left", where=found.name)
     view = word.view or ()
     values = {
-        "name": folder.name, "base": d.extends, "instruction": name, "like": like, "unit": word.unit, "opcode": opcode,
-        "start": start, "view": view,
+        "base": found.name, "instruction": name, "like": like, "unit": word.unit, "opcode": opcode, "start": start, "view": view,
         "enumerations": list({f.enumeration: f.encode for r in view for f in r.fields if f.enumeration}.items()),
         "start_register": register.name, "optional": word.start_optional, "like_start": word.start, "beats": word.beats,
         "names": [(f"{name}_{r.local_name}", r.name) for r in view],
     }  # fmt: skip
-    texts = {
-        d.path: _with_word(d.path, render("like/word.rdl.j2", values)),
-        folder / "semantics" / f"{name}.py": render("like/semantics.py.j2", values),
-        folder / "lowering" / f"{name}.py": render("like/lowering.py.j2", values),
-    }
-    return Added(tuple(texts), _written(found, texts))
+    texts = {d.path: _with_word(d.path, render("like/word.rdl.j2", values)), **_hardware(found, d, name, like)}
+    texts[manifest.parent / "added" / f"{name}.py"] = render("like/added.py.j2", values)
+    if not found.added:
+        texts[manifest] = _with_part(manifest, f"{package}.added")
+        texts[manifest.parent / "added" / "__init__.py"] = '"""One module an instruction that begins as another."""\n'
+    return texts
+
+
+def _hardware(found: InstructionSet, d: Description, name: str, like: str) -> dict[Path, str]:
+    """The set's own files that know `like`. Those of the set that it extends stay as they are, and refuse the new instruction."""
+    folder, made = d.path.resolve().parent, generated_folder(found)
+    files = [p for p in (found.rtl.sources if found.rtl else ()) if p.parent != made]
+    own = {p: p.read_text(encoding="utf-8") for p in files if p.resolve().is_relative_to(folder)}
+    new = {p: edited for p, text in own.items() if (edited := with_like(text, like, name, str(p))) != text}
+    if files and not new and d.extends is None:
+        raise DeviceError(
+            f"no file of its hardware below {folder} decides by Start{camel(like)} or Op{camel(like)}", where=found.name,
+            hint=f"`fleet isa new NAME --extends {found.name}` makes a set with room for it",
+        )  # fmt: skip
+    return new
+
+
+def _with_part(manifest: Path, package: str) -> str:
+    """The manifest with the package named in it."""
+    text = manifest.read_text(encoding="utf-8")
+    edited, times = _MANIFEST.subn(rf'\g<0>    added="{package}",\n', text)
+    if times != 1:
+        what = f'has no line that ends with "InstructionSet(" and nothing else behind it, or several: add added="{package}" to it'
+        raise DeviceError(what, where=str(manifest))
+    return edited
 
 
 def _is_free(d: Description, unit: str, value: int, optional: int) -> bool:
@@ -167,7 +191,7 @@ def _with_lane(lanes: Path, branch: str, folder: Path) -> str:
 def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     """Writes all of them and what is generated; where that fails everything is put back."""
     for path in texts:
-        if path.parent.name in ("semantics", "lowering") and path.exists():
+        if path.parent.name in ("semantics", "lowering", "added") and path.exists():
             raise FleetError("is already there", where=str(path), hint="choose another name")
     modules = generated_modules(load(instruction_set.description))
     before = {p: p.read_bytes() if p.exists() else None for p in (*texts, *modules)}
@@ -191,6 +215,7 @@ def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tupl
 def _replace(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     try:
+        path.parent.mkdir(exist_ok=True)
         temporary.write_bytes(data)
         os.replace(temporary, path)
     except OSError as error:

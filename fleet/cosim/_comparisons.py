@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values, quiet
-from fleet.cosim.divergence import Evidence, explain
+from fleet.cosim.divergence import Evidence
 from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
 from fleet.cosim.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
@@ -19,7 +19,7 @@ from fleet.cosim.operation_rows import text_of
 from fleet.cosim.own_steps import own_steps
 from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.replay.explain import Known
-from fleet.cosim.replay.model import explain_model, host_names
+from fleet.cosim.replay.model import explain_model, explain_on_model, host_names
 from fleet.cosim.result import Comparison, Divergence
 from fleet.cosim.shared_steps import alone, hidden_steps, shared, stated
 from fleet.cosim.stream import Stream
@@ -214,15 +214,15 @@ class Session:
     def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: Evidence) -> Divergence:
         """By a replay from the last good commit; where none shows it, by what the run itself left."""
         assert self.stream is not None
+        folder, options = self.folder / "divergence", self.options or RunOptions()
         if not evidence.damage and other.engine == "rtl":
             known = Known(evidence.locate, evidence.operands, host_names(self.stream), self._source(divergence.ops))
             replayed = explain_model(
-                divergence, self.stream, self.inputs, self.options or RunOptions(), (iss, other), known,
-                self.folder / "divergence",
+                divergence, self.stream, self.inputs, options, (iss, other), known, folder
             )  # fmt: skip
             if replayed is not None:
                 return replayed
-        return explain(divergence, iss, other, evidence)
+        return explain_on_model(divergence, self.stream, self.inputs, options, (iss, other), evidence, folder)
 
     def _source(self, ops: Sequence[str]) -> str:
         """ "model.py:12: h = x @ w" of a commit's last operation."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from fleet.core.scratch import Scratch
 from fleet.engines.accel_counters import static_counters
-from fleet.engines.backend import Backend
+from fleet.engines.backend import Backend, Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
@@ -161,11 +161,16 @@ def _store(compiled: AccelProgram, memory: MappedMemory, key: str, array: np.nda
 
 
 def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtype | None = None) -> np.ndarray:
-    """The tensor of a buffer in `dtype`; by default as the device has it: real ones as the layout says, integers as the model."""
+    """The tensor of a buffer as memory stands; see `_unpack`."""
+    buffer = compiled.plan.buffers[key]
+    return _unpack(compiled, key, memory.view("ddr", buffer.offset, buffer.size), dtype)
+
+
+def _unpack(compiled: AccelProgram, key: str, data: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
+    """A tensor's bytes in `dtype`; by default as the device has it: real ones as the layout says, integers as the model."""
     buffer = compiled.plan.buffers[key]
     layout = compiled.instruction_set.layout
     native: np.dtype = layout.real if buffer.dtype.kind == "f" else buffer.dtype
-    data = memory.view("ddr", buffer.offset, buffer.size)
     return layout.unpack(data, buffer.shape, dtype or native)
 
 
@@ -250,27 +255,36 @@ class _Run:
         return trace
 
     def _device(self, segment: DeviceSegment, first_seq: int) -> Sequence[Commit]:
-        made: set[str] = set()
-        for group in segment.groups:
-            for key in group.activations:
-                if key not in self.on_device and key not in made:
-                    self._upload(key)
-            made |= set(group.results)
-        # Without binaries as a backend that knows of none takes it.
-        binaries = (segment.binaries,) if segment.binaries else ()
+        for key in segment.uploads:
+            self._upload(key)
+        wanted = list(self._snapshots(segment, first_seq)) if self.options.keep_tensors else []
+        for _, early in wanted:
+            if early.seq < first_seq:  # a view of what stands there before the segment
+                early.take(self.memory)
+        later = [s for _, s in wanted if s.data is None]
         # A segment of views alone has no instruction.
-        commits = self.backend.execute(segment.calls, first_seq, *binaries) if segment.calls else ()
+        commits = self.backend.execute(segment.calls, first_seq, segment.binaries, later) if segment.calls else ()
         if 0 < len(commits) < len(segment.calls) and options_expect(self.options, first_seq + len(commits) - 1):
             return commits  # ended at the one that is not the expected one
         if len(commits) != len(segment.calls):
             raise ComparisonFailure(
                 f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}"
             )
-        self.on_device |= made
-        for group in segment.groups:
-            for key in group.results if self.options.keep_tensors else ():
-                self.tensors[key] = _load(self.compiled, self.memory, key)
+        for key, snapshot in wanted:
+            if snapshot.data is None:
+                raise ComparisonFailure(f"tensor '{key}' was not read at its commit", where=f"engine {self.backend.name}")
+            self.tensors[key] = _unpack(self.compiled, key, snapshot.data)
+        self.on_device.update(*(group.results for group in segment.groups))
         return commits
+
+    def _snapshots(self, segment: DeviceSegment, first_seq: int) -> Iterator[tuple[str, Snapshot]]:
+        """What groups leave, each as its last instruction commits."""
+        last = first_seq - 1
+        for group in segment.groups:
+            last += len(group.calls)
+            for key in group.results:
+                buffer = self.compiled.plan.buffers[key]
+                yield key, Snapshot(last, buffer.offset, buffer.size)
 
     def _upload(self, key: str) -> None:
         array = self._kept(key)

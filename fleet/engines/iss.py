@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fleet.engines.accel import run_accel
+from fleet.engines.backend import Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.evidence import Evidence
 from fleet.engines.trace import Commit, Trace
@@ -127,16 +129,20 @@ class IssBackend:
         """Keeps what `execute` needs."""
         self._opened = instruction_set, device, memory, options
 
-    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+    def execute(
+        self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
+    ) -> Sequence[Commit]:
         """See `execute_calls`; what stands in `binaries` is decoded from memory. Raises CodecError where that is damaged."""
         assert self._opened is not None, "open() comes first"
         instruction_set, device, memory, options = self._opened
         memory.reset_state()  # as hardware begins every job
         calls = fetched(instruction_set, memory, calls, binaries)
         commits: list[Commit] = []
-        said = time.monotonic()
+        said, later = time.monotonic(), deque(snapshots)
         for commit in execute_calls(instruction_set, device, memory, calls, first_seq):
             commits.append(commit)
+            while later and later[0].seq == commit.seq:
+                later.popleft().take(memory)
             if options.progress is not None and time.monotonic() - said > _PROGRESS_S:
                 options.progress(len(commits) / len(calls), f"instruction {commit.seq}")
                 said = time.monotonic()

@@ -15,6 +15,7 @@ import numpy as np
 
 from fleet.core.scratch import Scratch
 from fleet.engines.accel import run_accel
+from fleet.engines.backend import Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.evidence import Evidence, JobEvidence
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
@@ -116,7 +117,9 @@ class RtlBackend:
         self._simulation = Simulation(executable, self._folder, seed=options.seed)
         self._counters["rtl_start_seconds"] = self._simulation.start_seconds
 
-    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+    def execute(
+        self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
+    ) -> Sequence[Commit]:
         """Runs the calls as one job; one commit a call, fewer where one is not the expected one (`expect`): the job ends there.
 
         Raises SimulationError (exit code 1) naming the instruction for a refused, missing, extra or foreign commit, a hang, a
@@ -135,7 +138,7 @@ class RtlBackend:
         wanted = expected_of([c for c in self._expected or self._options.expected if first_seq <= c.seq < last])
         job = segment.job(
             self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing,
-            expected=wanted if len(wanted) == len(calls) else (),
+            expected=wanted if len(wanted) == len(calls) else (), snapshots=snapshots,
         )  # fmt: skip
         tell, expected = self._options.progress, max(1, segment.expected_cycles)
 
@@ -150,6 +153,7 @@ class RtlBackend:
         if self._simulation.evidence is not None:
             self._evidence.append(self._simulation.evidence)
         commits, records = segment.check(job, status, self._base)
+        segment.taken(job, snapshots)
         self._count(status, records)
         self._base += status.cycles
         return commits

@@ -30,6 +30,7 @@ class Match(Generic[Data]):
     results: the values that the group leaves in device memory, the last one that of the last operation; no other
         value of the group may be used outside it (a matched argmax leaves its logits and its indices).
         data: what the pattern carries from match to emit.
+    scratch: bytes of DDR that the group's instructions write before they read them, and that nothing needs behind it.
     view: no instruction runs: the result is a part of its one activation where that stands in device memory. Where that
         comes from the host, the host makes the part, too.
     """
@@ -41,6 +42,7 @@ class Match(Generic[Data]):
     results: tuple[SSAValue, ...]
     data: Data
     view: bool = False
+    scratch: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,11 @@ class EmitContext(Protocol):
     program: Program
 
     def address(self, value: SSAValue) -> int:
-        """DDR offset of an activation tensor (allocated on first use)."""
+        """DDR offset of a tensor, one of the match's activations and results. Before and behind, another one may stand there."""
+        ...
+
+    def scratch(self) -> int:
+        """DDR offset of the match's `scratch` bytes."""
         ...
 
     def view(self, value: SSAValue, source: SSAValue, skip: int) -> int:
@@ -71,7 +77,7 @@ class EmitContext(Protocol):
         ...
 
     def reserve(self, key: str, space: str, size: int, *, align: int = 64) -> int:
-        """Room that instructions write before they read it (KV cache, intermediate results), once per `key`; the offset.
+        """Room that instructions write before they read it and that lasts (KV cache), once per `key`; the offset.
 
         size: bytes, for space "hbm" in every bank, at the same offset.
         """

@@ -79,6 +79,7 @@ std::string Bench::load(const std::string& job_file) {
     if (!job_.expected.empty()) error = expected_.open(job_.expected, false);
     if (error.empty() && !job_.writes.empty()) error = Memory::instance().log().open(job_.writes);
     if (error.empty() && !job_.arrays.empty()) error = arrays_.open(job_.arrays);
+    if (error.empty() && !job_.snapshots.empty()) error = snapshots_.open(job_.snapshots, job_.snapshots_to);
     if (!error.empty()) return error;
     return trace_.create(job_.trace, kTraceChunk);
 }
@@ -120,10 +121,10 @@ void Bench::finish(double seconds) {
     }
     trace_.close();
     expected_.close();
-    const std::string log = Memory::instance().log().close();
-    if (!log.empty()) {
+    for (const std::string& error : {Memory::instance().log().close(), snapshots_.close()}) {
+        if (error.empty()) continue;
         state_ = State::Error;
-        message_ = log;
+        message_ = error;
     }
     if (state_ == State::Done && !job_.arrays_to.empty()) {
         const std::string error = arrays_.get(job_.arrays_to);
@@ -296,6 +297,8 @@ void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_
     }
     std::memcpy(trace_.data() + commits_ * kRecordBytes, &record, sizeof record);
     records_.add(&record, sizeof record);
+    const std::string failed = snapshots_.take(commits_, Memory::instance().ddr().image());
+    if (!failed.empty()) fail(failed);
     ++commits_;
     hold(commits_ - 1, record.error, record.digest, record.bytes_written, record.result);
 }

@@ -11,6 +11,7 @@
 #include "mapped_file.h"
 #include "script.h"
 #include "sha256.h"
+#include "snapshots.h"
 
 namespace fleet {
 
@@ -60,6 +61,7 @@ class Bench {
     Job job_;
     Script script_;
     Arrays arrays_;
+    Snapshots snapshots_;
     MappedFile trace_, expected_;
     int results_ = -1;
     uint64_t position_ = 0;  // records of the script that were fetched

@@ -23,7 +23,8 @@ std::string Job::read(const std::string& path) {
     const std::map<std::string, std::string*> texts = {{"ddr", &ddr},       {"script", &script}, {"results", &results}, {"trace", &trace},
                                                        {"status", &status}, {"waves", &waves},   {"memory", &memory},
                                                        {"wave_scopes", &wave_scopes}, {"expected", &expected}, {"writes", &writes},
-                                                       {"nonce", &nonce}, {"arrays", &arrays}, {"arrays_from", &arrays_from}, {"arrays_to", &arrays_to}};
+                                                       {"nonce", &nonce}, {"arrays", &arrays}, {"arrays_from", &arrays_from}, {"arrays_to", &arrays_to},
+                                                       {"snapshots", &snapshots}, {"snapshots_to", &snapshots_to}};
     const std::map<std::string, uint64_t*> numbers = {
         {"max_cycles", &max_cycles}, {"quiet_cycles", &quiet_cycles}, {"waves_from", &waves_from}, {"waves_to", &waves_to}};
     std::set<std::string> seen;

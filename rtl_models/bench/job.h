@@ -9,7 +9,7 @@ namespace fleet {
 
 struct Job {
     std::string ddr, script, results, trace, status, waves, wave_scopes, expected, writes, nonce, memory = "ideal";
-    std::string arrays, arrays_from, arrays_to;
+    std::string arrays, arrays_from, arrays_to, snapshots, snapshots_to;
     std::map<uint32_t, std::string> hbm;
     std::map<std::string, std::string> timing;  // keys "timing.<key>"
     uint64_t max_cycles = 100'000'000;

@@ -59,6 +59,7 @@ class Port {
     std::string describe() const;
     const PortGeometry& geometry() const { return geometry_; }
     const Timing& timing() const { return *timing_; }
+    const MappedFile& image() const { return file_; }
 
     // Slave's signals after the edge.
     bool arready = true, rvalid = false, rlast = false, rerror = false, awready = true, wready = false, bvalid = false,

@@ -243,7 +243,7 @@ FAULTS = (
     ),
     Fault(
         "compiler-residual-address",
-        "compiler: the residual's address is one pixel too far (iss and rtl agree on it)",
+        "compiler: the residual's address is behind the result (iss and rtl agree on it)",
         digits(*MODEL),
         "FAIL      iss-vs-vm-rounded",
         (r"beyond the bound", r"h2 \(.*element \[\d+, \d+\]: expected \S+, found \S+"),
@@ -251,7 +251,7 @@ FAULTS = (
             Edit(
                 f"{ISA}/patterns.py",
                 "residual=None if chain.residual is None else context.address(chain.residual),",
-                "residual=None if chain.residual is None else context.address(chain.residual) + 64,",
+                "residual=None if chain.residual is None else context.address(chain.residual) + 0x2000,",
             ),
         ),
         at="operation h2",

@@ -139,7 +139,7 @@ FAULTS = (
             Edit(
                 "fleet/engines/rtl.py",
                 "self._model = memory_model(",
-                'memory.view("ddr", 0x4004, 1)[0] ^= 16\n        self._model = memory_model(',
+                'memory.view("ddr", 0x8004, 1)[0] ^= 16\n        self._model = memory_model(',
             ),
         ),
         at="instruction 2 load, of weight w1",

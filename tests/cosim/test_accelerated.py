@@ -18,6 +18,12 @@ from fleet.ir import dialect as d
 DEVICE = "hbm_small"
 
 
+def reread(snapshots, memory):
+    """What a backend with other results in memory hands on."""
+    for snapshot in snapshots:
+        snapshot.take(memory)
+
+
 class Faulty(IssBackend):
     """Executes like the functional model, then a bit of one destination is wrong."""
 
@@ -27,10 +33,10 @@ class Faulty(IssBackend):
         super().__init__()
         self.fault, self.digest = fault, digest
 
-    def execute(self, calls, first_seq):
+    def execute(self, calls, first_seq, binaries=(), snapshots=()):
         from fleet.isa.digest import DDR, digest
 
-        commits = list(super().execute(calls, first_seq))
+        commits = list(super().execute(calls, first_seq, binaries, snapshots))
         for i, commit in enumerate(commits):
             if commit.seq == self.fault:
                 s, device, memory, _ = self._opened
@@ -38,6 +44,7 @@ class Faulty(IssBackend):
                 data = memory.view(place.space, place.offset, place.size, place.bank)
                 before = data.copy()
                 data[64 + 4] ^= 1  # token 1, channel 2, lowest bit
+                reread(snapshots, memory)
                 change = digest(DDR, place.offset, data) - digest(DDR, place.offset, before)
                 if self.digest:
                     commits[i] = replace(commit, digest=(commit.digest + change) % (1 << 64))
@@ -139,13 +146,14 @@ def test_a_wrong_rounding_of_the_functional_model_exceeds_its_local_bound():
     class Sloppy(IssBackend):
         name = "iss"
 
-        def execute(self, calls, first_seq):
-            commits = super().execute(calls, first_seq)
+        def execute(self, calls, first_seq, binaries=(), snapshots=()):
+            commits = super().execute(calls, first_seq, binaries, snapshots)
             s, device, memory, _ = self._opened
             for call in calls:
                 place = s.instructions[call.instruction].writes(device, call.fields)[0]
                 words = memory.view(place.space, place.offset, place.size, place.bank).view(np.uint16)
                 words &= 0xFF00  # two bits of fraction are left
+            reread(snapshots, memory)
             return commits
 
     class Iss(Rtl):
@@ -176,8 +184,8 @@ def test_a_measurement_alone_holds_nothing_against_an_engine(monkeypatch: pytest
 
 def test_a_constant_that_changes_in_memory_is_found_though_no_result_shows_it():
     class Decayed(Faulty):
-        def execute(self, calls, first_seq):
-            commits = super().execute(calls, first_seq)
+        def execute(self, calls, first_seq, binaries=(), snapshots=()):
+            commits = super().execute(calls, first_seq, binaries, snapshots)
             self._opened[2].view("hbm", 0, 64, 3)[37] ^= 16
             return commits
 
@@ -191,9 +199,9 @@ def test_a_constant_that_changes_in_memory_is_found_though_no_result_shows_it():
 
 def test_the_evidence_of_a_divergence_names_a_constant_that_changed():
     class Decayed(Faulty):
-        def execute(self, calls, first_seq):
+        def execute(self, calls, first_seq, binaries=(), snapshots=()):
             self._opened[2].view("hbm", 0, 64, 2)[1] ^= 4
-            return super().execute(calls, first_seq)
+            return super().execute(calls, first_seq, binaries, snapshots)
 
     rtl = Rtl()
     rtl.backend = Decayed(None)
@@ -205,15 +213,16 @@ def test_the_evidence_of_a_divergence_names_a_constant_that_changed():
 
 def test_a_wrong_index_is_traced_to_its_element():
     class Shifted(Faulty):
-        def execute(self, calls, first_seq):
+        def execute(self, calls, first_seq, binaries=(), snapshots=()):
             from fleet.isa.digest import DDR, digest
 
-            commits = list(super().execute(calls, first_seq))
+            commits = list(super().execute(calls, first_seq, binaries, snapshots))
             s, device, memory, _ = self._opened
             place = s.instructions[calls[-1].instruction].writes(device, calls[-1].fields)[-1]
             data = memory.view(place.space, place.offset, place.size)
             before = digest(DDR, place.offset, data)
             data[4 * 5] ^= 3  # the class of token 5
+            reread(snapshots, memory)
             change = digest(DDR, place.offset, data) - before
             commits[-1] = replace(commits[-1], digest=(commits[-1].digest + change) % (1 << 64))
             return commits

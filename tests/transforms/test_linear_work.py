@@ -17,8 +17,8 @@ from fleet.core.unique import Taken
 from fleet.frontend.onnx import reader
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.types import tensor_type
+from fleet.targets.liveness import FOREVER, Life, share
 from fleet.targets.riscv.compile import compile_riscv
-from fleet.targets.riscv.liveness import FOREVER, Life, share
 from fleet.transforms.edit import Edit
 from fleet.transforms.pipeline import run_pipeline
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.fetch import fetch_at_end
 from fleet.cosim.replay.history import History
@@ -17,6 +18,7 @@ from fleet.cosim.replay.window import copy_memory, replay
 from fleet.cosim.result import Divergence
 from fleet.cosim.stream import Stream
 from fleet.engines.accel import run_compiled
+from fleet.engines.backend import Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend, fetched
 from fleet.engines.rtl import RtlBackend
@@ -27,8 +29,9 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, InstructionSet
+from fleet.targets.accel.program import DeviceSegment
 
-__all__ = ["explain_model", "host_names", "leave_model_waves"]
+__all__ = ["explain_model", "explain_on_model", "host_names", "leave_model_waves"]
 
 
 class _ReachedError(Exception):
@@ -47,10 +50,12 @@ class _UpTo(IssBackend):
         super().open(instruction_set, device, memory, options)
         self._parts = instruction_set, device, memory
 
-    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
+    def execute(
+        self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
+    ) -> Sequence[Commit]:
         """See `Backend`."""
         if self._seq >= first_seq + len(calls):
-            return super().execute(calls, first_seq, binaries)
+            return super().execute(calls, first_seq, binaries, snapshots)
         instruction_set, device, memory = self._parts
         here = fetched(instruction_set, memory, calls, binaries)
         every = [*self._calls[:first_seq], *here, *self._calls[first_seq + len(calls) :]]
@@ -91,12 +96,37 @@ def explain_model(
                 )  # fmt: skip
                 found.append(account(divergence, history, hardware, reference.commits[seq], other.commits[seq], window, told))
 
-    try:
-        run = replace(options, workdir=folder / "model", progress=None, expected=(), keep_tensors=False)
+    _run_up_to(seq, stream, inputs, options, folder, then)
+    return found[0] if found else None
+
+
+def explain_on_model(
+    divergence: Divergence, stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
+    evidence: Evidence, folder: Path,
+) -> Divergence:  # fmt: skip
+    """The divergence by what the run itself left, on the operands that the functional model has there.
+
+    The run's memory may hold other tensors by now where operands were. Where constants in it are damaged, it is taken as it is.
+    """
+    seq, found = divergence.seq, list[Divergence]()
+
+    def then(history: History) -> None:
+        assert seq is not None
+        history.to(seq)
+        found.append(explain(divergence, *traces, replace(evidence, before=history.memory)))
+
+    if seq is not None and not evidence.damage:
+        _run_up_to(seq, stream, inputs, options, folder, then)
+    return found[0] if found else explain(divergence, *traces, evidence)
+
+
+def _run_up_to(
+    seq: int, stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, folder: Path, then: Callable[[History], None]
+) -> None:
+    """Runs the functional model; `then` gets the history of the segment with instruction `seq`, unless something fails before."""
+    run = replace(options, workdir=folder / "model", progress=None, expected=(), keep_tensors=False)
+    with suppress(_ReachedError, FleetError):
         run_compiled(stream.compiled, inputs, run, _UpTo(seq, stream.calls, then))
-    except (_ReachedError, FleetError):
-        return found[0] if found else None
-    return None
 
 
 def leave_model_waves(
@@ -146,7 +176,7 @@ def _copied(history: History, options: RunOptions, folder: Path, backend: RtlBac
 
 
 def host_names(stream: Stream) -> Callable[[str, int, int], str]:
-    """What stands where at the start: constants and inputs of the plan (`HostNames`)."""
+    """What the host put where: constants and inputs of the plan (`HostNames`)."""
     plan = stream.compiled.plan
     inputs = {"%" + a.name for a in stream.compiled.program.inputs}
     places = [
@@ -154,7 +184,10 @@ def host_names(stream: Stream) -> Callable[[str, int, int], str]:
     ]
     places += [
         ("ddr", b.offset, b.size, f"input {key[1:]}" if key in inputs else f"{key.lstrip('%')}, from the host")
-        for key, b in plan.buffers.items()
+        for step in stream.compiled.steps
+        if isinstance(step, DeviceSegment)
+        for key in step.uploads
+        for b in [plan.buffers[key]]
     ]
 
     def name(space: str, _bank: int, offset: int) -> str:

@@ -49,7 +49,7 @@ _BENCH_CPP = (
     "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "bench/job",
     "bench/script", "bench/arrays", "bench/bench",
 )  # fmt: skip
-_HEADERS = ("memory/digest.h", "memory/write_log.h", "bench/loop.h", "bench/sha256.h")
+_HEADERS = ("memory/digest.h", "memory/write_log.h", "bench/loop.h", "bench/sha256.h", "bench/snapshots.h")
 _MAINS: dict[Flavour, str] = {
     "burst": "bench/burst_main.cpp",
     "plain": "bench/plain_main.cpp",

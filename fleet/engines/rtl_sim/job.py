@@ -98,6 +98,7 @@ class Job:
         writes: file that every write beat is appended to (`fleet.engines.rtl_sim.beats`).
         arrays, arrays_from, arrays_to: arrays inside the design, as `Content.put` of `fleet.engines.rtl_sim.arrays` writes them:
             their list, what they hold before the first instruction, and the file for what they hold when the job is done.
+        snapshots, snapshots_to: the list of what to read of DDR at which commit, and the file for the bytes.
         nonce: written into the status file, which shows that this job left it; `Simulation.run` draws one.
     """
 
@@ -119,6 +120,8 @@ class Job:
     arrays: Path | None = None
     arrays_from: Path | None = None
     arrays_to: Path | None = None
+    snapshots: Path | None = None
+    snapshots_to: Path | None = None
     nonce: str = ""
 
     def save(self, path: Path) -> None:
@@ -131,9 +134,8 @@ class Job:
             pairs.append(("waves", self.waves))
         if self.scopes:
             pairs.append(("wave_scopes", ",".join(f"{levels}:{scope}" for levels, scope in self.scopes)))
-        files = (*(("expected", self.expected), ("writes", self.writes), ("arrays", self.arrays)),
-                 *(("arrays_from", self.arrays_from), ("arrays_to", self.arrays_to)))  # fmt: skip
-        pairs += [(key, path) for key, path in files if path is not None]
+        names = ("expected", "writes", "arrays", "arrays_from", "arrays_to", "snapshots", "snapshots_to")
+        pairs += [(key, getattr(self, key)) for key in names if getattr(self, key) is not None]
         if self.nonce:
             pairs.append(("nonce", self.nonce))
         if self.window is not None:

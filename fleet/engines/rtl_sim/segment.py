@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from fleet.engines.backend import Snapshot
 from fleet.engines.rtl_sim.arrays import Files
 from fleet.engines.rtl_sim.expected import ExpectedCommit, save_expected
 from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
@@ -98,16 +101,21 @@ class Segment:
         scopes: Sequence[tuple[int, str]] = (),
         writes: bool = False,
         arrays: Files | None = None,
+        snapshots: Sequence[Snapshot] = (),
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
 
         script: played instead of the segment's own.
         expected: commits of the calls, in order; the job ends at the first that is another one. scopes: see `Job`.
         writes: the beats are logged, in `<stem>.writes`. arrays: of `Content.put`.
+        snapshots: taken at commits of the calls; `taken` reads them.
         """
         wanted = stem.with_suffix(".expected") if expected else None
         if wanted is not None:
             save_expected(wanted, expected)
+        if snapshots:
+            list_ = np.array([(s.seq - self.first_seq, s.offset, s.size) for s in snapshots], "<u8")
+            list_.tofile(stem.with_suffix(".snapshots"))
         (script or self._script).save(stem.with_suffix(".script"))
         job = Job(
             ddr=memory.paths["ddr", 0].absolute(),
@@ -127,9 +135,21 @@ class Segment:
             arrays=arrays[0] if arrays else None,
             arrays_from=arrays[1] if arrays else None,
             arrays_to=arrays[2] if arrays else None,
+            snapshots=stem.with_suffix(".snapshots") if snapshots else None,
+            snapshots_to=stem.with_suffix(".taken") if snapshots else None,
         )
         job.trace.unlink(missing_ok=True)
         return job
+
+    def taken(self, job: Job, snapshots: Sequence[Snapshot]) -> None:
+        """Fills in what the job left of its snapshots: all of them, or those up to where it ended."""
+        if job.snapshots_to is None:
+            return
+        data, at = np.fromfile(job.snapshots_to, np.uint8), 0
+        for s in snapshots:
+            if at + s.size > data.size:
+                break
+            s.data, at = data[at : at + s.size], at + s.size
 
     def begin(self, reads: int) -> Script:
         """A script that starts the first call and ends after so many register reads, without waiting for it."""

@@ -58,6 +58,7 @@ class ProductPattern:
             weights=(chain.weight,) if chain.bias is None else (chain.weight, chain.bias),
             results=(chain.ops[-1].results[0],),
             data=ProductData(chain, bits),
+            scratch=_rows(chain) * channels(shape_of(chain.source.type)[-1]) if chain.real else 0,  # the source as INT8
         )
 
     def _unfit(self, chain: Chain, program: Program, device: Device, bits: int) -> str | None:
@@ -83,7 +84,7 @@ class ProductPattern:
         inputs, outputs = _blocks(device, source[-1]), _blocks(device, shape_of(target.type)[-1])
         uops, ops = Uops(device.parameters["UopDepth"]), tuple(op_id(op) for op in match.ops)
         steps: list[Iterator[Step]] = []
-        at, rows, shift = context.address(chain.source), prod(source[:-1]), 0
+        at, rows, shift = context.address(chain.source), _rows(chain), 0
         shifts: int | None = None
         weight = context.weight(chain.weight)
         if chain.real:
@@ -96,7 +97,7 @@ class ProductPattern:
                 codes, bits = narrow_channels(weight, taken)
                 shifts = self._shifts(chain, context, bits - (FRACTION - taken))
             context.rounded(chain.weight, (codes / 2.0**bits).astype(weight.dtype))
-            narrow = context.reserve(f"{ops[-1]} as INT8", "ddr", rows * channels(source[-1]))
+            narrow = context.scratch()
             steps.append(quantise(device, uops, at, narrow, rows * inputs, taken))
             at = narrow
         else:
@@ -182,6 +183,10 @@ def _why(op: FleetOp) -> Missed | None:
 
 def _blocks(device: Device, count: int) -> int:
     return channels(count) // device.parameters["Block"]
+
+
+def _rows(chain: Chain) -> int:
+    return prod(shape_of(chain.source.type)[:-1])
 
 
 def _image(chain: Chain) -> Image:

@@ -7,6 +7,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from xdsl.ir import SSAValue
 
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.calibration import calibration_of
+from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
@@ -25,12 +27,15 @@ from fleet.isa.pattern_calls import emitted
 from fleet.isa.registry import description_hash
 from fleet.isa.resolved import reset_state, resolved_call, state_after
 from fleet.sdk import Call, Device, InstructionSet
+from fleet.sdk.layout import Layout
 from fleet.sdk.lowering import Match
-from fleet.targets.accel.plan import MemoryPlan
+from fleet.targets.accel.lives import lifetimes
+from fleet.targets.accel.plan import MemoryPlan, Tenant
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 from fleet.targets.accel.raising import raised
+from fleet.targets.liveness import Life
 from fleet.transforms.infer_shapes import check_known
-from fleet.transforms.place import place
+from fleet.transforms.place import Node, place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 from fleet.transforms.quantise_compensated import quantise_compensated
 
@@ -75,20 +80,14 @@ def compile_accel(
     lowered = lowered_program(program, instruction_set)
     placement = place(lowered, instruction_set.patterns, device, chosen)
     context = _Context(lowered, instruction_set, device, chosen)
+    context.plan.share(list(_tenants(lowered, placement.schedule, instruction_set.layout)))
     steps: list[DeviceSegment | HostStep] = []
-    segment: list[Group] = []
-    for node in placement.schedule:
-        if isinstance(node, Match):
-            if not segment:
-                context.restart()
-            segment.append(context.group(node))
-            continue
-        if segment:
-            steps.append(DeviceSegment(tuple(segment)))
-            segment = []
-        steps.append(HostStep(node))
-    if segment:
-        steps.append(DeviceSegment(tuple(segment)))
+    for on_device, nodes in groupby(placement.schedule, key=lambda node: isinstance(node, Match)):
+        if on_device:
+            context.restart()
+            steps.append(context.segment([node for node in nodes if isinstance(node, Match)]))
+        else:
+            steps += [HostStep(node) for node in nodes if not isinstance(node, Match)]
     steps = context.issued(context.loaded(steps))
     rounded = replace(lowered, weights=Weights(lowered.weights).with_entries(context.rounded_weights))
     compiled = AccelProgram(
@@ -112,6 +111,19 @@ def rounded_program(
 ) -> Program:
     """The program with the weights as the device stores them (codes times scales, FP16 biases): the rounded golden's."""
     return compile_accel(program, instruction_set, device, options).rounded
+
+
+def _tenants(program: Program, schedule: Sequence[Node], layout: Layout) -> Iterator[Tenant]:
+    for value, (first, last) in lifetimes(program, schedule).items():
+        shape, dtype = shape_of(value.type), numpy_dtype(value.type)
+        yield Tenant(value_key(program, value), Life(layout.size(shape, dtype), first, last), shape, dtype)
+    for at, node in enumerate(schedule):
+        if isinstance(node, Match) and node.scratch:
+            yield Tenant(_scratch(node), Life(node.scratch, at, at), (node.scratch,), np.dtype(np.uint8))
+
+
+def _scratch(match: Match) -> str:
+    return f"scratch of {op_id(match.ops[-1])}"
 
 
 def _rounded(
@@ -147,10 +159,21 @@ class _Context:
         self._calls: list[Call] = []
         self._loads: list[Call] = []
         self._state = reset_state(device)
+        self._on_device: set[str] = set()
+        self._match: Match | None = None
+
+    def segment(self, matches: Sequence[Match]) -> DeviceSegment:
+        """Emits groups that run without the host in between."""
+        groups, uploads = list[Group](), dict[str, None]()
+        for match in matches:
+            groups.append(group := self.group(match))
+            uploads |= dict.fromkeys(key for key in group.activations if key not in self._on_device)
+            self._on_device.update(group.activations, group.results)
+        return DeviceSegment(tuple(groups), tuple(uploads))
 
     def group(self, match: Match) -> Group:
         """Emits a matched group."""
-        self._calls = []
+        self._calls, self._match = [], match
         self._ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
         emitted(match, self)
         keys = [tuple(value_key(self.program, v) for v in values) for values in (match.activations, match.results)]
@@ -163,15 +186,22 @@ class _Context:
         self._state = reset_state(self.device)
 
     def address(self, value: SSAValue) -> int:
-        shape, dtype = shape_of(value.type), numpy_dtype(value.type)
-        size = self._set.layout.size(shape, dtype)
-        return self.plan.buffer(value_key(self.program, value), size, shape, dtype).offset
+        return self.plan.buffer(value_key(self.program, value)).offset
+
+    def scratch(self) -> int:
+        assert self._match is not None
+        if not self._match.scratch:
+            raise DeviceError(
+                f"pattern '{self._match.pattern.name}' asks for scratch, which its match does not name",
+                where=self.device.name,
+                hint="give the match `scratch`, in bytes",
+            )
+        return self.plan.buffers[_scratch(self._match)].offset
 
     def view(self, value: SSAValue, source: SSAValue, skip: int) -> int:
         shape, dtype = shape_of(value.type), numpy_dtype(value.type)
         size = self._set.layout.size(shape, dtype)
         of = value_key(self.program, source)
-        self.address(source)
         return self.plan.view(value_key(self.program, value), of, skip, size, shape, dtype).offset
 
     def reserve(self, key: str, space: str, size: int, *, align: int = 64) -> int:

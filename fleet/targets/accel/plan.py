@@ -1,18 +1,36 @@
 """The memory plan: where activations and constants stand in device memory.
 
-Bump allocation: every buffer has its own room for the whole run, so tensors of every operation can be read at the end.
+Activations and scratch share the beginning of DDR: two that live at the same time never overlap (`share`). A tensor is therefore
+read when its group commits, not from memory as a run leaves it. Constants and areas stand behind, each in room of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk import Device
+from fleet.targets.liveness import Life, live_bytes, share
 
-__all__ = ["Area", "Buffer", "Constant", "MemoryPlan"]
+__all__ = ["Area", "Buffer", "Constant", "MemoryPlan", "Tenant"]
+
+_ALIGN = 64
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """What shares DDR with others: an activation tensor, or the scratch of a group (as bytes).
+
+    key: as in `Buffer`; "scratch of <operation id>".
+    """
+
+    key: str
+    life: Life
+    shape: tuple[int, ...]
+    dtype: np.dtype
 
 
 @dataclass(frozen=True)
@@ -43,7 +61,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Area:
-    """Room that instructions write before they read it: a KV cache, scores of an attention. size: bytes, a bank."""
+    """Room that instructions write before they read it and that lasts: a KV cache. size: bytes, a bank."""
 
     key: str
     space: str
@@ -56,11 +74,16 @@ class MemoryPlan:
     """Grows while the compiler emits; read-only afterwards.
 
     Attributes:
-        buffers: key -> activation tensor. constants: key -> constant bytes. areas: key -> room without content.
+        lives: key -> when it is needed, of everything that shares memory.
+        buffers: key -> activation tensor or scratch. constants: key -> constant bytes. areas: key -> room without content.
         used: space -> bytes taken so far (in every bank).
+        shared: bytes of DDR that what has a life shares; live: the most of it that is needed at once.
     """
 
     device: Device
+    lives: dict[str, Life] = field(default_factory=dict[str, Life])
+    shared: int = 0
+    live: int = 0
     buffers: dict[str, Buffer] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
     areas: dict[str, Area] = field(default_factory=dict)
@@ -73,19 +96,36 @@ class MemoryPlan:
         room = self.device.memory[space]
         if offset + size > room:
             bank = " a port" if space == "hbm" else ""
+            needs = "need" if what.endswith(",") else "needs"
             raise DeviceError(
-                f"{what} needs {size:,} bytes of {space}{bank} beside {offset:,} taken; the device has {room:,}{bank}",
+                f"{what} {needs} {size:,} bytes of {space}{bank} beside {offset:,} taken; the device has {room:,}{bank}",
                 where=self.device.name,
                 hint="use a device with more memory" + ("" if space == "hbm" else " or a smaller batch"),
             )
         self.used[space] = offset + size
         return offset
 
-    def buffer(self, key: str, size: int, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
-        """The tensor's place, made on first use. Raises DeviceError when DDR is full."""
+    def share(self, tenants: Sequence[Tenant]) -> None:
+        """Gives every tenant its place; comes first. Raises DeviceError when DDR is too small for them."""
+        lives = [t.life for t in tenants]
+        for tenant, offset in zip(tenants, share(lives, _ALIGN), strict=True):
+            self.lives[tenant.key] = tenant.life
+            self.buffers[tenant.key] = Buffer(tenant.key, offset, tenant.life.size, tenant.shape, tenant.dtype)
+        self.live = live_bytes(lives)
+        self.shared = max((b.offset + b.size for b in self.buffers.values()), default=0)
+        if self.shared:
+            largest = max(self.buffers.values(), key=lambda b: b.size)
+            what = f"{len(tenants)} tensors, the largest '{largest.key.removeprefix('%')}' {list(largest.shape)},"
+            self._take("ddr", self.shared, _ALIGN, what)
+
+    def buffer(self, key: str) -> Buffer:
+        """The tensor's place. Raises DeviceError for one that no group names among its activations and results."""
         if key not in self.buffers:
-            offset = self._take("ddr", size, 64, f"tensor '{key.removeprefix('%')}' {list(shape)}")
-            self.buffers[key] = Buffer(key, offset, size, shape, dtype)
+            raise DeviceError(
+                f"a pattern asks for the address of '{key.removeprefix('%')}', which its match does not name",
+                where=self.device.name,
+                hint="name it in `activations` or `results` of the match, or give the match `scratch`",
+            )
         return self.buffers[key]
 
     def view(self, key: str, of: str, skip: int, size: int, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:

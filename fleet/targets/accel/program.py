@@ -48,11 +48,13 @@ class Group:
 class DeviceSegment:
     """Groups that run without the host in between.
 
+    uploads: keys of the tensors that the host has and puts into device memory before the first instruction.
     binaries: where the binary form of the calls stands in device memory, in order; calls in none are written to the
         registers. Empty for a stream that is issued by register writes.
     """
 
     groups: tuple[Group, ...]
+    uploads: tuple[str, ...] = ()
     binaries: tuple[Binary, ...] = ()
 
     @property

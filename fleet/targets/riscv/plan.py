@@ -19,7 +19,7 @@ from fleet.errors import DeviceError
 from fleet.ir.dialect import FleetOp, PrintOp
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.targets.riscv.liveness import FOREVER, Life, share
+from fleet.targets.liveness import FOREVER, Life, share
 from fleet.targets.riscv.views import view_of
 
 CODE_BASE = 0x8000_0000

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
 from riscv_models import Maker, model
 
 from fleet.engines.riscv import run_image
+from fleet.targets.liveness import FOREVER, Life, share
 from fleet.targets.riscv.compile import compile_riscv
-from fleet.targets.riscv.liveness import FOREVER, Life, share
 
 LIVES = st.lists(
     st.builds(

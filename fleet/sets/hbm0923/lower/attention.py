@@ -78,7 +78,8 @@ class AttentionPattern:
         if reason is not None:
             return Missed(reason)
         weights = () if op.mask is None else (str(weight_name(op.mask, program)),)
-        return Match(self, (op,), activations(program, op.q, op.k, op.v), weights, (op.results[0],), causal)
+        s, given = Sizes.of(op), activations(program, op.q, op.k, op.v)
+        return Match(self, (op,), given, weights, (op.results[0],), causal, scratch=s.heads * s.scores)
 
     def _reason(self, op: c.AttentionOp, program: Program, device: Device) -> str | None:
         if reason := no_feature(op.q, op.k, op.v):
@@ -105,7 +106,7 @@ class AttentionPattern:
         (op,) = match.ops
         assert isinstance(op, c.AttentionOp)
         s, device, ops = Sizes.of(op), context.device, (op_id(op),)
-        room = context.reserve(f"attention of {s.heads * s.scores} bytes", "ddr", s.heads * s.scores)
+        room = context.scratch()
         keys, values = self._cache(op, s, context)
         for part in (keys, values):
             context.emit(Call("dat2hbm", part.encode(), ops, (0, s.total)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["FOREVER", "Life", "share"]
+__all__ = ["FOREVER", "Life", "live_bytes", "share"]
 
 FOREVER = 1 << 60
 """The last step of what stays."""
@@ -43,6 +43,16 @@ def share(lives: Sequence[Life], align: int) -> list[int]:
         places[i] = at
         placed.add(i, at)
     return places
+
+
+def live_bytes(lives: Sequence[Life]) -> int:
+    """The most bytes that are needed at one step: no plan takes less."""
+    changes = sorted([(life.first, life.size) for life in lives] + [(life.last + 1, -life.size) for life in lives])
+    most = now = 0
+    for _, change in changes:
+        now += change
+        most = max(most, now)
+    return most
 
 
 _SPAN = 64

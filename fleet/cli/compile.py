@@ -19,14 +19,15 @@ Examples:
   fleet compile --target-backend llvm-cpu examples/digits/model.py:forward --weights examples/digits/weights.npz
   fleet compile --validation examples/add_sample.py
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
+  fleet compile --emit memory-map examples/digits/model.py:forward --weights examples/digits/weights.npz --device vgemm_small
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
   fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.fbc
   fleet compile --emit onnx examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.onnx
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
 
 A name that ends in .fbc (bytecode), .onnx (onnx) or .elf (riscv-asm) gets the file that `fleet run`, onnxruntime or an emulator
-takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone; any
-other gets text.
+takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone, in
+.svg (memory-map) a picture of DDR; any other gets text.
 """
 
 _PIPELINES = ("vm", "raise", "riscv", "accel")
@@ -53,7 +54,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.option("--dump-ir-before-pass", "before", is_flag=True, help="Show the IR before every pass (implies --opt).")
 @click.option("--dump-ir-after-pass", "after", is_flag=True, help="Show the IR after every pass (implies --opt).")
 @click.option("--external-data", is_flag=True, help="Weights of an ONNX model in a file beside it (always so from 1 GiB on).")
-@click.option("--device", help="Device for accel-regs and accel-aux.")
+@click.option("--device", help="Device for accel-regs, accel-aux and memory-map.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @accel_options
 def command(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "source_stage"]
 
 STAGES: tuple[str, ...] = (
-    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "riscv-asm", "accel-regs", "accel-aux", "hpp"),
+    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "riscv-asm", "accel-regs", "accel-aux", "memory-map", "hpp"),
 )
 """What a compiler can be asked to show, in the order in which a model passes through."""
 
@@ -99,7 +99,7 @@ class Compiled:
 
         Args:
             stage: one of `STAGES`.
-            device, lowering: for accel-regs and accel-aux, as `RunOptions` has them.
+            device, lowering: for accel-regs, accel-aux and memory-map, as `RunOptions` has them.
 
         Raises:
             DeviceError: the target cannot hold the model. FleetError: an unknown stage, or one that needs a device.
@@ -111,10 +111,11 @@ class Compiled:
         if stage == "hpp":
             hint = "accel-regs and accel-aux show the stream"
             raise DeviceError("a C++ header of the instruction stream is not made yet", where="--emit hpp", hint=hint)
-        if stage.startswith("accel"):
-            from fleet.targets.accel.listing import aux_listing, regs_listing
+        if stage in ("accel-regs", "accel-aux", "memory-map"):
+            from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
 
-            return (aux_listing if stage == "accel-aux" else regs_listing)(self._accel(stage, device, lowering))
+            listing = {"accel-regs": regs_listing, "accel-aux": aux_listing, "memory-map": memory_map}[stage]
+            return listing(self.accel(stage, device, lowering))
         return _TEXTS[stage](self)
 
     def write(
@@ -147,11 +148,11 @@ class Compiled:
         elif stage in ("accel-regs", "accel-aux") and path.suffix == ".stream":
             from fleet.targets.accel.container import save, stream_file
 
-            save(stream_file(self._accel(stage, device, lowering)), path)
+            save(stream_file(self.accel(stage, device, lowering)), path)
         elif stage == "accel-aux" and path.suffix == ".bin":
             from fleet.targets.accel.container import stream_file
 
-            write_atomically(path, stream_file(self._accel(stage, device, lowering)).binary)
+            write_atomically(path, stream_file(self.accel(stage, device, lowering)).binary)
         else:
             write_atomically(path, self.text(stage, device=device, lowering=lowering).encode(errors="replace"))
 
@@ -179,7 +180,8 @@ class Compiled:
 
         return export_onnx(self.program)
 
-    def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
+    def accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
+        """The stream that a stage of the accelerator shows. Raises FleetError without a device, DeviceError as the compiler."""
         from fleet.isa.registry import find_device
         from fleet.targets.accel.compile import compile_accel
 

@@ -103,6 +103,12 @@ def to_svg(figure: Figure, name: str, description: str) -> str:
     )
 
 
+def standalone(svg: str) -> str:
+    """The text of a file that holds a picture of `to_svg` alone, as browsers and editors open it: on white, in black."""
+    named = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return named.replace(">", '><rect width="100%" height="100%" fill="#fff"/>', 1) + "\n"
+
+
 def label(name: str, length: int = LABEL_LENGTH) -> str:
     """`name` fit for a picture: printable characters only, the middle left out when it is too long."""
     clean = "".join(c if c.isprintable() else "?" for c in name)

@@ -1,6 +1,6 @@
-"""The address map over time: what stands where in device memory from step to step of a compiled graph, as a picture.
+"""The address map over time: what stands where in device memory from step to step, as a picture.
 
-The plain form is what `fleet.targets.graph.storage.Plan.picture` gives: JSON values, stored with a result.
+The plain form is what `AccelProgram.memory_picture` and the `Plan.picture` of a graph give: JSON values, stored with a result.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.errors import ModelError
-from fleet.report._style import HATCHES, INK, PALETTE, canvas, to_svg
+from fleet.report._style import HATCHES, INK, PALETTE, canvas, standalone, to_svg
 
-__all__ = ["AddressMap", "Piece", "draw"]
+__all__ = ["AddressMap", "Piece", "draw", "picture_file"]
 
 _UNITS: Sequence[tuple[int, str]] = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 _NAMED = 48
@@ -96,11 +96,16 @@ def draw(found: AddressMap, space: str, name: str = "map") -> str:
             left, right = max(p.first, -1), min(p.last + 1, steps)
             corner, size = (left, p.address / unit), (right - left, p.size / unit)
             axes.add_patch(Rectangle(corner, *size, linewidth=line, **styles[p.block]))
-        axes.set_xlabel("step (call of the graph)")
+        axes.set_xlabel("step")
         axes.set_ylabel(f"address in {space}{', every port' if space == 'hbm' else ''} [{called}]")
         handles = [Rectangle((0, 0), 1, 1, linewidth=0.5, **styles[block]) for block in blocks]
         axes.legend(handles, blocks, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return to_svg(figure, name, describe(found, space))
+
+
+def picture_file(found: AddressMap, space: str) -> str:
+    """The text of an .svg file with the picture of one memory. Raises ModelError for a memory that holds nothing."""
+    return standalone(draw(found, space))
 
 
 def describe(found: AddressMap, space: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import warm
@@ -96,7 +97,7 @@ def test_seeds_refuse_in_one_line() -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_is_shown_or_refused_in_one_line(stage: str, fleet: Fleet, tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(DENSE)
-    device = ["--device", "hbm_small"] if stage.startswith("accel") else []
+    device = ["--device", "hbm_small"] if stage.startswith(("accel", "memory")) else []
     ran = fleet("compile", "--emit", stage, "model.py:forward", *device)
     if stage == "hpp":
         assert ran.code == 2
@@ -105,6 +106,13 @@ def test_every_stage_is_shown_or_refused_in_one_line(stage: str, fleet: Fleet, t
         pytest.fail(f"{stage}: {ran.err}")
     else:
         assert ran.out.strip()
+
+
+def test_a_memory_map_is_drawn_as_a_picture_that_opens(fleet: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(DENSE)
+    ran = fleet("compile", "--emit", "memory-map", "model.py:forward", "--device", "hbm_small", "-o", "map.svg")
+    assert (ran.code, ran.out) == (0, "")
+    assert ElementTree.parse(tmp_path / "map.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_stages_after_passes_differ_where_passes_do_something(fleet: Fleet, tmp_path: Path) -> None:

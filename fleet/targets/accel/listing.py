@@ -9,9 +9,10 @@ from fleet.ir.dialect import op_id
 from fleet.isa import codec
 from fleet.isa.codec_binary import TASKS
 from fleet.isa.description import load
+from fleet.targets.accel.plan import Buffer
 from fleet.targets.accel.program import AccelProgram, HostStep
 
-__all__ = ["aux_listing", "regs_listing"]
+__all__ = ["aux_listing", "memory_map", "regs_listing"]
 
 
 def regs_listing(compiled: AccelProgram) -> str:
@@ -52,14 +53,41 @@ def _head(compiled: AccelProgram) -> Iterator[str]:
     yield f"# {compiled.program.source_name} for {compiled.device.name} ({s.name})"
     yield f"# description {compiled.description_hash}"
     yield f"# stream      {compiled.stream_hash}"
-    yield "# memory: space offset bytes what"
-    places = [("ddr", b.offset, b.size, f"tensor {b.key} {list(b.shape)}") for b in compiled.plan.buffers.values()]
-    places += [(c.space, c.offset, c.size, f"constant {c.key}") for c in compiled.plan.constants.values()]
-    places += [(a.space, a.offset, a.size, f"area {a.key}") for a in compiled.plan.areas.values()]
-    for space, offset, size, what in sorted(places):
-        yield f"#   {space:4} {offset:#010x} {size:>10} {what}"
+    yield from (f"# {line}" for line in _memory(compiled))
     for name, value in compiled.parameters.items():
         yield f"# register {name} = {value:#010x}"
+
+
+def memory_map(compiled: AccelProgram) -> str:
+    """Lines closed by newlines: what stands where, and from when to when (`--emit memory-map`)."""
+    return "\n".join([f"{compiled.program.source_name} on {compiled.device.name}", *_memory(compiled)]) + "\n"
+
+
+def _memory(compiled: AccelProgram) -> Iterator[str]:
+    plan, moments = compiled.plan, compiled.moments
+    for space, used in plan.used.items():
+        yield f"{space}: {used:,} of {plan.device.memory[space]:,} bytes{' a port' if space == 'hbm' else ''}"
+    if plan.lives:
+        apart = sum(life.size for life in plan.lives.values())
+        yield f"tensors share {plan.shared:,} bytes: {plan.live:,} are needed at once, {apart:,} if each had its own"
+    yield "memory: space offset bytes what"
+
+    def when(key: str) -> str:
+        life = plan.lives.get(key)
+        if life is None:
+            return ""
+        first = moments[life.first] if life.first < len(moments) else "the end"
+        return f", {first} to {moments[life.last] if life.last < len(moments) else 'the end'}"
+
+    places = [("ddr", b.offset, b.size, _words(b) + when(b.key)) for b in plan.buffers.values()]
+    places += [(c.space, c.offset, c.size, f"constant {c.key}") for c in plan.constants.values()]
+    places += [(a.space, a.offset, a.size, f"area {a.key}") for a in plan.areas.values()]
+    for space, offset, size, what in sorted(places):
+        yield f"  {space:4} {offset:#010x} {size:>10} {what}"
+
+
+def _words(buffer: Buffer) -> str:
+    return buffer.key if buffer.key.startswith("scratch of ") else f"tensor {buffer.key} {list(buffer.shape)}"
 
 
 def _lines(compiled: AccelProgram) -> Iterator[str]:

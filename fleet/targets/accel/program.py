@@ -116,6 +116,31 @@ class AccelProgram:
         """All instructions in order."""
         return (call for group in self.groups for call in group.calls)
 
+    @property
+    def moments(self) -> tuple[str, ...]:
+        """What runs at every position of the schedule, in which lives of the memory plan count: an operation's id."""
+        return tuple(
+            name
+            for step in self.steps
+            for name in ([op_id(step.op)] if isinstance(step, HostStep) else [group.ops[-1] for group in step.groups])
+        )
+
+    def memory_picture(self) -> dict[str, object]:
+        """What stands where and when, as plain data for `fleet.report.address_map`: JSON values."""
+        plan, steps = self.plan, len(self.moments)
+        lasting = [("constants", c.key, c.space, c.offset, c.size) for c in plan.constants.values()]
+        lasting += [("areas", a.key, a.space, a.offset, a.size) for a in plan.areas.values()]
+        shared = [("tensors", key, plan.buffers[key], life) for key, life in plan.lives.items()]
+        return {
+            "steps": steps,
+            "tenants": [
+                *({"key": k, "block": block, "space": space, "address": at, "size": size, "first": -1, "last": steps}
+                  for block, k, space, at, size in lasting),
+                *({"key": k, "block": block, "space": "ddr", "address": b.offset, "size": b.size, "first": life.first,
+                   "last": min(life.last, steps)} for block, k, b, life in shared),
+            ],
+        }  # fmt: skip
+
     @cached_property
     def stream_hash(self) -> str:
         """SHA-256 (hex) over the description's hash, all instructions, constants and places of tensors."""

@@ -12,7 +12,7 @@ from fleet.errors import DeviceError
 from fleet.isa.checking.finding import class_place
 from fleet.isa.description import load
 from fleet.sdk import Extension, InstructionSet, RtlFiles, generated_files, instructions_in, patterns_in
-from fleet.sdk.likeness import LikeInstruction, LikeSource, like_sources
+from fleet.sdk.likeness import LikeInstruction, LikeSource, like_coverage, like_sources
 
 __all__ = ["extended", "inherited_device", "with_added"]
 
@@ -47,7 +47,7 @@ def extended(extension: Extension, base: InstructionSet) -> InstructionSet:
         cases=e.cases,
         sources=(*base.sources, *e.sources),
         conformance={**base.conformance, **own},
-        coverage=e.coverage or base.coverage,
+        coverage=like_coverage(e.coverage or base.coverage, e.instructions),
         composites=tuple(dict.fromkeys((*base.composites, *e.composites))),
         added=e.added,
     )
@@ -68,6 +68,7 @@ def with_added(s: InstructionSet) -> InstructionSet:
         instructions={**s.instructions, **new},
         patterns=(*patterns_in(s.added), *s.patterns),
         conformance={**s.conformance, **sources},
+        coverage=like_coverage(s.coverage, new),
     )
 
 

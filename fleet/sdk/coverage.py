@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -55,6 +56,8 @@ class CoverageHints:
         limits: pattern of "<instruction>:<field>" -> the values that a legal call may have there; see `Limit`.
         impossible: (pattern of bins' keys as `fnmatch` reads it, why no legal stream falls into one). A run that meets one of them
             says so and fails: the reason is wrong.
+        alike: name of an instruction that begins as another, and of its registers -> the other's. fleet fills it in
+            (`fleet.sdk.likeness`): what is stated of the other holds for the new one unless its own name is stated.
     """
 
     blocks: Callable[[Device], tuple[int, ...]] = _blocks
@@ -65,12 +68,24 @@ class CoverageHints:
     exclusions: Path | None = None
     limits: Callable[[Device], Mapping[str, Limit]] = _no_limits
     impossible: tuple[tuple[str, str], ...] = ()
+    alike: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def limit(self, device: Device, instruction: str, label: str) -> Limit | None:
         """Of a field, None where the set says nothing of it; `label` as `fleet.cosim.coverage.values` has it."""
-        name = f"{instruction}:{label}"
-        return next((limit for pattern, limit in self.limits(device).items() if fnmatchcase(name, pattern)), None)
+        limits = self.limits(device)
+        own = f"{instruction}:{label}"
+        stated = {p: limit for p, limit in limits.items() if p.partition(":")[0] == instruction}
+        for name, among in ((own, stated), (self._others(own), limits)):
+            for pattern, limit in among.items():
+                if fnmatchcase(name, pattern):
+                    return limit
+        return None
 
     def reason(self, key: str) -> str | None:
         """Why the set says that a bin is impossible; None where it does not."""
-        return next((why for pattern, why in self.impossible if fnmatchcase(key, pattern)), None)
+        keys = (key, self._others(key))
+        return next((why for pattern, why in self.impossible if any(fnmatchcase(k, pattern) for k in keys)), None)
+
+    def _others(self, key: str) -> str:
+        """The key of the instruction that this one is like; the key itself where it is like none."""
+        return re.sub(r"\w+", lambda m: self.alike.get(m[0], m[0]), key) if self.alike else key

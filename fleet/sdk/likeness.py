@@ -13,6 +13,7 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk.conformance import CycleRules, Draw, Place, Source
+from fleet.sdk.coverage import CoverageHints
 from fleet.sdk.device import Device
 from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
 from fleet.sdk.manifest import InstructionSet
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from fleet.ir.program import Program
     from fleet.sdk.lowering import AnyMatch, EmitContext, Match, Missed, Options
 
-__all__ = ["LikeInstruction", "LikePattern", "LikeSource", "like_sources"]
+__all__ = ["LikeInstruction", "LikePattern", "LikeSource", "like_coverage", "like_sources"]
 
 
 class LikeInstruction(Instruction):
@@ -117,6 +118,21 @@ class LikeInstruction(Instruction):
 def like_sources(instructions: Mapping[str, type[Instruction]]) -> dict[str, LikeSource]:
     """Name -> what the conformance suite draws, of every `LikeInstruction` among these."""
     return {name: LikeSource(cls) for name, cls in instructions.items() if issubclass(cls, LikeInstruction)}
+
+
+def like_coverage(hints: CoverageHints, instructions: Mapping[str, type[Instruction]]) -> CoverageHints:
+    """The hints with what they say of the instructions that these are like, for every `LikeInstruction` among these."""
+    new = [cls for cls in instructions.values() if issubclass(cls, LikeInstruction)]
+    if not new:
+        return hints
+    words = {own: other for cls in new for own, other in {cls.name: cls.like, **cls.names}.items()}
+    fills = None if hints.fills is None else (*hints.fills, *(c.name for c in new if c.like in hints.fills))
+    return replace(
+        hints,
+        dtypes={**{c.name: hints.dtypes[c.like] for c in new if c.like in hints.dtypes}, **hints.dtypes},
+        fills=fills,
+        alike={**hints.alike, **{own: hints.alike.get(other, other) for own, other in words.items()}},
+    )
 
 
 class LikeSource(Source):

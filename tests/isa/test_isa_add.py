@@ -214,6 +214,7 @@ def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None
     assert "wide on wide_hbm_small: 14 instructions, 56 calls" in check
     assert "PASS 0 findings" in check
     made.python("-c", SHOWN, str(made.folder / "sets/wide/wide/wide.rdl"), "soft_two=softmax")
+    made.python("-c", SAME_BINS, "wide", "wide_hbm_small", "soft_two=softmax", "mvm_two=mvm_bn")
 
 
 SHOWN = """
@@ -265,6 +266,25 @@ def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_
     check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
     assert "wide on wide_vgemm_small: 8 instructions" in check
     assert "PASS 0 findings" in check
+    made.python("-c", SAME_BINS, "wide", "wide_vgemm_small", "load_two=load", "alu_two=alu", "store_two=store")
+
+
+SAME_BINS = """
+import re
+from sys import argv
+from fleet.cosim.coverage.bins import space_of
+from fleet.isa.registry import find_instruction_set
+found = find_instruction_set(argv[1])
+bins = space_of(found, found.devices[argv[2]]).bins
+for new, like in (pair.split("=") for pair in argv[3:]):
+    words = {new: like} | dict(getattr(found.instructions[new], "names", {}))
+    own = {k: why for k, why in bins.items() if new in k.split(":") and "start" not in k.split(":")}
+    assert len(own) > 50
+    for key, why in own.items():
+        other = re.sub(r"\\w+", lambda m: words.get(m[0], m[0]), key)
+        assert bins[other] == why, f"{key}: {why}; {other}: {bins[other]}"
+assert any(why for why in own.values())
+"""
 
 
 @pytest.mark.parametrize(

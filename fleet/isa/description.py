@@ -18,6 +18,7 @@ from fleet.sdk.state import OnChipMemory, State, StateRegister
 __all__ = [
     "FETCH_WORDS",
     "KINDS",
+    "MAPS",
     "MAX_BEATS",
     "ROLES",
     "SPACES",
@@ -34,6 +35,9 @@ __all__ = [
     "parameter_values",
 ]
 
+MAPS: tuple[str, ...] = ("registers", "instructions", "state")
+"""What an address map may hold (`fleet_map`); a set without architectural state has no map of it."""
+
 ROLES: tuple[str, ...] = (
     "operand",
     "start",
@@ -49,7 +53,7 @@ ROLES: tuple[str, ...] = (
     "counter",
     "parameter",
 )
-"""What a register of the register map may be for; `fleet_udp.rdl` says what each means."""
+"""What a register of the register map may be for; docs/instruction-sets.md says what each means."""
 
 KINDS: tuple[str, ...] = ("address", "size", "stride", "mode", "count", "constant", "value")
 """What a field's value may be."""

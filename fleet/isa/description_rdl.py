@@ -15,6 +15,7 @@ from systemrdl.source_ref import SourceRefBase
 from fleet.errors import FleetError
 from fleet.isa.description import (
     FETCH_WORDS,
+    MAPS,
     ROLES,
     SPACES,
     UNIT_ROLES,
@@ -33,9 +34,6 @@ from fleet.sdk.state import REGISTERS
 __all__ = ["UDP_FILE", "compile_description", "elaborate"]
 
 UDP_FILE = Path(__file__).parent / "rdl" / "fleet_udp.rdl"
-
-_MAPS = ("registers", "instructions", "state")
-"""Values of fleet_map; a set without architectural state has no map of it."""
 
 
 def compile_description(path: Path) -> Description:
@@ -144,8 +142,8 @@ def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNod
             kind = root.top.get_property("fleet_map")
             if kind is None:
                 continue
-            if kind not in _MAPS:
-                raise error_at(root.top, f"fleet_map is '{kind}', expected one of {', '.join(_MAPS)}")
+            if kind not in MAPS:
+                raise error_at(root.top, f"fleet_map is '{kind}', expected one of {', '.join(MAPS)}")
             if kind in maps:
                 raise error_at(root.top, f'a second address map with fleet_map = "{kind}"')
             maps[kind] = root.top
@@ -153,7 +151,7 @@ def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNod
         raise printer.first(str(error)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise DescriptionError(f"the description cannot be read ({error})", where=str(path)) from error
-    for kind in _MAPS[:2]:
+    for kind in MAPS[:2]:
         if kind not in maps:
             raise DescriptionError(f'no addrmap with fleet_map = "{kind}"', where=f"{path}:1")
     return maps, bases

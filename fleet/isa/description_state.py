@@ -10,9 +10,10 @@ from fleet.isa.description import MemoryWord, Register
 from fleet.isa.description_nodes import check_name, error_at, fields_of, integer_of, text_of, where_of
 from fleet.sdk.state import OnChipMemory, evaluated
 
-__all__ = ["state_of"]
+__all__ = ["RESETS", "state_of"]
 
-_RESETS = ("undefined", "zeros")
+RESETS: tuple[str, ...] = ("undefined", "zeros")
+"""What reset may leave in a memory."""
 
 
 def state_of(top: AddrmapNode) -> tuple[tuple[MemoryWord, ...], tuple[Register, ...]]:
@@ -51,8 +52,8 @@ def _memory(node: MemNode) -> MemoryWord:
     if banks is not None and banks < 1:
         raise error_at(node, f"fleet_banks is {banks}, expected 1 or more")
     reset: str | None = node.get_property("fleet_reset")
-    if reset not in _RESETS:
-        raise error_at(node, f"fleet_reset is {reset!r}, expected one of {', '.join(_RESETS)}")
+    if reset not in RESETS:
+        raise error_at(node, f"fleet_reset is {reset!r}, expected one of {', '.join(RESETS)}")
     memory = OnChipMemory(node.inst_name, kind.str, columns, banks or 1, reset == "undefined")
     return MemoryWord(memory, text_of(node, "name") or node.inst_name, text_of(node, "desc"), where_of(node))
 

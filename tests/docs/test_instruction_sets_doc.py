@@ -14,11 +14,13 @@ from typing import Any
 
 import click
 import pytest
+from systemrdl import RDLCompiler
+from systemrdl.node import MemNode, Node
 
 from fleet.cli.main import fleet, main
 from fleet.cosim.cases import parse_case
 from fleet.errors import FleetError
-from fleet.isa import description, export, registry
+from fleet.isa import description, export, properties, registry
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "docs" / "instruction-sets.md").read_text()
@@ -60,10 +62,49 @@ def test_there_is_an_excerpt_of_every_part() -> None:
 
 def test_every_property_role_and_kind_is_in_the_tables() -> None:
     defined = set(re.findall(r"^property (\w+)", UDP.read_text(), re.M))
-    assert names([row[0] for row in table("| property |")]) == defined | {"is_signed"}  # PeakRDL's own
+    assert names([row[0] for row in table("| property |")]) == defined
     assert names([row[0] for row in table("| role |")]) == set(description.ROLES)
-    (kinds,) = (row[2] for row in table("| property |") if row[0] == "`fleet_kind`")
+    (kinds,) = (row[3] for row in table("| property |") if row[0] == "`fleet_kind`")
     assert names([kinds]) == set(description.KINDS)
+
+
+def test_the_table_of_properties_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert properties.main(["--check"]) == 0
+
+
+def test_what_the_table_says_of_components_and_examples_compiles(tmp_path: Path) -> None:
+    """Each example, on the component that its property is defined for, by the SystemRDL compiler and not by our reader."""
+    examples: dict[str, str] = {"addrmap": "", "reg": "", "field": "", "mem": ""}
+    for p in properties.properties(UDP.read_text()):
+        examples[p.component] += p.example
+    source = (
+        f"addrmap top {{ {examples['addrmap']} reg {{ {examples['reg']} field {{ {examples['field']} }} f[7:0] = 0; }} first @ 0; "
+        f"external mem {{ memwidth = 32; {examples['mem']} }} second @ 0x100; }};"
+    )
+    compiler = RDLCompiler()
+    compiler.compile_file(str(UDP))
+    (tmp_path / "top.rdl").write_text(source)
+    compiler.compile_file(str(tmp_path / "top.rdl"))
+    top = compiler.elaborate("top").top
+    (r,), (m,) = top.registers(), [c for c in top.children() if isinstance(c, MemNode)]
+    (f,) = r.fields()
+    nodes: dict[str, Node] = {"addrmap": top, "reg": r, "field": f, "mem": m}
+    for p in properties.properties(UDP.read_text()):
+        assert nodes[p.component].get_property(p.name) is not None, p.name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("property a { component = reg; type = string; };\n", "a: no comment in front of it"),
+        ("// Meaning.\n// on: reg\n// default: 1\nproperty a { component = reg; type = string; };\n", "a: .*say `example`"),
+        ("// on: x\n// default: 1\n// example: a = 1;\nproperty a { component = reg; type = bit; };\n", "a: .*say `meaning`"),
+    ],
+)
+def test_a_property_that_does_not_say_all_is_refused(text: str, said: str) -> None:
+    with pytest.raises(FleetError, match=said):
+        properties.properties(text)
 
 
 def find_command(words: list[str]) -> tuple[click.Command, list[str]]:

@@ -83,21 +83,60 @@ module fleet_axi_checker #(
     end
   endtask
 
-  task automatic check_request(input string channel, input logic [AddrWidth-1:0] addr, input logic [7:0] len);
-    automatic int unsigned bytes;
-    bytes = (32'(len) + 32'd1) * Bytes;
-    if (32'(addr[11:0]) % Bytes != 32'd0) begin
-      violated($sformatf("%s address 0x%0h is not a multiple of the beat's %0d bytes", channel, addr, Bytes));
-    end else if (32'(addr[11:0]) + bytes > 32'd4096) begin
-      violated($sformatf("%s burst of %0d beats at 0x%0h crosses a 4 KiB boundary", channel, 32'(len) + 32'd1, addr));
-    end
-  endtask
+  // A string: operands of ?: would be padded to the same width.
+  function automatic string set_or_not(input logic last);
+    if (last) return "set";
+    return "not set";
+  endfunction
 
-  // What waits, as it was first offered.
-  logic                 ar_waits_q, r_waits_q, aw_waits_q, w_waits_q, b_waits_q;
-  logic [AddrWidth-1:0] araddr_q, awaddr_q;
-  logic [7:0]           arlen_q, awlen_q;
-  logic [IdWidth-1:0]   arid_q, rid_q, awid_q, bid_q;
+  // Requests: AR and AW obey the same rules.
+  typedef struct packed {
+    logic [AddrWidth-1:0] addr;
+    logic [7:0]           len;
+    logic [IdWidth-1:0]   id;
+  } request_t;
+
+  for (genvar i = 0; i < 2; i++) begin : gen_request
+    localparam string       Channel = i == 0 ? "ar" : "aw";
+    localparam string       Access  = i == 0 ? "read" : "write";
+    localparam int unsigned Number  = i == 0 ? 32'd0 : 32'd2;  // for fleet_axi_wait
+
+    request_t    now, was_q;
+    logic        valid, ready, waits_q;
+    logic [31:0] bytes;
+    assign now   = i == 0 ? {araddr_i, arlen_i, arid_i} : {awaddr_i, awlen_i, awid_i};
+    assign valid = i == 0 ? arvalid_i : awvalid_i;
+    assign ready = i == 0 ? arready_i : awready_i;
+    assign bytes = (32'(now.len) + 32'd1) * Bytes;
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        waits_q <= 1'b0;
+      end else if (valid || waits_q) begin
+        if (waits_q) begin
+          if (!valid) withdrawn(Channel);
+          else if (now.addr != was_q.addr) changed(Channel, "addr", 64'(was_q.addr), 64'(now.addr));
+          else if (now.len != was_q.len) changed(Channel, "len", 64'(was_q.len), 64'(now.len));
+          else if (now.id != was_q.id) changed(Channel, "id", 64'(was_q.id), 64'(now.id));
+        end else begin
+          if (!Lite && 32'(now.addr[11:0]) % Bytes != 32'd0) begin
+            violated($sformatf("%s address 0x%0h is not a multiple of the beat's %0d bytes", Access, now.addr, Bytes));
+          end else if (!Lite && 32'(now.addr[11:0]) + bytes > 32'd4096) begin
+            violated($sformatf("%s burst of %0d beats at 0x%0h crosses a 4 KiB boundary", Access, 32'(now.len) + 32'd1, now.addr));
+          end
+          if (!ready) begin
+            was_q <= now;
+            fleet_axi_wait(port_i, Number);
+          end
+        end
+        waits_q <= valid & ~ready;
+      end
+    end
+  end
+
+  // What waits on the other channels, as it was first offered.
+  logic                 r_waits_q, w_waits_q, b_waits_q;
+  logic [IdWidth-1:0]   rid_q, bid_q;
   logic [DataWidth-1:0] rdata_q, wdata_q;
   logic [Bytes-1:0]     wstrb_q;
   logic [1:0]           rresp_q, bresp_q;
@@ -125,8 +164,7 @@ module fleet_axi_checker #(
   assign aw_taken = awvalid_i & awready_i;
   assign w_taken  = wvalid_i & wready_i;
   assign b_taken  = bvalid_i & bready_i;
-  assign active   = arvalid_i | rvalid_i | awvalid_i | wvalid_i | bvalid_i | ar_waits_q | r_waits_q | aw_waits_q | w_waits_q |
-                    b_waits_q;
+  assign active   = arvalid_i | rvalid_i | awvalid_i | wvalid_i | bvalid_i | r_waits_q | w_waits_q | b_waits_q;
 
   // The burst that a write beat belongs to, and what is known of it.
   logic [Log2Depth-1:0] data_at, address_at;
@@ -154,11 +192,9 @@ module fleet_axi_checker #(
     end
     if (!rst_ni) begin
       if (reset_q != 2'd2) reset_q <= reset_q + 2'd1;
-      ar_waits_q <= 1'b0;
-      r_waits_q  <= 1'b0;
-      aw_waits_q <= 1'b0;
-      w_waits_q  <= 1'b0;
-      b_waits_q  <= 1'b0;
+      r_waits_q <= 1'b0;
+      w_waits_q <= 1'b0;
+      b_waits_q <= 1'b0;
       for (int unsigned i = 0; i < Ids; i++) begin
         read_first_q[i] <= '0;
         read_count_q[i] <= '0;
@@ -171,23 +207,6 @@ module fleet_axi_checker #(
     end else begin
       reset_q <= '0;
       if (active) begin
-        // Read address.
-        if (ar_waits_q) begin
-          if (!arvalid_i) withdrawn("ar");
-          else if (araddr_i != araddr_q) changed("ar", "addr", 64'(araddr_q), 64'(araddr_i));
-          else if (arlen_i != arlen_q) changed("ar", "len", 64'(arlen_q), 64'(arlen_i));
-          else if (arid_i != arid_q) changed("ar", "id", 64'(arid_q), 64'(arid_i));
-        end else if (arvalid_i) begin
-          if (!Lite) check_request("read", araddr_i, arlen_i);
-          if (!arready_i) begin
-            araddr_q <= araddr_i;
-            arlen_q  <= arlen_i;
-            arid_q   <= arid_i;
-            fleet_axi_wait(port_i, 32'd0);
-          end
-        end
-        ar_waits_q <= arvalid_i & ~arready_i;
-
         // Read data.
         if (r_waits_q) begin
           if (!rvalid_i) withdrawn("r");
@@ -199,7 +218,7 @@ module fleet_axi_checker #(
           if (read_count_q[rid_i] == '0) begin
             violated($sformatf("rvalid with rid %0d, and no read of that ID is outstanding", rid_i));
           end else if (rlast_i != (read_beat_q[rid_i] == read_len_q[{rid_i, read_first_q[rid_i]}])) begin
-            violated($sformatf("rlast is %s on read beat %0d of %0d (rid %0d)", rlast_i ? "set" : "not set",
+            violated($sformatf("rlast is %s on read beat %0d of %0d (rid %0d)", set_or_not(rlast_i),
                                32'(read_beat_q[rid_i]) + 32'd1, 32'(read_len_q[{rid_i, read_first_q[rid_i]}]) + 32'd1, rid_i));
           end
           if (rresp_i == RespExOkay) violated("rresp is EXOKAY, and no access was exclusive");
@@ -212,23 +231,6 @@ module fleet_axi_checker #(
           end
         end
         r_waits_q <= rvalid_i & ~rready_i;
-
-        // Write address.
-        if (aw_waits_q) begin
-          if (!awvalid_i) withdrawn("aw");
-          else if (awaddr_i != awaddr_q) changed("aw", "addr", 64'(awaddr_q), 64'(awaddr_i));
-          else if (awlen_i != awlen_q) changed("aw", "len", 64'(awlen_q), 64'(awlen_i));
-          else if (awid_i != awid_q) changed("aw", "id", 64'(awid_q), 64'(awid_i));
-        end else if (awvalid_i) begin
-          if (!Lite) check_request("write", awaddr_i, awlen_i);
-          if (!awready_i) begin
-            awaddr_q <= awaddr_i;
-            awlen_q  <= awlen_i;
-            awid_q   <= awid_i;
-            fleet_axi_wait(port_i, 32'd2);
-          end
-        end
-        aw_waits_q <= awvalid_i & ~awready_i;
 
         // Write data.
         if (w_waits_q) begin
@@ -290,7 +292,7 @@ module fleet_axi_checker #(
         end
         if (w_taken) begin
           if (known && wlast_i != (write_beat_q >= 9'(known_len))) begin
-            violated($sformatf("wlast is %s on write beat %0d of %0d at 0x%0h", wlast_i ? "set" : "not set",
+            violated($sformatf("wlast is %s on write beat %0d of %0d at 0x%0h", set_or_not(wlast_i),
                                32'(write_beat_q) + 32'd1, 32'(known_len) + 32'd1, known_addr));
           end
           if (datas_q - addresses_q == Depth) violated($sformatf("the data of more than %0d writes come first", Depth));

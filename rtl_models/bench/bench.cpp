@@ -91,7 +91,7 @@ void Bench::start(const std::string& job_file) {
     hold_random_ = 0;
     current_ = ScriptRecord{};
     starts_.clear();
-    marked_ = false;
+    writes_ = marked_ = false;
     message_.clear();
     state_ = State::Running;
     const std::string error = load(job_file);
@@ -210,6 +210,7 @@ uint32_t Bench::next(uint64_t cycle, uint16_t& address, uint32_t& data) {
         end(State::Done, "");
         return kEnd;
     }
+    if (current_.op == kWrite) writes_ = true;
     return current_.op == kPoll ? static_cast<uint32_t>(kRead) : current_.op;
 }
 
@@ -258,6 +259,11 @@ void Bench::hang(uint64_t cycle, bool quiet) {
 
 void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_valid, uint32_t result, const uint32_t* cycles) {
     if (state_ != State::Running) return;
+    if (!writes_) {
+        fail(format("an instruction committed before the script's first write: opcode 0x%x, error cause %u", opcode, error) + ", cycle " +
+             std::to_string(cycle));
+        return;
+    }
     CommitRecord record{};
     record.seq = static_cast<uint32_t>(commits_);
     record.opcode = static_cast<uint16_t>(opcode);

@@ -68,6 +68,7 @@ class Bench {
     ScriptRecord current_{};
     std::deque<uint64_t> starts_;  // cycles after which instructions were started and have not committed
     uint64_t commits_ = 0, cycle_ = 0;
+    bool writes_ = false;       // the script has come to a write
     bool marked_ = false;       // the job has marked a start write
     uint64_t fetched_ = 0;      // cycle after which the last binary was started
     uint64_t hold_random_ = 0;  // state of what `hold_back` draws; 0: it does not

@@ -33,7 +33,7 @@ def waves_of(failure: Failure, path: Path) -> Waves:
     from fleet.engines.base import RunOptions
 
     where, d = str(failure.path), failure.divergence
-    if d is None or d.seq is None or d.comparison != "rtl-vs-iss":
+    if d is None or d.commit is None or d.comparison != "rtl-vs-iss":
         raise ModelError("no commit of rtl differs from that of iss: there is no place to show", where=where)
     model, _, options = made_again(failure.command, failure.path)
     stored = CosimResult.load(failure.path).identity
@@ -47,4 +47,4 @@ def waves_of(failure: Failure, path: Path) -> Waves:
     run = RunOptions(device=options.device, memory=options.memory, seed=options.seed, lowering=options.lowering)
     stream = open_stream(model.program, options.device, options.lowering)
     with Scratch("waves") as folder:
-        return leave_model_waves(stream, model.inputs, run, d.seq, path, where, folder)
+        return leave_model_waves(stream, model.inputs, run, d, path, where, folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Account", "CommitSpan", "FirstBeat", "Link", "Replayed", "Tiles"]
 
@@ -15,6 +15,7 @@ class Replayed:
     were tried, in order. filled: earlier instructions that ran once more, because they left what the window reads in memories on
     the chip. issue: how the window was issued. same: whether it differed in the same way (the same bytes).
     cycles: of the window; seconds: of all tries; start, end: cycles of the divergent instruction within the window.
+    younger: instructions behind the divergent one that were started too; None where there were none.
     """
 
     first: int
@@ -27,6 +28,7 @@ class Replayed:
     seconds: float
     start: int | None = None
     end: int | None = None
+    younger: int | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Tiles:
 class FirstBeat:
     """The write that went wrong first in time. cycle: of the replayed window; number: of the instruction's beats, from 0.
 
-    what: "wrong value", "outside the destination" or "missing"; place, expected, found: as text.
+    what: "wrong value", "outside the destination", "too early" or "missing"; place, expected, found: as text.
     """
 
     cycle: int | None
@@ -113,3 +115,5 @@ class Account:
     near: tuple[CommitSpan, ...] = ()
     cut: bool = False
     """Whether the run ended at the divergence, so that nothing behind it was compared."""
+    counted_by: int | None = field(default=None, metadata={"may_be_missing": True})
+    """The commit that counts what the divergent instruction wrote before its turn; None where it is its own."""

@@ -373,6 +373,12 @@ class Divergence:
     disassembly: tuple[str, ...] = ()
     account: Account | None = field(default=None, metadata={"may_be_missing": True})
 
+    @property
+    def commit(self) -> int | None:
+        """The commit that differs: the instruction's own, or an older one that counts what it wrote before its turn."""
+        counted_by = None if self.account is None else self.account.counted_by
+        return self.seq if counted_by is None else counted_by
+
 
 @dataclass(frozen=True)
 class NotCompared:

@@ -53,6 +53,8 @@ def replay_lines(account: Account) -> list[str]:
     words = f"{which} of {r.calls} up to there, {r.cycles:,} cycles" + (f", {r.seconds:.2f} s" if r.seconds else "")
     if r.filled:
         words += f"; {r.filled} earlier ones ran once more for what they left on the chip"
+    if r.younger:
+        words += f"; {r.younger} younger ones were started behind it: without them it does not show"
     if len(r.tries) > 1:
         words += f"; shorter windows ({', '.join(map(str, r.tries[:-1]))}) did not show it: it depends on what ran before"
     lines = [words + ("" if r.same else "; it differs there too, in other bits than in the run")]

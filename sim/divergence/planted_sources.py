@@ -60,6 +60,12 @@ LOAD_BIT = Planted(
     "data:   (unit << {place[5:0], 3'd0}) ^ (t_q.address == {address} ? 512'h10 << 40 : 512'd0),",
 )  # fmt: skip
 
+STORE_EARLY = Planted(
+    "early store", "store: begins before what stands before it has committed", "vgemm_core.sv",
+    "assign allowed = {store_oldest_i, 1'b1, 1'b1};",
+    "assign allowed = {store_oldest_i | 1'b1, 1'b1, 1'b1};",
+)  # fmt: skip
+
 
 def long_stream(device: Device, instruction_set: InstructionSet, seed: int, length: int) -> StreamCase:
     """At least so many instructions of all kinds that read and overwrite what earlier ones wrote."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted_sources import LOAD_BIT, STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
+from planted_sources import LOAD_BIT, STORE_BIT, STORE_EARLY, STUCK_LANE, Planted, long_stream, met_at, planted
 
 from fleet.cli.main import main
 from fleet.cosim.model import load_model
@@ -97,6 +97,30 @@ def test_a_fault_on_chip_is_placed_by_memory_row_and_column(tmp_path: Path) -> N
             text = page(find_failure(str(save_bundle(outcome, tmp_path / kind.name)), tmp_path))
             assert re.search(rf"^address +{place}$", text, re.MULTILINE)
             assert re.search(rf"^first beat +beat \d+ of \d+, cycle {d.account.beat.cycle} ", text, re.MULTILINE)
+
+
+@pytest.mark.nightly
+def test_what_writes_before_its_turn_is_named_and_not_the_commit_that_counts_it(tmp_path: Path) -> None:
+    case, setting = make_case("vgemm_small/program/2"), Setting("stall:1", "aux")
+    with planted(STORE_EARLY, 0, tmp_path / "rtl"):
+        with StreamRunner("vgemm_small") as runner:
+            (outcome,) = runner.run(case, [setting])
+        stored = save_bundle(outcome, tmp_path)
+        waves = leave_waves(stored, tmp_path / "waves")
+    d = outcome.divergence
+    assert d is not None
+    assert d.instruction == "store"
+    assert d.seq is not None
+    assert d.commit == len(outcome.found) - 1 < d.seq
+    assert case.calls[d.commit].instruction != "store"
+    assert outcome.reasons[0].startswith(f"rtl, instruction {d.seq} (store): wrote ")
+    extra = outcome.found[d.commit].bytes_written - outcome.expected[d.commit].bytes_written
+    assert d.total_differences == extra
+    text = page(find_failure(str(stored), tmp_path))
+    assert re.search(rf"^instruction +{d.seq}: store", text, re.MULTILINE)
+    assert re.search(r"^first beat .* too early at ddr 0x", text, re.MULTILINE)
+    assert re.search(r"younger ones were started behind it", text)
+    assert any("u_store" in scope for _, scope in waves.scopes)
 
 
 @pytest.mark.nightly

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.cosim.replay.chain import chain
+from fleet.cosim.replay.early import written_early
 from fleet.cosim.replay.fillers import Ranges, fillers
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.places import first_beat, first_tile, pattern
@@ -136,6 +137,26 @@ def test_the_first_wrong_beat_is_first_in_time_not_in_address() -> None:
     elsewhere = first_beat(device, writes, [beat(3, 128, [7]), good])
     assert elsewhere is not None
     assert (elsewhere.what, elsewhere.place, elsewhere.found) == ("outside the destination", "ddr 0x80", "07")
+
+
+def test_bytes_of_a_younger_instruction_are_told_from_strays(tmp_path: Path) -> None:
+    history = opened("vgemm_small/program/2", tmp_path)
+    names = [c.instruction for c in history.calls]
+    later = names.index("store", 2)
+    history.to(later)
+    (target, *_) = history.writes()
+    seq = later - 2
+    history.to(seq)
+    own = [b for w in history.writes() for b in [beat(3, w.offset, w.data[:4])] if w.space == "ddr"]
+    early = beat(5, target.offset, target.data.reshape(-1)[:4])
+    found = written_early(history, seq, len(names) - seq - 1, [*own, early])
+    assert found is not None
+    assert (found.seq, found.beat, found.number) == (later, early, len(own))
+    assert found.bytes_ == tuple(("ddr", 0, target.offset + i, int(target.data.reshape(-1)[i])) for i in range(4))
+    assert history.at == seq
+    assert written_early(history, seq, later - seq - 1, [*own, early]) is None, "it had not been started"
+    stray = beat(5, history.device.memory["ddr"] - 64, [1])
+    assert written_early(history, seq, len(names) - seq - 1, [*own, stray]) is None
 
 
 def test_tile_and_pattern_of_a_flipped_bit(tmp_path: Path) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleet.cosim.account import Account, CommitSpan
+from fleet.cosim.account import Account, CommitSpan, FirstBeat
 from fleet.cosim.divergence import Evidence, Locate, Operands, explain
 from fleet.cosim.replay.chain import HostNames, chain
+from fleet.cosim.replay.early import Early, written_early
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.places import first_beat, first_tile, pattern
 from fleet.cosim.replay.suppose import address_fields, supposed
 from fleet.cosim.replay.window import Window
-from fleet.cosim.result import Divergence
+from fleet.cosim.result import Divergence, ElementDifference
 from fleet.cosim.streams.images import Holder, differences
 from fleet.cosim.streams.locate import depends_on, outside
 from fleet.engines.rtl_sim.beats import Beat
@@ -68,6 +69,11 @@ def account(
     before = history.memory
     if window is not None:
         found = window.found
+        if window.replayed.younger:
+            beats = _beats(window.played)
+            early = written_early(history, seq, window.replayed.younger, beats)
+            if early is not None:
+                return _of_early(divergence, history, early, len(beats), window, known)
     evidence = Evidence(
         instruction_set, device, calls, after.memory, known.locate, known.operands, known.damage, before=before
     )  # fmt: skip
@@ -97,6 +103,33 @@ def account(
     divergence = _strays(divergence, history, after, window, refused=bool(expected.error))
     history.to(seq)
     return replace(divergence, account=told)
+
+
+def _of_early(divergence: Divergence, history: History, early: Early, beats: int, window: Window, known: Known) -> Divergence:
+    """The divergence at the instruction that wrote before its turn; `divergence` is that of the commit that counts its bytes."""
+    device, at = history.device, divergence.seq
+    place = device.place(*early.bytes_[0][:3])
+    what = (
+        f"wrote {len(early.bytes_):,} bytes before its turn, the first at {place}: instruction {at} ({divergence.instruction}) "
+        f"had not committed, and its commit counts them ({divergence.what})"
+    )
+    call = history.calls[early.seq]
+    divergence = replace(divergence, seq=early.seq, instruction=call.instruction, ops=call.ops, what=what)
+    evidence = Evidence(history.instruction_set, device, history.calls)
+    divergence = explain(divergence, Trace("iss", ""), Trace("rtl", ""), evidence)
+    shown: list[ElementDifference] = []
+    for space, bank, address, value in early.bytes_[:_SHOWN]:
+        old = f"{int(history.memory.view(space, address, 1, bank)[0]):#04x} (not written yet)"
+        inside = None if space in device.memory else device.place(space, bank, address)
+        shown.append(ElementDifference(space, bank, address, None, old, f"{value:#04x}", place=inside))
+    b = early.beat
+    told = Account(
+        source=known.source, replayed=window.replayed, near=known.near, cut=known.cut, counted_by=at,
+        beat=FirstBeat(b.cycle, early.number, beats, "too early", place, "nothing yet", b.data[b.written].tobytes().hex()),
+        address=address_fields(history.instruction_set, device, call, *early.bytes_[0][:3]),
+        chain=chain(history.instruction_set, device, history.calls, early.seq, known.digests, known.host),
+    )  # fmt: skip
+    return replace(divergence, differences=tuple(shown), total_differences=len(early.bytes_), account=told)
 
 
 def _writes(history: History) -> list[Write]:

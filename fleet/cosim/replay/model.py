@@ -130,12 +130,18 @@ def _run_up_to(
 
 
 def leave_model_waves(
-    stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, seq: int, path: Path, where: str, folder: Path
+    stream: Stream,
+    inputs: Mapping[str, np.ndarray],
+    options: RunOptions,
+    divergence: Divergence,
+    path: Path,
+    where: str,
+    folder: Path,
 ) -> Waves:
     """Waves of a compiled model's divergent commit, from a replay of its neighbourhood.
 
     Args:
-        stream, inputs, options: of the run, made again. seq: number of the commit.
+        stream, inputs, options: of the run, made again. divergence: of the result, at a commit.
         path: its suffix becomes that of what is written. where: the stored result, for messages. folder: for images and jobs.
 
     Raises:
@@ -144,7 +150,8 @@ def leave_model_waves(
     model = IssBackend()
     plain = replace(options, progress=None, expected=(), keep_tensors=False)
     commits = run_compiled(stream.compiled, inputs, replace(plain, workdir=folder / "iss"), model).commits
-    if not 0 <= seq < len(commits):
+    seq = divergence.commit
+    if seq is None or not 0 <= seq < len(commits):
         raise DeviceError(f"instruction {seq} differs, the model has {len(commits)}: it is another one now", where=where)
     found: list[Waves] = []
 
@@ -154,7 +161,7 @@ def leave_model_waves(
             hardware = backend.hardware()
             fetch = fetch_at_end(hardware) if stream.compiled.options.get("issue") == "aux" else None
             shown = path.with_suffix(backend.wave_suffix)
-            found.append(replay_with_waves(history, hardware, expected_of(commits), seq, shown, where, fetch))
+            found.append(replay_with_waves(history, hardware, expected_of(commits), divergence, shown, where, fetch))
 
     with suppress(_ReachedError):
         run_compiled(stream.compiled, inputs, replace(plain, workdir=folder / "model"), _UpTo(seq, stream.calls, then))

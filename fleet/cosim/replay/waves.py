@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.window import Fetch, play_window, replay
+from fleet.cosim.result import Divergence
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.hardware import Hardware, Waves
 from fleet.engines.rtl_sim.process import SimulationError
@@ -18,10 +19,10 @@ _BEFORE, _BEHIND = 16, 8  # cycles
 
 
 def replay_with_waves(
-    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, path: Path, where: str,
-    fetch: Fetch | None = None,
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], divergence: Divergence, path: Path,
+    where: str, fetch: Fetch | None = None,
 ) -> Waves:  # fmt: skip
-    """Replays the divergence at instruction `seq` and leaves waves of it in `path`.
+    """Replays the divergence and leaves waves in `path`: the cycles of the commit that differs, the units of its cause.
 
     Args:
         history, hardware, expected, fetch: as `replay` takes them; the hardware is of a build with waves.
@@ -29,12 +30,17 @@ def replay_with_waves(
 
     Raises SimulationError where no replay shows the divergence.
     """
+    seq, instruction = divergence.commit, divergence.instruction
+    assert seq is not None
+    assert instruction is not None
     history.to(seq)
-    window = replay(history, hardware, expected, seq, None, fetch=fetch)
+    before = None if divergence.account is None else divergence.account.replayed
+    shortest = 1 if before is None else before.calls - before.first  # a shorter one may differ in another way
+    window = replay(history, hardware, expected, seq, None, fetch=fetch, shortest=shortest)
     if window is None:
         raise SimulationError("no replay shows the divergence: it does not show again in these sources", where=where)
     start, end = window.replayed.start or 0, window.replayed.end or window.replayed.cycles
-    scopes = scopes_of(history.instruction_set, history.calls[seq].instruction)
+    scopes = scopes_of(history.instruction_set, instruction)
     waves = Waves(path.absolute(), (max(0, start - _BEFORE), end + _BEHIND), scopes)
     if play_window(history, hardware, expected, window, waves) is None:
         raise SimulationError("the replay did not show the divergence a second time", where=where)

@@ -2,7 +2,8 @@
 
 Up to the last good commit both engines agreed, so memory is taken from the functional model. A fault that needs neighbours, or the
 state that others left in the hardware, does not show at once: the window doubles until it does, at last to the whole stream.
-A replay that does not end in a difference at the same instruction is not believed.
+A replay that does not end in a difference at the same instruction is not believed. A window ends at the divergence; where it left
+more bytes than it should, the instructions behind it are tried too, because one of them may have written before its turn.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -34,6 +36,8 @@ Fetch = Callable[[Sequence[Call]], tuple[Sequence[Write], Sequence[Binary]]]
 _CHUNK = 1 << 24
 _JOB = 20_000
 """Cycles that are simulated in the time that it takes to write a job, put memory right for it, and read what it left."""
+_YOUNGER = 256
+"""Instructions behind the divergent one that a window starts at most."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,9 @@ def replay(
     kept: Window | None = None
     longest = seq + 1 - history.first
     length = min(shortest, longest)
+    # Bytes too many may be those of an instruction that did not wait for its turn.
+    extra = found is None or found.bytes_written > expected[seq].bytes_written
+    behind = sorted({0, min(len(history.calls) - 1 - seq, _YOUNGER) if extra else 0})
     while True:
         as_left = found is not None and not tries
         dearer = _dearer(history, hardware, seq, length)
@@ -96,8 +103,9 @@ def replay(
         ways = [fetch, None] if fetch is not None else [None]
         filled_ways = [] if dearer and as_left else ways
         # What stands on the chip after the run itself is mostly what the window found there; only the same bytes prove it.
-        for way, fill in [*(((ways[0], False),) if as_left else ()), *((w, True) for w in filled_ways)]:
-            tried = _try(history, hardware, expected, seq, length, way, fill=fill)
+        fills = [*(((ways[0], False),) if as_left else ()), *((w, True) for w in filled_ways)]
+        for younger, (way, fill) in product(behind, fills):
+            tried = _try(history, hardware, expected, seq, length, way, fill=fill, younger=younger)
             if tried is None:
                 continue
             played, filled, blocks = tried
@@ -108,7 +116,7 @@ def replay(
             spans = (played.starts[-1], played.ends[-1])
             replayed = Replayed(
                 seq + 1 - length, seq + 1, tuple(tries), filled, "regs" if way is None else "aux", same, played.cycles,
-                time.monotonic() - start, *spans,
+                time.monotonic() - start, *spans, younger or None,
             )  # fmt: skip
             if same:
                 return Window(replayed, played, way, blocks, filled=fill)
@@ -151,7 +159,10 @@ def play_window(
 ) -> Played | None:
     """The window once more, with waves where wanted. None where it does not show the divergence this time."""
     seq = window.replayed.calls - 1
-    tried = _try(history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves, fill=window.filled)
+    tried = _try(
+        history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves, fill=window.filled,
+        younger=window.replayed.younger or 0,
+    )  # fmt: skip
     return None if tried is None else tried[0]
 
 
@@ -161,15 +172,15 @@ def _made(c: Commit) -> tuple[object, ...]:
 
 def _try(
     history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
-    waves: Waves | None = None, *, fill: bool = True,
+    waves: Waves | None = None, *, fill: bool = True, younger: int = 0,
 ) -> tuple[Played, int, tuple[Write, ...]] | None:  # fmt: skip
     """Runs a window; what it left, how many fillers ran and what was put into memory, None where it does not end in a
-    difference at `seq`."""
+    difference at `seq`. younger: instructions behind it that are started too."""
     first = seq + 1 - length
     outside = {space for space, _ in hardware.memory.paths}
     wanted = fill and not hardware.whole  # which can be set: nothing need run again for what it leaves on the chip
     earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside) if wanted else []
-    calls = history.calls[first : seq + 1]
+    calls = history.calls[first : seq + 1 + younger]
     try:
         if first == history.first or not fill:
             earlier = []

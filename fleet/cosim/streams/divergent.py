@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.history import History
-from fleet.cosim.replay.window import replay
+from fleet.cosim.replay.window import Fetch, replay
 from fleet.cosim.result import Divergence
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
@@ -22,7 +22,7 @@ from fleet.sdk import Call, Write
 if TYPE_CHECKING:
     from fleet.cosim.streams.run import StreamRunner
 
-__all__ = ["explained", "history_of"]
+__all__ = ["explained", "fetch_of", "history_of"]
 
 NAME = "rtl-vs-iss"
 
@@ -37,6 +37,16 @@ def history_of(runner: StreamRunner, case: StreamCase) -> History:
     return History(runner.set, runner.device, runner.expected.memory, case.calls, fill)
 
 
+def fetch_of(runner: StreamRunner, case: StreamCase, setting: Setting) -> Fetch | None:
+    """How the instructions of a window are fetched; None where the setting writes them to the registers."""
+
+    def fetch(calls: Sequence[Call]) -> tuple[Sequence[Write], Sequence[Binary]]:
+        plan = binaries(runner.set, runner.device, replace(case, calls=tuple(calls), causes=None), "aux")
+        return plan.blocks, plan.binaries
+
+    return fetch if setting.issue == "aux" else None
+
+
 def explained(
     runner: StreamRunner, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
     first: int,
@@ -49,16 +59,12 @@ def explained(
     expectations = expected_of(expected)
     original = _commit(first, found[first])
 
-    def fetch(calls: Sequence[Call]) -> tuple[Sequence[Write], Sequence[Binary]]:
-        plan = binaries(runner.set, runner.device, replace(case, calls=tuple(calls), causes=None), "aux")
-        return plan.blocks, plan.binaries
-
     window = None
     try:
         if why:
             hardware = runner.replayed(case, setting)
             history.to(first)
-            window = replay(history, hardware, expectations, first, original, fetch=fetch if setting.issue == "aux" else None)
+            window = replay(history, hardware, expectations, first, original, fetch=fetch_of(runner, case, setting))
         if window is None:
             runner.hardware(case, setting, first + 1)
     except FleetError as error:

@@ -314,6 +314,8 @@ class StreamRunner:
                 )
             )
         divergence = self._divergence(case, setting, expected, found, reasons) if reasons else None
+        if divergence is not None and divergence.commit != divergence.seq:
+            reasons.insert(0, f"rtl, instruction {divergence.seq} ({divergence.instruction}): {divergence.what}")
         reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
         if reasons:
             last = divergence.seq if divergence is not None and divergence.seq is not None else len(case.calls) - 1

@@ -8,7 +8,7 @@ from fleet.cosim.files import check_writable
 from fleet.cosim.replay.waves import replay_with_waves
 from fleet.cosim.streams.bundle import NAME, load_bundle
 from fleet.cosim.streams.case import StreamCase
-from fleet.cosim.streams.divergent import history_of
+from fleet.cosim.streams.divergent import fetch_of, history_of
 from fleet.cosim.streams.locate import expected_of
 from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.rtl_sim.build import wave_suffix
@@ -28,9 +28,9 @@ def leave_waves(stored: Path, path: Path) -> Waves:
         raise ModelError("waves are made from stored streams", where=str(stored), hint=f"name a {NAME}, or run it with --report")
     bundle, arrays = load_bundle(stored)
     case: StreamCase = bundle.case(arrays, str(stored))
-    if bundle.divergence is None or bundle.divergence.seq is None:
+    if bundle.divergence is None or bundle.divergence.commit is None:
         raise ModelError("no commit differs in it: there is no place to show", where=str(stored))
-    seq = bundle.divergence.seq
+    seq = bundle.divergence.commit
     if not 0 <= seq < len(case.calls):
         raise ModelError(f"instruction {seq} differs, it has {len(case.calls)}: the file is damaged", where=str(stored))
     check_writable(path.parent)
@@ -38,4 +38,6 @@ def leave_waves(stored: Path, path: Path) -> Waves:
         suffix = wave_suffix(runner.executable)
         expected = expected_of(runner.model(case))
         hardware = runner.replayed(case, bundle.setting)
-        return replay_with_waves(history_of(runner, case), hardware, expected, seq, path.with_suffix(suffix), str(stored))
+        shown = path.with_suffix(suffix)
+        history, fetch = history_of(runner, case), fetch_of(runner, case, bundle.setting)
+        return replay_with_waves(history, hardware, expected, bundle.divergence, shown, str(stored), fetch)

@@ -26,9 +26,17 @@ FUNCTIONS: Mapping[str, int] = {
     **dict.fromkeys(("power", "pow", "hypot", "logaddexp"), 2),
     **dict.fromkeys(("sum", "prod", "mean", "average", "std", "var", "nansum", "nanmean", "cumsum", "trace", "norm"), 1),
     **dict.fromkeys(("dot", "vdot", "inner", "matmul", "einsum"), 2),
+    **dict.fromkeys(("fmin", "fmax"), 2),
+    **dict.fromkeys(("nanmin", "nanmax"), 1),
 }
-"""NumPy's functions and methods whose last digits depend on strides -> how many operands they have, at most."""
-_OURS = (*_LOOPS, "pow", "hypot", "logaddexp", "reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum")
+"""NumPy's functions and methods whose last digits depend on strides -> how many operands they have, at most.
+
+Of two zeros of other signs, fmin and fmax take one in their vector loops and the other behind the last whole vector.
+"""
+_OURS = (
+    *(*_LOOPS, "pow", "hypot", "logaddexp", "reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum"),
+    *("fmin", "fmax", "nan_min", "nan_max"),
+)
 _COPY = "_in_c_order"
 
 

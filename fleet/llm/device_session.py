@@ -15,8 +15,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.divergence import Evidence, explain
-from fleet.cosim.result import Divergence
 from fleet.cosim.settings_held import other_memory
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
@@ -121,7 +121,7 @@ class DeviceSession(Session):
         else:
             if isinstance(self.backend, Stoppable):
                 self.backend.expect(self._expected)
-            commits, kept = list(self.backend.execute(calls, self.seq, *((binaries,) if binaries else ()))), {}
+            commits, kept = list(self.backend.execute(calls, self.seq, binaries)), {}
         stopped = 0 < len(commits) < len(calls) and len(self._expected) == len(calls)
         if len(commits) != len(calls) and not stopped:
             raise DeviceError(f"{len(calls)} instructions, {len(commits)} commits", where=f"engine {self.name}")

@@ -24,7 +24,8 @@ from onnx import helper, numpy_helper
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.model import load_model
-from fleet.cosim.result import Comparison, DataProvenance, EngineRun
+from fleet.cosim.result import Comparison
+from fleet.cosim.what_ran import DataProvenance, EngineRun
 
 MODELS = ("plain", "depthwise")
 

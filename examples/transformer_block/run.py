@@ -19,7 +19,7 @@ from block import PLAIN, Block, Order, build
 from reference import reference
 from shapes import SHAPES, Shape
 
-from fleet.cosim.result import CommitRow
+from fleet.cosim.diverged import CommitRow
 from fleet.cosim.streams.case import Issue, Setting, StreamCase, StreamOutcome
 from fleet.cosim.streams.run import StreamRunner
 from fleet.errors import FleetError

@@ -214,7 +214,7 @@ def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     from fleet.cli.cosim import Watch, finish
     from fleet.cosim.campaign import CosimOptions, cosim
     from fleet.cosim.model import RANDOM_BANNER
-    from fleet.cosim.result import DataProvenance
+    from fleet.cosim.what_ran import DataProvenance
 
     names = list(dict.fromkeys(["vm", "cpython", engine]))
     watch = Watch(quiet=False)

@@ -188,7 +188,8 @@ def command(
     from fleet.cosim.files import check_writable
     from fleet.cosim.model import load_model
     from fleet.cosim.request import check_ready, check_request, known_engines
-    from fleet.cosim.result import CosimResult, DataProvenance
+    from fleet.cosim.result import CosimResult
+    from fleet.cosim.what_ran import DataProvenance
 
     names = _engines(engines)
     riscv = riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {}

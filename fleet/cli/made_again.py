@@ -37,8 +37,8 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cli.model import lowering
     from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import load_model
-    from fleet.cosim.result import DataProvenance
     from fleet.cosim.shrink.model_cuts import Model
+    from fleet.cosim.what_ran import DataProvenance
 
     try:
         p: dict[str, Any] = command.make_context("cosim", words).params
@@ -57,8 +57,8 @@ def _of_case(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.cases import load_case, select
     from fleet.cosim.model import load_model
-    from fleet.cosim.result import DataProvenance
     from fleet.cosim.shrink.model_cuts import Model
+    from fleet.cosim.what_ran import DataProvenance
 
     only = words[words.index("--only") + 1] if "--only" in words[:-1] else None
     run, *_ = select(load_case(find_case(words[0])), only)

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from fleet.cosim.result import Comparison, CosimResult, EngineRun, TaskMetric
+from fleet.cosim.result import Comparison, CosimResult, TaskMetric
+from fleet.cosim.what_ran import EngineRun
 
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
 _WIDTHS = (11, 8, 17, 15, 10, 12, 14, 9)

@@ -10,9 +10,12 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from fleet.cosim.bounds import Bound
 from fleet.cosim.compare import ValueComparison, compare_bits, compare_values, quiet
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.divergence import Evidence
 from fleet.cosim.fates import FusedArithmetic, completed, fates_of, fused_groups
+from fleet.cosim.golden_values import Values
 from fleet.cosim.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
 from fleet.cosim.operand_values import operand_lines
 from fleet.cosim.operation_rows import text_of
@@ -20,19 +23,12 @@ from fleet.cosim.own_steps import own_steps
 from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.replay.explain import Known
 from fleet.cosim.replay.model import explain_model, explain_on_model, host_names
-from fleet.cosim.result import Comparison, Divergence
+from fleet.cosim.result import Comparison
 from fleet.cosim.shared_steps import alone, hidden_steps, shared, stated
+from fleet.cosim.sides import NUMPY_ULP, GroupArithmetic, group_arithmetic
 from fleet.cosim.stream import Stream
 from fleet.cosim.third_judge import ThirdJudge
-from fleet.cosim.tolerance import (
-    NUMPY_ULP,
-    Bound,
-    GroupArithmetic,
-    Values,
-    cumulative_bounds,
-    group_arithmetic,
-    local_bounds,
-)
+from fleet.cosim.tolerance import cumulative_bounds, local_bounds
 from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError

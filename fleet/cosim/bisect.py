@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
+from fleet.cosim.golden_values import Values
 from fleet.cosim.metrics import absolute_error
-from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds
+from fleet.cosim.sides import FloatArithmetic
+from fleet.cosim.tolerance import cumulative_bounds
 from fleet.engines.interp import interpret
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.ir.dialect import ConstantOp, PrintOp, op_id

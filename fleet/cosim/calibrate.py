@@ -11,8 +11,8 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.core.scratch import Scratch
 from fleet.cosim.data import load_arrays
+from fleet.cosim.golden_values import Values
 from fleet.cosim.model import load_model
-from fleet.cosim.tolerance import Values
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError

@@ -29,19 +29,10 @@ from fleet.cosim._comparisons import Session
 from fleet.cosim._running import Outcome, failed, run_engine
 from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
 from fleet.cosim.request import check_request, known_engines
-from fleet.cosim.result import (
-    ROUNDED,
-    Comparison,
-    CosimResult,
-    DataProvenance,
-    EngineRun,
-    NotCompared,
-    RunIdentity,
-    TaskMetric,
-    Verdict,
-)
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult, NotCompared, TaskMetric, Verdict
 from fleet.cosim.stream import Stream, device_figures, hardware_hash, open_stream
 from fleet.cosim.tasks import task_metric
+from fleet.cosim.what_ran import DataProvenance, EngineRun, RunIdentity
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ExitCode, FleetError

@@ -16,8 +16,9 @@ from fleet.cosim.golden import Golden, GoldenChange, Provenance, capture, change
 from fleet.cosim.model import LoadedModel, load_model
 from fleet.cosim.norms import FILE, Norms, RunNorms, held, load_norms, norms_of
 from fleet.cosim.request import bounded_comparisons, check_ready, check_request, installed_engines, known_engines
-from fleet.cosim.result import Comparison, CosimResult, DataProvenance, EngineRun, NotCompared, TaskMetric
+from fleet.cosim.result import Comparison, CosimResult, NotCompared, TaskMetric
 from fleet.cosim.waivers import load_waivers, waivers_of
+from fleet.cosim.what_ran import DataProvenance, EngineRun
 from fleet.engines.base import Engine
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError

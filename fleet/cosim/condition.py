@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fleet.cosim._error_steps import Array
 from fleet.cosim.higher_precision import evaluate
 from fleet.cosim.metrics import root_mean_square
-from fleet.cosim.tolerance import Array
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype

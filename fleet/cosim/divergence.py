@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.cosim.result import Divergence, ElementDifference
+from fleet.cosim.diverged import Divergence, ElementDifference
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.isa.digest import digest_writes

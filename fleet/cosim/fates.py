@@ -15,7 +15,8 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim.tolerance import FloatArithmetic, Values
+from fleet.cosim.golden_values import Values
+from fleet.cosim.sides import FloatArithmetic
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program

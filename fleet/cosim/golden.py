@@ -23,12 +23,17 @@ from typing import Any, cast
 import numpy as np
 
 from fleet.core.toml_file import read_toml
+from fleet.cosim.bounds import Bound
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.files import npz_bytes, read_npz, write_atomically
+from fleet.cosim.golden_values import Values
+from fleet.cosim.measured import OperationRow
 from fleet.cosim.metrics import absolute_error
 from fleet.cosim.operation_rows import Basis, operation_row
-from fleet.cosim.result import Comparison, Divergence, NotCompared, OperationRow, Verdict
+from fleet.cosim.result import Comparison, NotCompared, Verdict
+from fleet.cosim.sides import FloatArithmetic
 from fleet.cosim.tasks import class_output
-from fleet.cosim.tolerance import Bound, FloatArithmetic, Values, cumulative_bounds
+from fleet.cosim.tolerance import cumulative_bounds
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir import dialect as d

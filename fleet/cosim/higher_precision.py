@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim.tolerance import Array
+from fleet.cosim._error_steps import Array
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id

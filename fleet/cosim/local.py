@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.cosim.golden_values import Values
+from fleet.cosim.sides import GroupArithmetic
 from fleet.cosim.stream import Stream
-from fleet.cosim.tolerance import GroupArithmetic, Values
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.cosim.result import ErrorStats, ValueCounts
+from fleet.cosim.measured import ErrorStats, ValueCounts
 from fleet.errors import ComparisonFailure
 
 __all__ = [

@@ -110,7 +110,7 @@ def run_model_bundle(path: Path, *, any_description: bool = False) -> str:
     Raises ModelError, DeviceError for another description (unless any will do), and what the engines raise.
     """
     from fleet.cosim.campaign import CosimOptions, cosim
-    from fleet.cosim.result import DataProvenance
+    from fleet.cosim.what_ran import DataProvenance
 
     bundle, program, inputs = load_model_bundle(path)
     if not any_description:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.cosim.tolerance import Values
+from fleet.cosim.golden_values import Values
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id

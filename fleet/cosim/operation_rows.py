@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from fleet.cosim._error_steps import Array
+from fleet.cosim.bounds import Bound
+from fleet.cosim.measured import BoundStats, OperationRow, Worst
 from fleet.cosim.metrics import absolute_error, error_stats, root_mean_square, spacing_of, value_counts
-from fleet.cosim.result import BoundStats, OperationRow, Worst
-from fleet.cosim.tolerance import Array, Bound
 from fleet.cosim.ways import HigherPrecision, Ways
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id

@@ -12,10 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from fleet.cosim.bounds import Bounds
 from fleet.cosim.fates import completed
+from fleet.cosim.golden_values import Values
 from fleet.cosim.local import local_host_values, pairs
+from fleet.cosim.sides import GroupArithmetic
 from fleet.cosim.stream import Stream
-from fleet.cosim.tolerance import Bounds, GroupArithmetic, Values, local_bounds
+from fleet.cosim.tolerance import local_bounds
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import op_id
 from fleet.ir.types import numpy_dtype

@@ -18,9 +18,12 @@ from xdsl.ir import SSAValue
 
 from fleet.cosim._error_rules import split_of
 from fleet.cosim._error_steps import Arithmetic, Array, Step, clean, none, row_norm, some
+from fleet.cosim.bounds import Bound, Bounds
 from fleet.cosim.fates import FusedArithmetic, fused_groups
+from fleet.cosim.golden_values import Values
 from fleet.cosim.shared_steps import alone, shared
-from fleet.cosim.tolerance import Bound, Bounds, FloatArithmetic, Values, bounded_operations, last_readers, local_bounds
+from fleet.cosim.sides import FloatArithmetic
+from fleet.cosim.tolerance import bounded_operations, last_readers, local_bounds
 from fleet.ir.composite import entering
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program

@@ -13,8 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.cosim.bounds import Bound
 from fleet.cosim.fates import FusedArithmetic
-from fleet.cosim.tolerance import Bound, FloatArithmetic, Values, local_bounds
+from fleet.cosim.golden_values import Values
+from fleet.cosim.sides import FloatArithmetic
+from fleet.cosim.tolerance import local_bounds
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.program import Program

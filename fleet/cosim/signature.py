@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fleet.cosim.result import CosimResult, Divergence
+from fleet.cosim.diverged import Divergence
+from fleet.cosim.result import CosimResult
 from fleet.cosim.streams.case import StreamCommit, StreamOutcome
 from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE

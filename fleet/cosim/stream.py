@@ -14,7 +14,7 @@ import numpy as np
 
 from fleet.cosim.compare import CallFigures
 from fleet.cosim.divergence import Evidence, Operands
-from fleet.cosim.result import DeviceFigures
+from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids

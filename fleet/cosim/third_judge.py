@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fleet.cosim._error_steps import Array
 from fleet.cosim.compare import Doubt
 from fleet.cosim.condition import DRAWS, JUMP_DRAWS, Determined, determined
 from fleet.cosim.higher_precision import widest
 from fleet.cosim.metrics import root_mean_square
 from fleet.cosim.operation_rows import Judgement
-from fleet.cosim.tolerance import Array
 from fleet.cosim.ways import HigherPrecision
 from fleet.errors import FleetError
 from fleet.ir import dialect as d

@@ -14,7 +14,7 @@ import numpy as np
 from fleet import __version__
 from fleet.core.scratch import Scratch
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationRow
-from fleet.cosim.result import DeviceFigures
+from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
 from fleet.ir.graph.nodes import Constant

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.replay.chain import HostNames
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.fetch import fetch_at_end
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.window import replay
-from fleet.cosim.result import Divergence
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.trace import Trace

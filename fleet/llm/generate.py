@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.generation import (
     EngineFigures,
     GenerationComparison,
@@ -29,7 +30,7 @@ from fleet.cosim.generation import (
     StepFigures,
     TokenRow,
 )
-from fleet.cosim.result import Divergence, Kind, Verdict
+from fleet.cosim.result import Kind, Verdict
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError, ModelError
 from fleet.llm.load import TextModel

@@ -10,8 +10,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun, OperationRow, TaskMetric
+from fleet.cosim.diverged import CommitRow
+from fleet.cosim.measured import OperationRow
+from fleet.cosim.result import Comparison, CosimResult, TaskMetric
 from fleet.cosim.ways import NORM
+from fleet.cosim.what_ran import EngineRun
 from fleet.report import accuracy, error_causes, images, performance
 from fleet.report._text import count, number, percent, times
 from fleet.report.accuracy_pictures import sqnr_by_depth, ulp_distribution

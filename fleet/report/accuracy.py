@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, ErrorStats, OperationRow
+from fleet.cosim.measured import ErrorStats, OperationRow
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult
+from fleet.cosim.what_ran import EngineRun
 from fleet.report.gaps import fused_into
 
 __all__ = ["Causes", "ErrorByCause", "causes", "has_ulps", "histogram", "selected", "sqnr", "thinned"]

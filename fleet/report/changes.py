@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.cosim.result import CosimResult, RunIdentity
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import RunIdentity
 from fleet.report._text import date
 
 __all__ = ["PROVENANCE", "Change", "changes", "compared_with"]

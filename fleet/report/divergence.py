@@ -8,8 +8,8 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from fleet.cosim.account import Account, CommitSpan, Link
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.files import write_atomically
-from fleet.cosim.result import Divergence
 from fleet.errors import ModelError
 from fleet.report._render import render
 from fleet.report.why import Failure, sections

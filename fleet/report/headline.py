@@ -6,7 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult, EngineRun, OperationRow
+from fleet.cosim.measured import OperationRow
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult
+from fleet.cosim.what_ran import EngineRun
 
 __all__ = ["GOLDEN", "HeadRow", "engine_title", "headline", "worst_operation"]
 

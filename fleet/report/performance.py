@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from fleet.cosim.result import CommitRow, Comparison, CosimResult, EngineRun
+from fleet.cosim.diverged import CommitRow
+from fleet.cosim.result import Comparison, CosimResult
+from fleet.cosim.what_ran import EngineRun
 
 __all__ = [
     "CodeProfile",

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from fleet.cosim.account import Account
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.generation import FILE as GENERATION
 from fleet.cosim.generation import GenerationResult
-from fleet.cosim.result import CosimResult, Divergence
+from fleet.cosim.result import CosimResult
 from fleet.cosim.streams.bundle import NAME as STREAM
 from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError

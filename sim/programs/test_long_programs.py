@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 import fleet
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import DataProvenance
+from fleet.cosim.what_ran import DataProvenance
 
 NODES = 19_990
 """A program has at most 20,000 operations."""

@@ -14,7 +14,8 @@ import pytest
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.model import load_model
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.cpython import ENGINE as CPYTHON
 from fleet.engines.riscv import ENGINE as RISCV
 from fleet.engines.trace import Trace

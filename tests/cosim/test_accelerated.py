@@ -7,7 +7,7 @@ import pytest
 from ir_builder import Net
 
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import DataProvenance
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.accel import run_accel
 from fleet.engines.cpython import ENGINE as CPYTHON
 from fleet.engines.iss import ENGINE as ISS

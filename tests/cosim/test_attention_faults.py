@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
 from blocks import gpt2_block, inputs
 
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.sets.hbm0923.lower import attention
 from fleet.sets.hbm0923.softmax import SoftmaxOperands
 from fleet.targets.accel import compile as accel

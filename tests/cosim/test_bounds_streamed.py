@@ -14,9 +14,12 @@ import fleet
 from fleet.cosim import operation_rows, tolerance
 from fleet.cosim._error_arithmetic import product_parts
 from fleet.cosim._error_steps import Arithmetic, Step, gamma, unit
+from fleet.cosim.bounds import Bound
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import DataProvenance
-from fleet.cosim.tolerance import Bound, FloatArithmetic, Values, cumulative_bounds, local_bounds
+from fleet.cosim.golden_values import Values
+from fleet.cosim.sides import FloatArithmetic
+from fleet.cosim.tolerance import cumulative_bounds, local_bounds
+from fleet.cosim.what_ran import DataProvenance
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 

@@ -11,7 +11,8 @@ from ir_builder import Net, evaluate, shuffled_sum
 
 from fleet.cosim import _comparisons, campaign
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.riscv_emulators.base import EmulationError
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.trace import Trace

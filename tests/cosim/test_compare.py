@@ -7,7 +7,9 @@ from no_layout import NoLayout
 
 from fleet.cosim.compare import CallFigures, ValueComparison, _same_bits, compare_bits, compare_values, refusals
 from fleet.cosim.divergence import Evidence, explain
-from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds
+from fleet.cosim.golden_values import Values
+from fleet.cosim.sides import FloatArithmetic
+from fleet.cosim.tolerance import cumulative_bounds
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
 from fleet.isa.digest import digest_writes

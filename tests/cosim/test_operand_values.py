@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ir_builder import Net, evaluate
 
+from fleet.cosim.golden_values import Values
 from fleet.cosim.operand_values import operand_lines
-from fleet.cosim.tolerance import Values
 from fleet.ir import dialect as d
 
 

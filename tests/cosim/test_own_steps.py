@@ -9,7 +9,7 @@ import pytest
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.own_steps import own_steps
-from fleet.cosim.result import DataProvenance
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.iss import ENGINE as ISS
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM

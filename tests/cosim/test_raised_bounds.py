@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fleet.cosim.golden_values import Values
 from fleet.cosim.raised_bounds import raised_bounds
-from fleet.cosim.tolerance import NUMPY_ULP, FloatArithmetic, Values, cumulative_bounds
+from fleet.cosim.sides import NUMPY_ULP, FloatArithmetic
+from fleet.cosim.tolerance import cumulative_bounds
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import VmEngine
 from fleet.frontend.source import load

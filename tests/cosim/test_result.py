@@ -5,25 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.result import (
-    BoundStats,
-    CommitRow,
-    Comparison,
-    CosimResult,
-    DataProvenance,
-    DeviceFigures,
-    Divergence,
-    ElementDifference,
-    EngineRun,
-    ErrorStats,
-    Flip,
-    NotCompared,
-    OperationRow,
-    RunIdentity,
-    TaskMetric,
-    ValueCounts,
-    Worst,
-)
+from fleet.cosim.diverged import CommitRow, Divergence, ElementDifference
+from fleet.cosim.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
+from fleet.cosim.result import Comparison, CosimResult, Flip, NotCompared, TaskMetric
+from fleet.cosim.what_ran import DataProvenance, DeviceFigures, EngineRun, RunIdentity
 from fleet.errors import ModelError
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from test_campaign import RISCV, VM, run
 
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
 from fleet.cosim.settings_held import ignored_seeds, other_memory
+from fleet.cosim.what_ran import DataProvenance
 
 
 def test_timed_memory_counts_rows_and_no_other_does() -> None:

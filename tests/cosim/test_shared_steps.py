@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.data import random_like
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.engines.riscv import RiscvEngine

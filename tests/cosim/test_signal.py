@@ -12,7 +12,8 @@ import pytest
 from fleet.cli.table import as_json, print_comparison
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.metrics import error_stats
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.frontend.source import load
 from fleet.report._text import decibel
 

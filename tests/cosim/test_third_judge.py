@@ -16,8 +16,9 @@ from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.compare import Doubt
 from fleet.cosim.condition import determined, moved
 from fleet.cosim.higher_precision import evaluate, widest
-from fleet.cosim.result import DataProvenance, OperationRow
+from fleet.cosim.measured import OperationRow
 from fleet.cosim.third_judge import ThirdJudge
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.onnxruntime.of_file import fused
 from fleet.engines.trace import Trace

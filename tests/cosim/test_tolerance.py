@@ -8,8 +8,10 @@ from ir_builder import Net, evaluate, shuffled_sum
 from no_layout import NoLayout
 
 from fleet.cosim._error_steps import rounded_store
+from fleet.cosim.golden_values import Values
 from fleet.cosim.metrics import absolute_error
-from fleet.cosim.tolerance import FloatArithmetic, Values, cumulative_bounds, group_arithmetic, local_bounds
+from fleet.cosim.sides import FloatArithmetic, group_arithmetic
+from fleet.cosim.tolerance import cumulative_bounds, local_bounds
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.program import Program

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from ir_builder import Net
 
+from fleet.cosim.bounds import Bound
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.operation_rows import Basis, measured, operation_row
-from fleet.cosim.result import CosimResult, DataProvenance
-from fleet.cosim.tolerance import Bound
+from fleet.cosim.result import CosimResult
 from fleet.cosim.ways import Ways
+from fleet.cosim.what_ran import DataProvenance
 from fleet.frontend.source import load
 from fleet.ir import dialect as d
 

@@ -20,7 +20,8 @@ from onnx_models import digits, model, node
 
 from fleet.compiler import compile_model
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines import onnxruntime as package
 from fleet.engines.base import RunOptions
 from fleet.engines.onnxruntime.engine import FUNCTION_ABSOLUTE, FUNCTION_ULP, OnnxRuntimeEngine

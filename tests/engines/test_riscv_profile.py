@@ -89,7 +89,7 @@ def test_a_run_without_kept_tensors_has_no_profile() -> None:
 
 
 def test_the_report_s_rows() -> None:
-    from fleet.cosim.result import EngineRun
+    from fleet.cosim.what_ran import EngineRun
 
     compiled = program()
     trace = run_image(compiled, compiled.elf, {"x": np.ascontiguousarray(ARRAYS["x"])})

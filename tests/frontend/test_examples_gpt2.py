@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from fleet.cosim.compare import ValueComparison, compare_values
-from fleet.cosim.tolerance import NUMPY_ULP, FloatArithmetic, Values, cumulative_bounds
+from fleet.cosim.golden_values import Values
+from fleet.cosim.sides import NUMPY_ULP, FloatArithmetic
+from fleet.cosim.tolerance import cumulative_bounds
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE
 from fleet.frontend.source import load

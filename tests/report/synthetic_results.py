@@ -10,26 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fleet.cosim.result import (
-    ROUNDED,
-    BoundStats,
-    CommitRow,
-    Comparison,
-    CosimResult,
-    DataProvenance,
-    DeviceFigures,
-    Divergence,
-    ElementDifference,
-    EngineRun,
-    ErrorStats,
-    Flip,
-    NotCompared,
-    OperationRow,
-    RunIdentity,
-    TaskMetric,
-    ValueCounts,
-    Worst,
-)
+from fleet.cosim.diverged import CommitRow, Divergence, ElementDifference
+from fleet.cosim.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
+from fleet.cosim.result import ROUNDED, Comparison, CosimResult, Flip, NotCompared, TaskMetric
+from fleet.cosim.what_ran import DataProvenance, DeviceFigures, EngineRun, RunIdentity
 
 OPS = (
     ("matmul.0", "matmul", "", 128),

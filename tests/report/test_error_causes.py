@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
 from blocks import Builder, gpt2_block, inputs
 
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import CosimResult, DataProvenance
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
 from fleet.ir.program import Program
 from fleet.report.error_causes import classes_of_operations, sentences
 from fleet.report.page import write_report

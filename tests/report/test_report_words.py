@@ -9,7 +9,8 @@ import numpy as np
 import synthetic_results as synthetic
 from html_check import Page
 
-from fleet.cosim.result import Comparison, CosimResult, NotCompared, OperationRow
+from fleet.cosim.measured import OperationRow
+from fleet.cosim.result import Comparison, CosimResult, NotCompared
 from fleet.cosim.ways import Ways
 from fleet.report.accuracy import causes
 from fleet.report.diff import diff

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fleet.cosim.result import CommitRow
+from fleet.cosim.diverged import CommitRow
 from fleet.report.timeline import Span, spans_of, timeline
 
 

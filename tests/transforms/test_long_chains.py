@@ -11,7 +11,7 @@ import pytest
 
 import fleet
 from fleet.cosim.campaign import CosimOptions, cosim
-from fleet.cosim.result import DataProvenance
+from fleet.cosim.what_ran import DataProvenance
 from fleet.errors import FleetError
 from fleet.ir.walk import operands_first
 

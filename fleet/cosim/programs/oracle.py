@@ -20,8 +20,8 @@ from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.programs.drawing import FUNCTION
 from fleet.cosim.programs.memory_order import IN_C_ORDER, in_c_order
 from fleet.cosim.programs.values import Array
-from fleet.cosim.result import DataProvenance
 from fleet.cosim.stream import open_stream
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.interp import ENGINE as INTERP
 from fleet.engines.riscv import ENGINE as RISCV

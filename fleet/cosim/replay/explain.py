@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleet.cosim.account import Account, CommitSpan, FirstBeat
+from fleet.cosim.diverged import Divergence, ElementDifference
 from fleet.cosim.divergence import Evidence, Locate, Operands, explain
 from fleet.cosim.replay.chain import HostNames, chain
 from fleet.cosim.replay.early import Early, written_early
@@ -13,7 +14,6 @@ from fleet.cosim.replay.history import History
 from fleet.cosim.replay.places import first_beat, first_tile, pattern
 from fleet.cosim.replay.suppose import address_fields, supposed
 from fleet.cosim.replay.window import Window
-from fleet.cosim.result import Divergence, ElementDifference
 from fleet.cosim.streams.images import Holder, differences
 from fleet.cosim.streams.locate import depends_on, outside
 from fleet.engines.rtl_sim.beats import Beat

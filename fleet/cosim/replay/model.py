@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.divergence import Evidence, explain
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.fetch import fetch_at_end
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.waves import replay_with_waves
 from fleet.cosim.replay.window import copy_memory, replay
-from fleet.cosim.result import Divergence
 from fleet.cosim.stream import Stream
 from fleet.engines.accel import run_compiled
 from fleet.engines.backend import Snapshot

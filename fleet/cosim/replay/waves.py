@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.window import Fetch, play_window, replay
-from fleet.cosim.result import Divergence
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.hardware import Hardware, Waves
 from fleet.engines.rtl_sim.process import SimulationError

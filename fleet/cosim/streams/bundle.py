@@ -17,8 +17,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from fleet.cosim._codec import decode, encode
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.result import Divergence
 from fleet.cosim.signature import Signature, of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.errors import DeviceError, ModelError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from fleet.cosim.result import Divergence
+from fleet.cosim.diverged import Divergence
 from fleet.sdk import Call, Write
 
 __all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome", "Unwritten"]

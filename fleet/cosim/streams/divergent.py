@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.replay.explain import Known, account, spans
 from fleet.cosim.replay.history import History
 from fleet.cosim.replay.window import Fetch, replay
-from fleet.cosim.result import Divergence
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.locate import disagreement, expected_of

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from fleet.cosim.diverged import ElementDifference
 from fleet.cosim.divergence import spelling
-from fleet.cosim.result import ElementDifference
 from fleet.cosim.streams.case import StreamCommit
 from fleet.cosim.streams.images import ByteDifference
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from fleet.core.scratch import Scratch
-from fleet.cosim.result import Divergence
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.settings_held import other_memory
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome

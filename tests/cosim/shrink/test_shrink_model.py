@@ -11,12 +11,12 @@ from faulty import wrong
 from fleet.cosim.campaign import CosimOptions
 from fleet.cosim.model import load_model
 from fleet.cosim.model_bundle import ModelBundle, load_model_bundle, renew_model_bundle, run_model_bundle, save_model_bundle
-from fleet.cosim.result import DataProvenance
 from fleet.cosim.shrink.model import shrink_model, stream_of
 from fleet.cosim.shrink.model_cuts import Model, beginnings, resized, some_operations
 from fleet.cosim.streams.case import Setting
 from fleet.cosim.streams.judge import judge
 from fleet.cosim.streams.run import StreamRunner
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE
 from fleet.errors import ModelError

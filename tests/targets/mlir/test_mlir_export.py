@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import f64, i64
 
 from fleet.cosim.campaign import CosimOptions, cosim
 from fleet.cosim.model import load_model
-from fleet.cosim.result import DataProvenance
+from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.mlir import ENGINE
 from fleet.engines.trace import Trace

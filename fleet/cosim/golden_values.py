@@ -1,0 +1,51 @@
+"""The golden's values: what every bound is derived at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.errors import ComparisonFailure
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+
+__all__ = ["Values", "constant"]
+
+
+class Values:
+    """The golden's values: weights, inputs, constants and every operation's tensor, in the golden's own dtype."""
+
+    def __init__(self, program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> None:
+        self.program, self.inputs, self.tensors = program, inputs, tensors
+
+    def of(self, value: SSAValue) -> np.ndarray:
+        """The array of a value. ComparisonFailure when the golden kept none."""
+        if isinstance(value, BlockArgument):
+            argument = self.program.arguments[value.index]
+            return np.asarray((self.program.weights if argument.kind == "weight" else self.inputs)[argument.name])
+        op = value.owner
+        if isinstance(op, d.ConstantOp):
+            return constant(op)
+        assert isinstance(op, FleetOp)
+        name = op_id(op)
+        if name not in self.tensors:
+            raise ComparisonFailure("the golden kept no tensor of it, so no bound can be derived", where=name)
+        tensor = np.asarray(self.tensors[name])
+        if tensor.shape != shape_of(value.type):
+            raise ComparisonFailure(f"the golden has shape {tensor.shape}, the program says {shape_of(value.type)}", where=name)
+        return tensor
+
+
+def constant(op: d.ConstantOp) -> np.ndarray:
+    """The array that a constant stands for."""
+    attr = op.value
+    number: float | int = attr.value.data
+    assert isinstance(attr, IntegerAttr | FloatAttr)
+    type_ = op.results[0].type
+    array = np.asarray(number, numpy_dtype(type_))
+    return np.full(shape_of(type_), array) if is_tensor(type_) else array

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend._shifts import powers, shift
+from fleet.frontend._shifts import must_fit, powers, shift
 from fleet.frontend._sizes import dims_of, flat, reshaped
 from fleet.frontend._values import List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.dialect import ClipOp
@@ -420,6 +420,9 @@ def _cumsum(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:
     """`lhs @ rhs`; a vector takes part as a row or a column that vanishes from the result."""
+    for number, other in ((lhs, rhs), (rhs, lhs)):
+        if isinstance(number, Number) and not isinstance(other, Number):
+            must_fit(ev, node, number, other.dtype)
     if isinstance(lhs, Number) or isinstance(rhs, Number) or not lhs.shape or not rhs.shape:
         ev.fail("F302", node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
     if len(lhs.shape) > 1 and len(rhs.shape) > 1:

@@ -48,6 +48,15 @@ def powers(dtype: np.dtype, name: str) -> tuple[np.ndarray, ...]:
     ))  # fmt: skip
 
 
+def must_fit(ev: Evaluator, node: ast.AST, number: Number, dtype: np.dtype) -> None:
+    """Refuses a Python integer that an integer dtype cannot hold, as NumPy does before it looks at shapes."""
+    value = number.value
+    if number.symbolic or not isinstance(value, int) or dtype.kind not in "iu":
+        return
+    if not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        ev.fail("F402", node, f"Python integer {value} out of bounds for {dtype}")
+
+
 def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> Sequence[tuple[str, Number]]:
     """The operations, one after the other, that make a shift; one at least, so that its result is an array of its own."""
     if not isinstance(value, Tensor) or not isinstance(by, Number) or by.symbolic or not isinstance(by.value, int):
@@ -56,8 +65,7 @@ def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> S
         ev.fail("F401", node, f"a shift of an array of {value.dtype}", "multiply or divide by powers of two")
     if by.value < 0:
         ev.fail("F402", node, f"a shift by {by.value} bits", "shift by 0 and more")
-    if value.dtype.kind != "b" and by.value > np.iinfo(value.dtype).max:
-        ev.fail("F402", node, f"Python integer {by.value} out of bounds for {value.dtype}")
+    must_fit(ev, node, by, value.dtype)
     dtype = np.dtype(np.int64) if value.dtype.kind == "b" else value.dtype
     bits = 8 * dtype.itemsize
     # The largest power of two that the dtype holds; a longer shift is several. From the width on nothing is left, or the sign.

@@ -25,6 +25,8 @@ def refused(folder, body: str) -> str:
     ("body", "place", "says"),
     [
         ("return x @ x", "4:12", "F302 matmul of shapes (2, 4) and (2, 4): the inner dimensions 4 and 2 must be equal"),
+        ("return np.matmul(-1, np.ones((2, 2), np.uint16))", "4:12", "F402 Python integer -1 out of bounds for uint16"),
+        ("return 2 @ x", "4:12", "F302 matmul of the number 2 and"),
         ("return x + w", "4:12", "F301 add of shapes (2, 4) and (4, 3), which do not broadcast"),
         ("return x + hidden", "4:16", "F201 `hidden` is not defined"),
         ("return np.sqroot(x)", "4:12", "did you mean numpy.sqrt?"),

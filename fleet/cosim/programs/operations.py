@@ -217,10 +217,14 @@ def _sort(h: Hand, x: Known) -> str:
 
 
 def stable(x: Known, before: str = "") -> str:
-    """The argument that a sort needs where both zeros are there, which else may come in any order."""
+    """The argument that a sort needs where both zeros are there, which else may come in any order, or NaN in float16.
+
+    Of the latter NumPy's vector sort makes a signalling NaN, which `np.fmin` takes for more than a number.
+    """
     flat = x.value.reshape(-1)
     zeros = flat[flat == 0] if x.dtype.kind == "f" else flat[:0]
-    return f"{before}kind='stable'" if 0 < np.count_nonzero(np.signbit(zeros)) < zeros.size else ""
+    open_zeros = 0 < np.count_nonzero(np.signbit(zeros)) < zeros.size
+    return f"{before}kind='stable'" if open_zeros or (x.dtype == np.float16 and np.isnan(flat).any()) else ""
 
 
 def _argsort(h: Hand, x: Known) -> str:

@@ -43,8 +43,10 @@ FAULTS = (
             Edit(
                 RTL,
                 "        self._jobs += 1\n",
-                "        from fleet.engines.iss import execute_calls\n\n"
-                "        return list(execute_calls(self._set, self._device, self._memory, calls, first_seq))\n"
+                "        from fleet.engines.iss import IssBackend\n\n"
+                "        model = IssBackend()\n"
+                "        model.open(self._set, self._device, self._memory, self._options)\n"
+                "        return model.execute(calls, first_seq, binaries, snapshots)\n"
                 "        self._jobs += 1\n",
             ),
         ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -67,6 +68,8 @@ def test_the_documentation_lists_exactly_these() -> None:
     lines = (PROJECT / "docs" / "faults.md").read_text(encoding="utf-8").splitlines()
     listed = [line.split()[1] for line in lines if line.startswith("| ") and not line.startswith(("| fault |", "| class |"))]
     assert sorted(listed) == sorted(f.name for f in FAULTS)
+    kinds = sorted(Counter(f.kind for f in FAULTS).items(), key=lambda pair: (-pair[1], pair[0]))
+    assert f"The catalogue has {len(FAULTS)}: {', '.join(f'{n} {kind}' for kind, n in kinds)}." in lines
 
 
 def test_all_edits_fit_the_sources() -> None:

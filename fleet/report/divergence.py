@@ -46,7 +46,7 @@ def _around(account: Account) -> str:
         return "No clock is known of them."
     behind = len(account.near) - len(known)
     text = f"Cycles of the run, {known[0].start:,} to {known[-1].end:,}. Green agrees, orange differs"
-    return text + (f"; the run ended there, and the {behind} below it did not run." if account.cut and behind else ".")
+    return text + (f"; the run ended there, and the {behind} below it had not committed." if account.cut and behind else ".")
 
 
 def _timeline(near: Sequence[CommitSpan], seq: int) -> Markup:
@@ -64,7 +64,7 @@ def _timeline(near: Sequence[CommitSpan], seq: int) -> Markup:
         name = f"{c.seq} {c.instruction}" + (f" {c.ops[-1]}" if c.ops else "")
         parts.append(f'<text x="0" y="{y + 17}" font-size="12" fill="currentColor"{weight}>{escape(name[:30])}</text>')
         if c.start is None or c.end is None:
-            parts.append(f'<text x="{_NAME}" y="{y + 17}" font-size="12" fill="{_NOT}">did not run</text>')
+            parts.append(f'<text x="{_NAME}" y="{y + 17}" font-size="12" fill="{_NOT}">no commit</text>')
             continue
         x, width = _NAME + (c.start - low) * scale, max(2.0, (c.end - c.start) * scale)
         colour = _RIGHT if c.equal else _HERE

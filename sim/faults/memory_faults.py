@@ -30,7 +30,7 @@ FAULTS = (
         "memory-lost-write",
         "DDR: what comes with the fifth burst is not stored (the digest has it)",
         PROGRAM,
-        r"memory differs at the end in \d+ bytes or more; first at ddr 0x\w+",
+        r"memory differs at the end in \d+ bytes; first at ddr 0x\w+",
         "the end of memory",
         Choice(PORT, "in.data[i]", "write_bursts == 5 ? bytes[i] : in.data[i]", "bytes[i] = ", ";"),
         quick=True,

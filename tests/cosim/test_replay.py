@@ -64,6 +64,31 @@ def test_memory_goes_back_and_forth_as_if_executed_once(name: str, tmp_path: Pat
         assert image(history) == images[seq], f"memory before instruction {seq}"
 
 
+@pytest.mark.parametrize("name", PROGRAMS[1:])
+def test_what_was_written_is_defined_whatever_its_value(name: str, tmp_path: Path) -> None:
+    """Also where an instruction happened to write what stood there at power-on."""
+    history = opened(name, tmp_path)
+    arrays = history.device.arrays
+    power_on = {space: history.memory.view(space, 0, a.size).copy() for space, a in arrays.items()}
+    at_start = {space: history.undefined(space) for space in arrays}
+    written = {space: np.zeros(a.size, np.bool_) for space, a in arrays.items()}
+    for seq in range(len(history.calls)):
+        history.to(seq)
+        for w in history.writes():
+            if w.space in arrays:
+                written[w.space][w.offset : w.offset + w.data.size] = True
+    history.to(len(history.calls))
+    assert any(mask.any() for mask in written.values())
+    for space, array in arrays.items():
+        view = history.memory.view(space, 0, array.size)
+        kept = view.copy()
+        view[:] = power_on[space]
+        assert np.array_equal(history.undefined(space), at_start[space] & ~written[space])
+        view[:] = kept
+    history.to(0)
+    assert all(np.array_equal(history.undefined(space), at_start[space]) for space in arrays)
+
+
 def test_memory_beyond_what_is_kept_is_made_again_or_refused(tmp_path: Path) -> None:
     history = opened(PROGRAMS[0], tmp_path)
     history._room = 1  # pyright: ignore[reportPrivateUsage]

@@ -40,6 +40,7 @@ class History:
         self._before: list[list[Write]] = []
         self._forgotten = first  # instructions whose undo is not there
         self._room = _ROOM
+        self._written = self._nothing()
 
     @property
     def at(self) -> int:
@@ -55,10 +56,12 @@ class History:
                 raise FleetError(f"memory before instruction {seq} is not known any more", where="replay")
             self._restart()
             self._before, self._forgotten, self._room = [], self.first, _ROOM
+            self._written = self._nothing()
         while self.at > seq:
             for w in reversed(self._before.pop()):
                 self._view(w)[:] = w.data
                 self._room += w.data.size
+                self._count(w, -1)
         while self.at < seq:
             self._forward()
 
@@ -71,6 +74,18 @@ class History:
             return []
         return [w for w in executed(cls, self.device, call.fields, self.memory) if w.space != "reg"]
 
+    def undefined(self, space: str) -> np.ndarray:
+        """Which bytes of an on-chip memory nothing has defined; what was written counts, whatever the value."""
+        return self.memory.untouched(space) & (self._written[space] == 0)
+
+    def _nothing(self) -> dict[str, np.ndarray]:
+        """Writes so far, of every byte on the chip."""
+        return {a.name: np.zeros(a.size, np.int32) for a in self.device.arrays.values()}
+
+    def _count(self, w: Write, step: int) -> None:
+        if w.space in self._written:
+            self._written[w.space][w.offset : w.offset + w.data.size] += step
+
     def _forward(self) -> None:
         entry: list[Write] = []
         for w in self.writes():
@@ -78,6 +93,7 @@ class History:
             entry.append(Write(w.space, w.offset, view.copy(), w.bank))
             view[:] = w.data.reshape(-1)
             self._room -= w.data.size
+            self._count(w, 1)
         self._before.append(entry)
         while self._room < 0 and len(self._before) > 1:
             self._room += sum(w.data.size for w in self._before.pop(0))

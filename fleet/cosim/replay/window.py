@@ -189,7 +189,7 @@ def _try(
         history.to(first)
         copy_memory(history.memory, hardware.memory)
         start = first == history.first
-        begun = hardware.begin(history.memory, first=start) if start or hardware.whole else None
+        begun = hardware.begin(history.memory, history.undefined, first=start) if start or hardware.whole else None
         blocks, binaries = fetch(calls) if fetch is not None else ((), ())
         for b in blocks:
             hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)

@@ -71,9 +71,10 @@ class Hardware:
         """Whether all that stands inside the hardware can be set."""
         return self.inside is not None and bool(self.inside.found) and self.inside.whole(self.device)
 
-    def begin(self, source: MappedMemory, *, first: bool) -> Files | None:
+    def begin(self, source: MappedMemory, undefined: Callable[[str], np.ndarray], *, first: bool) -> Files | None:
         """Make what stands inside the hardware that of another memory, in which undefined bytes become others.
 
+        undefined: which bytes of an on-chip memory these are; what the stream begins with is none of them.
         first: the stream begins here: what it does not begin with is left to the reset.
 
         Returns what `play` takes, None where nothing can be set.
@@ -82,7 +83,11 @@ class Hardware:
             return None
         for name, array in self.device.arrays.items():
             data, view = source.view(name, 0, array.size), self.memory.view(name, 0, array.size)
-            view[:] = np.where(source.untouched(name), ~data, data)
+            others = undefined(name)
+            for b in self.blocks:
+                if b.space == name:
+                    others[b.offset : b.offset + b.data.nbytes] = False
+            view[:] = np.where(others, ~data, data)
         if registers := self.device.state.registers:
             size = 4 * len(registers)
             self.memory.view(REGISTERS, 0, size)[:] = source.view(REGISTERS, 0, size)

@@ -35,7 +35,7 @@ NOT_CONTENT: Mapping[str, str] = {
 """Modules that are left out of the closure of fleet's own code, and why. Reports and commands import it and are not in it."""
 
 _PACKAGE = Path(fleet.__file__).resolve().parent
-_BENCH = ("bench", "memory")
+_BENCH = ("axi", "bench", "memory")
 """Folders of rtl_models that every simulation is built from; the hardware's own sources have a hash of their own."""
 
 

@@ -4,7 +4,9 @@
 //
 // Not synthesisable: test bench.
 
-module fleet_host (
+module fleet_host
+  import fleet_axi_pkg::*;
+(
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        enable_i,
@@ -12,21 +14,8 @@ module fleet_host (
   input  logic        irq_i,
   output logic        progress_o,  // the script's position moved in the last cycle
 
-  output logic        axil_awvalid_o,
-  input  logic        axil_awready_i,
-  output logic [15:0] axil_addr_o,  // of the write and of the read channel
-  output logic        axil_wvalid_o,
-  input  logic        axil_wready_i,
-  output logic [31:0] axil_wdata_o,
-  input  logic        axil_bvalid_i,
-  output logic        axil_bready_o,
-  input  logic [1:0]  axil_bresp_i,
-  output logic        axil_arvalid_o,
-  input  logic        axil_arready_i,
-  input  logic        axil_rvalid_i,
-  output logic        axil_rready_o,
-  input  logic [31:0] axil_rdata_i,
-  input  logic [1:0]  axil_rresp_i
+  output axil_req_t   axil_req_o,
+  input  axil_rsp_t   axil_rsp_i
 );
   import "DPI-C" function int unsigned fleet_host_next(
     input longint unsigned cycle, output shortint unsigned address, output int unsigned data);
@@ -53,8 +42,8 @@ module fleet_host (
   logic [3:0]  addr_hold_q, data_hold_q, resp_hold_q;
 
   logic aw_done, w_done;
-  assign aw_done = aw_done_q | (axil_awvalid_o & axil_awready_i);
-  assign w_done  = w_done_q | (axil_wvalid_o & axil_wready_i);
+  assign aw_done = aw_done_q | (axil_req_o.aw_valid & axil_rsp_i.aw_ready);
+  assign w_done  = w_done_q | (axil_req_o.w_valid & axil_rsp_i.w_ready);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !enable_i) begin
@@ -72,7 +61,7 @@ module fleet_host (
       progress_q <= 1'b0;
       if (addr_hold_q != '0) addr_hold_q <= addr_hold_q - 4'd1;
       if (data_hold_q != '0) data_hold_q <= data_hold_q - 4'd1;
-      if (resp_hold_q != '0 && (axil_bvalid_i || axil_rvalid_i)) resp_hold_q <= resp_hold_q - 4'd1;
+      if (resp_hold_q != '0 && (axil_rsp_i.b_valid || axil_rsp_i.r_valid)) resp_hold_q <= resp_hold_q - 4'd1;
       case (state_q)
         StFetch: begin
           automatic int unsigned op, data;
@@ -105,17 +94,17 @@ module fleet_host (
           end
         end
         StWriteResponse: begin
-          if (axil_bvalid_i && axil_bready_o) begin
-            if (axil_bresp_i != 2'b00) fleet_host_written(cycle_i, 32'(axil_bresp_i));
+          if (axil_rsp_i.b_valid && axil_req_o.b_ready) begin
+            if (axil_rsp_i.b.resp != 2'b00) fleet_host_written(cycle_i, 32'(axil_rsp_i.b.resp));
             state_q <= StFetch;
           end
         end
         StRead: begin
-          if (axil_arvalid_o && axil_arready_i) state_q <= StReadData;
+          if (axil_req_o.ar_valid && axil_rsp_i.ar_ready) state_q <= StReadData;
         end
         StReadData: begin
-          if (axil_rvalid_i && axil_rready_o) begin
-            if (fleet_host_read(cycle_i, axil_rdata_i, 32'(axil_rresp_i)) != 0) state_q <= StFetch;
+          if (axil_rsp_i.r_valid && axil_req_o.r_ready) begin
+            if (fleet_host_read(cycle_i, axil_rsp_i.r.data, 32'(axil_rsp_i.r.resp)) != 0) state_q <= StFetch;
             else state_q <= StRead;
           end
         end
@@ -129,12 +118,14 @@ module fleet_host (
     end
   end
 
-  assign progress_o     = progress_q;
-  assign axil_awvalid_o = state_q == StWrite && !aw_done_q && addr_hold_q == '0;
-  assign axil_wvalid_o  = state_q == StWrite && !w_done_q && data_hold_q == '0;
-  assign axil_addr_o    = addr_q;
-  assign axil_wdata_o   = data_q;
-  assign axil_bready_o  = state_q == StWriteResponse && resp_hold_q == '0;
-  assign axil_arvalid_o = state_q == StRead && addr_hold_q == '0;
-  assign axil_rready_o  = state_q == StReadData && resp_hold_q == '0;
+  assign progress_o          = progress_q;
+  assign axil_req_o.aw_valid = state_q == StWrite && !aw_done_q && addr_hold_q == '0;
+  assign axil_req_o.w_valid  = state_q == StWrite && !w_done_q && data_hold_q == '0;
+  assign axil_req_o.aw.addr  = addr_q;
+  assign axil_req_o.ar.addr  = addr_q;
+  assign axil_req_o.w.strb   = '1;
+  assign axil_req_o.w.data   = data_q;
+  assign axil_req_o.b_ready  = state_q == StWriteResponse && resp_hold_q == '0;
+  assign axil_req_o.ar_valid = state_q == StRead && addr_hold_q == '0;
+  assign axil_req_o.r_ready  = state_q == StReadData && resp_hold_q == '0;
 endmodule

@@ -36,27 +36,27 @@ module fleet_tb (
   input  logic [31:0] burst_i,       // clock cycles to run; C++ sets it back to 0
   input  logic [1:0]  burst_state_i  // written by C++: 0 no job, 1 running, 2 over (the job's status file says how)
 );
+  fleet_axi_pkg::axil_req_t axil_req;
+  fleet_axi_pkg::axil_rsp_t axil_rsp;
+  assign axil_req = '{
+    aw: '{addr: s_axil_awaddr}, aw_valid: s_axil_awvalid, w: '{data: s_axil_wdata, strb: s_axil_wstrb}, w_valid: s_axil_wvalid,
+    b_ready: s_axil_bready, ar: '{addr: s_axil_araddr}, ar_valid: s_axil_arvalid, r_ready: s_axil_rready
+  };
+  assign s_axil_awready = axil_rsp.aw_ready;
+  assign s_axil_wready  = axil_rsp.w_ready;
+  assign s_axil_bvalid  = axil_rsp.b_valid;
+  assign s_axil_bresp   = axil_rsp.b.resp;
+  assign s_axil_arready = axil_rsp.ar_ready;
+  assign s_axil_rvalid  = axil_rsp.r_valid;
+  assign s_axil_rdata   = axil_rsp.r.data;
+  assign s_axil_rresp   = axil_rsp.r.resp;
+
   fleet_bench u_bench (
     .clk_i,
     .rst_ni,
     .slow_i,
-    .s_axil_awvalid_i(s_axil_awvalid),
-    .s_axil_awready_o(s_axil_awready),
-    .s_axil_awaddr_i (s_axil_awaddr),
-    .s_axil_wvalid_i (s_axil_wvalid),
-    .s_axil_wready_o (s_axil_wready),
-    .s_axil_wdata_i  (s_axil_wdata),
-    .s_axil_wstrb_i  (s_axil_wstrb),
-    .s_axil_bvalid_o (s_axil_bvalid),
-    .s_axil_bready_i (s_axil_bready),
-    .s_axil_bresp_o  (s_axil_bresp),
-    .s_axil_arvalid_i(s_axil_arvalid),
-    .s_axil_arready_o(s_axil_arready),
-    .s_axil_araddr_i (s_axil_araddr),
-    .s_axil_rvalid_o (s_axil_rvalid),
-    .s_axil_rready_i (s_axil_rready),
-    .s_axil_rdata_o  (s_axil_rdata),
-    .s_axil_rresp_o  (s_axil_rresp),
+    .s_axil_req_i(axil_req),
+    .s_axil_rsp_o(axil_rsp),
     .irq_o
   );
 

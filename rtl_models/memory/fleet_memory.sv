@@ -6,61 +6,20 @@
 //
 // Not synthesisable: test bench.
 
-module fleet_memory #(
+module fleet_memory
+  import fleet_axi_pkg::*;
+#(
   parameter int unsigned HbmPorts = 1
 ) (
-  input  logic                       clk_i,
-  input  logic                       rst_ni,
-  input  logic [63:0]                cycle_i,
-  output logic                       progress_o,  // some channel moved in the last cycle
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic [63:0]            cycle_i,
+  output logic                   progress_o,  // some channel moved in the last cycle
 
-  input  logic [HbmPorts-1:0]        hbm_arvalid_i,
-  output logic [HbmPorts-1:0]        hbm_arready_o,
-  input  logic [HbmPorts-1:0][32:0]  hbm_araddr_i,
-  input  logic [HbmPorts-1:0][7:0]   hbm_arlen_i,
-  output logic [HbmPorts-1:0]        hbm_rvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_rready_i,
-  output logic [HbmPorts-1:0][255:0] hbm_rdata_o,
-  output logic [HbmPorts-1:0][1:0]   hbm_rresp_o,
-  output logic [HbmPorts-1:0]        hbm_rlast_o,
-  input  logic [HbmPorts-1:0]        hbm_awvalid_i,
-  output logic [HbmPorts-1:0]        hbm_awready_o,
-  input  logic [HbmPorts-1:0][32:0]  hbm_awaddr_i,
-  input  logic [HbmPorts-1:0][7:0]   hbm_awlen_i,
-  input  logic [HbmPorts-1:0]        hbm_wvalid_i,
-  output logic [HbmPorts-1:0]        hbm_wready_o,
-  input  logic [HbmPorts-1:0][255:0] hbm_wdata_i,
-  input  logic [HbmPorts-1:0][31:0]  hbm_wstrb_i,
-  input  logic [HbmPorts-1:0]        hbm_wlast_i,
-  output logic [HbmPorts-1:0]        hbm_bvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_bready_i,
-  output logic [HbmPorts-1:0][1:0]   hbm_bresp_o,
-
-  input  logic                       ddr_arvalid_i,
-  output logic                       ddr_arready_o,
-  input  logic [3:0]                 ddr_arid_i,
-  input  logic [32:0]                ddr_araddr_i,
-  input  logic [7:0]                 ddr_arlen_i,
-  output logic                       ddr_rvalid_o,
-  input  logic                       ddr_rready_i,
-  output logic [3:0]                 ddr_rid_o,
-  output logic [511:0]               ddr_rdata_o,
-  output logic [1:0]                 ddr_rresp_o,
-  output logic                       ddr_rlast_o,
-  input  logic                       ddr_awvalid_i,
-  output logic                       ddr_awready_o,
-  input  logic [3:0]                 ddr_awid_i,
-  input  logic [32:0]                ddr_awaddr_i,
-  input  logic [7:0]                 ddr_awlen_i,
-  input  logic                       ddr_wvalid_i,
-  output logic                       ddr_wready_o,
-  input  logic [511:0]               ddr_wdata_i,
-  input  logic [63:0]                ddr_wstrb_i,
-  input  logic                       ddr_wlast_i,
-  output logic                       ddr_bvalid_o,
-  input  logic                       ddr_bready_i,
-  output logic [3:0]                 ddr_bid_o,
-  output logic [1:0]                 ddr_bresp_o
+  input  hbm_req_t [HbmPorts-1:0] hbm_req_i,
+  output hbm_rsp_t [HbmPorts-1:0] hbm_rsp_o,
+  input  ddr_req_t                ddr_req_i,
+  output ddr_rsp_t                ddr_rsp_o
 );
   // Packed vectors as the DPI passes them: port 0 lowest.
   typedef bit [HbmPorts*33-1:0] address_vec_t;
@@ -124,10 +83,30 @@ module fleet_memory #(
   data_vec_t                  hbm_rdata_q;
   logic [511:0]               ddr_rdata_q;
 
+  // The ports' signals side by side, as masks and as vectors for the DPI.
+  logic [HbmPorts-1:0] arvalid, rready, awvalid, wvalid, bready;
+  address_vec_t        araddr, awaddr;
+  len_vec_t            arlen, awlen;
+  data_vec_t           wdata;
+  strobe_vec_t         wstrb;
+  for (genvar p = 0; p < HbmPorts; p++) begin : gen_req
+    assign arvalid[p]        = hbm_req_i[p].ar_valid;
+    assign rready[p]         = hbm_req_i[p].r_ready;
+    assign awvalid[p]        = hbm_req_i[p].aw_valid;
+    assign wvalid[p]         = hbm_req_i[p].w_valid;
+    assign bready[p]         = hbm_req_i[p].b_ready;
+    assign araddr[33*p+:33]  = hbm_req_i[p].ar.addr;
+    assign arlen[8*p+:8]     = hbm_req_i[p].ar.len;
+    assign awaddr[33*p+:33]  = hbm_req_i[p].aw.addr;
+    assign awlen[8*p+:8]     = hbm_req_i[p].aw.len;
+    assign wdata[256*p+:256] = hbm_req_i[p].w.data;
+    assign wstrb[32*p+:32]   = hbm_req_i[p].w.strb;
+  end
+
   logic hbm_request, ddr_request, active;
-  assign hbm_request = |hbm_arvalid_i | |hbm_awvalid_i;
-  assign ddr_request = ddr_arvalid_i | ddr_awvalid_i;
-  assign active = hbm_request | ddr_request | |hbm_wvalid_i | ddr_wvalid_i | state_q.busy;
+  assign hbm_request = |arvalid | |awvalid;
+  assign ddr_request = ddr_req_i.ar_valid | ddr_req_i.aw_valid;
+  assign active = hbm_request | ddr_request | |wvalid | ddr_req_i.w_valid | state_q.busy;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -141,18 +120,17 @@ module fleet_memory #(
       automatic data_vec_t hbm_data;
       automatic bit [511:0] ddr_data;
       if (hbm_request) begin
-        fleet_memory_hbm_requests(address_vec_t'(hbm_araddr_i), len_vec_t'(hbm_arlen_i), address_vec_t'(hbm_awaddr_i),
-                                  len_vec_t'(hbm_awlen_i));
+        fleet_memory_hbm_requests(araddr, arlen, awaddr, awlen);
       end
       if (ddr_request) begin
-        fleet_memory_ddr_requests(64'(ddr_araddr_i), 32'(ddr_arlen_i), 32'(ddr_arid_i), 64'(ddr_awaddr_i), 32'(ddr_awlen_i),
-                                  32'(ddr_awid_i));
+        fleet_memory_ddr_requests(64'(ddr_req_i.ar.addr), 32'(ddr_req_i.ar.len), 32'(ddr_req_i.ar.id), 64'(ddr_req_i.aw.addr), 32'(ddr_req_i.aw.len),
+                                  32'(ddr_req_i.aw.id));
       end
-      if (|(hbm_wvalid_i & hbm_wready_o)) fleet_memory_hbm_wdata(data_vec_t'(hbm_wdata_i), strobe_vec_t'(hbm_wstrb_i));
-      if (ddr_wvalid_i && ddr_wready_o) fleet_memory_ddr_wdata(ddr_wdata_i, ddr_wstrb_i);
+      if (|(wvalid & state_q.wready[HbmPorts-1:0])) fleet_memory_hbm_wdata(wdata, wstrb);
+      if (ddr_req_i.w_valid && ddr_rsp_o.w_ready) fleet_memory_ddr_wdata(ddr_req_i.w.data, ddr_req_i.w.strb);
       flags = fleet_memory_cycle(
-          cycle_i, mask(ddr_arvalid_i, hbm_arvalid_i), mask(ddr_rready_i, hbm_rready_i), mask(ddr_awvalid_i, hbm_awvalid_i),
-          mask(ddr_wvalid_i, hbm_wvalid_i), mask(ddr_bready_i, hbm_bready_i), arready, rvalid, rlast, rerror, awready, wready,
+          cycle_i, mask(ddr_req_i.ar_valid, arvalid), mask(ddr_req_i.r_ready, rready), mask(ddr_req_i.aw_valid, awvalid),
+          mask(ddr_req_i.w_valid, wvalid), mask(ddr_req_i.b_ready, bready), arready, rvalid, rlast, rerror, awready, wready,
           bvalid, berror, ddr_ids);
       state_q <= '{
         arready: arready, rvalid: rvalid, rlast: rlast, rerror: rerror, awready: awready, wready: wready, bvalid: bvalid,
@@ -173,93 +151,47 @@ module fleet_memory #(
   end
 
   assign progress_o    = progress_q;
-  assign hbm_arready_o = state_q.arready[HbmPorts-1:0];
-  assign hbm_rvalid_o  = state_q.rvalid[HbmPorts-1:0];
-  assign hbm_rlast_o   = state_q.rlast[HbmPorts-1:0];
-  assign hbm_awready_o = state_q.awready[HbmPorts-1:0];
-  assign hbm_wready_o  = state_q.wready[HbmPorts-1:0];
-  assign hbm_bvalid_o  = state_q.bvalid[HbmPorts-1:0];
-  for (genvar p = 0; p < HbmPorts; p++) begin : gen_resp
-    assign hbm_rdata_o[p] = hbm_rdata_q[256*p+:256];
-    assign hbm_rresp_o[p] = state_q.rerror[p] ? RespSlvErr : RespOkay;
-    assign hbm_bresp_o[p] = state_q.berror[p] ? RespSlvErr : RespOkay;
+  for (genvar p = 0; p < HbmPorts; p++) begin : gen_rsp
+    assign hbm_rsp_o[p].ar_ready = state_q.arready[p];
+    assign hbm_rsp_o[p].r_valid  = state_q.rvalid[p];
+    assign hbm_rsp_o[p].r.last   = state_q.rlast[p];
+    assign hbm_rsp_o[p].r.resp   = state_q.rerror[p] ? RespSlvErr : RespOkay;
+    assign hbm_rsp_o[p].r.data   = hbm_rdata_q[256*p+:256];
+    assign hbm_rsp_o[p].aw_ready = state_q.awready[p];
+    assign hbm_rsp_o[p].w_ready  = state_q.wready[p];
+    assign hbm_rsp_o[p].b_valid  = state_q.bvalid[p];
+    assign hbm_rsp_o[p].b.resp   = state_q.berror[p] ? RespSlvErr : RespOkay;
   end
 
-  assign ddr_arready_o = state_q.arready[HbmPorts];
-  assign ddr_rvalid_o  = state_q.rvalid[HbmPorts];
-  assign ddr_rlast_o   = state_q.rlast[HbmPorts];
-  assign ddr_rresp_o   = state_q.rerror[HbmPorts] ? RespSlvErr : RespOkay;
-  assign ddr_rid_o     = state_q.ddr_ids[3:0];
-  assign ddr_rdata_o   = ddr_rdata_q;
-  assign ddr_awready_o = state_q.awready[HbmPorts];
-  assign ddr_wready_o  = state_q.wready[HbmPorts];
-  assign ddr_bvalid_o  = state_q.bvalid[HbmPorts];
-  assign ddr_bresp_o   = state_q.berror[HbmPorts] ? RespSlvErr : RespOkay;
-  assign ddr_bid_o     = state_q.ddr_ids[11:8];
+  assign ddr_rsp_o.ar_ready = state_q.arready[HbmPorts];
+  assign ddr_rsp_o.r_valid  = state_q.rvalid[HbmPorts];
+  assign ddr_rsp_o.r.last   = state_q.rlast[HbmPorts];
+  assign ddr_rsp_o.r.resp   = state_q.rerror[HbmPorts] ? RespSlvErr : RespOkay;
+  assign ddr_rsp_o.r.id     = state_q.ddr_ids[3:0];
+  assign ddr_rsp_o.r.data   = ddr_rdata_q;
+  assign ddr_rsp_o.aw_ready = state_q.awready[HbmPorts];
+  assign ddr_rsp_o.w_ready  = state_q.wready[HbmPorts];
+  assign ddr_rsp_o.b_valid  = state_q.bvalid[HbmPorts];
+  assign ddr_rsp_o.b.resp   = state_q.berror[HbmPorts] ? RespSlvErr : RespOkay;
+  assign ddr_rsp_o.b.id     = state_q.ddr_ids[11:8];
 
   for (genvar p = 0; p < HbmPorts; p++) begin : gen_hbm_checker
-    fleet_axi_checker #(.DataWidth(256)) u_checker (
+    fleet_axi_checker #(.req_t(hbm_req_t), .rsp_t(hbm_rsp_t), .DataWidth(256)) u_checker (
       .clk_i,
       .rst_ni,
       .cycle_i,
-      .port_i   (32'(p)),
-      .arvalid_i(hbm_arvalid_i[p]),
-      .arready_i(hbm_arready_o[p]),
-      .araddr_i (hbm_araddr_i[p]),
-      .arlen_i  (hbm_arlen_i[p]),
-      .arid_i   (1'b0),
-      .rvalid_i (hbm_rvalid_o[p]),
-      .rready_i (hbm_rready_i[p]),
-      .rdata_i  (hbm_rdata_o[p]),
-      .rresp_i  (hbm_rresp_o[p]),
-      .rlast_i  (hbm_rlast_o[p]),
-      .rid_i    (1'b0),
-      .awvalid_i(hbm_awvalid_i[p]),
-      .awready_i(hbm_awready_o[p]),
-      .awaddr_i (hbm_awaddr_i[p]),
-      .awlen_i  (hbm_awlen_i[p]),
-      .awid_i   (1'b0),
-      .wvalid_i (hbm_wvalid_i[p]),
-      .wready_i (hbm_wready_o[p]),
-      .wdata_i  (hbm_wdata_i[p]),
-      .wstrb_i  (hbm_wstrb_i[p]),
-      .wlast_i  (hbm_wlast_i[p]),
-      .bvalid_i (hbm_bvalid_o[p]),
-      .bready_i (hbm_bready_i[p]),
-      .bresp_i  (hbm_bresp_o[p]),
-      .bid_i    (1'b0)
+      .port_i(32'(p)),
+      .req_i (hbm_req_i[p]),
+      .rsp_i (hbm_rsp_o[p])
     );
   end
 
-  fleet_axi_checker #(.DataWidth(512), .IdWidth(4)) u_ddr_checker (
+  fleet_axi_checker #(.IdWidth(4)) u_ddr_checker (
     .clk_i,
     .rst_ni,
     .cycle_i,
-    .port_i   (32'd64),
-    .arvalid_i(ddr_arvalid_i),
-    .arready_i(ddr_arready_o),
-    .araddr_i (ddr_araddr_i),
-    .arlen_i  (ddr_arlen_i),
-    .arid_i   (ddr_arid_i),
-    .rvalid_i (ddr_rvalid_o),
-    .rready_i (ddr_rready_i),
-    .rdata_i  (ddr_rdata_o),
-    .rresp_i  (ddr_rresp_o),
-    .rlast_i  (ddr_rlast_o),
-    .rid_i    (ddr_rid_o),
-    .awvalid_i(ddr_awvalid_i),
-    .awready_i(ddr_awready_o),
-    .awaddr_i (ddr_awaddr_i),
-    .awlen_i  (ddr_awlen_i),
-    .awid_i   (ddr_awid_i),
-    .wvalid_i (ddr_wvalid_i),
-    .wready_i (ddr_wready_o),
-    .wdata_i  (ddr_wdata_i),
-    .wstrb_i  (ddr_wstrb_i),
-    .wlast_i  (ddr_wlast_i),
-    .bvalid_i (ddr_bvalid_o),
-    .bready_i (ddr_bready_i),
-    .bresp_i  (ddr_bresp_o),
-    .bid_i    (ddr_bid_o)
+    .port_i(32'd64),
+    .req_i (ddr_req_i),
+    .rsp_i (ddr_rsp_o)
   );
 endmodule

@@ -4,6 +4,7 @@ generated/vgemm_pkg.sv
 generated/vgemm_regs_pkg.sv
 generated/vgemm_regs.sv
 generated/vgemm_csr.sv
+axi/fleet_axi_pkg.sv
 vgemm/vgemm_types_pkg.sv
 vgemm/vgemm_fifo.sv
 vgemm/vgemm_pad.sv

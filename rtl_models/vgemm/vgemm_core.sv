@@ -2,6 +2,7 @@
 module vgemm_core
   import vgemm_pkg::*;
   import vgemm_types_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Block    = 4,
   parameter int unsigned UopDepth = 512,
@@ -22,26 +23,10 @@ module vgemm_core
   input  logic              store_oldest_i,
   input  logic [2:0]        observe_i,
 
-  // Read ports of load and compute.
-  output logic [1:0]        arvalid_o,
-  input  logic [1:0]        arready_i,
-  output logic [1:0][32:0]  araddr_o,
-  output logic [1:0][7:0]   arlen_o,
-  input  logic [1:0]        rvalid_i,
-  output logic [1:0]        rready_o,
-  input  logic [511:0]      rdata_i,
-  input  logic              rerror_i,
-
-  output logic              awvalid_o,
-  input  logic              awready_i,
-  output logic [32:0]       awaddr_o,
-  output logic              wvalid_o,
-  input  logic              wready_i,
-  output logic [511:0]      wdata_o,
-  output logic [63:0]       wstrb_o,
-  input  logic              bvalid_i,
-  output logic              bready_o,
-  input  logic              berror_i
+  output ddr_rd_req_t [1:0] rd_req_o,  // of load and compute
+  input  ddr_rd_rsp_t [1:0] rd_rsp_i,
+  output ddr_wr_req_t       wr_req_o,
+  input  ddr_wr_rsp_t       wr_rsp_i
 );
   localparam int unsigned Log2Block = $clog2(Block);
   localparam int unsigned UopAw     = $clog2(UopDepth);
@@ -107,14 +92,8 @@ module vgemm_core
     .done_o    (ends[ModLoad]),
     .error_o   (load_error),
     .write_o   (load_write),
-    .arvalid_o (arvalid_o[0]),
-    .arready_i (arready_i[0]),
-    .araddr_o  (araddr_o[0]),
-    .arlen_o   (arlen_o[0]),
-    .rvalid_i  (rvalid_i[0]),
-    .rready_o  (rready_o[0]),
-    .rdata_i,
-    .rerror_i
+    .ddr_req_o (rd_req_o[0]),
+    .ddr_rsp_i (rd_rsp_i[0])
   );
   assign errors[ModLoad]  = load_error ? ErrBusError : ErrNone;
   assign classes[ModLoad] = load_weights_q ? 2'd1 : 2'd2;
@@ -139,14 +118,8 @@ module vgemm_core
     .done_o    (own_done),
     .error_o   (own_error),
     .write_o   (own_write),
-    .arvalid_o (arvalid_o[1]),
-    .arready_i (arready_i[1]),
-    .araddr_o  (araddr_o[1]),
-    .arlen_o   (arlen_o[1]),
-    .rvalid_i  (rvalid_i[1]),
-    .rready_o  (rready_o[1]),
-    .rdata_i,
-    .rerror_i
+    .ddr_req_o (rd_req_o[1]),
+    .ddr_rsp_i (rd_rsp_i[1])
   );
   assign ends[ModCompute]    = own_done || loop_done;
   assign errors[ModCompute]  = (own_loads_q && own_error) ? ErrBusError : ErrNone;
@@ -213,16 +186,8 @@ module vgemm_core
     .error_o   (store_error),
     .read_o    (store_index),
     .read_i    (acc[2]),
-    .awvalid_o,
-    .awready_i,
-    .awaddr_o,
-    .wvalid_o,
-    .wready_i,
-    .wdata_o,
-    .wstrb_o,
-    .bvalid_i,
-    .bready_o,
-    .berror_i
+    .ddr_req_o (wr_req_o),
+    .ddr_rsp_i (wr_rsp_i)
   );
   assign errors[ModStore]  = store_error ? ErrBusError : ErrNone;
   assign classes[ModStore] = 2'd3;

@@ -5,6 +5,7 @@
 module vgemm_fetch
   import vgemm_pkg::*;
   import vgemm_types_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned DdrMegabytes = 16
 ) (
@@ -26,14 +27,8 @@ module vgemm_fetch
   output logic [31:0]  mode_o,
   output word_t        word_o,
 
-  output logic         arvalid_o,
-  input  logic         arready_i,
-  output logic [32:0]  araddr_o,
-  output logic [7:0]   arlen_o,
-  input  logic         rvalid_i,
-  output logic         rready_o,
-  input  logic [511:0] rdata_i,
-  input  logic         rerror_i
+  output ddr_rd_req_t  ddr_req_o,
+  input  ddr_rd_rsp_t  ddr_rsp_i
 );
   localparam int unsigned Tasks      = 32;
   localparam int unsigned BlockBeats = 65;
@@ -78,11 +73,11 @@ module vgemm_fetch
       end
       StAsk: begin
         if (beat >= beats_q) error_d = ErrBadBinary;
-        else if (arready_i) state_d = StWait;
+        else if (ddr_rsp_i.ar_ready) state_d = StWait;
       end
-      StWait: if (rvalid_i) begin
-        if (rerror_i) error_d = ErrBusError;
-        else if (ids_q && rdata_i[511:8*Tasks] != '0) error_d = ErrBadBinary;
+      StWait: if (ddr_rsp_i.r_valid) begin
+        if (ddr_rsp_i.r.resp[1]) error_d = ErrBusError;
+        else if (ids_q && ddr_rsp_i.r.data[511:8*Tasks] != '0) error_d = ErrBadBinary;
         state_d = ids_q ? StTask : StOffer;
       end
       StTask: begin
@@ -98,7 +93,7 @@ module vgemm_fetch
     endcase
     // A request that stands is not taken back, and one that was taken is waited for.
     if (state_q != StIdle && state_q != StOver && (error_d != ErrNone || stop_i)
-        && !(state_q == StAsk && beat < beats_q) && !(state_q == StWait && !rvalid_i)) begin
+        && !(state_q == StAsk && beat < beats_q) && !(state_q == StWait && !ddr_rsp_i.r_valid)) begin
       state_d = StOver;
     end
   end
@@ -128,14 +123,14 @@ module vgemm_fetch
         block_q <= '0;
         ids_q   <= 1'b1;
       end
-      if (state_q == StWait && rvalid_i) begin
+      if (state_q == StWait && ddr_rsp_i.r_valid) begin
         ids_q <= 1'b0;
         if (ids_q) begin
-          opcodes_q <= rdata_i[8*Tasks-1:0];
+          opcodes_q <= ddr_rsp_i.r.data[8*Tasks-1:0];
           slot_q    <= '0;
         end else begin
-          word_q  <= rdata_i[127:0];
-          start_q <= rdata_i[159:128];
+          word_q  <= ddr_rsp_i.r.data[127:0];
+          start_q <= ddr_rsp_i.r.data[159:128];
         end
       end
       if (state_q == StTask && 32'(slot_q) == Tasks) begin
@@ -156,11 +151,12 @@ module vgemm_fetch
   assign valid_o   = state_q == StOffer && error_d == ErrNone && !stop_i;
   assign mode_o    = start_q;
   assign word_o    = word_q;
-  assign arvalid_o = state_q == StAsk && beat < beats_q;
-  assign araddr_o  = {1'b0, base_q + beat[25:0], 6'd0};
-  assign arlen_o   = '0;
-  assign rready_o  = state_q == StWait;
+  assign ddr_req_o.ar_valid = state_q == StAsk && beat < beats_q;
+  assign ddr_req_o.ar.addr  = {1'b0, base_q + beat[25:0], 6'd0};
+  assign ddr_req_o.ar.id    = '0;  // the top knows whose it is
+  assign ddr_req_o.ar.len   = '0;
+  assign ddr_req_o.r_ready  = state_q == StWait;
 
   logic unused;
-  assign unused = ^mode_q;
+  assign unused = ^{mode_q, ddr_rsp_i.r.id, ddr_rsp_i.r.resp[0], ddr_rsp_i.r.last};
 endmodule

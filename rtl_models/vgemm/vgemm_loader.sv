@@ -3,6 +3,7 @@
 // A row is read by bursts, none of which crosses 4 KiB; a beat is kept while units are taken from it.
 module vgemm_loader
   import vgemm_types_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Log2Elem0 = 2,        // bytes of an element of the first and of the second scratchpad
   parameter int unsigned Log2Elem1 = 4
@@ -16,14 +17,8 @@ module vgemm_loader
   output logic         error_o,                // the memory answered with an error, with done_o
   output pad_write_t   write_o,
 
-  output logic         arvalid_o,
-  input  logic         arready_i,
-  output logic [32:0]  araddr_o,
-  output logic [7:0]   arlen_o,
-  input  logic         rvalid_i,
-  output logic         rready_o,
-  input  logic [511:0] rdata_i,
-  input  logic         rerror_i
+  output ddr_rd_req_t  ddr_req_o,
+  input  ddr_rd_rsp_t  ddr_rsp_i
 );
   typedef enum logic [1:0] {StIdle, StRun, StAsk} state_e;
 
@@ -66,10 +61,11 @@ module vgemm_loader
   assign to_page  = 7'd64 - {1'b0, addr_q[11:6]};
   assign burst    = (to_end < 27'(to_page)) ? to_end[6:0] : to_page;
 
-  assign arvalid_o = state_q == StAsk;
-  assign araddr_o  = {1'b0, addr_q[31:6], 6'd0};
-  assign arlen_o   = 8'(burst) - 8'd1;
-  assign rready_o  = state_q == StRun && !pad && !have && left_q != '0;
+  assign ddr_req_o.ar_valid = state_q == StAsk;
+  assign ddr_req_o.ar.addr  = {1'b0, addr_q[31:6], 6'd0};
+  assign ddr_req_o.ar.id    = '0;  // the top knows whose it is
+  assign ddr_req_o.ar.len   = 8'(burst) - 8'd1;
+  assign ddr_req_o.r_ready  = state_q == StRun && !pad && !have && left_q != '0;
 
   always_comb begin
     state_d = state_q;
@@ -79,7 +75,7 @@ module vgemm_loader
         if (write && last_chunk && last_column && last_row) state_d = StIdle;
         else if (!write && left_q == '0) state_d = StAsk;
       end
-      StAsk:   if (arready_i) state_d = StRun;
+      StAsk:   if (ddr_rsp_i.ar_ready) state_d = StRun;
       default: state_d = StIdle;
     endcase
   end
@@ -120,12 +116,12 @@ module vgemm_loader
         beat_valid_q <= 1'b0;
         left_q       <= '0;
       end
-      if (state_q == StAsk && arready_i) left_q <= burst;
-      if (rready_o && rvalid_i) begin
-        beat_q       <= rdata_i;
+      if (state_q == StAsk && ddr_rsp_i.ar_ready) left_q <= burst;
+      if (ddr_req_o.r_ready && ddr_rsp_i.r_valid) begin
+        beat_q       <= ddr_rsp_i.r.data;
         beat_valid_q <= 1'b1;
         left_q       <= left_q - 7'd1;
-        if (rerror_i) error_q <= 1'b1;
+        if (ddr_rsp_i.r.resp[1]) error_q <= 1'b1;
       end
       if (write) begin
         if (!pad) begin
@@ -168,7 +164,8 @@ module vgemm_loader
   };
 
   logic unused;
-  assign unused = ^{place[31:22], t_q.memory_type, t_q.sram_base, t_q.address, row_last[5:0]};
+  assign unused = ^{place[31:22], t_q.memory_type, t_q.sram_base, t_q.address, row_last[5:0], ddr_rsp_i.r.id,
+                    ddr_rsp_i.r.resp[0], ddr_rsp_i.r.last};
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
   logic out_of_reset_q;
@@ -179,8 +176,8 @@ module vgemm_loader
   // Beats that were asked for have all come when the next burst is asked for and when the transfer is over.
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (start_i) assert (state_q == StIdle);
-    if (arvalid_o || done_o) assert (left_q == '0);
-    if (rready_o && rvalid_i) assert (left_q != '0 && !beat_valid_q);
+    if (ddr_req_o.ar_valid || done_o) assert (left_q == '0);
+    if (ddr_req_o.r_ready && ddr_rsp_i.r_valid) assert (left_q != '0 && !beat_valid_q);
   end
 `endif
 endmodule

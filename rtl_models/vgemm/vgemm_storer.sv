@@ -1,6 +1,7 @@
 // Copies accumulators, or their lowest bytes, into a two-dimensional range of DDR: an element a cycle into a beat, then the beat.
 module vgemm_storer
   import vgemm_types_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Block = 4,
   parameter int unsigned Aw    = 10
@@ -15,16 +16,8 @@ module vgemm_storer
   output logic [Aw-1:0]       read_o,
   input  logic [Block*32-1:0] read_i,
 
-  output logic                awvalid_o,
-  input  logic                awready_i,
-  output logic [32:0]         awaddr_o,
-  output logic                wvalid_o,
-  input  logic                wready_i,
-  output logic [511:0]        wdata_o,
-  output logic [63:0]         wstrb_o,
-  input  logic                bvalid_i,
-  output logic                bready_o,
-  input  logic                berror_i
+  output ddr_wr_req_t         ddr_req_o,
+  input  ddr_wr_rsp_t         ddr_rsp_i
 );
   localparam int unsigned Log2Block = $clog2(Block);
 
@@ -53,8 +46,8 @@ module vgemm_storer
   assign flush       = last_column || next_addr[31:6] != addr_q[31:6];
 
   logic aw_over, w_over;
-  assign aw_over = aw_done_q || awready_i;
-  assign w_over  = w_done_q || wready_i;
+  assign aw_over = aw_done_q || ddr_rsp_i.aw_ready;
+  assign w_over  = w_done_q || ddr_rsp_i.w_ready;
 
   always_comb begin
     state_d = state_q;
@@ -62,12 +55,12 @@ module vgemm_storer
       StIdle:   if (start_i) state_d = StGather;
       StGather: if (flush) state_d = StWrite;
       StWrite:  if (aw_over && w_over) state_d = StResp;
-      StResp:   if (bvalid_i) state_d = over_q ? StIdle : StGather;
+      StResp:   if (ddr_rsp_i.b_valid) state_d = over_q ? StIdle : StGather;
       default:  state_d = StIdle;
     endcase
   end
-  assign done_o  = state_q == StResp && bvalid_i && over_q;
-  assign error_o = error_q || berror_i;
+  assign done_o  = state_q == StResp && ddr_rsp_i.b_valid && over_q;
+  assign error_o = error_q || ddr_rsp_i.b.resp[1];
 
   // The element to its place in the beat.
   logic [511:0] elem, elem_mask;
@@ -142,22 +135,25 @@ module vgemm_storer
           aw_done_q <= aw_over;
           w_done_q  <= w_over;
         end
-        default: if (bvalid_i) begin
+        default: if (ddr_rsp_i.b_valid) begin
           strb_q <= '0;
-          if (berror_i) error_q <= 1'b1;
+          if (ddr_rsp_i.b.resp[1]) error_q <= 1'b1;
         end
       endcase
     end
   end
 
-  assign awvalid_o = state_q == StWrite && !aw_done_q;
-  assign awaddr_o  = {1'b0, beat_addr_q, 6'd0};
-  assign wvalid_o  = state_q == StWrite && !w_done_q;
-  assign wdata_o   = data_q & elem_mask;
-  assign wstrb_o   = strb_q;
-  assign bready_o  = state_q == StResp;
+  assign ddr_req_o.aw.id    = '0;
+  assign ddr_req_o.aw.len   = '0;
+  assign ddr_req_o.w.last   = 1'b1;
+  assign ddr_req_o.aw_valid = state_q == StWrite && !aw_done_q;
+  assign ddr_req_o.aw.addr  = {1'b0, beat_addr_q, 6'd0};
+  assign ddr_req_o.w_valid  = state_q == StWrite && !w_done_q;
+  assign ddr_req_o.w.data   = data_q & elem_mask;
+  assign ddr_req_o.w.strb   = strb_q;
+  assign ddr_req_o.b_ready  = state_q == StResp;
 
   logic unused;
   assign unused = ^{t_q.sram_base, t_q.address, t_q.y_pad_before, t_q.y_pad_after, t_q.x_pad_before, t_q.x_pad_after,
-                    elem_q[16:Aw]};
+                    elem_q[16:Aw], ddr_rsp_i.b.id, ddr_rsp_i.b.resp[0]};
 endmodule

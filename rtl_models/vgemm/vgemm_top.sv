@@ -2,6 +2,7 @@
 module vgemm_top
   import vgemm_pkg::*;
   import vgemm_types_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned HbmPorts     = 1,
   parameter int unsigned Block        = 4,      // channels of a block: inputs and outputs of a product
@@ -15,71 +16,12 @@ module vgemm_top
   input  logic        clk_i,
   input  logic        rst_ni,
 
-  input  logic        s_axil_awvalid_i,
-  output logic        s_axil_awready_o,
-  input  logic [15:0] s_axil_awaddr_i,
-  input  logic        s_axil_wvalid_i,
-  output logic        s_axil_wready_o,
-  input  logic [31:0] s_axil_wdata_i,
-  input  logic [3:0]  s_axil_wstrb_i,
-  output logic        s_axil_bvalid_o,
-  input  logic        s_axil_bready_i,
-  output logic [1:0]  s_axil_bresp_o,
-  input  logic        s_axil_arvalid_i,
-  output logic        s_axil_arready_o,
-  input  logic [15:0] s_axil_araddr_i,
-  output logic        s_axil_rvalid_o,
-  input  logic        s_axil_rready_i,
-  output logic [31:0] s_axil_rdata_o,
-  output logic [1:0]  s_axil_rresp_o,
-
-  output logic [HbmPorts-1:0]        hbm_arvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_arready_i,
-  output logic [HbmPorts-1:0][32:0]  hbm_araddr_o,
-  output logic [HbmPorts-1:0][7:0]   hbm_arlen_o,
-  input  logic [HbmPorts-1:0]        hbm_rvalid_i,
-  output logic [HbmPorts-1:0]        hbm_rready_o,
-  input  logic [HbmPorts-1:0][255:0] hbm_rdata_i,
-  input  logic [HbmPorts-1:0][1:0]   hbm_rresp_i,
-  input  logic [HbmPorts-1:0]        hbm_rlast_i,
-  output logic [HbmPorts-1:0]        hbm_awvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_awready_i,
-  output logic [HbmPorts-1:0][32:0]  hbm_awaddr_o,
-  output logic [HbmPorts-1:0][7:0]   hbm_awlen_o,
-  output logic [HbmPorts-1:0]        hbm_wvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_wready_i,
-  output logic [HbmPorts-1:0][255:0] hbm_wdata_o,
-  output logic [HbmPorts-1:0][31:0]  hbm_wstrb_o,
-  output logic [HbmPorts-1:0]        hbm_wlast_o,
-  input  logic [HbmPorts-1:0]        hbm_bvalid_i,
-  output logic [HbmPorts-1:0]        hbm_bready_o,
-  input  logic [HbmPorts-1:0][1:0]   hbm_bresp_i,
-
-  output logic         ddr_arvalid_o,
-  input  logic         ddr_arready_i,
-  output logic [3:0]   ddr_arid_o,
-  output logic [32:0]  ddr_araddr_o,
-  output logic [7:0]   ddr_arlen_o,
-  input  logic         ddr_rvalid_i,
-  output logic         ddr_rready_o,
-  input  logic [3:0]   ddr_rid_i,
-  input  logic [511:0] ddr_rdata_i,
-  input  logic [1:0]   ddr_rresp_i,
-  input  logic         ddr_rlast_i,
-  output logic         ddr_awvalid_o,
-  input  logic         ddr_awready_i,
-  output logic [3:0]   ddr_awid_o,
-  output logic [32:0]  ddr_awaddr_o,
-  output logic [7:0]   ddr_awlen_o,
-  output logic         ddr_wvalid_o,
-  input  logic         ddr_wready_i,
-  output logic [511:0] ddr_wdata_o,
-  output logic [63:0]  ddr_wstrb_o,
-  output logic         ddr_wlast_o,
-  input  logic         ddr_bvalid_i,
-  output logic         ddr_bready_o,
-  input  logic [3:0]   ddr_bid_i,
-  input  logic [1:0]   ddr_bresp_i,
+  input  axil_req_t               s_axil_req_i,
+  output axil_rsp_t               s_axil_rsp_o,
+  output hbm_req_t [HbmPorts-1:0] hbm_req_o,
+  input  hbm_rsp_t [HbmPorts-1:0] hbm_rsp_i,
+  output ddr_req_t                ddr_req_o,
+  input  ddr_rsp_t                ddr_rsp_i,
 
   output logic             irq_o,
   output logic             commit_valid_o,
@@ -107,34 +49,46 @@ module vgemm_top
   logic [15:0] cause_q;
 
   // ---- DDR reads: 0 load, 1 compute, 2 fetch; a request stands until it is taken
-  logic [2:0]       arvalid, arready, rvalid, rready;
-  logic [2:0][32:0] araddr;
-  logic [2:0][7:0]  arlen;
-  logic [1:0]       chosen, chosen_q;
-  logic             held_q, rerror;
+  ddr_rd_req_t [2:0] rd_req;
+  ddr_rd_rsp_t [2:0] rd_rsp;
+  ddr_wr_req_t       wr_req;
+  ddr_wr_rsp_t       wr_rsp;
+  logic [1:0]        chosen, chosen_q, answered;
+  logic              held_q;
+  assign answered = ddr_rsp_i.r.id[1:0];
   always_comb begin
-    chosen = arvalid[0] ? 2'd0 : arvalid[1] ? 2'd1 : 2'd2;
+    chosen = rd_req[0].ar_valid ? 2'd0 : rd_req[1].ar_valid ? 2'd1 : 2'd2;
     if (held_q) chosen = chosen_q;
-    arready         = '0;
-    arready[chosen] = ddr_arready_i;
-    rvalid          = '0;
-    if (ddr_rid_i < 4'd3) rvalid[ddr_rid_i[1:0]] = ddr_rvalid_i;
+  end
+  for (genvar m = 0; m < 3; m++) begin : gen_rd_rsp
+    assign rd_rsp[m].ar_ready = ddr_rsp_i.ar_ready && chosen == 2'(m);
+    assign rd_rsp[m].r_valid  = ddr_rsp_i.r_valid && ddr_rsp_i.r.id == 4'(m);
+    assign rd_rsp[m].r        = ddr_rsp_i.r;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       held_q   <= 1'b0;
       chosen_q <= '0;
     end else begin
-      held_q   <= ddr_arvalid_o && !ddr_arready_i;
+      held_q   <= ddr_req_o.ar_valid && !ddr_rsp_i.ar_ready;
       chosen_q <= chosen;
     end
   end
-  assign ddr_arvalid_o = arvalid[chosen];
-  assign ddr_arid_o    = {2'd0, chosen};
-  assign ddr_araddr_o  = araddr[chosen];
-  assign ddr_arlen_o   = arlen[chosen];
-  assign ddr_rready_o  = (ddr_rid_i < 4'd3) && rready[ddr_rid_i[1:0]];
-  assign rerror        = ddr_rresp_i[1];
+  assign ddr_req_o.ar_valid = rd_req[chosen].ar_valid;
+  assign ddr_req_o.ar.id    = {2'd0, chosen};
+  assign ddr_req_o.ar.addr  = rd_req[chosen].ar.addr;
+  assign ddr_req_o.ar.len   = rd_req[chosen].ar.len;
+  assign ddr_req_o.r_ready  = (ddr_rsp_i.r.id < 4'd3) && rd_req[answered].r_ready;
+
+  // ---- DDR writes: the storer alone
+  assign ddr_req_o.aw       = wr_req.aw;
+  assign ddr_req_o.aw_valid = wr_req.aw_valid;
+  assign ddr_req_o.w        = wr_req.w;
+  assign ddr_req_o.w_valid  = wr_req.w_valid;
+  assign ddr_req_o.b_ready  = wr_req.b_ready;
+  assign wr_rsp             = '{
+    aw_ready: ddr_rsp_i.aw_ready, w_ready: ddr_rsp_i.w_ready, b: ddr_rsp_i.b, b_valid: ddr_rsp_i.b_valid
+  };
 
   vgemm_fetch #(.DdrMegabytes(DdrMegabytes)) u_fetch (
     .clk_i,
@@ -153,14 +107,8 @@ module vgemm_top
     .ready_i  (fetch_ready),
     .mode_o   (fetch_mode),
     .word_o   (fetch_word),
-    .arvalid_o(arvalid[2]),
-    .arready_i(arready[2]),
-    .araddr_o (araddr[2]),
-    .arlen_o  (arlen[2]),
-    .rvalid_i (rvalid[2]),
-    .rready_o (rready[2]),
-    .rdata_i  (ddr_rdata_i),
-    .rerror_i (rerror)
+    .ddr_req_o(rd_req[2]),
+    .ddr_rsp_i(rd_rsp[2])
   );
 
   vgemm_dispatch #(
@@ -224,28 +172,11 @@ module vgemm_top
     .done_pop_i    (done_pop),
     .store_oldest_i(store_oldest),
     .observe_i     (observe),
-    .arvalid_o     (arvalid[1:0]),
-    .arready_i     (arready[1:0]),
-    .araddr_o      (araddr[1:0]),
-    .arlen_o       (arlen[1:0]),
-    .rvalid_i      (rvalid[1:0]),
-    .rready_o      (rready[1:0]),
-    .rdata_i       (ddr_rdata_i),
-    .rerror_i      (rerror),
-    .awvalid_o     (ddr_awvalid_o),
-    .awready_i     (ddr_awready_i),
-    .awaddr_o      (ddr_awaddr_o),
-    .wvalid_o      (ddr_wvalid_o),
-    .wready_i      (ddr_wready_i),
-    .wdata_o       (ddr_wdata_o),
-    .wstrb_o       (ddr_wstrb_o),
-    .bvalid_i      (ddr_bvalid_i),
-    .bready_o      (ddr_bready_o),
-    .berror_i      (ddr_bresp_i[1])
+    .rd_req_o      (rd_req[1:0]),
+    .rd_rsp_i      (rd_rsp[1:0]),
+    .wr_req_o      (wr_req),
+    .wr_rsp_i      (wr_rsp)
   );
-  assign ddr_awid_o  = '0;
-  assign ddr_awlen_o = '0;
-  assign ddr_wlast_o = 1'b1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cause_q <= ErrNone;
@@ -255,23 +186,23 @@ module vgemm_top
   vgemm_csr u_csr (
     .clk_i,
     .rst_ni,
-    .s_axil_awvalid_i,
-    .s_axil_awaddr_i,
-    .s_axil_wvalid_i,
-    .s_axil_wdata_i,
-    .s_axil_wstrb_i,
-    .s_axil_bready_i,
-    .s_axil_arvalid_i,
-    .s_axil_araddr_i,
-    .s_axil_rready_i,
-    .s_axil_awready_o,
-    .s_axil_wready_o,
-    .s_axil_bvalid_o,
-    .s_axil_bresp_o,
-    .s_axil_arready_o,
-    .s_axil_rvalid_o,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
+    .s_axil_awvalid_i      (s_axil_req_i.aw_valid),
+    .s_axil_awaddr_i       (s_axil_req_i.aw.addr),
+    .s_axil_wvalid_i       (s_axil_req_i.w_valid),
+    .s_axil_wdata_i        (s_axil_req_i.w.data),
+    .s_axil_wstrb_i        (s_axil_req_i.w.strb),
+    .s_axil_bready_i       (s_axil_req_i.b_ready),
+    .s_axil_arvalid_i      (s_axil_req_i.ar_valid),
+    .s_axil_araddr_i       (s_axil_req_i.ar.addr),
+    .s_axil_rready_i       (s_axil_req_i.r_ready),
+    .s_axil_awready_o      (s_axil_rsp_o.aw_ready),
+    .s_axil_wready_o       (s_axil_rsp_o.w_ready),
+    .s_axil_bvalid_o       (s_axil_rsp_o.b_valid),
+    .s_axil_bresp_o        (s_axil_rsp_o.b.resp),
+    .s_axil_arready_o      (s_axil_rsp_o.ar_ready),
+    .s_axil_rvalid_o       (s_axil_rsp_o.r_valid),
+    .s_axil_rdata_o        (s_axil_rsp_o.r.data),
+    .s_axil_rresp_o        (s_axil_rsp_o.r.resp),
     .cmd_w0_o              (word.w0),
     .cmd_w1_o              (word.w1),
     .cmd_w2_o              (word.w2),
@@ -293,20 +224,8 @@ module vgemm_top
   );
 
   // No HBM here.
-  assign hbm_arvalid_o = '0;
-  assign hbm_araddr_o  = '0;
-  assign hbm_arlen_o   = '0;
-  assign hbm_rready_o  = '0;
-  assign hbm_awvalid_o = '0;
-  assign hbm_awaddr_o  = '0;
-  assign hbm_awlen_o   = '0;
-  assign hbm_wvalid_o  = '0;
-  assign hbm_wdata_o   = '0;
-  assign hbm_wstrb_o   = '0;
-  assign hbm_wlast_o   = '0;
-  assign hbm_bready_o  = '0;
+  assign hbm_req_o = '0;
 
   logic unused;
-  assign unused = ^{hbm_arready_i, hbm_rvalid_i, hbm_rdata_i, hbm_rresp_i, hbm_rlast_i, hbm_awready_i, hbm_wready_i,
-                    hbm_bvalid_i, hbm_bresp_i, ddr_rlast_i, ddr_bid_i, ddr_rresp_i[0], ddr_bresp_i[0]};
+  assign unused = ^{hbm_rsp_i, rd_req[0].ar.id, rd_req[1].ar.id, rd_req[2].ar.id};
 endmodule

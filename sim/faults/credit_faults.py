@@ -159,6 +159,6 @@ FAULTS = (
         "vgemm-credit-load",
         "loader: it waits for a beat more than it has asked for",
         LOAD,
-        Choice(f"{VGEMM}_loader.sv", "burst", "burst + 7'd1", "if (state_q == StAsk && arready_i) left_q <= ", ";"),
+        Choice(f"{VGEMM}_loader.sv", "burst", "burst + 7'd1", "if (state_q == StAsk && ddr_rsp_i.ar_ready) left_q <= ", ";"),
     ),
 )

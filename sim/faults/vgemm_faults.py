@@ -135,7 +135,7 @@ HARDWARE = (
         "store: the last beat of a tile is sent without strobes",
         STORES,
         "2 (store)",
-        Choice(f"{RTL}_storer.sv", "strb_q", "over_q ? '0 : strb_q", "assign wstrb_o   = ", ";"),
+        Choice(f"{RTL}_storer.sv", "strb_q", "over_q ? '0 : strb_q", "assign ddr_req_o.w.strb   = ", ";"),
         says=r"bytes written expected \d+, found \d+",
         quick=True,
     ),

@@ -27,7 +27,7 @@ from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
 from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
-from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, top_parameters
+from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, has_channels, top_parameters
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.sdk import Device, InstructionSet
 
@@ -105,7 +105,7 @@ def design_of(instruction_set: InstructionSet, device: Device) -> Design:
     _check_generated(instruction_set, rtl.sources)
     stated = DESCRIPTION_HASH in declared_parameters(rtl.sources, rtl.top)
     desc_hash = int(description_hash(instruction_set, device)[:8], 16) if stated else None
-    dut = Dut(rtl.top, top_parameters(rtl, device), desc_hash)
+    dut = Dut(rtl.top, top_parameters(rtl, device), desc_hash, has_channels(rtl.sources, rtl.top))
     return Design(dut, tuple(rtl.sources), tuple(rtl.include_dirs), keepers=keepers(rtl, device))
 
 
@@ -153,12 +153,15 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
         raise DeviceError("the design has no source files", where=design.dut.top)
     generated = {f"src/{name}": text.encode() for name, text in generate(design.dut).items()}
     files |= generated
-    verilog = ["src/fleet_dut_pkg.sv"]
+    axi = add("src/fleet_axi_pkg.sv", models / "axi/fleet_axi_pkg.sv")
+    verilog = ["src/fleet_dut_pkg.sv", axi]
     if public := visible(design.keepers):
         files[_PUBLIC] = public.encode()
         verilog.append(_PUBLIC)
     for path in design.sources:
         name = add(copy_name(path), path)
+        if name == axi:  # a design whose ports are these structures lists the package, for other tools
+            continue
         if name in verilog:
             raise DeviceError(f"the source {path.name} is listed twice", where=str(path))
         verilog.append(name)

@@ -9,11 +9,12 @@ from pathlib import Path
 from fleet.errors import DeviceError
 from fleet.sdk import Device, RtlFiles
 
-__all__ = ["DESCRIPTION_HASH", "declared_parameters", "top_parameters"]
+__all__ = ["DESCRIPTION_HASH", "declared_parameters", "has_channels", "top_parameters"]
 
 DESCRIPTION_HASH = "DescHash"
 _MEBIBYTE = 1 << 20
 _NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|`(?:timescale|default_nettype)[^\n]*', re.S)
+_IMPORTS = re.compile(r"\A(\s*import\b[^;]*;)+")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$")
 
 
@@ -41,6 +42,16 @@ def top_parameters(rtl: RtlFiles, device: Device) -> dict[str, int]:
 
 def declared_parameters(sources: Sequence[Path], top: str) -> frozenset[str]:
     """Names of the value parameters of a module; those of its body where its header has none. Raises DeviceError."""
+    return frozenset(_declared(_behind_name(sources, top)))
+
+
+def has_channels(sources: Sequence[Path], top: str) -> bool:
+    """Whether the AXI ports of a top module are structures (`ddr_req_o`) and not a port for each signal. Raises DeviceError."""
+    return re.search(r"\bddr_req_o\b", _header(_behind_name(sources, top))) is not None
+
+
+def _behind_name(sources: Sequence[Path], top: str) -> str:
+    """What stands behind `module <top>`, without comments."""
     begin = re.compile(rf"\bmodule\s+(?:(?:automatic|static)\s+)?{re.escape(top)}\b")
     for path in sources:
         if path.suffix == ".vlt":
@@ -50,13 +61,18 @@ def declared_parameters(sources: Sequence[Path], top: str) -> frozenset[str]:
         except OSError as error:
             raise DeviceError(f"cannot read the hardware's source ({error.strerror})", where=str(path)) from error
         if (found := begin.search(text := _NOISE.sub(" ", text))) is not None:
-            return frozenset(_declared(text[found.end() :]))
+            return text[found.end() :]
     raise DeviceError(f"no source defines the top module '{top}'", where=str(sources[0].parent) if sources else top)
 
 
+def _header(text: str) -> str:
+    """Parameters and ports, from behind the module's name and its imports."""
+    text = _IMPORTS.sub("", text)
+    return text[: text.find(";")]
+
+
 def _declared(text: str) -> list[str]:
-    text = re.sub(r"\A(\s*import\b[^;]*;)+", "", text)
-    header = text[: text.find(";")]
+    header, text = _header(text), _IMPORTS.sub("", text)
     if (list_ := re.search(r"#\s*\(", header)) is not None:
         return _names(_inside(text[list_.end() :]))
     body = text[: end.start()] if (end := re.search(r"\bendmodule\b", text)) is not None else text

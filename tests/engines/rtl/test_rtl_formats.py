@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.job import Job, Script, Status
 from fleet.engines.rtl_sim.records import read_records
+from fleet.engines.rtl_sim.tools import rtl_models
+from fleet.engines.rtl_sim.top_parameters import has_channels
 from fleet.errors import DeviceError, ModelError
 
 
@@ -93,23 +97,76 @@ def test_damaged_commit_records(tmp_path: Path) -> None:
         read_records(tmp_path / "missing")
 
 
-def test_the_wrapper_has_the_ports_of_the_readme() -> None:
-    """The widths, written down here again from the table in rtl_models/README.md."""
-    text = generate(Dut("some_top", {"Tin": 64, "HbmPorts": 8}, 0xAB))["fleet_dut.sv"]
+SOME = Dut("some_top", {"Tin": 64, "HbmPorts": 8}, 0xAB)
+CHANNELS = (
+    "input fleet_axi_pkg::axil_req_t s_axil_req_i", "output fleet_axi_pkg::axil_rsp_t s_axil_rsp_o",
+    "output fleet_axi_pkg::hbm_req_t [fleet_dut_pkg::HbmPorts-1:0] hbm_req_o",
+    "input fleet_axi_pkg::hbm_rsp_t [fleet_dut_pkg::HbmPorts-1:0] hbm_rsp_i",
+    "output fleet_axi_pkg::ddr_req_t ddr_req_o", "input fleet_axi_pkg::ddr_rsp_t ddr_rsp_i",
+)  # fmt: skip
+
+
+def test_the_channels_have_the_widths_of_the_readme() -> None:
+    """Written down here again from the table in rtl_models/README.md."""
+    text = (rtl_models() / "axi" / "fleet_axi_pkg.sv").read_text()
+    found = {
+        name: {n: w for w, n in _MEMBER.findall(body)} for body, name in re.findall(r"struct packed \{(.*?)\} (\w+);", text, re.S)
+    }
+    assert found["axil_ax_t"] == {"addr": "[15:0]"}
+    assert found["axil_w_t"] == {"data": "[31:0]", "strb": "[3:0]"}
+    assert found["axil_r_t"] == {"data": "[31:0]", "resp": "[1:0]"}
+    for port, data, strobes, ids in (("hbm", 255, 31, {}), ("ddr", 511, 63, {"id": "[3:0]"})):
+        assert found[f"{port}_ax_t"] == {"addr": "[32:0]", "len": "[7:0]", **ids}
+        assert found[f"{port}_w_t"] == {"data": f"[{data}:0]", "strb": f"[{strobes}:0]", "last": ""}
+        assert found[f"{port}_r_t"] == {"data": f"[{data}:0]", "resp": "[1:0]", "last": "", **ids}
+        assert found[f"{port}_b_t"] == {"resp": "[1:0]", **ids}
+    for port in ("axil", "hbm", "ddr"):
+        assert set(re.findall(r"(\w+);", text.split(f"}} {port}_req_t;")[0].rpartition("{")[2])) == set(REQUEST)
+        assert set(re.findall(r"(\w+);", text.split(f"}} {port}_rsp_t;")[0].rpartition("{")[2])) == set(RESPONSE)
+
+
+REQUEST = ("aw", "aw_valid", "w", "w_valid", "b_ready", "ar", "ar_valid", "r_ready")
+RESPONSE = ("aw_ready", "w_ready", "b", "b_valid", "ar_ready", "r", "r_valid")
+_MEMBER = re.compile(r"logic (\S*) *(\w+);")
+
+
+def test_the_wrapper_hands_structures_on() -> None:
+    text = generate(replace(SOME, channels=True))["fleet_dut.sv"].replace(",\n", "\n")
+    ports = ("input logic clk_i", *CHANNELS, "output logic [15:0] commit_opcode_o", "output logic [5:0][31:0] commit_cycles_o")
+    for line in (*ports, *(f"  .{c.split()[-1]}" for c in CHANNELS)):
+        assert f"  {line}" in text.splitlines(), line
+    assert "some_top #(.Tin(32'd64), .HbmPorts(32'd8), .DescHash(32'h000000ab)) u_top" in text
+
+
+def test_the_wrapper_flattens_for_a_top_with_a_port_for_each_signal() -> None:
+    """The names and the HBM ports' widths, written down here again from the table in rtl_models/README.md."""
+    text = generate(SOME)["fleet_dut.sv"].replace(",\n", "\n")
     p = "[fleet_dut_pkg::HbmPorts-1:0]"
     for line in (
-        "input logic clk_i", "input logic [15:0] s_axil_awaddr_i", "input logic [3:0] s_axil_wstrb_i",
-        "output logic [1:0] s_axil_rresp_o",
-        f"output logic {p} hbm_arvalid_o", f"output logic {p}[32:0] hbm_araddr_o", f"output logic {p}[7:0] hbm_arlen_o",
-        f"input logic {p}[255:0] hbm_rdata_i", f"input logic {p}[1:0] hbm_rresp_i", f"output logic {p} hbm_rready_o",
-        f"output logic {p}[31:0] hbm_wstrb_o", f"output logic {p} hbm_bready_o", f"input logic {p} hbm_bvalid_i",
-        "output logic [3:0] ddr_arid_o", "input logic [3:0] ddr_rid_i", "input logic [511:0] ddr_rdata_i",
-        "input logic ddr_rvalid_i",
-        "output logic [63:0] ddr_wstrb_o", "input logic [3:0] ddr_bid_i", "output logic [15:0] commit_opcode_o",
-        "output logic commit_result_valid_o", "output logic [31:0] commit_result_o", "output logic [5:0][31:0] commit_cycles_o",
+        *CHANNELS,
+        f"logic {p} hbm_arvalid;", f"logic {p}[32:0] hbm_araddr;", f"logic {p}[7:0] hbm_arlen;", f"logic {p}[255:0] hbm_rdata;",
+        f"logic {p}[1:0] hbm_rresp;", f"logic {p} hbm_rready;", f"logic {p}[31:0] hbm_wstrb;", f"logic {p} hbm_bready;",
+        "  assign hbm_req_o[p].ar_valid = hbm_arvalid[p];", "  assign hbm_req_o[p].w.strb = hbm_wstrb[p];",
+        "  assign hbm_bvalid[p] = hbm_rsp_i[p].b_valid;", "  assign hbm_rdata[p] = hbm_rsp_i[p].r.data;",
+        "  .s_axil_awaddr_i(s_axil_req_i.aw.addr)", "  .s_axil_wstrb_i(s_axil_req_i.w.strb)",
+        "  .s_axil_rresp_o(s_axil_rsp_o.r.resp)", "  .hbm_arvalid_o(hbm_arvalid)", "  .hbm_rdata_i(hbm_rdata)",
+        "  .ddr_arid_o(ddr_req_o.ar.id)", "  .ddr_rid_i(ddr_rsp_i.r.id)", "  .ddr_rdata_i(ddr_rsp_i.r.data)",
+        "  .ddr_rvalid_i(ddr_rsp_i.r_valid)", "  .ddr_wstrb_o(ddr_req_o.w.strb)", "  .ddr_bid_i(ddr_rsp_i.b.id)",
+        "output logic commit_result_valid_o", "output logic [31:0] commit_result_o",
     ):  # fmt: skip
-        assert f"  {line}" in text.replace(",\n", "\n").splitlines(), line
-    assert "some_top #(.Tin(32'd64), .HbmPorts(32'd8), .DescHash(32'h000000ab)) u_top" in text
+        assert f"  {line}" in text.splitlines(), line
+    assert len(re.findall(r"^    \.(?:s_axil|hbm|ddr)_", text, re.M)) == 17 + 21 + 25
+
+
+def test_which_tops_have_structures(tmp_path: Path) -> None:
+    top = tmp_path / "top.sv"
+    for text, expected in (
+        ("module top import fleet_axi_pkg::*; #(parameter int N = 1) (output ddr_req_t ddr_req_o); endmodule\n", True),
+        ("module top (output logic ddr_arvalid_o); part u_part (.ddr_req_o(x)); endmodule\n", False),
+        ("// ddr_req_o\nmodule top (output logic ddr_arvalid_o); endmodule\nmodule b; logic ddr_req_o; endmodule\n", False),
+    ):
+        top.write_text(text)
+        assert has_channels((top,), "top") is expected
 
 
 @pytest.mark.parametrize(

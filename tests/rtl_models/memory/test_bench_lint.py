@@ -13,6 +13,7 @@ from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
 
 LOOPBACK = Path(__file__).parents[2] / "fixtures" / "loopback_top.sv"
 BENCH = (
+    "axi/fleet_axi_pkg.sv",
     "memory/fleet_axi_checker.sv",
     "memory/fleet_memory.sv",
     "bench/fleet_host.sv",

@@ -128,57 +128,52 @@ module att_bench
     .hbm_bresp_i          (hbm_bresp)
   );
 
+  fleet_axi_pkg::hbm_req_t [Ports-1:0] hbm_req;
+  fleet_axi_pkg::hbm_rsp_t [Ports-1:0] hbm_rsp;
+  fleet_axi_pkg::ddr_req_t             ddr_req;
+  fleet_axi_pkg::ddr_rsp_t             ddr_rsp;
+  for (genvar p = 0; p < Ports; p++) begin : gen_hbm
+    assign hbm_req[p] = '{
+      aw: '{addr: hbm_awaddr[p], len: hbm_awlen[p]}, aw_valid: hbm_awvalid[p],
+      w: '{data: hbm_wdata[p], strb: hbm_wstrb[p], last: hbm_wlast[p]}, w_valid: hbm_wvalid[p], b_ready: hbm_bready[p],
+      ar: '{addr: hbm_araddr[p], len: hbm_arlen[p]}, ar_valid: hbm_arvalid[p], r_ready: hbm_rready[p]
+    };
+    assign hbm_arready[p] = hbm_rsp[p].ar_ready;
+    assign hbm_rvalid[p]  = hbm_rsp[p].r_valid;
+    assign hbm_rdata[p]   = hbm_rsp[p].r.data;
+    assign hbm_rresp[p]   = hbm_rsp[p].r.resp;
+    assign hbm_rlast[p]   = hbm_rsp[p].r.last;
+    assign hbm_awready[p] = hbm_rsp[p].aw_ready;
+    assign hbm_wready[p]  = hbm_rsp[p].w_ready;
+    assign hbm_bvalid[p]  = hbm_rsp[p].b_valid;
+    assign hbm_bresp[p]   = hbm_rsp[p].b.resp;
+  end
+  assign ddr_req = '{
+    aw: '{id: ddr_awid, addr: ddr_awaddr, len: ddr_awlen}, aw_valid: ddr_awvalid,
+    w: '{data: ddr_wdata, strb: ddr_wstrb, last: ddr_wlast}, w_valid: ddr_wvalid, b_ready: ddr_bready,
+    ar: '{id: ddr_arid, addr: ddr_araddr, len: ddr_arlen}, ar_valid: ddr_arvalid, r_ready: 1'b1
+  };
+  assign ddr_arready = ddr_rsp.ar_ready;
+  assign ddr_rvalid  = ddr_rsp.r_valid;
+  assign ddr_rid     = ddr_rsp.r.id;
+  assign ddr_rdata   = ddr_rsp.r.data;
+  assign ddr_rresp   = ddr_rsp.r.resp;
+  assign ddr_rlast   = ddr_rsp.r.last;
+  assign ddr_awready = ddr_rsp.aw_ready;
+  assign ddr_wready  = ddr_rsp.w_ready;
+  assign ddr_bvalid  = ddr_rsp.b_valid;
+  assign ddr_bid     = ddr_rsp.b.id;
+  assign ddr_bresp   = ddr_rsp.b.resp;
+
   fleet_memory #(.HbmPorts(Ports)) u_memory (
     .clk_i,
     .rst_ni,
     .cycle_i,
-    .progress_o   (moved_o),
-    .hbm_arvalid_i(hbm_arvalid),
-    .hbm_arready_o(hbm_arready),
-    .hbm_araddr_i (hbm_araddr),
-    .hbm_arlen_i  (hbm_arlen),
-    .hbm_rvalid_o (hbm_rvalid),
-    .hbm_rready_i (hbm_rready),
-    .hbm_rdata_o  (hbm_rdata),
-    .hbm_rresp_o  (hbm_rresp),
-    .hbm_rlast_o  (hbm_rlast),
-    .hbm_awvalid_i(hbm_awvalid),
-    .hbm_awready_o(hbm_awready),
-    .hbm_awaddr_i (hbm_awaddr),
-    .hbm_awlen_i  (hbm_awlen),
-    .hbm_wvalid_i (hbm_wvalid),
-    .hbm_wready_o (hbm_wready),
-    .hbm_wdata_i  (hbm_wdata),
-    .hbm_wstrb_i  (hbm_wstrb),
-    .hbm_wlast_i  (hbm_wlast),
-    .hbm_bvalid_o (hbm_bvalid),
-    .hbm_bready_i (hbm_bready),
-    .hbm_bresp_o  (hbm_bresp),
-    .ddr_arvalid_i(ddr_arvalid),
-    .ddr_arready_o(ddr_arready),
-    .ddr_arid_i   (ddr_arid),
-    .ddr_araddr_i (ddr_araddr),
-    .ddr_arlen_i  (ddr_arlen),
-    .ddr_rvalid_o (ddr_rvalid),
-    .ddr_rready_i (1'b1),
-    .ddr_rid_o    (ddr_rid),
-    .ddr_rdata_o  (ddr_rdata),
-    .ddr_rresp_o  (ddr_rresp),
-    .ddr_rlast_o  (ddr_rlast),
-    .ddr_awvalid_i(ddr_awvalid),
-    .ddr_awready_o(ddr_awready),
-    .ddr_awid_i   (ddr_awid),
-    .ddr_awaddr_i (ddr_awaddr),
-    .ddr_awlen_i  (ddr_awlen),
-    .ddr_wvalid_i (ddr_wvalid),
-    .ddr_wready_o (ddr_wready),
-    .ddr_wdata_i  (ddr_wdata),
-    .ddr_wstrb_i  (ddr_wstrb),
-    .ddr_wlast_i  (ddr_wlast),
-    .ddr_bvalid_o (ddr_bvalid),
-    .ddr_bready_i (ddr_bready),
-    .ddr_bid_o    (ddr_bid),
-    .ddr_bresp_o  (ddr_bresp)
+    .progress_o(moved_o),
+    .hbm_req_i (hbm_req),
+    .hbm_rsp_o (hbm_rsp),
+    .ddr_req_i (ddr_req),
+    .ddr_rsp_o (ddr_rsp)
   );
 
   // The rules of a unit: nothing is read before its class may go, nothing written or committed before it is the oldest.

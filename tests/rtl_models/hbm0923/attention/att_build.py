@@ -32,7 +32,7 @@ def sources() -> list[Path]:
     first = [p for p in unit if p.name.endswith("_pkg.sv")]
     rest = [p for p in unit if p not in first]
     ctrl = [RTL / "hbm0923/hbm0923_unit_ctrl.sv", RTL / "hbm0923/hbm0923_attention.sv"]
-    memory = [RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
+    memory = [RTL / "axi/fleet_axi_pkg.sv", RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
     return [*(RTL / p for p in PACKAGES), *first, *rest, *ctrl, *memory, HERE / "att_bench.sv"]
 
 

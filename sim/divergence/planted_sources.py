@@ -51,8 +51,8 @@ STUCK_TOKEN = Planted(
 )  # fmt: skip
 STORE_BIT = Planted(
     "store bit", "store: bit 4 of the first accumulator of every beat is flipped, for stores to one address", "vgemm_storer.sv",
-    "assign wdata_o   = data_q & elem_mask;",
-    "assign wdata_o   = (data_q & elem_mask) ^ (t_q.address == {address} ? {16{32'h0000_0010}} : 512'd0);",
+    "assign ddr_req_o.w.data   = data_q & elem_mask;",
+    "assign ddr_req_o.w.data   = (data_q & elem_mask) ^ (t_q.address == {address} ? {16{32'h0000_0010}} : 512'd0);",
 )  # fmt: skip
 LOAD_BIT = Planted(
     "load bit", "load: bit 4 of byte 5 of a beat of the scratchpad is flipped, for loads from one address", "vgemm_loader.sv",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import planted_sources
 import pytest
 from planted_sources import LOAD_BIT, STORE_BIT, STORE_EARLY, STUCK_LANE, Planted, long_stream, met_at, planted
 
@@ -31,6 +32,13 @@ CASES = [
     pytest.param("hbm_small", STUCK_LANE, "mvm_wt_addr", "aux", id="hbm_small-aux", marks=pytest.mark.nightly),
     pytest.param("vgemm_small", STORE_BIT, "store_w1", "aux", id="vgemm_small-aux", marks=pytest.mark.nightly),
 ]
+
+
+@pytest.mark.parametrize("fault", [f for f in vars(planted_sources).values() if isinstance(f, Planted)], ids=lambda f: f.name)
+def test_the_edits_fit_the_sources(fault: Planted, tmp_path: Path) -> None:
+    """Also those of the nightly tier, so that whoever moves the code learns of it at once."""
+    found, _ = find_device("hbm_small" if fault.file.startswith("hbm0923") else "vgemm_small")
+    assert fault.in_set(found, tmp_path, 0).rtl != found.rtl
 
 
 @pytest.mark.parametrize(("device", "fault", "register", "issue"), CASES)

@@ -179,9 +179,10 @@ class Project:
         return Outcome(process.returncode, self._without_paths(process.stdout), time.monotonic() - begun)
 
     def _without_paths(self, text: str) -> str:
-        """Paths of the copy become those of the project, and temporary ones are left out."""
+        """Paths of the copy become those of the project; temporary ones, and those below the user's home, are left out."""
         text = text.replace(f"{self.folder}/", "").replace(str(self.folder), ".")
-        return re.sub(rf"({re.escape(tempfile.gettempdir())}|{re.escape(sys.prefix)})/[^\s:;,]*", "...", text)
+        places = "|".join(re.escape(p) for p in (tempfile.gettempdir(), sys.prefix, str(Path.home())))
+        return re.sub(rf"({places})/[^\s:;,]*", "...", text)
 
 
 def judge(fault: Fault, outcome: Outcome) -> Verdict:

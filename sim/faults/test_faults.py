@@ -96,6 +96,12 @@ def test_an_edit_must_match_once(tmp_path: Path) -> None:
     assert (tmp_path / "a.py").read_text() == "x = 1\ny = 2\n"
 
 
+def test_no_path_of_this_machine_gets_into_the_table(tmp_path: Path) -> None:
+    code = f"print('the log is in {Path.home()}/.cache/fleet/a.log; see {tmp_path}/fleet/cli/main.py')"
+    (tmp_path / "said.py").write_text(code)
+    assert Project(tmp_path).run("said").text == "the log is in ...; see fleet/cli/main.py\n"
+
+
 def test_a_place_that_is_not_named_is_found_but_not_localised() -> None:
     from planting import Outcome
 

@@ -12,7 +12,7 @@ from fleet.sdk.device import Device
 from fleet.sdk.device_file import load_devices
 from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
 from fleet.sdk.issue_rules import IssueRules
-from fleet.sdk.layout import Layout
+from fleet.sdk.layout import Arrangement, Layout
 from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
 from fleet.sdk.operands import Bits, Operand, Operands, Violation, ceil_div
 from fleet.sdk.parts import instructions_in, patterns_in
@@ -25,6 +25,7 @@ __all__ = [
     "DATA_KINDS",
     "VERSION",
     "WORKING",
+    "Arrangement",
     "Bits",
     "Call",
     "CoverageHints",

@@ -2,28 +2,122 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-__all__ = ["Layout"]
+from fleet.errors import DeviceError
+
+__all__ = ["Arrangement", "Layout"]
+
+_CANONICAL_NAN = 0x7E00
+"""The one NaN of FP16 that is stored."""
 
 
-class Layout(ABC):
-    """How an activation tensor lies in device memory."""
+@dataclass(frozen=True)
+class Arrangement:
+    """Where the elements of a tensor stand. The axes before the last together are rows, the last one has channels.
+
+    Element [row, channel] is number `row * row_step + channel // lanes * block_step + channel % lanes`; all others are 0.
+
+    Attributes:
+        rows, channels: of the tensor.
+        lanes: channels that stand side by side.
+        row_step, block_step: elements from a row to the next, and from a block of `lanes` channels to the next.
+        count: elements in memory, the fill included.
+        number: dtype of an element in memory (float16, or an integer).
+        fraction: fraction bits, if a real number is stored as an integer in fixed point.
+    """
+
+    rows: int
+    channels: int
+    lanes: int
+    row_step: int
+    block_step: int
+    count: int
+    number: np.dtype
+    fraction: int | None = None
+
+    @classmethod
+    def flat(cls, elements: int, number: np.dtype, count: int | None = None) -> Arrangement:
+        """Elements in C order; count: with their fill."""
+        return cls(1, elements, max(elements, 1), elements, elements, elements if count is None else count, number)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of `lanes` channels, the last one filled with zeros."""
+        return -(-self.channels // self.lanes)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.count * self.number.itemsize
+
+    def of(self, memory: np.ndarray) -> np.ndarray:
+        """A view (rows, blocks, lanes) of the elements in memory, an array of `count` elements."""
+        steps = [s * memory.itemsize for s in (self.row_step, self.block_step, 1)]
+        return np.lib.stride_tricks.as_strided(memory, (self.rows, self.blocks, self.lanes), steps)
+
+
+class Layout:
+    """How an activation tensor lies in device memory.
+
+    A set gives `arrangement`. A layout that has no such form gives `size`, `pack` and `unpack` instead; a C++ host program
+    (`--emit hpp`) cannot be made for it.
+    """
 
     real: ClassVar[np.dtype] = np.dtype(np.float16)
     """The dtype in which traces keep real tensors."""
 
-    @abstractmethod
+    def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
+        """Where the elements stand. Raises DeviceError for a shape or dtype that the layout cannot hold."""
+        raise DeviceError(f"{type(self).__name__} does not say where the elements of a tensor stand", hint="give it `arrangement`")
+
     def size(self, shape: tuple[int, ...], dtype: np.dtype) -> int:
-        """Bytes that a tensor takes. Raises DeviceError for a shape that the layout cannot hold."""
+        """Bytes that a tensor takes. Raises DeviceError for a shape or dtype that the layout cannot hold."""
+        return self.arrangement(shape, dtype).size
 
-    @abstractmethod
     def pack(self, array: np.ndarray) -> np.ndarray:
-        """Host tensor (float32 or float64, integers for index tensors) -> device bytes (uint8), rounding as the device stores."""
+        """Host tensor (floats, or integers for index tensors) -> device bytes (uint8), rounded to the nearest, ties to even.
 
-    @abstractmethod
+        Real numbers beyond FP16 become infinity, beyond a fixed-point number its end; NaN becomes 0x7E00, or 0 in fixed point.
+        Raises DeviceError for integers beyond what is stored, and as `arrangement`.
+        """
+        a = self.arrangement(array.shape, array.dtype)
+        rows = np.zeros((a.rows, a.blocks * a.lanes), a.number)
+        rows[:, : a.channels] = _stored(array, a).reshape(a.rows, a.channels)
+        memory = np.zeros(a.count, a.number)
+        if rows.size:
+            a.of(memory)[...] = rows.reshape(a.rows, a.blocks, a.lanes)
+        return memory.view(np.uint8)
+
     def unpack(self, data: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Device bytes -> host tensor of `dtype`; exact."""
+        """Device bytes -> host tensor of `dtype`; exact where `dtype` holds what is stored. Raises DeviceError for another size."""
+        a = self.arrangement(shape, dtype)
+        if data.size != a.size:
+            raise DeviceError(f"{data.size} bytes for a tensor {list(shape)} of {dtype}, expected {a.size}")
+        memory = np.ascontiguousarray(data).view(a.number)
+        if not memory.size:
+            return np.zeros(shape, dtype)
+        rows = a.of(memory).reshape(a.rows, a.blocks * a.lanes)[:, : a.channels]
+        numbers = rows if a.fraction is None else rows / 2.0**a.fraction
+        return numbers.reshape(shape).astype(dtype)
+
+
+def _stored(array: np.ndarray, a: Arrangement) -> np.ndarray:
+    """The elements as they are stored, in the tensor's shape."""
+    if a.fraction is not None:
+        ends = np.iinfo(a.number)
+        with np.errstate(invalid="ignore", over="ignore"):
+            scaled = np.rint(array.astype(np.float64) * 2.0**a.fraction)
+        return np.clip(np.nan_to_num(scaled, posinf=np.inf, neginf=-np.inf), ends.min, ends.max).astype(a.number)
+    if a.number.kind == "f":
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            half = array.astype(a.number)
+        half.view(np.uint16)[np.isnan(array)] = _CANONICAL_NAN
+        return half
+    ends = np.iinfo(a.number)
+    if array.size and (int(array.min()) < ends.min or int(array.max()) > ends.max):
+        raise DeviceError(f"an index tensor holds values outside {a.number.name}")
+    return array.astype(a.number)

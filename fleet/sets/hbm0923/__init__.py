@@ -9,8 +9,8 @@ from fleet.sets.hbm0923.conformance import SOURCES, ahead
 from fleet.sets.hbm0923.coverage import COVERAGE
 from fleet.sets.hbm0923.error_model import error_model
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
+from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.loader import load_calls
-from fleet.sets.hbm0923.lower.rows import RowsLayout
 from fleet.sets.hbm0923.patterns import COMPOSITES, PATTERNS
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.rtl import rtl_files
@@ -37,7 +37,7 @@ INSTRUCTION_SET = InstructionSet(
     description=_HERE / "hbm0923.rdl",
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,
-    layout=RowsLayout(),
+    layout=FeatureLayout(),
     devices=load_devices(
         _HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}, state=STATE
     ),

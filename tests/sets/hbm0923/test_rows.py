@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.lower.rows import RowsLayout, merged
+from fleet.sets.hbm0923.lower.rows import merged
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(1, 70))
@@ -16,7 +16,7 @@ def test_leading_axes_are_rows(lead: list[int], channels: int) -> None:
     shape = (*lead, channels)
     array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) % 2048
     rows = array.reshape(-1, channels)
-    layout = RowsLayout()
+    layout = FeatureLayout()
     assert layout.size(shape, array.dtype) == FeatureLayout().size(rows.shape, array.dtype)
     packed = layout.pack(array)
     np.testing.assert_array_equal(packed, FeatureLayout().pack(rows))

@@ -11,7 +11,8 @@ from xdsl.ir import SSAValue
 from fleet.sdk import Device, ModelError
 from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of, weight_name
 from fleet.sdk.lowering import EmitContext
-from fleet.sets.hbm0923.lower.rows import RowsLayout, merged
+from fleet.sets.hbm0923.layout import FeatureLayout
+from fleet.sets.hbm0923.lower.rows import merged
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 
@@ -74,7 +75,7 @@ def place(context: EmitContext, value: SSAValue) -> int:
     if name is None:
         return context.address(value)
     half = stored_half(context, name)
-    return context.store(f"{name}.feature", "ddr", RowsLayout().pack(half))
+    return context.store(f"{name}.feature", "ddr", FeatureLayout().pack(half))
 
 
 def stored_half(context: EmitContext, name: str) -> np.ndarray:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from xdsl.dialects.func import ReturnOp
 from xdsl.rewriter import Rewriter
 
 from fleet.errors import FleetError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.operation import attributes_of
-from fleet.ir.program import Argument, Program
+from fleet.ir.program import Program
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import shape_of, tensor_type
 from fleet.transforms.edit import Edit
+from fleet.transforms.part import part_of
 
 __all__ = ["Model", "beginnings", "resized", "sizes", "some_operations"]
 
@@ -47,67 +47,18 @@ def some_operations(model: Model, kept: set[str], golden: Mapping[str, np.ndarra
 
     None where an operation has no such value.
     """
-    edit = Edit(model.program)
-    inputs = dict(model.inputs)
-    operations = edit.operations()
-    result = next((op for op in operations if op_id(op) == last), None)
-    if result is None:
+    shapes = {op_id(op): shape_of(op.results[0].type) for op in model.program.operations() if op.results}
+    if last not in shapes:
         return None
-    inside = _closed(operations, kept)
-    for op in operations:
-        users = (
-            [] if op_id(op) in inside or isinstance(op, PrintOp) else [u for u in op.results[0].uses if _id(u.operation) in inside]
-        )
-        if not users:
-            continue
-        value = golden.get(op_id(op))
-        if value is None or value.shape != shape_of(op.results[0].type):
+    found = part_of(model.program, kept, [last])
+    inputs = dict(model.inputs)
+    for name, source in found.sources.items():
+        value = golden.get(source)
+        if value is None or value.shape != shapes[source]:
             return None
-        name = edit.fresh_id(f"{op_id(op)}_in".replace(".", "_"))
-        argument = edit.block.insert_arg(op.results[0].type, len(edit.block.args))
-        argument.name_hint = name
-        dtype = numpy_dtype(op.results[0].type)
-        edit.arguments.append(Argument(name, value.shape, dtype, "input"))
-        inputs[name] = np.asarray(value, dtype, order="C")
-        for use in users:
-            use.operation.operands[use.index] = argument
-    return _finished(edit, result, inputs)
-
-
-def _finished(edit: Edit, result: FleetOp, inputs: Mapping[str, np.ndarray]) -> Model:
-    """Returns one result and drops what it does not need."""
-    old = edit.block.last_op
-    assert isinstance(old, ReturnOp)
-    edit.block.insert_op_before(ReturnOp(result.results[0]), old)
-    old.detach()
-    old.erase()
-    for op in reversed(edit.operations()):
-        if isinstance(op, PrintOp) or not any(r.uses for r in op.results):
-            edit.erase(op, None)
-    for i in reversed(range(len(edit.arguments))):
-        value = edit.block.args[i]
-        if edit.arguments[i].kind == "input" and not value.uses:
-            edit.block.erase_arg(value)
-            del edit.arguments[i]
-    edit.drop_unused_weights()
-    edit.function.update_function_type()
-    program = replace(edit.program(), outputs=(op_id(result),), source="", source_name="<shrunk>")
-    weights = {a.name: np.asarray(program.weights[a.name]) for a in program.arguments if a.kind == "weight"}
-    return Model(replace(program, weights=weights), {a.name: inputs[a.name] for a in program.inputs})
-
-
-def _id(op: object) -> str:
-    return op_id(op) if isinstance(op, FleetOp) else ""
-
-
-def _closed(operations: Sequence[FleetOp], kept: set[str]) -> set[str]:
-    """With the numbers that they take: an input is an array."""
-    inside = set(kept)
-    for op in reversed(operations):
-        plain = isinstance(op, ConstantOp) or not op.results or not is_tensor(op.results[0].type)
-        if plain and op.results and any(_id(u.operation) in inside for u in op.results[0].uses):
-            inside.add(op_id(op))
-    return inside
+        inputs[name] = value
+    program = replace(found.program, source="", source_name="<shrunk>")
+    return Model(program, {a.name: np.asarray(inputs[a.name], a.dtype, order="C") for a in program.inputs})
 
 
 def sizes(model: Model) -> list[tuple[int, bool]]:

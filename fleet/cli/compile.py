@@ -19,7 +19,7 @@ Examples:
   fleet compile --target-backend llvm-cpu examples/digits/model.py:forward --weights examples/digits/weights.npz
   fleet compile --validation examples/add_sample.py
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
-  fleet compile --emit memory-map examples/digits/model.py:forward --weights examples/digits/weights.npz --device vgemm_small
+  fleet compile --emit memory-map examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
   fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.fbc
   fleet compile --emit onnx examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.onnx
@@ -27,7 +27,8 @@ Examples:
 
 A name that ends in .fbc (bytecode), .onnx (onnx) or .elf (riscv-asm) gets the file that `fleet run`, onnxruntime or an emulator
 takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone, in
-.svg (memory-map) a picture of DDR; any other gets text.
+.svg (memory-map) a picture of DDR; any other gets text. `--emit hpp -o NAME.h` also writes NAME.params/ and NAME_host.o, from
+which `fleet host build` makes a program.
 """
 
 _PIPELINES = ("vm", "raise", "riscv", "accel")
@@ -54,7 +55,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.option("--dump-ir-before-pass", "before", is_flag=True, help="Show the IR before every pass (implies --opt).")
 @click.option("--dump-ir-after-pass", "after", is_flag=True, help="Show the IR after every pass (implies --opt).")
 @click.option("--external-data", is_flag=True, help="Weights of an ONNX model in a file beside it (always so from 1 GiB on).")
-@click.option("--device", help="Device for accel-regs, accel-aux and memory-map.")
+@click.option("--device", help="Device for accel-regs, accel-aux, memory-map and hpp.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @accel_options
 def command(

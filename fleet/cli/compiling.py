@@ -144,9 +144,11 @@ def _stage(request: Request, stage: str, compiled: Compiled) -> None:
         _show(picture_file(found, "ddr"), request.out)
         return
     if request.out is not None and not request.module_only:
-        compiled.write(
+        missing = compiled.write(
             stage, request.out, device=request.device, lowering=request.lowering, external_data=request.external_data
         )  # fmt: skip
+        for function, why in missing.items():
+            click.echo(f"fleet: {function} of {request.out} is yours to define: {why}", err=True)
         return
     if request.module_only and stage == "bytecode":
         if request.out is not None and request.out.suffix == ".fbc":

@@ -39,7 +39,7 @@ def command() -> None:
 @command.command(name="include-dir", epilog='\b\nExample:\n  g++ -std=c++17 -I "$(fleet host include-dir)" main.cpp -o program')
 def include_dir() -> None:
     """Print the folder of fleet_host.h."""
-    from fleet.targets.graph.host import include_dir as folder
+    from fleet.targets.driver import include_dir as folder
 
     click.echo(folder())
 
@@ -58,7 +58,7 @@ def build(
     sources: tuple[Path, ...], folders: tuple[Path, ...], macros: tuple[str, ...], output: Path, debug: bool, compiler: str
 ) -> None:
     """Compile a host program: g++ with C++17, warnings and the folder of fleet_host.h."""
-    from fleet.targets.graph.host.build import build_program
+    from fleet.targets.driver.build import build_program
 
     build_program(sources, output, folders=folders, macros=macros, debug=debug, compiler=compiler)
 

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.errors import DeviceError, FleetError, SetupError, SourceError
+from fleet.errors import FleetError, SetupError, SourceError
 
 if TYPE_CHECKING:
     from fleet.engines.trace import Trace
     from fleet.ir.program import Program
+    from fleet.targets.accel.driver import HostSource
     from fleet.targets.accel.program import AccelProgram
     from fleet.targets.bytecode.module import ByteCodeModule
     from fleet.targets.onnx.export import Export
@@ -109,8 +110,7 @@ class Compiled:
         if stage in ("token", "ast"):
             return source_stage(stage, self.spec)
         if stage == "hpp":
-            hint = "accel-regs and accel-aux show the stream"
-            raise DeviceError("a C++ header of the instruction stream is not made yet", where="--emit hpp", hint=hint)
+            return self.host_source("model", device, lowering).header
         if stage in ("accel-regs", "accel-aux", "memory-map"):
             from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
 
@@ -126,10 +126,15 @@ class Compiled:
         device: str | None = None,
         lowering: Mapping[str, Any] | None = None,
         external_data: bool = False,
-    ) -> None:
+    ) -> Mapping[str, str]:
         """A stage as a file: in its own format where the name asks for it (.fbc, .onnx, .elf, .stream, .bin), else as text.
 
+        A header (hpp) comes with the files of its parameters and an object of what the host computes; see `HostSource.files`.
+
         external_data: of an ONNX model, whether its weights go into "NAME.data" beside it, as they do from 1 GiB on.
+
+        Returns:
+            Of a header, the functions that it declares and nothing defines: name -> why.
 
         Raises as `text`, and FleetError where the file cannot be written.
         """
@@ -153,8 +158,15 @@ class Compiled:
             from fleet.targets.accel.container import stream_file
 
             write_atomically(path, stream_file(self.accel(stage, device, lowering)).binary)
+        elif stage == "hpp":
+            source = self.host_source(path.stem, device, lowering)
+            for file, data in source.files(path).items():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(file, data)
+            return source.kernels[1]
         else:
             write_atomically(path, self.text(stage, device=device, lowering=lowering).encode(errors="replace"))
+        return {}
 
     def run(self, engine: str = "vm", inputs: Mapping[str, np.ndarray] | None = None, **options: Any) -> Trace:
         """Runs on an engine; `options` are the fields of `RunOptions`. For an engine that needs all sizes, unknown dimensions get
@@ -179,6 +191,12 @@ class Compiled:
         from fleet.targets.onnx.export import export_onnx
 
         return export_onnx(self.program)
+
+    def host_source(self, name: str, device: str | None, lowering: Mapping[str, Any] | None = None) -> HostSource:
+        """The C++ host program of the model, whose header has the name as its namespace; errors as `accel`."""
+        from fleet.targets.accel.driver import host_source
+
+        return host_source(self.accel("hpp", device, lowering), name)
 
     def accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
         """The stream that a stage of the accelerator shows. Raises FleetError without a device, DeviceError as the compiler."""

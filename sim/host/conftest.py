@@ -1,8 +1,9 @@
-"""The programs are shared with the functional model's tests."""
+"""The programs and models are shared with the quick tests."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "engines"))
+TESTS = Path(__file__).parents[2] / "tests"
+sys.path[:0] = [str(TESTS / "engines"), str(TESTS / "frontend" / "onnx")]

@@ -14,7 +14,7 @@ from fleet.llm.host_program import emit_host
 from fleet.llm.load import load_model
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions
 from fleet.llm.quantisation import Quantisation
-from fleet.targets.graph.host.build import build_program
+from fleet.targets.driver.build import build_program
 
 PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=8, positions=64)

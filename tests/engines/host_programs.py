@@ -21,7 +21,7 @@ from fleet.sdk import Call, Write
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.weights import pack_weights
-from fleet.targets.graph.host import include_dir
+from fleet.targets.driver import include_dir
 
 DDR_BASE = 0x2_0000_0000
 GROUP = 128

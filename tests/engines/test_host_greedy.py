@@ -10,8 +10,8 @@ import pytest
 
 from fleet.engines.base import RunOptions
 from fleet.engines.host_port.run import HostRun, run_program
-from fleet.targets.graph.host import greedy_program
-from fleet.targets.graph.host.build import build_program
+from fleet.targets.driver import greedy_program
+from fleet.targets.driver.build import build_program
 
 CHANNELS, VOCABULARY, TOKENS, POSITIONS = 40, 50, 4, 16
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from host_programs import (
-    DDR_BASE,
     Model,
     compiled,
     destinations,
@@ -31,6 +30,7 @@ from fleet.errors import FleetError
 from fleet.isa.description import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
+from fleet.targets.driver import DDR_BASE
 
 SMALL = "hbm_small"
 

@@ -18,7 +18,7 @@ from fleet.engines.host_port.protocol import MESSAGE, HostError, Kind, answer, c
 from fleet.engines.host_port.server import VARIABLE, HostServer
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
-from fleet.targets.graph.host import include_dir
+from fleet.targets.driver import include_dir
 
 SMALL = "hbm_small"
 

@@ -19,7 +19,7 @@ from fleet.llm.load import LoadedModel, load_model
 from fleet.llm.models import ModelOptions
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.session import Embedding
-from fleet.targets.graph.host.build import build_program
+from fleet.targets.driver.build import build_program
 
 PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=4, positions=16)

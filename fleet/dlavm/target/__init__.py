@@ -2,4 +2,4 @@
 
 from fleet.dlavm._lazy import handing_on
 
-__getattr__ = handing_on(__name__, {"targets": "fleet.targets.graph.cpp"})
+__getattr__ = handing_on(__name__, {"targets": "fleet.targets.driver.cpp"})

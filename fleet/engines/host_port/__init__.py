@@ -3,5 +3,5 @@ a register-level model of it; memories are the mapped files that all sides share
 
 `server` starts the program and answers it over a Unix socket (`protocol`), `registers` knows from the description what a
 register write means, `model` answers by the functional model and `hardware` by the simulation, which `beside` compares with the
-functional model. The program's side is fleet/targets/graph/host/fleet_host.h; docs/host.md tells users.
+functional model. The program's side is fleet/targets/driver/fleet_host.h; docs/host.md tells users.
 """

@@ -1,4 +1,4 @@
-"""What a host program and the server say to each other; the other side is fleet/targets/graph/host/fleet_host.h.
+"""What a host program and the server say to each other; the other side is fleet/targets/driver/fleet_host.h.
 
 Messages of 24 bytes, little-endian: uint32 kind, uint32 number, uint64 a, uint64 b.
 
@@ -21,9 +21,10 @@ from pathlib import Path
 
 from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
+from fleet.targets.driver import HBM_BANK_STEP
 
 __all__ = [
-    "BANK_STEP", "DDR_BASE", "HBM_BASE", "MESSAGE", "SPACES", "VERSION", "HostError", "Kind", "answer", "configuration", "failure",
+    "MESSAGE", "SPACES", "VERSION", "HostError", "Kind", "answer", "configuration", "failure",
 ]  # fmt: skip
 
 VERSION = 1
@@ -31,13 +32,6 @@ MESSAGE = struct.Struct("<IIQQ")
 
 SPACES: tuple[str, ...] = ("ddr", "hbm")
 """Memory spaces as messages number them."""
-
-BANK_STEP = 1 << 28
-"""Bytes from one HBM port to the next, as the top module's ports have it (rtl_models/README.md)."""
-
-DDR_BASE = 0x2_0000_0000
-HBM_BASE = 0
-"""Where host programs see the two memories when nothing else is said: as the boards' public tools have it."""
 
 
 class Kind(IntEnum):
@@ -69,7 +63,7 @@ def failure(exit_code: int) -> bytes:
 
 def configuration(memory: MappedMemory, ddr_base: int, hbm_base: int) -> bytes:
     """Where the memories are: lines `<key> <value>`. Raises HostError for a path that cannot stand in a line."""
-    lines = [f"ddr_base {ddr_base}", f"hbm_base {hbm_base}", f"bank_step {BANK_STEP}"]
+    lines = [f"ddr_base {ddr_base}", f"hbm_base {hbm_base}", f"bank_step {HBM_BANK_STEP}"]
     lines += list(_images(memory.paths.items(), memory))
     return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
 

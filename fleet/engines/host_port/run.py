@@ -13,12 +13,12 @@ from fleet.engines.base import RunOptions
 from fleet.engines.host_port.hardware import HardwarePort
 from fleet.engines.host_port.model import ModelPort
 from fleet.engines.host_port.port import DevicePort, Summary
-from fleet.engines.host_port.protocol import DDR_BASE, HBM_BASE
 from fleet.engines.host_port.server import HostServer
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Device
+from fleet.targets.driver import DDR_BASE, HBM_BASE
 
 __all__ = ["HostRun", "run_program"]
 

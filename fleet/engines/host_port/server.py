@@ -17,8 +17,6 @@ from fleet.core.processes import Child, start
 from fleet.core.scratch import Scratch
 from fleet.engines.host_port.port import DevicePort
 from fleet.engines.host_port.protocol import (
-    DDR_BASE,
-    HBM_BASE,
     MESSAGE,
     SPACES,
     VERSION,
@@ -30,6 +28,7 @@ from fleet.engines.host_port.protocol import (
 )
 from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
+from fleet.targets.driver import DDR_BASE, HBM_BASE
 
 __all__ = ["VARIABLE", "HostServer"]
 

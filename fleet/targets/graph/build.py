@@ -11,9 +11,9 @@ from fleet.ir.graph.walk import post_order
 from fleet.isa.description import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet
+from fleet.targets.driver.cpp import HPP, Target
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import Constants
-from fleet.targets.graph.cpp import HPP, Target
 from fleet.targets.graph.legality import check
 from fleet.targets.graph.lower import lower
 from fleet.targets.graph.module import Module

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
-from fleet.targets.graph import statements as st
+from fleet.targets.driver import statements as st
+from fleet.targets.driver.names import Names, identifier
+from fleet.targets.driver.pieces import fetch_binary, parameter_writes, wait_for
 from fleet.targets.graph.binary import AuxRun, Slot
 from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
 from fleet.targets.graph.lower import short
-from fleet.targets.graph.names import Names, identifier
 from fleet.targets.graph.steps import BoundLoop
 
 if TYPE_CHECKING:
@@ -154,36 +155,28 @@ class _Driver:
                     block.add(*(st.CsbWrite(a // 4, v) for a, v in operands if written.get(a) != v))
                     block.add(st.CsbWrite(start[0] // 4, start[1]))
                     written |= dict(operands)
-                    block.add(self._wait(call.instruction))
+                    block.add(wait_for(self.m.description, call.instruction))
         return block
-
-    def _wait(self, instruction: str) -> st.WaitFor:
-        unit = self.m.description.units[self.m.description.instructions[instruction].unit]
-        return st.WaitFor(self.m.status_of(unit.name), 1)
 
     # ---- registers
 
     def running(self) -> st.Block:
         return self._aux_running() if self.m.binary is not None else self._regs_running()
 
-    def _parameters_first(self) -> Iterator[st.Node]:
-        registers = {r.name: r for r in self.m.description.registers}
-        for name, value in self.m.parameters.items():
-            yield st.CsbWrite(registers[name].number, value, registers[name].title)
-
     def _regs_running(self) -> st.Block:
         block, whole, used = st.Block(), st.Block(), dict[str, st.Parameter]()
-        whole.add(*self._parameters_first())
+        whole.add(*parameter_writes(self.m.description, self.m.parameters))
         for n, info in enumerate(self.m.emission.nodes, 1):
-            function = self._step(n, info)
+            function, dims = self._step(n, info)
             block.add(function)
-            whole.add(st.CallFunction(function.name, function.parameters))
-            used |= {p.name: p for p in function.parameters if p.kind == "int"}
+            whole.add(st.CallFunction(function.name, [DEVICE, *dims]))
+            used |= {p.name: p for p in dims}
         ordered = [used[v.name] for v in self.dims.values() if v.name in used]
         block.add(st.Function(self.run, [DEVICE, *ordered], whole))
         return block
 
-    def _step(self, n: int, info: NodeInfo) -> st.Function:
+    def _step(self, n: int, info: NodeInfo) -> tuple[st.Function, list[st.Parameter]]:
+        """The function of a node, and the dimensions that it takes."""
         body = st.Block()
         if self.m.config.debug:
             body.add(st.Annotation(self.m.emission.log[n - 1]))
@@ -198,23 +191,22 @@ class _Driver:
             else:
                 self._writes(item, body, values)
         name = self.names.unique_identifier(f"{short(info.op)}_step_{n}")
-        return st.Function(name, [DEVICE, *self.parameters(values)], body)
+        dims = self.parameters(values)
+        return st.Function(name, [DEVICE, *dims], body), dims
 
     def _writes(self, made: Instr, block: st.Block, values: list[Number]) -> None:
         for register in self.m.description.words(made.instruction):
             value = self.number(made.fields[register.name])
             values.append(value)
             block.add(st.CsbWrite(register.number, value))
-        block.add(self._wait(made.instruction))
+        block.add(wait_for(self.m.description, made.instruction))
 
     # ---- binary
 
     def _aux_running(self) -> st.Block:
         assert self.m.binary is not None
         block, whole = st.Block(), st.Block()
-        whole.add(*self._parameters_first())
-        fetch = self.m.description.fetch
-        assert fetch is not None
+        whole.add(*parameter_writes(self.m.description, self.m.parameters))
         for i, run in enumerate(self.m.binary.runs, 1):
             body = st.Block()
             if self.m.config.debug:
@@ -224,13 +216,7 @@ class _Driver:
             if i in self.counts:
                 tasks = Var(self.counts[i], _LARGEST_INT)
                 beats = (tasks + (TASKS - 1)) // TASKS * (BLOCK // BEAT)
-            body.add(
-                st.CsbWrite(fetch.address.number, dim(address_of(self.m.insts) + run.offset), fetch.address.title),
-                st.CsbWrite(fetch.beats.number, beats, fetch.beats.title),
-                st.CsbWrite(fetch.tasks.number, tasks, fetch.tasks.title),
-                st.CsbWrite(fetch.unit.start.number, fetch.word.start),
-                st.WaitFor(self.m.status_of(fetch.unit.name), 1),
-            )
+            body.add(*fetch_binary(self.m.description, dim(address_of(self.m.insts) + run.offset), beats, tasks))
             name = self.names.unique_identifier(f"aux_block_{i}")
             block.add(st.Function(name, [DEVICE], body))
             whole.add(st.CallFunction(name, [DEVICE]))

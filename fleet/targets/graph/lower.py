@@ -16,10 +16,10 @@ from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
+from fleet.targets.driver.names import Names
 from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
 from fleet.targets.graph.halves import Halves
 from fleet.targets.graph.lifetimes import Lifetimes
-from fleet.targets.graph.names import Names
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
 

@@ -17,9 +17,9 @@ from fleet.isa.issue import Binary
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, Operand
 from fleet.symbols.expr import Number
+from fleet.targets.driver.cpp import Target
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import Constants
-from fleet.targets.graph.cpp import Target
 from fleet.targets.graph.emission import ConstantPlace, Emission, Loop
 from fleet.targets.graph.header import driver
 from fleet.targets.graph.legality import smallest
@@ -146,13 +146,6 @@ class Module:
                 unit = self.description.units[self.description.instructions[made.instruction].unit]
                 return None if unit.result is None else unit.result.number
         return None
-
-    def status_of(self, unit: str) -> int:
-        """Number of a unit's status register. Raises DeviceError where it has none."""
-        status = self.description.units[unit].status
-        if status is None:
-            raise DeviceError("it has no status register", where=f"unit '{unit}'")
-        return status.number
 
     # ---- one step
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from fleet.errors import ModelError
+from fleet.targets.driver import DDR_BASE, HBM_BASE
 
 __all__ = ["DEFAULT_BLOCKS", "NEEDED_BLOCKS", "PING_PONG", "Blocks", "BuildConfig"]
 
@@ -59,8 +60,8 @@ class BuildConfig:
 
     wt2hbm: bool = False
     debug: bool = True
-    ddr_base: int = 0x2_0000_0000
-    hbm_base: int = 0
+    ddr_base: int = DDR_BASE
+    hbm_base: int = HBM_BASE
     align: int = 0x10
     lite: bool = False
     namespace: bool = False

@@ -23,7 +23,7 @@ from fleet.ir.program import Program
 from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 
-__all__ = ["HostProgram", "compile_host"]
+__all__ = ["HostProgram", "compile_host", "host_object"]
 
 _NOTE = "fleet_note_fault"
 _FIRST = "fleet_first_fault"
@@ -45,6 +45,15 @@ leave:
   ret void
 }}
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+"""
+_INSIDE = "fleet_part"
+_ENTRY_IR = """
+define i64 @"{name}"({pointers}) nounwind {{
+  store i64 0, ptr @"{first}"
+  call void @"{inside}"({pointers})
+  %fault = load i64, ptr @"{first}"
+  ret i64 %fault
+}}
 """
 _TRAP = re.compile(r'call void @"llvm\.trap"\(\)\s*unreachable')
 _FUNCTION = re.compile(r'^define [^\n]*?@"(?P<name>[^"]+)"[^\n]*\n\{\n[^\n]*:\n', re.MULTILINE)
@@ -147,8 +156,7 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
         module = generate(program, keep=keep)
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    _initialize()
     processor = llvm.get_host_cpu_name()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=processor,
@@ -158,10 +166,7 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     )
     functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
     parsed = llvm.parse_assembly(_without_traps(module.llvm_ir, functions) + _NOTE_IR)
-    parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
-    parsed.verify()
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
-    passes.getModulePassManager().run(parsed, passes)
+    _optimise(parsed, machine)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     arena = _Arena(module.plan, program.source_name)
     for buffer in module.plan.weights.values():
@@ -172,6 +177,56 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     engine.finalize_object()
     ids = tuple((operation.id, operation.at) for operation in module.operations)
     return HostProgram(program, module.plan, ids, processor, engine, arena)
+
+
+def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, str]]:
+    """An ELF object for programs of this machine, with a C function for each program that can be compiled.
+
+    `int64_t name(arguments..., results...)` takes pointers to C-contiguous arrays, in the order of the program's arguments (weights
+    too) and outputs, and returns 0, or the number of a `Fault` that the data caused. One thread at a time may call a function.
+
+    Returns:
+        The object, and for every function that is not in it why: an operation or dtype that the target lacks.
+    """
+    import llvmlite.binding as llvm
+
+    from fleet.targets.riscv.codegen import generate_callable
+
+    _initialize()
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=3, reloc="pic", codemodel="default")
+    whole = llvm.parse_assembly("")
+    missing: dict[str, str] = {}
+    for name, program in functions.items():
+        try:
+            text = generate_callable(program, _INSIDE)
+        except DeviceError as error:
+            missing[name] = error.what.replace("on riscv", "on the host")
+            continue
+        pointers = ", ".join(f"ptr %p{i}" for i in range(len(program.arguments) + len(program.outputs)))
+        entry = _ENTRY_IR.format(name=name, pointers=pointers, inside=_INSIDE, first=_FIRST)
+        part = llvm.parse_assembly(_without_traps(text, {}) + _NOTE_IR + entry)
+        for item in (*part.functions, *part.global_variables):
+            if not item.is_declaration and item.name != name:
+                item.linkage = "internal"
+        whole.link_in(part)
+    _optimise(whole, machine)
+    return machine.emit_object(whole), missing
+
+
+def _initialize() -> None:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def _optimise(module: Any, machine: Any) -> None:
+    import llvmlite.binding as llvm
+
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
 
 
 def _global(module: Any, name: str) -> Any:

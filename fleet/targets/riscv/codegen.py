@@ -21,11 +21,12 @@ from fleet.ir import dialect
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
-from fleet.targets.riscv._kernel import I64, POINTER, Array, Value, new_builder
+from fleet.targets.riscv._kernel import I64, POINTER, Array, Value, contiguous, index, new_builder
+from fleet.targets.riscv._movement import emit_copy
 from fleet.targets.riscv._operations import describe, emit, work, workspace
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
-from fleet.targets.riscv.plan import Buffer, MemoryPlan, identity, make_plan, symbol_part
+from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, identity, make_plan, symbol_part
 from fleet.transforms.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
@@ -87,29 +88,80 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     main = _function(module, ENTRY, 0)
     b = new_builder(main.append_basic_block("entry"), isa)
     code, views = _code(program, buffers)
-    shared: dict[str, Value] = {}
+    kernels = _Kernels(module, isa)
     absolute = {buffer.symbol: (buffer.extent[0], buffer.extent[1]) for buffer in plan.buffers()} | {_SCRATCH: plan.scratch}
     first = {buffer.symbol: buffer.address - buffer.extent[0] for buffer in plan.buffers()}
     places = {symbol: _external(module, symbol) for symbol in absolute}
     operations: list[OperationCode] = []
     for n, op, used in code:
-        id_, shape = identity(op), describe(op, _arrays(op, used))
+        id_ = identity(op)
         symbol = f"op_{n}_{symbol_part(id_)}"
         given = [*(_address(places[buffer.symbol], first[buffer.symbol]) for buffer in used), places[_SCRATCH]]
-        if shape not in shared:
-            name = f"{SHARED}{n}_{symbol_part(kind_of(op))}"
-            shared[shape] = _function(module, name, len(given))
-            _fill(shared[shape], op, used, isa)
+        kernel = kernels.of(n, op, used)
         stub = _function(module, symbol, 0)
         inside = new_builder(stub.append_basic_block("entry"), isa)
-        inside.call(shared[shape], given, tail=True)
+        inside.call(kernel, given, tail=True)
         inside.ret_void()
         b.call(stub, [])
         at = op.properties.get("at")
         estimate, macs = work(op, _arrays(op, used))
-        operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, shared[shape].name, macs))
+        operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, kernel.name, macs))
     b.ret_void()
     return Module(str(module), plan, tuple(operations), absolute, views)
+
+
+def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> str:
+    """LLVM IR of one function that computes a program: `void name(arguments..., results...)`, pointers to C-contiguous arrays.
+
+    What lies between is in memory of the module's own, so that one thread at a time may call it. Raises DeviceError as `generate`.
+    """
+    check_known(program, "riscv")
+    plan, buffers = make_plan(program, lambda op, used: workspace(op, _arrays(op, used), isa), keep=False)
+    module = ir.Module(name=name)
+    fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
+    fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
+    arguments = [(plan.weights if a.kind == "weight" else plan.inputs)[a.name] for a in program.arguments]
+    main = _function(module, name, len(arguments) + len(plan.outputs))
+    b = new_builder(main.append_basic_block("entry"), isa)
+    lowest = min([*(address for _, address, _, _, _ in plan.lives), plan.scratch[0]])
+    size = max([*(address + size for _, address, size, _, _ in plan.lives), sum(plan.scratch)]) - lowest
+    memory: Value = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), size), f"{name}_memory")
+    memory.linkage, memory.align = "internal", ALIGN
+    memory.initializer = ir.Constant(memory.value_type, None)
+
+    def place(address: int) -> Value:
+        for buffer, pointer in zip(arguments, main.args, strict=False):
+            if buffer.address <= address < buffer.address + max(buffer.nbytes, 1):
+                return b.gep(pointer, [ir.Constant(I64, address - buffer.address)], source_etype=ir.IntType(8))
+        return memory.gep([ir.Constant(I64, 0), ir.Constant(I64, address - lowest)])
+
+    kernels = _Kernels(module, isa)
+    for n, op, used in _code(program, buffers)[0]:
+        b.call(kernels.of(n, op, used), [*(place(buffer.address) for buffer in used), place(plan.scratch[0])])
+    for (_, buffer), pointer in zip(plan.outputs, main.args[len(arguments) :], strict=True):
+        source = Array(place(buffer.address), buffer.dtype, buffer.shape, buffer.steps)
+        target = Array(pointer, buffer.dtype, buffer.shape, contiguous(buffer.shape))
+        if buffer.size:
+            emit_copy(b, buffer.shape, target, target.strides, index(0), source, source.strides, index(0))
+    b.ret_void()
+    return str(module)
+
+
+class _Kernels:
+    """The functions that do the work, one for all operations that do the same on other arrays."""
+
+    def __init__(self, module: Value, isa: Isa) -> None:
+        self._module, self._isa = module, isa
+        self._made: dict[str, Value] = {}
+
+    def of(self, n: int, op: FleetOp, used: Sequence[Buffer]) -> Value:
+        """The function of an operation, made with the first that needs it; arguments: result, operands, scratch."""
+        shape = describe(op, _arrays(op, used))
+        if shape not in self._made:
+            name = f"{SHARED}{n}_{symbol_part(kind_of(op))}"
+            self._made[shape] = _function(self._module, name, len(used) + 1)
+            _fill(self._made[shape], op, used, self._isa)
+        return self._made[shape]
 
 
 def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[int, FleetOp, list[Buffer]]], tuple[str, ...]]:

@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+import numpy as np
+
 from fleet.symbols.expr import Expr, Number
-from fleet.targets.graph import statements as st
+from fleet.targets.driver import statements as st
 
 __all__ = ["HPP", "Target", "print_cpp", "targets"]
 
 _PARAMETERS: Mapping[str, str] = {"device": "HANDLE& ", "memory": "HANDLE& ", "folder": "char* ", "int": "int "}
+_TYPES: Mapping[str, str] = {"float32": "float", "float64": "double", "float16": "uint16_t", "bool": "uint8_t"}
+"""Of an element on the host; integers have their own names, FP16 stands as its bits."""
 _GIVES: Mapping[str, str] = {"nothing": "void", "word": "uint32_t", "address": "uint64_t"}
 
 
@@ -30,7 +34,19 @@ def print_cpp(program: st.Program) -> str:
     lines = list(_Printer().block(program.body, ""))
     if program.namespace is not None:
         lines = [f"namespace {program.namespace} {{", "", *lines, "", f"}}  // namespace {program.namespace}"]
+    if program.tensors:
+        lines = ["#pragma once", "", '#include "fleet_host.h"', '#include "fleet_tensors.h"', "", *lines]
     return "\n".join(lines) + "\n"
+
+
+def _type(dtype: np.dtype) -> str:
+    return _TYPES.get(dtype.name, f"{dtype.name}_t")
+
+
+def _declared(parameter: st.Parameter | st.ArrayName) -> str:
+    if isinstance(parameter, st.Parameter):
+        return f"{_PARAMETERS[parameter.kind]}{parameter.name}"
+    return f"{'' if parameter.written else 'const '}{_type(parameter.dtype)}* {parameter.name}"
 
 
 def _escaped(text: str) -> str:
@@ -41,6 +57,7 @@ def _escaped(text: str) -> str:
 class _Printer:
     def __init__(self) -> None:
         self.wide: set[str] = set()
+        self.vectors: set[str] = set()
 
     def number(self, value: Number) -> str:
         return value.to_cpp(self.wide) if isinstance(value, Expr) else str(value)
@@ -71,6 +88,26 @@ class _Printer:
             case st.CopyFile(space, file, address, size):
                 name = f'(std::string(prefix) + "/{_escaped(file)}").c_str()'
                 yield f"{space.upper()}_Write_bin(h2cx, {name}, {self.number(address)}, {size});"
+            case st.DefineArray(array):
+                yield f"std::vector<{_type(array.dtype)}> {array.name}({array.count});"
+                self.vectors.add(array.name)
+            case st.ReadArray(array, file):
+                yield f'fleet_tensors::read_file(std::string(prefix) + "/{_escaped(file)}", {array.name});'
+            case st.CopyArray(target, source):
+                yield f"for (uint64_t i = 0; i < {target.count}; ++i) {target.name}[i] = {source.name}[i];"
+            case st.StoreTensor():
+                yield self._transfer("DDR_Store", s)
+            case st.LoadTensor():
+                yield self._transfer("DDR_Load", s)
+            case st.Kernel(name, arrays, comment):
+                yield f"// {' '.join(comment.split())}".rstrip("\\ ")
+                yield f'extern "C" int64_t {name}({", ".join(map(_declared, arrays))});'
+                yield ""
+            case st.CallKernel(kernel, arrays):
+                given = ", ".join(map(self._pointer, arrays))
+                yield f'fleet_tensors::check({kernel.name}({given}), "{kernel.name}", "{_escaped(kernel.comment)}");'
+            case st.Ports():
+                yield from self._ports(s)
             case st.CallFunction(name, parameters):
                 yield f"{name}({', '.join(p.name for p in parameters)});"
             case st.Return(value):
@@ -87,7 +124,7 @@ class _Printer:
                     yield from self.block(otherwise, "  ")
                 yield "}"
             case st.Function():
-                given = ", ".join(f"{_PARAMETERS[p.kind]}{p.name}" for p in s.parameters)
+                given = ", ".join(map(_declared, s.parameters))
                 yield f"{_GIVES[s.gives]} {s.name}({given}) {{"
                 body = list(self.block(s.body, "  "))
                 used = set(re.findall(r"\w+", "\n".join(body)))
@@ -97,6 +134,29 @@ class _Printer:
                 yield ""
             case st.Block():
                 yield from self.block(s, "")
+
+    def _pointer(self, array: st.ArrayName) -> str:
+        return f"{array.name}.data()" if array.name in self.vectors else array.name
+
+    def _transfer(self, function: str, s: st.StoreTensor | st.LoadTensor) -> str:
+        a = s.arrangement
+        stored = "fleet_tensors::Half" if a.number.kind == "f" else f"{a.number.name}_t"
+        numbers = [a.rows, a.channels, a.lanes, a.row_step, a.block_step, a.count, -1 if a.fraction is None else a.fraction]
+        return f"{function}<{stored}>(h2cx, {self._pointer(s.array)}, 0x{s.address:09x}, {{{', '.join(map(str, numbers))}}});"
+
+    def _ports(self, s: st.Ports) -> Iterator[str]:
+        for table, arrays in (("input_ports", s.inputs), ("output_ports", s.outputs)):
+            yield f"const fleet_tensors::Port {table}[] = {{"
+            for name, a in arrays.items():
+                shape, size = ",".join(map(str, a.shape)), a.count * a.dtype.itemsize
+                yield f'  {{"{name}", "{a.dtype.newbyteorder("<").str}", "{shape}", {size}}},'
+            yield "};"
+        yield ""
+        given = [f"static_cast<const {_type(a.dtype)}*>(from[{i}])" for i, a in enumerate(s.inputs.values())]
+        given += [f"static_cast<{_type(a.dtype)}*>(to[{i}])" for i, a in enumerate(s.outputs.values())]
+        yield f"void {s.run}_ports(HANDLE& device, HANDLE& h2cx, const void* const* from, void* const* to) {{"
+        yield f"  {s.run}(device, h2cx, {', '.join(given)});"
+        yield "}"
 
     def _word(self, value: Number) -> str:
         """A register's value: expressions are 64 bits wide and their value fits 32."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fleet.core.processes import run
 from fleet.errors import FleetError, SetupError
-from fleet.targets.graph.host import include_dir
+from fleet.targets.driver import include_dir
 
 __all__ = ["build_program"]
 

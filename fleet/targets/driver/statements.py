@@ -1,0 +1,266 @@
+"""The driver's program: what a host does with a device, without a language. A target prints it (`fleet.targets.driver.cpp`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from fleet.sdk.layout import Arrangement
+from fleet.symbols.expr import Number
+
+__all__ = [
+    "Annotation", "ArrayName", "Assign", "Block", "CallFunction", "CallKernel", "CopyArray", "CopyFile", "CsbRead", "CsbWrite",
+    "Define", "DefineArray", "For", "Function", "IfThen", "Kernel", "LoadTensor", "Node", "Parameter", "Ports", "Program",
+    "ReadArray", "Return", "StoreTensor", "WaitFor", "WriteWord",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Of a function. kind: "device" (registers), "memory" (DMA), "folder" (text) or "int"."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class ArrayName:
+    """A row-major array on the host, or a parameter that points to one. written: whether the function writes it."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    written: bool = False
+
+    @property
+    def count(self) -> int:
+        """Elements."""
+        return prod(self.shape)
+
+
+@dataclass
+class Block:
+    """Statements in order."""
+
+    body: list[Node] = field(default_factory=list["Node"])
+
+    def add(self, *statements: Node) -> None:
+        """Appends."""
+        self.body += statements
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A line for people."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Define:
+    """A global: kind "address" (64 bits, hexadecimal where it is a number) or "int" (changes while the program runs)."""
+
+    name: str
+    kind: str
+    value: Number
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Assign:
+    """Gives an "int" a value."""
+
+    name: str
+    value: Number
+
+
+@dataclass(frozen=True)
+class CsbRead:
+    """Reads a register; an expression of `Return`."""
+
+    register: int
+
+
+@dataclass(frozen=True)
+class CsbWrite:
+    """Writes a register. title: what it is."""
+
+    register: int
+    value: Number
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class WaitFor:
+    """Reads a register until it has the value."""
+
+    register: int
+    value: int
+
+
+@dataclass(frozen=True)
+class WriteWord:
+    """Writes 32 bits to an absolute address of DDR."""
+
+    address: Number
+    value: Number
+
+
+@dataclass(frozen=True)
+class CopyFile:
+    """Copies a file below the folder to an absolute address. space: "ddr" or "hbm"."""
+
+    space: str
+    file: str
+    address: Number
+    size: int
+
+
+@dataclass(frozen=True)
+class DefineArray:
+    """Room for an array, filled with zeros: of a function, or of the whole program."""
+
+    array: ArrayName
+
+
+@dataclass(frozen=True)
+class ReadArray:
+    """Fills an array from a file below the folder."""
+
+    array: ArrayName
+    file: str
+
+
+@dataclass(frozen=True)
+class CopyArray:
+    """Copies elements."""
+
+    target: ArrayName
+    source: ArrayName
+
+
+@dataclass(frozen=True)
+class StoreTensor:
+    """Puts an array into DDR at an absolute address, as the device has it."""
+
+    array: ArrayName
+    address: int
+    arrangement: Arrangement
+
+
+@dataclass(frozen=True)
+class LoadTensor:
+    """Gets an array from DDR."""
+
+    array: ArrayName
+    address: int
+    arrangement: Arrangement
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Declares a function of another object file: arrays in, arrays out. comment: what it computes."""
+
+    name: str
+    arrays: Sequence[ArrayName]
+    comment: str
+
+
+@dataclass(frozen=True)
+class CallKernel:
+    """Calls a declared function with arrays in the order of its parameters, and ends the program where it reports a fault."""
+
+    kernel: Kernel
+    arrays: Sequence[ArrayName]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Tables of a model's inputs and outputs, and a function that runs the model by them.
+
+    run: the function that takes them all; inputs, outputs: name in the model -> parameter, in order.
+    """
+
+    run: str
+    inputs: Mapping[str, ArrayName]
+    outputs: Mapping[str, ArrayName]
+
+
+@dataclass(frozen=True)
+class CallFunction:
+    """Calls a function with its own parameters' names."""
+
+    name: str
+    parameters: Sequence[Parameter]
+
+
+@dataclass(frozen=True)
+class Return:
+    """Gives back a register's value, or a number."""
+
+    value: CsbRead | Number
+
+
+@dataclass(frozen=True)
+class IfThen:
+    """Where the expression is not 0."""
+
+    condition: Number
+    then: Block
+    otherwise: Block | None = None
+
+
+@dataclass(frozen=True)
+class For:
+    """`index` from 0 to below `count`."""
+
+    index: str
+    count: Number
+    body: Block
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function. gives: "nothing", "word" (32 bits) or "address"."""
+
+    name: str
+    parameters: Sequence[Parameter | ArrayName]
+    body: Block
+    gives: str = "nothing"
+
+
+Node = (
+    Annotation
+    | Assign
+    | Block
+    | CallFunction
+    | CallKernel
+    | CopyArray
+    | CopyFile
+    | CsbWrite
+    | Define
+    | DefineArray
+    | For
+    | Function
+    | IfThen
+    | Kernel
+    | LoadTensor
+    | Ports
+    | ReadArray
+    | Return
+    | StoreTensor
+    | WaitFor
+    | WriteWord
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """All of it. namespace: None for none. tensors: whether it moves tensors, and so includes what it needs for that."""
+
+    body: Block
+    namespace: str | None = None
+    tensors: bool = False

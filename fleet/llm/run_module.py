@@ -8,7 +8,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.graph.nodes import Node
+from fleet.isa.issue import Binary
 from fleet.llm.device_session import device_memory
 from fleet.targets.graph.build import build as build_module
 from fleet.targets.graph.module import Module
@@ -91,12 +92,12 @@ class Runner:
                 raise ModelError(f"input '{name}' is {list(array.shape)}, expected {list(shape)}", where=f"model '{module.name}'")
             module.write_input(memory, name, array, **dims)
         calls = module.calls(**dims)
-        binaries = ()
+        binaries: Sequence[Binary] = ()
         if module.aux:
             for offset, words in module.patches(**dims):
                 memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
-            binaries = (module.binaries(**dims),)
-        self.commits = tuple(self._backend.execute(calls, self._seq, *binaries))
+            binaries = module.binaries(**dims)
+        self.commits = tuple(self._backend.execute(calls, self._seq, binaries))
         self._seq += len(calls)
         return {name: module.read_output(memory, name, **dims) for name in module.outputs}
 

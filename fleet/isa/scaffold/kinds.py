@@ -15,7 +15,7 @@ KINDS = ("arithmetic", "dma", "configuration")
 
 
 def exemplar(found: InstructionSet, kind: str) -> str:
-    """The first instruction of that kind. Raises DeviceError where there is none, or for no kind."""
+    """The first instruction of a kind. Raises DeviceError if the set has none, or if no kind is given."""
     kinds = {name: _kind(found, name) for name in found.instructions} if kind else {}
     names = [f"{name} ({kinds[name]})" if kind else name for name in found.instructions]
     first = next((name for name, its in kinds.items() if its == kind), None)

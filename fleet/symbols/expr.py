@@ -205,6 +205,12 @@ class Expr:
 
         return to_cpp(self, wide)
 
+    def export(self, language: str) -> str:
+        """Text in a language: "cpp" or "python". Raises ExprError for another one."""
+        if language not in ("cpp", "python"):
+            raise ExprError(f"no text of an expression in {language!r}", hint="there are cpp and python")
+        return self.to_cpp() if language == "cpp" else self.to_python()
+
     def __str__(self) -> str:
         from fleet.symbols.expr_export import show
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from fleet.errors import DeviceError
 from fleet.ir.graph.views import LANES
+from fleet.isa.registry import description_hash, instruction_sets
 from fleet.sdk import Device
 
 __all__ = ["ATTRIBUTES", "Accel"]
@@ -30,12 +33,33 @@ ATTRIBUTES: Mapping[str, Callable[[Mapping[str, int]], int]] = {
 """dlavm's name -> from the device's parameters."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Accel:
-    """A device. device: the one of the instruction-set registry; name: the kind of accelerator, as graphs print it."""
+    """A device, with its sizes under dlavm's names.
+
+    Attributes:
+        device: the one of the instruction-set registry. name: the kind of accelerator, as graphs print it.
+        version: of the instruction set's description, for people.
+        MAX_TOKEN: tokens that models are planned for; a script may lower it.
+    """
 
     device: Device
     name: str = "hbm"
+
+    @property
+    def version(self) -> str:
+        """Name of the instruction set, and the beginning of its description's hash."""
+        found = instruction_sets()[self.device.instruction_set]
+        return f"{found.name} {description_hash(found, self.device)[:12]}"
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        if attribute in ATTRIBUTES and attribute != "MAX_TOKEN":
+            raise AttributeError(f"{attribute} of device {self.device.name} is its hardware's; MAX_TOKEN can be assigned")
+        if attribute == "MAX_TOKEN":
+            most = ATTRIBUTES[attribute](self.device.parameters)
+            if not isinstance(value, int) or not 1 <= value <= most:
+                raise DeviceError(f"MAX_TOKEN is {value!r}, expected 1 to {most}", where=f"device {self.device.name}")
+        object.__setattr__(self, attribute, value)
 
     def __getattr__(self, attribute: str) -> int:
         """A size under dlavm's name. Raises AttributeError naming what there is."""

@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Accel:
         raise UnknownAccelerator(error.what, where=error.where, hint=error.hint) from None
     if "hbm" not in found.memory:
         raise UnknownAccelerator("it has no HBM", where=f"device {found.name}")
-    return Accel(found)
+    return globals().setdefault(name, Accel(found))  # what a script assigns is there the next time
 
 
 def __dir__() -> list[str]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from fleet.dlavm._lazy import handing_on
 from fleet.dlavm.device.base_accel import Accel
 from fleet.ir.graph.nodes import Node
 from fleet.sdk import Device
+from fleet.transforms.graph import fuse as fusion
 from fleet.transforms.graph import infer
 
-__all__ = ["infer_type"]
+__all__ = ["FusedOps", "Sequential", "infer_type"]
 
 __getattr__ = handing_on(__name__, {"fuse": "fleet.transforms.graph.fuse", "to_program": "fleet.transforms.graph.to_program"})
 
@@ -19,3 +20,36 @@ __getattr__ = handing_on(__name__, {"fuse": "fleet.transforms.graph.fuse", "to_p
 def infer_type(expr: Node, device: Accel | Device | str, attrs: Mapping[str, Any] | None = None) -> Node:
     """See `fleet.transforms.graph.infer.infer_type`."""
     return infer.infer_type(expr, device.device if isinstance(device, Accel) else device, attrs)
+
+
+class FusedOps:
+    """Biases, residuals, ReLU and argmax into the products before them; see `fleet.transforms.graph.fuse`."""
+
+    def __init__(self, opt_level: int = 1) -> None:
+        """opt_level: 0 fuses nothing."""
+        self.opt_level = opt_level
+
+    def visit(self, expr: Node) -> Node:
+        """The new graph, with its types."""
+        return fusion.fuse(expr).graph if self.opt_level else expr
+
+
+class Sequential:
+    """Passes one after the other; each has `visit`, from a graph with types to one with types."""
+
+    def __init__(self, passes: Sequence[GraphPass]) -> None:
+        self.passes = tuple(passes)
+
+    def __call__(self, expr: Node) -> Node:
+        """The graph after the last pass. expr: after `infer_type`."""
+        for one in self.passes:
+            expr = one.visit(expr)
+        return expr
+
+
+class GraphPass(Protocol):
+    """What `Sequential` takes."""
+
+    def visit(self, expr: Node) -> Node:
+        """The new graph."""
+        ...

@@ -1,0 +1,43 @@
+"""Graphs of published language models, as dlavm has them ready: shapes, and the names of the files that hold their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fleet.dlavm.device.base_accel import Accel
+from fleet.ir.graph.nodes import Node, Tuple
+from fleet.ir.graph.walk import constants
+from fleet.llm.config import preset
+from fleet.llm.models import CLASSIC, build_model
+
+__all__ = ["Published", "published"]
+
+Published = Callable[..., Node]
+"""(device, path_prefix, debug, ir) -> graph."""
+
+
+def published(name: str) -> Published:
+    """The function that gives the graph of a model of `fleet.llm.config`."""
+    config = preset(name)
+
+    def expression(device: Accel, path_prefix: str = "", debug: bool = False, ir: bool = False) -> Node:
+        """The index of the last token's largest logit.
+
+        Args:
+            device: its `MAX_TOKEN` bounds a step and the caches.
+            path_prefix: folder of the weights' files, `<path_prefix>/<constant>.bin`, packed as `Module.write_params` does.
+            debug: one block instead of all.
+            ir: taken as dlavm does; there is one form of the graph here.
+        """
+        del ir
+        most = device.MAX_TOKEN
+        options = replace(CLASSIC, tokens=most, positions=most)
+        root = build_model(replace(config, blocks=1) if debug else config, None, options).root
+        for constant in constants(root):
+            if constant.data is None and not str(constant.name).startswith("table."):  # tables are the same for every model
+                constant.data = f"{path_prefix or '.'}/{constant.name}.bin"
+        assert isinstance(root, Tuple)
+        return root.fields[1]
+
+    return expression

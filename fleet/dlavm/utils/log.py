@@ -1,0 +1,36 @@
+"""A log in parts: lines under names, kept until they are written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fleet.errors import FleetError
+
+__all__ = ["GET_LOG", "LOG_CLEAR", "LOG_EXPORT", "LOG_WITH_PREFIX"]
+
+_PARTS: dict[str, list[str]] = {}
+
+
+def LOG_WITH_PREFIX(prefix: str, log: object) -> None:
+    """Adds text to the part of that name."""
+    _PARTS.setdefault(prefix, []).append(str(log))
+
+
+def LOG_CLEAR() -> None:
+    """Forgets everything."""
+    _PARTS.clear()
+
+
+def GET_LOG() -> Mapping[str, list[str]]:
+    """Name of a part -> its texts, in the order in which they came."""
+    return _PARTS
+
+
+def LOG_EXPORT(path: str | Path) -> None:
+    """Writes all parts, each below a line with its name. Raises FleetError if the file cannot be written."""
+    lines = [line for name, texts in _PARTS.items() for line in (f"{f' {name} ':-^90}", *texts)]
+    try:
+        Path(path).write_text("".join(f"{line}\n" for line in lines))
+    except OSError as error:
+        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path)) from None

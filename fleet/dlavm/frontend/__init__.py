@@ -1,5 +1,44 @@
-"""Models from elsewhere: NumPy source, read and never executed; see `fleet.frontend.source`."""
+"""Models from elsewhere as graphs: ONNX, and NumPy source, which is read and never executed (see `fleet.frontend.source`)."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.cosim.model import load_model
+from fleet.dlavm.device.base_accel import Accel
 from fleet.frontend.source import load, sample_inputs, signature
+from fleet.ir.graph.nodes import Node
+from fleet.isa.registry import find_device, instruction_sets
+from fleet.symbols.expr import Var
+from fleet.targets.accel.compile import lowered_program
+from fleet.targets.graph.from_program import from_program
 
-__all__ = ["load", "sample_inputs", "signature"]
+__all__ = ["from_numpy", "from_onnx", "load", "sample_inputs", "signature"]
+
+
+def from_onnx(model: str | Path, device: Accel | str | None = None, token: Var | None = None) -> Node:
+    """The graph of an ONNX model, without types: `transform.infer_type` and `transform.fuse` come next.
+
+    Args:
+        model: the file.
+        device: what it is for: which operations are found as one (norms, softmax, activations). None: the first installed set
+            that takes graphs.
+        token: the dimension that rows have; None: as many as the model's shapes say.
+
+    Raises ModelError for what no operator of a graph computes, with the operation and its place.
+    """
+    return _graph(str(model), device, token)
+
+
+def from_numpy(model: str, device: Accel | str | None = None, token: Var | None = None, weights: str | Path | None = None) -> Node:
+    """The same of "path.py:function"; weights: an .npz file."""
+    return _graph(model, device, token, None if weights is None else Path(weights))
+
+
+def _graph(model: str, device: Accel | str | None, token: Var | None, weights: Path | None = None) -> Node:
+    if device is None:
+        instruction_set = next(s for s in instruction_sets().values() if s.tasks is not None)
+    else:
+        instruction_set, _ = find_device(device.device.name if isinstance(device, Accel) else device)
+    program = load_model(model, weights, None, 0, None).program
+    return from_program(lowered_program(program, instruction_set), token)

@@ -61,19 +61,20 @@ def activate(data: Node, weight: Node, out_and_in_mode: int = 0, **attrs: Any) -
 
 def silu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None) -> Call:
     """x * sigmoid(x). weight: the table, where several calls share one."""
-    return activate(data, weight or _table("silu"), out_and_in_mode, function="silu")
+    return activate(data, weight or table("silu"), out_and_in_mode, function="silu")
 
 
 def gelu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None, *, approximate: bool = False) -> Call:
     """GELU. approximate: the form with tanh. weight: the table, where several calls share one."""
     function = "gelu_tanh" if approximate else "gelu"
-    return activate(data, weight or _table(function), out_and_in_mode, function=function)
+    return activate(data, weight or table(function), out_and_in_mode, function=function)
 
 
-def _table(function: str) -> Constant:
-    table = const_ddr(f"{function}_weight", None, (3, SEGMENTS))
-    table.prefix = "global"
-    return table
+def table(function: str) -> Constant:
+    """The constant with a function's segments, which packing fills in."""
+    made = const_ddr(f"{function}_weight", None, (3, SEGMENTS))
+    made.prefix = "global"
+    return made
 
 
 def argmax(data: Node, **attrs: Any) -> Call:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.ir.graph.nodes import Call, Node
+from fleet.ir.graph.nodes import Call, Constant, Node
 from fleet.ir.types import shape_of
 from fleet.transforms.graph.to_program import Emitter, Lowering
 
@@ -145,10 +145,17 @@ def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
 
 
 def _binary(name: str) -> Lowering:
-    def lower(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    def lower(e: Emitter, call: Call, values: _Values) -> SSAValue:
+        other = call.args[1]
+        if isinstance(other, Constant):  # one number a channel
+            return e.emit(name, values[0], e.weight(other.name or "", e.array(other).reshape(-1)))
         return e.emit(name, values[0], values[1])
 
     return lower
+
+
+def _argmax(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+    return e.emit("argmax", values[0], axis=len(shape_of(values[0].type)) - 1)
 
 
 def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
@@ -269,6 +276,7 @@ LOWERINGS: dict[str, Lowering] = {
     "accel.hbm.layer_norm": _norm,
     "accel.hbm.activate": _activate,
     "accel.hbm.add": _binary("add"),
+    "accel.hbm.argmax": _argmax,
     "accel.hbm.sub": _binary("sub"),
     "accel.hbm.mul": _binary("mul"),
     "accel.reshape": _reshape,

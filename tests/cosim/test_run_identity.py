@@ -58,12 +58,11 @@ def asked(folder: Path) -> str:
 
 
 def test_documentation_changes_no_content_and_a_constant_of_the_memory_does(tmp_path: Path) -> None:
-    for name in ("fleet", "rtl_models", "docs", "README.md"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, tmp_path / name)
+    for name in ("fleet", "rtl_models"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "docs").mkdir()
+    for name in ("README.md", "docs/architecture.md"):  # stand-ins: the copies that faults are planted in have no documentation
+        (tmp_path / name).write_text("# a page\n")
     before = asked(tmp_path)
     for name in ("README.md", "docs/architecture.md", "rtl_models/README.md", "fleet/report/campaign.py", "fleet/cli/case.py"):
         path = tmp_path / name

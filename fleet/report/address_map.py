@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from xml.sax.saxutils import escape
 
 from fleet.errors import ModelError
 from fleet.report._style import HATCHES, INK, PALETTE, canvas, standalone, to_svg
@@ -92,15 +93,19 @@ def draw(found: AddressMap, space: str, name: str = "map") -> str:
             for k, block in enumerate(blocks)
         }
         line = 0.5 if outlined else 0.15
-        for p in pieces:
+        for n, p in enumerate(pieces):
             left, right = max(p.first, -1), min(p.last + 1, steps)
             corner, size = (left, p.address / unit), (right - left, p.size / unit)
-            axes.add_patch(Rectangle(corner, *size, linewidth=line, **styles[p.block]))
+            axes.add_patch(Rectangle(corner, *size, linewidth=line, gid=f"piece-{n}", **styles[p.block]))
         axes.set_xlabel("step")
         axes.set_ylabel(f"address in {space}{', every port' if space == 'hbm' else ''} [{called}]")
         handles = [Rectangle((0, 0), 1, 1, linewidth=0.5, **styles[block]) for block in blocks]
         axes.legend(handles, blocks, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return to_svg(figure, name, describe(found, space))
+        svg = to_svg(figure, name, describe(found, space))
+    for n, p in enumerate(pieces):  # what a pointer over it shows
+        group = f'<g id="{name}-piece-{n}">'
+        svg = svg.replace(group, f"{group}<title>{escape(p.key)}: {p.size:,} bytes at {p.address:#x}</title>", 1)
+    return svg
 
 
 def picture_file(found: AddressMap, space: str) -> str:

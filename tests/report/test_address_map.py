@@ -46,6 +46,8 @@ def test_every_piece_is_a_rectangle_of_its_block() -> None:
         assert word in text
     assert "runtime: 3,072 bytes from 0x1000, at most 3,072 alive" in svg
     assert "hbm_cache" not in svg
+    assert "<title>a: 1,024 bytes at 0x1000</title>" in svg
+    assert "<title>c &lt;&amp;&gt;: 512 bytes at " in svg
     assert svg == draw(found, "ddr", "ddr-map")
 
 

@@ -22,13 +22,18 @@ MINIMUM_VERILATOR = (5, 36)
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at. needed_by: what does not work without it; hint: how to get it (empty when it is there)."""
+    """One thing looked at.
+
+    needed_by: what does not work without it; hint: how to get it (empty when it is there). optional: the demo and the tests run
+    without it.
+    """
 
     name: str
     found: str
     ok: bool
     needed_by: str
     hint: str = ""
+    optional: bool = False
 
 
 def _all_of(command: list[str]) -> str:
@@ -81,16 +86,17 @@ def _mlir() -> Finding:
     name = "mlir-opt-22"
     path = shutil.which(name) or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin")
     if path is None:
-        return Finding(name, "missing", False, "engine mlir", "apt-get install mlir-22-tools (Debian security); docs/mlir.md")
+        hint = "apt-get install mlir-22-tools (Debian security); docs/mlir.md"
+        return Finding(name, "missing", False, "engine mlir", hint, optional=True)
     version = re.search(r"version (\S+)", _all_of([path, "--version"]))
     return Finding(name, f"{version[1] if version else 'of no known version'} ({path})", True, "engine mlir")
 
 
-def _package(name: str, needed_by: str, hint: str = "make setup") -> Finding:
+def _package(name: str, needed_by: str, hint: str = "make setup", *, optional: bool = False) -> Finding:
     try:
         return Finding(name, importlib.metadata.version(name), True, needed_by)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(name, "missing", False, needed_by, hint)
+        return Finding(name, "missing", False, needed_by, hint, optional)
 
 
 def _cache() -> Finding:
@@ -146,10 +152,11 @@ def examine() -> list[Finding]:
         _package("llvmlite", "engines riscv, llvm-cpu and mlir"),
         _mlir(),
         _package("unicorn", "engine riscv", "pip install unicorn==2.1.4 (the extra `riscv`), or make setup"),
-        *(_package(p, "language models from files", "the extra `llm`, or make setup") for p in ("gguf", "tokenizers")),
-        *(_package(p, "ONNX models, in and out", "the extra `onnx`, or make setup") for p in ("onnx", "ml_dtypes")),
-        _package("onnxruntime", "engine onnxruntime", "the extra `onnx`, or make setup"),
-        *(_package(f"peakrdl-{p}", "fleet isa export", "the extra `exports`, or make setup")
+        *(_package(p, "language models from files", "the extra `llm`, or make setup", optional=True)
+          for p in ("gguf", "tokenizers")),
+        *(_package(p, "ONNX models, in and out", "the extra `onnx`, or make setup", optional=True) for p in ("onnx", "ml_dtypes")),
+        _package("onnxruntime", "engine onnxruntime", "the extra `onnx`, or make setup", optional=True),
+        *(_package(f"peakrdl-{p}", "fleet isa export", "the extra `exports`, or make setup", optional=True)
           for p in ("ipxact", "uvm", "cheader", "html")),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
@@ -158,18 +165,23 @@ def examine() -> list[Finding]:
 
 
 def main(*, as_json: bool = False) -> int:
-    """Prints the findings; 0 when everything is there, 2 when something is missing or cannot be loaded."""
+    """Prints the findings; 0 if the demo and the tests can run, 2 if something that they need is missing or cannot be loaded."""
     findings = examine()
-    missing = [f for f in findings if not f.ok]
+    missing = [f for f in findings if not f.ok and not f.optional]
+    extra = [f for f in findings if not f.ok and f.optional]
     if as_json:
         print(json.dumps({"ok": not missing, "findings": [asdict(f) for f in findings]}, indent=1))
         return 2 if missing else 0
     width = max(len(f.name) for f in findings)
     for f in findings:
-        print(f"{'ok     ' if f.ok else 'MISSING'} {f.name:{width}}  {f.found}")
+        print(f"{'ok      ' if f.ok else 'optional' if f.optional else 'MISSING '} {f.name:{width}}  {f.found}")
         if not f.ok:
-            print(f"        {'':{width}}  needed by {f.needed_by}; to get it: {f.hint}")
-    print("everything is there" if not missing else f"{len(missing)} missing: {', '.join(f.name for f in missing)}")
+            print(f"         {'':{width}}  needed by {f.needed_by}; to get it: {f.hint}")
+    without = f"; without {', '.join(dict.fromkeys(f.needed_by for f in extra))}" if extra else ""
+    if missing:
+        print(f"{len(missing)} missing: {', '.join(f.name for f in missing)}")
+    else:
+        print(f"the demo and the tests can run{without}" if extra else "everything is there")
     return 2 if missing else 0
 
 

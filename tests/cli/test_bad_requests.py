@@ -140,7 +140,7 @@ def test_no_compiler(dense: Path, refused: Refused, fleet: Fleet) -> None:
     assert not (dense / "r").exists()
     ran = fleet("doctor", env={"PATH": path})
     assert ran.code == 2
-    assert "MISSING g++" in ran.out
+    assert "MISSING  g++" in ran.out
 
 
 NO_PACKAGE = """

@@ -47,8 +47,8 @@ CHANGES = [
         ["moved field vadd_status.done: bits 0:0 -> 3:3"],
     ),
     (
-        [("bad_size = 2", "bad_size = 4")],
-        ["changed field error_cause.cause: named values bad_size 2 -> 4"],
+        [("bad_size = 2", "bad_size = 9")],
+        ["changed field error_cause.cause: named values bad_size 2 -> 9"],
     ),
     ([("0x21;\n        fleet_start = 1", "0x21;\n        fleet_start = 5")], ["moved instruction vadd: start 0x1 -> 0x5"]),
     (

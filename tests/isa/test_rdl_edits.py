@@ -87,6 +87,7 @@ def test_the_file_itself_is_a_description() -> None:
 
 def test_a_text_that_the_quick_parser_falls_over() -> None:
     """It raises a TypeError for an operand that is missing."""
-    assert "value[31:]" in (text := TEXT.replace("value[31:0]", "value[31:]", 1))
+    text = TEXT.replace("value[31:0]", "value[31:]", 1)
+    assert "value[31:]" in text
     line = 1 + next(n for n, words in enumerate(text.splitlines()) if "value[31:]" in words)
     assert re.search(rf"\.rdl:{line}: ", read(text))

@@ -28,6 +28,7 @@ ALLOWED = {
     "report": {"cosim"},
     "llm": {"cosim", "engines", "targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
     "compiler": {
+        "report",
         "cosim",
         "engines",
         "targets",

@@ -137,12 +137,6 @@ def _engine(request: Request) -> str:
 
 
 def _stage(request: Request, stage: str, compiled: Compiled) -> None:
-    if stage == "memory-map" and request.out is not None and request.out.suffix == ".svg":
-        from fleet.report.address_map import AddressMap, picture_file
-
-        found = AddressMap.of(compiled.accel(stage, request.device, request.lowering).memory_picture())
-        _show(picture_file(found, "ddr"), request.out)
-        return
     if request.out is not None and not request.module_only:
         missing = compiled.write(
             stage, request.out, device=request.device, lowering=request.lowering, external_data=request.external_data

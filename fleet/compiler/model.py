@@ -110,12 +110,12 @@ class Compiled:
         if stage in ("token", "ast"):
             return source_stage(stage, self.spec)
         if stage == "hpp":
-            return self.host_source("model", device, lowering).header
+            return self._host_source("model", device, lowering).header
         if stage in ("accel-regs", "accel-aux", "memory-map"):
             from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
 
             listing = {"accel-regs": regs_listing, "accel-aux": aux_listing, "memory-map": memory_map}[stage]
-            return listing(self.accel(stage, device, lowering))
+            return listing(self._accel(stage, device, lowering))
         return _TEXTS[stage](self)
 
     def write(
@@ -127,7 +127,7 @@ class Compiled:
         lowering: Mapping[str, Any] | None = None,
         external_data: bool = False,
     ) -> Mapping[str, str]:
-        """A stage as a file: in its own format where the name asks for it (.fbc, .onnx, .elf, .stream, .bin), else as text.
+        """A stage as a file: in its own format where the name asks for it (.fbc, .onnx, .elf, .stream, .bin, .svg), else as text.
 
         A header (hpp) comes with the files of its parameters and an object of what the host computes; see `HostSource.files`.
 
@@ -153,13 +153,18 @@ class Compiled:
         elif stage in ("accel-regs", "accel-aux") and path.suffix == ".stream":
             from fleet.targets.accel.container import save, stream_file
 
-            save(stream_file(self.accel(stage, device, lowering)), path)
+            save(stream_file(self._accel(stage, device, lowering)), path)
         elif stage == "accel-aux" and path.suffix == ".bin":
             from fleet.targets.accel.container import stream_file
 
-            write_atomically(path, stream_file(self.accel(stage, device, lowering)).binary)
+            write_atomically(path, stream_file(self._accel(stage, device, lowering)).binary)
+        elif stage == "memory-map" and path.suffix == ".svg":
+            from fleet.report.address_map import AddressMap, picture_file
+
+            picture = AddressMap.of(self._accel(stage, device, lowering).memory_picture())
+            write_atomically(path, picture_file(picture, "ddr").encode())
         elif stage == "hpp":
-            source = self.host_source(path.stem, device, lowering)
+            source = self._host_source(path.stem, device, lowering)
             for file, data in source.files(path).items():
                 file.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(file, data)
@@ -192,13 +197,13 @@ class Compiled:
 
         return export_onnx(self.program)
 
-    def host_source(self, name: str, device: str | None, lowering: Mapping[str, Any] | None = None) -> HostSource:
+    def _host_source(self, name: str, device: str | None, lowering: Mapping[str, Any] | None = None) -> HostSource:
         """The C++ host program of the model, whose header has the name as its namespace; errors as `accel`."""
         from fleet.targets.accel.driver import host_source
 
-        return host_source(self.accel("hpp", device, lowering), name)
+        return host_source(self._accel("hpp", device, lowering), name)
 
-    def accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
+    def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
         """The stream that a stage of the accelerator shows. Raises FleetError without a device, DeviceError as the compiler."""
         from fleet.isa.registry import find_device
         from fleet.targets.accel.compile import compile_accel

@@ -39,6 +39,13 @@ class Arrangement:
     number: np.dtype
     fraction: int | None = None
 
+    def __post_init__(self) -> None:
+        if min(self.rows, self.channels, self.row_step, self.block_step, self.count) < 0 or self.lanes < 1:
+            raise DeviceError(f"{self} has a negative number, or no lanes")
+        last = (self.rows - 1) * self.row_step + (self.blocks - 1) * self.block_step + self.lanes
+        if self.rows and self.blocks and last > self.count:
+            raise DeviceError(f"element [{self.rows - 1}, {self.channels - 1}] leaves the {self.count} elements of {self}")
+
     @classmethod
     def flat(cls, elements: int, number: np.dtype, count: int | None = None) -> Arrangement:
         """Elements in C order; count: with their fill."""

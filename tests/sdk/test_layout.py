@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,22 @@ def test_what_cannot_be_stored_is_refused() -> None:
         layout.unpack(np.zeros(15, np.uint8), (4,), np.dtype(np.uint32))
     with pytest.raises(DeviceError, match="Layout does not say where the elements of a tensor stand"):
         Layout().pack(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"count": 7},  # the last element is number 7
+        {"row_step": 5},
+        {"block_step": 3},
+        {"row_step": -4},
+        {"lanes": 0},
+    ],
+)
+def test_places_outside_the_memory_are_refused(numbers: dict[str, int]) -> None:
+    right = Arrangement(2, 4, 2, 4, 2, 8, np.dtype(np.int8))
+    with pytest.raises(DeviceError, match=r"leaves the|has a negative number, or no lanes"):
+        replace(right, **numbers)
 
 
 def test_fp16_has_one_nan() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from fleet.dlavm.device.base_accel import Accel
 from fleet.ir.graph.nodes import Node, Tuple
@@ -13,15 +13,11 @@ from fleet.llm.models import CLASSIC, build_model
 
 __all__ = ["Published", "published"]
 
-Published = Callable[..., Node]
-"""(device, path_prefix, debug, ir) -> graph."""
 
+class Published(Protocol):
+    """Gives the graph of a published model."""
 
-def published(name: str) -> Published:
-    """The function that gives the graph of a model of `fleet.llm.config`."""
-    config = preset(name)
-
-    def expression(device: Accel, path_prefix: str = "", debug: bool = False, ir: bool = False) -> Node:
+    def __call__(self, device: Accel, path_prefix: str = "", debug: bool = False, ir: bool = False) -> Node:
         """The index of the last token's largest logit.
 
         Args:
@@ -30,6 +26,14 @@ def published(name: str) -> Published:
             debug: one block instead of all.
             ir: taken as dlavm does; there is one form of the graph here.
         """
+        ...
+
+
+def published(name: str) -> Published:
+    """The function that gives the graph of a model of `fleet.llm.config`."""
+    config = preset(name)
+
+    def expression(device: Accel, path_prefix: str = "", debug: bool = False, ir: bool = False) -> Node:
         del ir
         most = device.MAX_TOKEN
         options = replace(CLASSIC, tokens=most, positions=most)

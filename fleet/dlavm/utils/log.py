@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.errors import FleetError
+from fleet.cosim.files import write_atomically
 
 __all__ = ["GET_LOG", "LOG_CLEAR", "LOG_EXPORT", "LOG_WITH_PREFIX"]
 
@@ -30,7 +30,4 @@ def GET_LOG() -> Mapping[str, list[str]]:
 def LOG_EXPORT(path: str | Path) -> None:
     """Writes all parts, each below a line with its name. Raises FleetError if the file cannot be written."""
     lines = [line for name, texts in _PARTS.items() for line in (f"{f' {name} ':-^90}", *texts)]
-    try:
-        Path(path).write_text("".join(f"{line}\n" for line in lines))
-    except OSError as error:
-        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path)) from None
+    write_atomically(Path(path), "".join(f"{line}\n" for line in lines).encode())

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from fleet.compiler import Compiled
 from fleet.cosim.model import load_model
@@ -19,9 +21,11 @@ from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
-from fleet.sdk import Layout
+from fleet.isa.resolved import resolved
+from fleet.sdk import Device, Layout, StateRegister
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.driver import host_source
+from fleet.targets.accel.program import DeviceSegment
 from fleet.targets.driver import include_dir
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "engines"))
@@ -142,6 +146,43 @@ def test_a_layout_that_says_no_places_is_refused(tmp_path: Path) -> None:
     compiled = compile_accel(loaded(tmp_path, ODD).program, instruction_set, device)
     with pytest.raises(DeviceError, match="Layout does not say where the elements of a tensor stand"):
         host_source(replace(compiled, instruction_set=replace(instruction_set, layout=Layout())))
+
+
+def test_what_only_a_reset_makes_right_is_refused(tmp_path: Path) -> None:
+    """The one instruction leaves a register that a second run would find."""
+    instruction_set, device = find_device("hbm_small")
+    source = 'def forward(x: "float32[5, 32]", w: "float32[32, 32]"):\n    return x @ w\n'
+    compiled = compile_accel(loaded(tmp_path, source).program, instruction_set, device)
+    (last,) = {call.instruction for call in compiled.calls}
+
+    class Sticky(instruction_set.instructions[last]):
+        uses = ("mode",)
+
+        @classmethod
+        def configures(cls, device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
+            return {"mode": 1}
+
+    instruction_set = replace(instruction_set, instructions={**instruction_set.instructions, last: Sticky})
+    device = replace(device, state=replace(device.state, registers=(StateRegister("mode"),)))
+    steps = [
+        replace(s, groups=tuple(replace(g, calls=resolved(instruction_set, device, g.calls)) for g in s.groups))
+        if isinstance(s, DeviceSegment)
+        else s
+        for s in compiled.steps
+    ]
+    assert host_source(compiled)
+    with pytest.raises(DeviceError, match=f"{last} needs registers as reset leaves them"):
+        host_source(replace(compiled, instruction_set=instruction_set, device=device, steps=tuple(steps)))
+
+
+def test_ports_that_are_one_name_in_cpp_are_numbered(tmp_path: Path) -> None:
+    made = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [5, 32]) for name in ("a.b", "a_b", "o.1", "o_1")]
+    nodes = [helper.make_node("Add", ["a.b", "a_b"], ["o.1"]), helper.make_node("Relu", ["a_b"], ["o_1"])]
+    model = helper.make_model(helper.make_graph(nodes, "g", made[:2], made[2:]), opset_imports=[helper.make_opsetid("", 17)])
+    onnx.save(model, tmp_path / "m.onnx")
+    text = load_model(str(tmp_path / "m.onnx"), None, None, 1, None)
+    text = Compiled("m.onnx", text.program, text.inputs).text("hpp", device="hbm_small")
+    assert sorted(re.findall(r'"(\w+)"', text[text.index("input_ports") :])) == ["a_b", "a_b_1", "o_1", "o_1_1"]
 
 
 CONVERSIONS = """

@@ -19,6 +19,7 @@ from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.expand import expand
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.operators import apply
 
@@ -46,7 +47,7 @@ def _sequence(s: Step) -> Array:
         bound = np.asarray(np.broadcast_to(clean(_PRIMITIVES[type(op)](step)), shape_of(result.type)))
         if (floor := floor_of(step)) is not None:
             floors[result] = np.asarray(np.broadcast_to(floor, shape_of(result.type)))
-        values[result] = np.asarray(apply(op, x)).astype(np.float64)
+        values[result] = np.asarray(apply(op, x)).astype(np.float64 if dtype.kind == "f" else dtype)
         errors[result] = bound
     return bound
 
@@ -59,4 +60,18 @@ def _constant(op: d.ConstantOp, dtype: np.dtype) -> Array:
     return value.astype(np.float64)
 
 
-COMPOSITES: Mapping[type[FleetOp], Rule] = {op: _sequence for op in d.FLEET.operations if issubclass(op, d.CompositeOp)}
+def _called(s: Step) -> Array:
+    """A call of NumPy's function: its sequence's rules. Without one only exact operands are proved to give an exact result."""
+    try:
+        known = bool(expand(s.op))
+    except InferenceError:
+        known = False
+    if known:
+        return _sequence(s)
+    return np.full(shape_of(s.op.results[0].type), np.inf if any(e.any() for e in s.e) else 0.0)
+
+
+COMPOSITES: Mapping[type[FleetOp], Rule] = {
+    **{op: _sequence for op in d.FLEET.operations if issubclass(op, d.CompositeOp)},
+    d.NumpyOp: _called,
+}

@@ -10,12 +10,14 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Generator as Yields
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Block
 
-from fleet.frontend import _create, _library, _random, _text
+from fleet.errors import SourceError
+from fleet.frontend import _called, _create, _library, _random, _text
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
@@ -37,6 +39,7 @@ from fleet.frontend._values import (
     Value,
     words,
 )
+from fleet.ir.types import tensor_type
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
@@ -207,13 +210,30 @@ class Eager(Domain):
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
             return self._drawn(_random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords))
-        signature = FUNCTIONS["numpy.nonzero" if path == "numpy.where" and len(args) == 1 else path]
-        bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), signature, args, keywords)
+        if path == "numpy.where" and len(args) == 1:
+            path = "numpy.nonzero"
+        keywords = {k: v for k, v in keywords.items() if not _called.is_default(path, k, v)}
+        if path not in FUNCTIONS:
+            return self._directly(node, path, args, keywords)
+        try:
+            bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, keywords)
+        except SourceError as error:
+            if not _called.instead(error, path):
+                raise
+            return self._directly(node, path, args, keywords)
         self._size(node, path.removeprefix("numpy."), bound)
-        function: Any = np
-        for name in path.split(".")[1:]:
-            function = getattr(function, name)
-        return self._called(node, function, args, keywords)
+        return self._called(node, attrgetter(path.removeprefix("numpy."))(np), args, keywords)
+
+    def _directly(self, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """A function that programs call as it is: the same refusals, and the same results."""
+        into, found, operands = _called.prepared(self.ev, node, path, args, keywords)
+        _called.checked(self.ev, node, found, [tensor_type(o.shape, o.dtype) for o in operands])
+        with self.numpy_errors(node):
+            result = found.run([self.plain(node, o) for o in operands])
+        if not isinstance(into, Concrete):
+            return self.wrapped(node, result)
+        self.store(node, into, [ELLIPSIS], self.wrapped(node, result))
+        return into
 
     def _size(self, node: ast.AST, name: str, bound: Mapping[str, Value]) -> None:
         """Refuses calls whose arguments alone make an array too large."""
@@ -239,9 +259,9 @@ class Eager(Domain):
         elif name in ("kron", "tensordot") or name.endswith(".outer"):
             self.fits(node, tuple(np.asarray(self.plain(node, v)).size for k, v in bound.items() if k in ("a", "b", "A", "B")))
         elif name in ("tile", "repeat", "outer", "pad"):
-            sizes = [np.asarray(self.plain(node, v)) for k, v in bound.items() if k != "axis"]
+            sizes = [np.asarray(self.plain(node, v)) for k, v in bound.items() if k not in ("axis", "mode")]
             counts = [s.size if k in ("a", "b") else max(1, int(np.abs(s).max(initial=1))) ** s.size
-                      for s, k in zip(sizes, [k for k in bound if k != "axis"], strict=True)]  # fmt: skip
+                      for s, k in zip(sizes, [k for k in bound if k not in ("axis", "mode")], strict=True)]  # fmt: skip
             self.fits(node, (min(math.prod(counts), 1 << 40),))
 
     def _called(self, node: ast.AST, function: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -252,7 +272,16 @@ class Eager(Domain):
     def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.method`."""
         assert isinstance(owner, Concrete)
-        bound = _library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], keywords)
+        path, owned = _called.function_of(name, owner, args)
+        keywords = {k: v for k, v in keywords.items() if not _called.is_default(name, k, v)}
+        if name not in METHODS:
+            return self._directly(node, path, owned, keywords)
+        try:
+            bound = _library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], keywords)
+        except SourceError as error:
+            if not _called.instead(error, path):
+                raise
+            return self._directly(node, path, owned, keywords)
         self._size(node, name, bound)
         return self._called(node, getattr(owner.array, name), args, keywords)
 
@@ -270,10 +299,10 @@ class Eager(Domain):
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
         """See `Domain.attribute`."""
         assert isinstance(owner, Concrete)
-        if node.attr in METHODS:
+        if node.attr in METHODS.keys() | _called.METHODS:
             return Method(owner, node.attr)
         if node.attr not in _ATTRIBUTES:
-            supported = ", ".join(sorted([*METHODS, *_ATTRIBUTES]))
+            supported = ", ".join(sorted({*METHODS, *_called.METHODS, *_ATTRIBUTES}))
             self.ev.fail("F206", node, f"arrays have no supported attribute `{node.attr}`", f"supported are {supported}")
         return self.wrapped(node, getattr(owner.array, node.attr))
 

@@ -29,6 +29,7 @@ from fleet.frontend._values import (
     Value,
     words,
 )
+from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
     "numpy.bool_": np.dtype(bool), "numpy.double": np.dtype(float), "numpy.single": np.dtype(np.float32),
     "numpy.half": np.dtype(np.float16), "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
 }  # fmt: skip
-_MODULES = frozenset({"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg"})
+_MODULES = frozenset(
+    {"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"}
+)
 _OTHER = frozenset(
     f"numpy.{n}" for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions")
 )
@@ -63,7 +66,8 @@ _RANDOM = frozenset({"numpy.random.seed", "numpy.random.default_rng", "numpy.ran
 def _known(path: str) -> bool:
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
     in_math = path.startswith("math.") and path.removeprefix("math.") in _builtins.MATH
-    return path in FUNCTIONS or path in _OTHER or path in _RANDOM or path in STANDARD or random or in_math
+    called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
+    return path in FUNCTIONS or called or path in _OTHER or path in _RANDOM or path in STANDARD or random or in_math
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: Library) -> Value:
@@ -113,7 +117,11 @@ def is_module(path: str) -> bool:
 
 def supported() -> list[str]:
     """Every dotted path of NumPy and math that is known."""
-    functions = {*FUNCTIONS, *_OTHER, *_RANDOM, *(f"numpy.random.{d}" for d in DRAWS), *(f"math.{m}" for m in _builtins.MATH)}
+    called = {f"numpy.{n}" for n in callable_names()}
+    drawn = {f"numpy.random.{d}" for d in DRAWS}
+    called = {f"numpy.{n}" for n in callable_names()}
+    drawn = {f"numpy.random.{d}" for d in DRAWS}
+    functions = {*FUNCTIONS, *called, *_OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in _builtins.MATH)}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
 
 

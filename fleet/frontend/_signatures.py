@@ -127,7 +127,7 @@ FUNCTIONS: Mapping[str, Signature] = {
         "fill_diagonal": Signature("fill_diagonal", ("a", "val")),
         "inner": Signature("inner", ("a", "b")),
         "vdot": Signature("inner", ("a", "b")),
-        "einsum": Signature("einsum", ("subscripts", "*operands"), ("optimize",), optional=1),
+        "einsum": Signature("einsum", ("subscripts", "*operands"), optional=1),
         "transpose": Signature("transpose", ("a", "axes"), optional=1),
         "permute_dims": Signature("transpose", ("a", "axes"), optional=1),
         "moveaxis": Signature("moveaxis", ("a", "source", "destination")),

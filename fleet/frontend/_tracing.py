@@ -12,7 +12,8 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
-from fleet.frontend import _indexing, _library, _numpy, _order, _random, _sizes, _text
+from fleet.errors import SourceError
+from fleet.frontend import _called, _indexing, _library, _numpy, _order, _random, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
@@ -149,15 +150,37 @@ class Tracing(Domain):
             return _random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1 and not keywords:
             return _order.nonzero(self.ev, node, {"a": args[0]})
-        signature = FUNCTIONS[path]
-        bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), signature, args, keywords)
-        return _numpy.handle(self.ev, node, signature.handler, bound)
+        given = {k: v for k, v in keywords.items() if not _called.is_default(path, k, v)}
+        if path not in FUNCTIONS:
+            return _called.call(self.ev, node, path, args, given)
+        try:
+            bound = _library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, given)
+            return _numpy.handle(self.ev, node, FUNCTIONS[path].handler, bound)
+        except SourceError as error:
+            return self._instead(node, path, args, given, error)
 
     def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.method`."""
-        signature = METHODS[name]
-        bound = _library.bind(self.ev, node, f"`.{name}`", signature, [owner, *args], keywords)
-        return _numpy.handle(self.ev, node, signature.handler, bound)
+        given = {k: v for k, v in keywords.items() if not _called.is_default(name, k, v)}
+        path, owned = _called.function_of(name, owner, args)
+        if name not in METHODS:
+            return _called.call(self.ev, node, path, owned, given)
+        try:
+            bound = _library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], given)
+            return _numpy.handle(self.ev, node, METHODS[name].handler, bound)
+        except SourceError as error:
+            return self._instead(node, path, owned, given, error)
+
+    def _instead(
+        self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value], error: SourceError
+    ) -> Value:
+        """What NumPy's own function gives where the rule for it refuses the call; the rule's error where that refuses it too."""
+        if not _called.instead(error, path):
+            raise error
+        try:
+            return _called.call(self.ev, node, path, args, keywords)
+        except SourceError:
+            raise error from None
 
     def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.draw`."""
@@ -186,10 +209,10 @@ class Tracing(Domain):
             case "T":
                 order = list(reversed(range(len(owner.shape))))
                 return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
-            case name if name in METHODS and not (name == "dot" and owner.scalar):  # which NumPy scalars lack
+            case name if name in (METHODS.keys() | _called.METHODS) and not (name == "dot" and owner.scalar):  # which scalars lack
                 return Method(owner, name)
             case name:
-                supported = ", ".join(sorted([*METHODS, *_ATTRIBUTES]))
+                supported = ", ".join(sorted({*METHODS, *_called.METHODS, *_ATTRIBUTES}))
                 return self.ev.fail("F206", node, f"arrays have no supported attribute `{name}`", f"supported are {supported}")
 
     def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:

@@ -77,7 +77,7 @@ CODES: Mapping[str, Code] = {
     "F504": Code(
         "a change in place that another array may see", _NP + "a = np.ones(4)\nb = a[:2]\na[0] = 5", "change a copy: a = a.copy()"
     ),
-    "F506": Code("an argument that is not supported", _X + "print(np.sum(x, where=x > 0))", "use the arguments of the table"),
+    "F506": Code("an argument that is not supported", _X + "print(np.eye(3, like=x))", "use the arguments of the table"),
     "F507": Code(
         "random numbers without a seed", _NP + "print(np.random.randn(2))", "np.random.seed(0), or np.random.default_rng(0)"
     ),

@@ -7,8 +7,8 @@ the whole model; export to the standard dialects is a later, one-way step. docs/
 Weights and inputs are function arguments; constants are `fleet.constant`. Weight data never stands in the IR.
 Scalars (Python numbers) have builtin types, arrays tensor types; a dimension of -1 (`?`) is unknown until the program runs.
 
-The operations are defined by idea (`elementwise`, `reductions`, `movement`, `sized`, `composite`, `functions`, `program_ops`),
-each once; what such a module lists in `__all__` is here, and its operations are the dialect's.
+The operations are defined by idea (`elementwise`, `reductions`, `movement`, `sized`, `composite`, `functions`,
+`library`, `program_ops`), each once; what such a module lists in `__all__` is here, and its operations are the dialect's.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from xdsl.ir import Dialect
 from fleet.ir.composite import *
 from fleet.ir.elementwise import *
 from fleet.ir.functions import *
+from fleet.ir.library.record import *
 from fleet.ir.movement import *
 from fleet.ir.operation import *
 from fleet.ir.operation import FleetOp, kind_of

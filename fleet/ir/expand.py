@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import f64, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.build import make
-from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, kind_of
+from fleet.ir.expansion import Expansion, known_shape
+from fleet.ir.library.expand import expand_call
 from fleet.ir.operation import attributes_of
-from fleet.ir.shapes import UNKNOWN, InferenceError
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import is_tensor, numpy_dtype, tensor_type
 
 __all__ = ["MASKED", "expand"]
 
@@ -30,14 +29,17 @@ MASKED: Mapping[str, float] = {"float16": -3e4, "float32": -1e30, "float64": -1e
 def expand(op: FleetOp) -> list[FleetOp]:
     """The primitive operations that compute `op`, in order, on its own operands; the last gives its result.
 
-    They are in no block and have ids "ID/1", "ID/2" ...; [] for an operation that is no composite. Inserting them and replacing
-    `op` is the caller's. Raises InferenceError where a needed dimension is unknown (rope, attention).
+    They are in no block and have ids "ID/1", "ID/2" ...; [] for an operation that has no such sequence. Inserting them and
+    replacing `op` is the caller's. Raises InferenceError where a needed dimension is unknown (rope, attention).
     """
     rule = _RULES.get(type(op))
     if rule is None:
         return []
-    sequence = _Sequence()
-    rule(sequence, op, attributes_of(op))
+    sequence = Expansion()
+    result = rule(sequence, op, attributes_of(op))
+    if result is None:
+        return []
+    sequence.end(result)
     name, at = op.properties.get("id"), op.properties.get("at")
     base = getattr(name, "data", kind_of(op))
     for i, made in enumerate(sequence.ops, 1):
@@ -45,64 +47,32 @@ def expand(op: FleetOp) -> list[FleetOp]:
     return sequence.ops
 
 
-class _Sequence:
-    def __init__(self) -> None:
-        self.ops: list[FleetOp] = []
-
-    def __call__(self, name: str, *operands: SSAValue | float, **attributes: Any) -> SSAValue:
-        values = [v if isinstance(v, SSAValue) else self.number(v) for v in operands]
-        return self._add(make(name, values, **attributes))
-
-    def number(self, value: float, type_: Attribute = f64) -> SSAValue:
-        return self._add(constant(value, type_))
-
-    def reduce(self, name: str, x: SSAValue, axis: int) -> SSAValue:
-        return self(name, x, axes=[axis % len(shape_of(x.type))], keepdims=True)
-
-    def window(self, x: SSAValue, start: int, size: int, step: int = 1) -> SSAValue:
-        """Elements of the last dimension."""
-        shape = _known(x, "rope")
-        lead = shape[:-1]
-        return self("slice", x, start=[0] * len(lead) + [start], size=[*lead, size], step=[1] * len(lead) + [step])
-
-    def _add(self, op: FleetOp) -> SSAValue:
-        self.ops.append(op)
-        return op.results[0]
+_Rule = Callable[[Expansion, Any, Mapping[str, Any]], SSAValue | None]
 
 
-_Rule = Callable[[_Sequence, Any, Mapping[str, Any]], SSAValue]
-
-
-def _known(value: SSAValue, name: str) -> tuple[int, ...]:
-    shape = shape_of(value.type)
-    if UNKNOWN in shape:
-        raise InferenceError(f"{name} of an unknown dimension has no sequence of primitive operations")
-    return shape
-
-
-def _softmax_of(s: _Sequence, x: SSAValue, axis: int) -> SSAValue:
+def _softmax_of(s: Expansion, x: SSAValue, axis: int) -> SSAValue:
     e = s("exp", s("sub", x, s.reduce("reduce_max", x, axis)))
     return s("div", e, s.reduce("reduce_sum", e, axis))
 
 
-def _softmax(s: _Sequence, op: d.SoftmaxOp, a: Mapping[str, Any]) -> SSAValue:
+def _softmax(s: Expansion, op: d.SoftmaxOp, a: Mapping[str, Any]) -> SSAValue:
     return _softmax_of(s, op.operand, a["axis"])
 
 
-def _layer_norm(s: _Sequence, op: d.LayerNormOp, a: Mapping[str, Any]) -> SSAValue:
+def _layer_norm(s: Expansion, op: d.LayerNormOp, a: Mapping[str, Any]) -> SSAValue:
     x, axis = op.operand, a["axis"]
     centred = s("sub", x, s.reduce("mean", x, axis))
     normal = s("div", centred, s("sqrt", s("add", s.reduce("var", x, axis), a["eps"])))
     return s("add", s("mul", normal, op.gamma), op.beta)
 
 
-def _rms_norm(s: _Sequence, op: d.RmsNormOp, a: Mapping[str, Any]) -> SSAValue:
+def _rms_norm(s: Expansion, op: d.RmsNormOp, a: Mapping[str, Any]) -> SSAValue:
     x = op.operand
     root = s("sqrt", s("add", s.reduce("mean", s("mul", x, x), -1), a["eps"]))
     return s("mul", s("div", x, root), op.gamma)
 
 
-def _gelu_of(s: _Sequence, x: SSAValue, approximate: str) -> SSAValue:
+def _gelu_of(s: Expansion, x: SSAValue, approximate: str) -> SSAValue:
     if approximate == "erf":
         inner = s("erf", s("div", x, math.sqrt(2)))
     else:
@@ -111,25 +81,25 @@ def _gelu_of(s: _Sequence, x: SSAValue, approximate: str) -> SSAValue:
     return s("mul", s("mul", x, 0.5), s("add", inner, 1.0))
 
 
-def _gelu(s: _Sequence, op: d.GeluOp, a: Mapping[str, Any]) -> SSAValue:
+def _gelu(s: Expansion, op: d.GeluOp, a: Mapping[str, Any]) -> SSAValue:
     return _gelu_of(s, op.operand, a["approximate"])
 
 
-def _one_plus_exp(s: _Sequence, x: SSAValue) -> SSAValue:
+def _one_plus_exp(s: Expansion, x: SSAValue) -> SSAValue:
     return s("add", s("exp", s("neg", x)), 1.0)
 
 
-def _silu(s: _Sequence, op: d.SiluOp, _a: Mapping[str, Any]) -> SSAValue:
+def _silu(s: Expansion, op: d.SiluOp, _a: Mapping[str, Any]) -> SSAValue:
     return s("div", op.operand, _one_plus_exp(s, op.operand))
 
 
-def _sigmoid(s: _Sequence, op: d.SigmoidOp, _a: Mapping[str, Any]) -> SSAValue:
+def _sigmoid(s: Expansion, op: d.SigmoidOp, _a: Mapping[str, Any]) -> SSAValue:
     return s("div", 1.0, _one_plus_exp(s, op.operand))
 
 
-def _rope(s: _Sequence, op: d.RopeOp, a: Mapping[str, Any]) -> SSAValue:
+def _rope(s: Expansion, op: d.RopeOp, a: Mapping[str, Any]) -> SSAValue:
     x, cos, sin = op.operand, op.cos, op.sin
-    shape = _known(x, "rope")
+    shape = known_shape(x, "rope")
     half = shape[-1] // 2
     if a["interleaved"]:
         first, second = s.window(x, 0, half, 2), s.window(x, 1, half, 2)
@@ -143,7 +113,7 @@ def _rope(s: _Sequence, op: d.RopeOp, a: Mapping[str, Any]) -> SSAValue:
     return s("reshape", s("concat", *pairs, axis=len(shape)), shape=list(shape))
 
 
-def _linear(s: _Sequence, op: d.LinearOp, a: Mapping[str, Any]) -> SSAValue:
+def _linear(s: Expansion, op: d.LinearOp, a: Mapping[str, Any]) -> SSAValue:
     y = s("matmul", op.operand, op.weight)
     if op.bias is not None:
         y = s("add", y, op.bias)
@@ -159,10 +129,10 @@ def _linear(s: _Sequence, op: d.LinearOp, a: Mapping[str, Any]) -> SSAValue:
     return y if op.residual is None else s("add", y, op.residual)
 
 
-def _attention(s: _Sequence, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValue:
+def _attention(s: Expansion, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValue:
     heads, kv_heads = a["heads"], a["kv_heads"]
-    (n, columns), (m, _) = _known(op.q, "attention"), _known(op.k, "attention")
-    _known(op.v, "attention")
+    (n, columns), (m, _) = known_shape(op.q, "attention"), known_shape(op.k, "attention")
+    known_shape(op.v, "attention")
     width, group = columns // heads, heads // kv_heads
     # [kv_heads, group, rows, width]: consecutive heads of q share a head of k and v
     q = s("transpose", s("reshape", op.q, shape=[n, kv_heads, group, width]), permutation=[1, 2, 0, 3])
@@ -180,7 +150,7 @@ def _attention(s: _Sequence, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValu
     return s("reshape", s("transpose", out, permutation=[2, 0, 1, 3]), shape=[n, columns])
 
 
-def _operands(s: _Sequence, op: FleetOp) -> list[SSAValue]:
+def _operands(s: Expansion, op: FleetOp) -> list[SSAValue]:
     """The operands in the dtypes in which NumPy computes."""
     dtypes = op.compute_types([v.type for v in op.operands])
     pairs = zip(op.operands, dtypes, strict=False)
@@ -188,17 +158,17 @@ def _operands(s: _Sequence, op: FleetOp) -> list[SSAValue]:
 
 
 def _scaled_log(base: float) -> _Rule:
-    def rule(s: _Sequence, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
+    def rule(s: Expansion, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
         return s("div", s("log", *_operands(s, op)), math.log(base))
 
     return rule
 
 
-def _exp2(s: _Sequence, op: d.Exp2Op, _a: Mapping[str, Any]) -> SSAValue:
+def _exp2(s: Expansion, op: d.Exp2Op, _a: Mapping[str, Any]) -> SSAValue:
     return s("pow", 2.0, *_operands(s, op))
 
 
-def _sinh(s: _Sequence, op: d.SinhOp, _a: Mapping[str, Any]) -> SSAValue:
+def _sinh(s: Expansion, op: d.SinhOp, _a: Mapping[str, Any]) -> SSAValue:
     """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero; beyond 20 the quotient is 1."""
     (x,) = _operands(s, op)
     e = s("expm1", s("abs", x))
@@ -207,17 +177,17 @@ def _sinh(s: _Sequence, op: d.SinhOp, _a: Mapping[str, Any]) -> SSAValue:
     return s("where", s("equal", x, 0.0), x, s("mul", half, s("sign", x)))
 
 
-def _cosh(s: _Sequence, op: d.CoshOp, _a: Mapping[str, Any]) -> SSAValue:
+def _cosh(s: Expansion, op: d.CoshOp, _a: Mapping[str, Any]) -> SSAValue:
     e = s("exp", s("abs", *_operands(s, op)))
     return s("mul", s("add", e, s("div", 1.0, e)), 0.5)
 
 
-def _tan(s: _Sequence, op: d.TanOp, _a: Mapping[str, Any]) -> SSAValue:
+def _tan(s: Expansion, op: d.TanOp, _a: Mapping[str, Any]) -> SSAValue:
     (x,) = _operands(s, op)
     return s("div", s("sin", x), s("cos", x))
 
 
-def _hypot(s: _Sequence, op: d.HypotOp, _a: Mapping[str, Any]) -> SSAValue:
+def _hypot(s: Expansion, op: d.HypotOp, _a: Mapping[str, Any]) -> SSAValue:
     """The larger one times the root of 1 and the quotient's square, so that no square leaves the range."""
     a, b = (s("abs", v) for v in _operands(s, op))
     high, low = s("maximum", a, b), s("minimum", a, b)
@@ -226,7 +196,7 @@ def _hypot(s: _Sequence, op: d.HypotOp, _a: Mapping[str, Any]) -> SSAValue:
     return s("where", s("logical_or", s("equal", a, math.inf), s("equal", b, math.inf)), math.inf, found)
 
 
-def _logaddexp(s: _Sequence, op: d.LogaddexpOp, _a: Mapping[str, Any]) -> SSAValue:
+def _logaddexp(s: Expansion, op: d.LogaddexpOp, _a: Mapping[str, Any]) -> SSAValue:
     """max + log1p(exp(-|a - b|)), and a + log 2 where both are equal (infinite ones included): NumPy's own steps."""
     a, b = _operands(s, op)
     high = s("maximum", a, b)
@@ -235,7 +205,7 @@ def _logaddexp(s: _Sequence, op: d.LogaddexpOp, _a: Mapping[str, Any]) -> SSAVal
 
 
 def _quiet(name: str) -> _Rule:
-    def rule(s: _Sequence, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
+    def rule(s: Expansion, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
         a, b = _operands(s, op)
         found = s(name, a, b)
         if numpy_dtype(found.type).kind != "f":
@@ -245,13 +215,13 @@ def _quiet(name: str) -> _Rule:
     return rule
 
 
-def _clip(s: _Sequence, op: d.ClipOp, _a: Mapping[str, Any]) -> SSAValue:
+def _clip(s: Expansion, op: d.ClipOp, _a: Mapping[str, Any]) -> SSAValue:
     x, low, high = _operands(s, op)
     return s("minimum", s("maximum", x, low), high)
 
 
 def _nan_reduction(name: str, far: float) -> _Rule:
-    def rule(s: _Sequence, op: FleetOp, a: Mapping[str, Any]) -> SSAValue:
+    def rule(s: Expansion, op: FleetOp, a: Mapping[str, Any]) -> SSAValue:
         (x,) = op.operands
         if numpy_dtype(x.type).kind != "f":
             return s(name, x, **a)
@@ -263,6 +233,7 @@ def _nan_reduction(name: str, far: float) -> _Rule:
 
 
 _RULES: Mapping[type[FleetOp], _Rule] = {
+    d.NumpyOp: expand_call,
     d.SoftmaxOp: _softmax,
     d.LayerNormOp: _layer_norm,
     d.RmsNormOp: _rms_norm,

@@ -15,6 +15,7 @@ from xdsl.irdl import OptOperandDef, VarOperandDef
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
 from fleet.ir import elementwise, functions, movement, reductions, sized
+from fleet.ir.library import record
 
 __all__ = ["operations_table", "write_page"]
 
@@ -30,6 +31,7 @@ def operations_table() -> str:
         "Movement": movement,
         "Sizes known in the run": sized,
         "NumPy's functions": functions,
+        "Calls of NumPy": record,
     }
     placed: set[type[d.FleetOp]] = set()
     for title, module in groups.items():

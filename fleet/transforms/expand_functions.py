@@ -7,21 +7,30 @@ from collections.abc import Collection, Mapping
 
 from fleet.errors import FleetError
 from fleet.ir import functions
-from fleet.ir.dialect import FleetOp, kind_of
+from fleet.ir.dialect import FleetOp, NumpyOp, kind_of
 from fleet.ir.expand import expand
+from fleet.ir.shapes import InferenceError
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass
 
 __all__ = ["NAME", "PASS"]
 
 NAME = "expand-functions"
-_FUNCTIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in (getattr(functions, name) for name in functions.__all__)}
+_FUNCTIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in (*(getattr(functions, n) for n in functions.__all__), NumpyOp)}
 
 
 def _apply(edit: Edit, names: Collection[str]) -> None:
     for op in edit.operations():
-        if kind_of(op) in names:
-            edit.expand(op, expand(op))
+        if kind_of(op) in names and (sequence := _expanded(op)):
+            edit.expand(op, sequence)
+
+
+def _expanded(op: FleetOp) -> list[FleetOp]:
+    """The sequence; [] where there is none: the target then says that it has no code for the operation."""
+    try:
+        return expand(op)
+    except InferenceError:
+        return []
 
 
 def _make(options: Mapping[str, str]) -> Pass:

@@ -48,7 +48,7 @@ def of(*bases: type) -> list[Op]:
 
 
 def expanded(table: Mapping[Op, object]) -> dict[Op, str]:
-    return {op: "expanded" for op in of(d.CompositeOp) if op not in table}
+    return {op: "expanded" for op in of(d.CompositeOp, d.NumpyOp) if op not in table}
 
 
 _EXPORTED = {**onnx.RULES, **onnx.COMPOSITES}

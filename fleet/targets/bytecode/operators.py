@@ -24,6 +24,7 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.hints import DispatchInfo, info_of, sequence
 from fleet.targets.bytecode.operators_composite import COMPOSITES
+from fleet.targets.bytecode.operators_library import library
 from fleet.targets.bytecode.operators_movement import MOVEMENT, splat
 from fleet.targets.bytecode.operators_sized import SIZED
 
@@ -119,6 +120,7 @@ RULES: Mapping[type[FleetOp], Operator] = {
     **MOVEMENT,
     **SIZED,
     **COMPOSITES,
+    d.NumpyOp: library,
     d.PrintOp: lambda _info: print,
 }
 """Operation -> its operator: of NumPy's functions NumPy's own, where nothing else is said."""

@@ -1,0 +1,53 @@
+"""Calls of NumPy's functions as sequences of operations, for targets that cannot call NumPy: one rule a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from fleet.ir.expansion import Expansion
+from fleet.ir.library import elements
+from fleet.ir.library.arrays import Array
+from fleet.ir.library.call import Call, Operand
+from fleet.ir.library.moves import moved, moves
+from fleet.ir.library.record import NumpyOp
+from fleet.ir.library.ufuncs import ufunc
+from fleet.ir.shapes import InferenceError
+from fleet.ir.types import numpy_dtype, shape_of
+
+__all__ = ["RULES", "expand_call"]
+
+RULES: Mapping[str, Any] = {**elements.RULES}
+"""Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
+
+
+def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSAValue | None:
+    """The operation's result; None for a call that no rule knows. Raises InferenceError for unknown dimensions."""
+    call = Call.parse(attributes["call"])
+    arrays = [Array(s, v) for v in op.operands]
+    rule = RULES.get(call.function)
+    type_ = op.results[0].type
+    output = int(attributes.get("output") or 0)
+    if moves(call, arrays):
+        return moved(s, call, arrays, numpy_dtype(type_), output).value
+    if rule is None:
+        found = ufunc(call, [_given(a, arrays) for a in call.arguments], {k: _given(v, arrays) for k, v in call.keywords})
+    else:
+        found = rule(s, **{k: _given(v, arrays) for k, v in call.bound().items()})
+    if found is None:
+        return None
+    parts = found if isinstance(found, list | tuple) else [found]
+    result = parts[output].astype(numpy_dtype(type_))
+    if result.shape != shape_of(type_):
+        raise InferenceError(f"{call}: its sequence gives {result.shape}, NumPy {shape_of(type_)}")
+    return result.value
+
+
+def _given(value: Any, arrays: list[Array]) -> Any:
+    if isinstance(value, Operand):
+        return arrays[value.index]
+    if isinstance(value, tuple | list):
+        return type(value)(_given(v, arrays) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return value

@@ -1,0 +1,212 @@
+"""Types of what NumPy's functions give: NumPy's own answer for examples of the operands' types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from fleet.ir.library.call import Call
+from fleet.ir.promotion import carried
+from fleet.ir.shapes import UNKNOWN, InferenceError
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
+
+__all__ = ["Leaf", "results"]
+
+_SIZED = """
+    bincount broadcast_to diag diagflat diff histogram histogram2d histogram_bin_edges insert linalg.matrix_power pad polyder
+    polyfit polyint repeat resize tile unpackbits unravel_index vander"""
+_LARGE = frozenset(_SIZED.split())
+"""Functions whose numbers say how large the result, or how long the way to it, is."""
+_MOST = 1 << 26
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One array of a call's result.
+
+    shape: UNKNOWN where values decide. scalar: a NumPy scalar or a Python number. shares: the operand whose memory it may be.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    scalar: bool = False
+    shares: int | None = None
+
+
+def results(text: str, operands: Sequence[Attribute]) -> Any:
+    """The structure of a call's result: a `Leaf`, or a tuple or list of them (as NumPy gives it).
+
+    Raises InferenceError where NumPy refuses such operands, and for dtypes that fleet does not carry or that values decide.
+    """
+    for type_ in operands:
+        if not is_tensor(type_):
+            raise InferenceError(f"a call of NumPy needs arrays, found the Python number {spelling(type_)}")
+    found = _inferred(text, tuple((shape_of(t), numpy_dtype(t)) for t in operands))
+    if isinstance(found, str):
+        raise InferenceError(found)
+    return found
+
+
+_Types: TypeAlias = tuple[tuple[tuple[int, ...], np.dtype], ...]
+_SMALL = 1 << 12
+"""Elements up to which the operands themselves are the examples."""
+_KEPT = 16
+"""Dimensions up to here stand for themselves: three coordinates, four channels."""
+_WORK = 1 << 24
+"""Product of all dimensions up to which the operands' own sizes may be the examples'."""
+_STAND_INS: tuple[int, ...] = (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+
+
+@lru_cache(maxsize=4096)
+def _inferred(text: str, types: _Types) -> Any:
+    try:
+        call = Call.parse(text)
+        call.check(len(types))
+        _check_work(call, types)
+        return _structure(call, types)
+    except InferenceError as error:
+        return str(error)
+
+
+def _check_work(call: Call, types: _Types) -> None:
+    """Refuses calls whose numbers alone would exhaust memory or time."""
+    if call.function not in _LARGE:
+        return
+    size = math.prod(max(1, abs(d)) for shape, _ in types for d in shape)
+    numbers = [abs(n) for n in call.numbers("axis")]
+    grown = size * math.prod(max(1, n) for n in numbers) if call.function != "pad" else _padded(types, numbers)
+    if grown > _MOST and max(numbers, default=0) > 1:
+        raise InferenceError(f"{call}: up to {grown} elements, at most {_MOST} are computed by one call")
+
+
+def _padded(types: _Types, numbers: Sequence[int]) -> int:
+    return math.prod(abs(d) + 2 * max(numbers, default=0) for d in types[0][0]) if types else 0
+
+
+def _structure(call: Call, types: _Types) -> Any:
+    """The result's structure. Large and unknown dimensions get stand-ins, twice: what is equal to them both times is that one."""
+    sizes = sorted({d for shape, _ in types for d in shape if d > _KEPT or d == UNKNOWN})
+    elements = sum(math.prod(shape) for shape, _ in types)
+    if UNKNOWN not in sizes and elements <= _SMALL:
+        return _merged([_example_results(call, types)], [{}])
+    exact = UNKNOWN not in sizes and math.prod(max(1, d) for shape, _ in types for d in shape) <= _WORK
+    if exact and _compares(call):
+        return _merged([_example_results(call, types)], [{}])
+    half = len(_STAND_INS) // 2
+    if len(sizes) > half:
+        raise InferenceError(f"{call}: operands of {len(sizes)} different large dimensions")
+    maps = [dict(zip(sizes, _STAND_INS[start:], strict=False)) for start in (0, half)]
+    if UNKNOWN in sizes:
+        maps.append({**maps[0], UNKNOWN: 2})
+    runs: list[Any] = []
+    taken: list[Mapping[int, int]] = []
+    problem = InferenceError(f"{call}: what it gives depends on sizes that are large or unknown in ways that only the run can tell")
+    for one in maps:
+        scaled = tuple((tuple(one.get(d, d) for d in shape), dtype) for shape, dtype in types)
+        try:
+            runs.append(_example_results(call, scaled))
+            taken.append(one)
+        except InferenceError as error:
+            problem = error
+    found = _merged(runs, taken) if len(runs) > 1 else None
+    if found is None and exact:
+        return _merged([_example_results(call, types)], [{}])
+    if found is None:
+        raise problem
+    return found
+
+
+def _compares(call: Call) -> bool:
+    """Whether its numbers may be larger or smaller than a dimension, so that stand-ins could hide what happens there."""
+    return any(abs(n) > _KEPT for n in call.numbers())
+
+
+def _merged(runs: Sequence[Any], maps: Sequence[Mapping[int, int]]) -> Any:
+    """One structure out of the runs' structures; None where a dimension is none of those that the stand-ins stand for."""
+    first = runs[0]
+    if not isinstance(first, Leaf):
+        if any(len(r) != len(first) for r in runs):
+            return None
+        parts = [_merged(parts, maps) for parts in zip(*runs, strict=True)]
+        return None if None in parts else _rebuilt(first, parts)
+    dims: list[int] = []
+    for values in zip(*(r.shape for r in runs), strict=True):
+        stood = [d for d in maps[0] if values == tuple(m[d] for m in maps)]
+        if stood or len(set(values)) == 1:
+            dims.append(stood[0] if stood else values[0])
+        elif UNKNOWN in maps[0] or UNKNOWN in values:
+            dims.append(UNKNOWN)
+        else:
+            return None
+    return Leaf(tuple(dims), first.dtype, first.scalar, first.shares)
+
+
+def _rebuilt(like: Any, parts: Sequence[Any]) -> Any:
+    if isinstance(like, list):
+        return list(parts)
+    return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
+
+
+def _example_results(call: Call, types: _Types) -> Any:
+    """The structure that NumPy gives for several examples; dimensions in which they differ are the values' business."""
+    found: list[Any] = []
+    problem = ""
+    for kind in ("ramp", "zeros", "ones", "unit", "random"):
+        arrays = [_example(kind, i, shape, dtype) for i, (shape, dtype) in enumerate(types)]
+        try:
+            found.append(_leaves(call.run(arrays), arrays))
+        except InferenceError:
+            raise
+        except Exception as error:  # NumPy's functions raise what their own Python raises
+            problem = problem or str(error).split("\n", maxsplit=1)[0] or type(error).__name__
+    if not found:
+        raise InferenceError(f"{call.function}: {problem}")
+    return _agreed(call, found)
+
+
+def _agreed(call: Call, found: Sequence[Any]) -> Any:
+    first = found[0]
+    if not isinstance(first, Leaf):
+        if any(isinstance(f, Leaf) or len(f) != len(first) for f in found):
+            raise InferenceError(f"{call.function}: values decide how many arrays it gives")
+        return _rebuilt(first, [_agreed(call, parts) for parts in zip(*found, strict=True)])
+    if any(not isinstance(f, Leaf) or f.dtype != first.dtype or len(f.shape) != len(first.shape) for f in found):
+        kinds = sorted({f.dtype.name if isinstance(f, Leaf) else "a tuple" for f in found})
+        raise InferenceError(f"{call.function}: values decide the result's type ({' or '.join(kinds)})")
+    shape = tuple(dims[0] if len(set(dims)) == 1 else UNKNOWN for dims in zip(*(f.shape for f in found), strict=True))
+    shares = next((f.shares for f in found if f.shares is not None), None)
+    return Leaf(shape, first.dtype, first.scalar, shares)
+
+
+def _leaves(value: Any, operands: Sequence[np.ndarray]) -> Any:
+    if isinstance(value, tuple | list):
+        return _rebuilt(value, [_leaves(v, operands) for v in value])  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(value, np.ndarray | np.generic | bool | int | float):
+        raise InferenceError(f"a result of the type {type(value).__name__}, which is no array")
+    array = np.asarray(value)
+    dtype = carried(array.dtype, "a result of dtype")
+    shares = next((i for i, o in enumerate(operands) if isinstance(value, np.ndarray) and np.may_share_memory(o, value)), None)
+    return Leaf(array.shape, dtype, not isinstance(value, np.ndarray), shares)
+
+
+def _example(kind: str, number: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    size = math.prod(shape)
+    match kind:
+        case "zeros" if dtype.kind != "f":  # of floats alone it makes no sense to LAPACK, which then prints
+            return np.zeros(shape, dtype)
+        case "ones":
+            return np.ones(shape, dtype)
+        case "unit" if len(shape) > 1:
+            return np.array(np.broadcast_to(np.eye(shape[-2], shape[-1]), shape), dtype)
+        case "random":
+            drawn = np.random.default_rng(number).standard_normal(shape)
+            return (drawn * 3).astype(np.int8).astype(dtype) if dtype.kind in "biu" else drawn.astype(dtype)
+        case _:
+            ramp = np.arange(number, number + size) if dtype.kind == "f" else np.arange(size) % 3
+            return ramp.reshape(shape).astype(dtype)

@@ -1,0 +1,45 @@
+"""What the VM does for calls of NumPy's functions: of a hint it believes nothing that NumPy itself does not say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fleet.ir.dialect import NumpyOp
+from fleet.ir.shapes import InferenceError
+from fleet.ir.types import tensor_type
+from fleet.targets.bytecode.hints import DispatchInfo, parse_type
+
+__all__ = ["library"]
+
+
+def library(info: DispatchInfo) -> Any:
+    """NumPy's function. Raises ValueError for a call that a program may not make, and for types that are not its own."""
+    operands = [parse_type(t) for t in info.in_types]
+    declared = parse_type(info.out_types[0])
+    try:
+        leaf = NumpyOp.leaf([tensor_type(*t) for t in operands], info.attrs)
+    except InferenceError as error:
+        raise ValueError(str(error)) from None
+    if (leaf.shape, leaf.dtype) != declared or set("".join(info.sig)) != {"r"}:
+        raise ValueError(f"its result is {leaf.dtype}{list(leaf.shape)}")
+
+    def run(*values: Any) -> Any:
+        for i, (value, type_) in enumerate(zip(values, operands, strict=True)):
+            _check(f"operand {i}", value, type_[0])
+        found = NumpyOp.compute(values, info.attrs)
+        _check("the result", found, leaf.shape)
+        if found.dtype != leaf.dtype and all(v.dtype == t for v, (_, t) in zip(values, operands, strict=True)):
+            raise ValueError(f"the result is {found.dtype}, expected {leaf.dtype}")
+        return found
+
+    return run
+
+
+def _check(what: str, value: Any, shape: tuple[int, ...]) -> None:
+    """What a function gives may depend on values: where it then is not what the program has, it is an error."""
+    found = np.shape(value)
+    if len(found) != len(shape) or any(d not in (-1, n) for d, n in zip(shape, found, strict=True)):
+        words = ", ".join("?" if d < 0 else str(d) for d in shape)
+        raise ValueError(f"{what} has the shape {list(found)}, expected [{words}]")

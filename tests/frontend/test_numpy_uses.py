@@ -1,0 +1,74 @@
+"""One-line uses of NumPy (`numpy_uses.txt`): what is taken is CPython's result in every bit; what is refused says why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers_source import program_of
+from helpers_uses import Use, by_python, corpus, difference, flat, source_of
+
+from fleet.engines.base import RunOptions
+from fleet.engines.interp import ENGINE as INTERP
+from fleet.engines.vm import ENGINE as VM_ENGINE
+from fleet.errors import SourceError
+from fleet.frontend.interpreter import run
+
+INPUTS, USES = corpus()
+TAKEN = [u for u in USES if not u.refused]
+
+
+def given(use: Use) -> tuple[str, dict[str, np.ndarray]]:
+    text, names = source_of(use.code, INPUTS)
+    return text, {n: INPUTS[n] for n in names}
+
+
+@pytest.mark.parametrize("use", TAKEN, ids=lambda u: u.code)
+def test_what_is_taken_is_cpythons_in_every_bit(tmp_path, use: Use) -> None:
+    text, inputs = given(use)
+    program = program_of(tmp_path, text, **inputs)
+    program.module.verify()
+    expected = by_python(text, inputs)
+    found = list(VM_ENGINE.run(program, inputs, RunOptions()).outputs.values())
+    assert len(found) == len(expected)
+    assert not [d for f, e in zip(found, expected, strict=True) if (d := difference(f, e))]
+
+
+@pytest.mark.parametrize("use", [u for u in USES if u.refused], ids=lambda u: u.code)
+def test_what_is_refused_says_why(tmp_path, use: Use) -> None:
+    text, inputs = given(use)
+    with pytest.raises(SourceError) as caught:
+        program_of(tmp_path, text, **inputs)
+    assert caught.value.code == use.refused
+
+
+def test_most_uses_are_taken() -> None:
+    assert len(USES) > 700
+    assert len(TAKEN) >= 0.88 * len(USES)
+
+
+def close(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Equal up to rounding in another order."""
+    rtol = {np.dtype(np.float16): 2e-3, np.dtype(np.float32): 4e-6}.get(expected.dtype, 1e-11)
+    same = found.shape == expected.shape and found.dtype.kind == expected.dtype.kind
+    return same and np.allclose(found, expected, rtol=rtol, atol=1e-13 if expected.dtype == np.float64 else 1e-6, equal_nan=True)
+
+
+@pytest.mark.parametrize("use", TAKEN, ids=lambda u: u.code)
+def test_sequences_that_stand_for_functions_give_what_the_functions_give(tmp_path, use: Use) -> None:
+    """What targets without NumPy compute: the interpreter after their passes."""
+    text, inputs = given(use)
+    program = program_of(tmp_path, text, **inputs)
+    expected = by_python(text, inputs)
+    found = list(INTERP.run(program, inputs, RunOptions(lowering={"pipeline": "riscv"})).outputs.values())
+    for f, e in zip(found, expected, strict=True):
+        assert close(f, e), (f, e)
+
+
+@pytest.mark.parametrize("use", TAKEN, ids=lambda u: u.code)
+def test_the_interpreter_gives_the_same(tmp_path, use: Use) -> None:
+    text, inputs = given(use)
+    path = tmp_path / "model.py"
+    path.write_text(text)
+    found = flat(run(f"{path}:forward", {k: v.copy() for k, v in inputs.items()}).returned)
+    expected = by_python(text, inputs)
+    assert not [d for f, e in zip(found, expected, strict=True) if (d := difference(np.asarray(f), e))]

@@ -145,4 +145,29 @@ package fleet_axi_pkg;
     hbm_r_t r;
   } hbm_rsp_t;
 
+  // One direction of it.
+  typedef struct packed {
+    hbm_ax_t ar;
+    logic    ar_valid;
+    logic    r_ready;
+  } hbm_rd_req_t;
+  typedef struct packed {
+    logic   ar_ready;
+    logic   r_valid;
+    hbm_r_t r;
+  } hbm_rd_rsp_t;
+  typedef struct packed {
+    hbm_ax_t aw;
+    logic    aw_valid;
+    logic    w_valid;
+    logic    b_ready;
+    hbm_w_t  w;
+  } hbm_wr_req_t;
+  typedef struct packed {
+    logic   aw_ready;
+    logic   w_ready;
+    hbm_b_t b;
+    logic   b_valid;
+  } hbm_wr_rsp_t;
+
 endpackage

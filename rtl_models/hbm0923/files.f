@@ -6,6 +6,7 @@ generated/hbm0923_tables_pkg.sv
 generated/hbm0923_regs_pkg.sv
 generated/hbm0923_regs.sv
 generated/hbm0923_csr.sv
+axi/fleet_axi_pkg.sv
 hbm0923/hbm0923_unit_pkg.sv
 hbm0923/hbm0923_fabric_pkg.sv
 hbm0923/hbm0923_aux_pkg.sv

@@ -4,6 +4,7 @@
 // only when all that they may run ahead is used up. A burst is asked for only when the FIFO has room for all of it.
 module hbm0923_att_port
   import hbm0923_att_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Port         = 0,
   parameter int unsigned Depth        = 128,  // beats, a power of two, at least 16
@@ -17,12 +18,8 @@ module hbm0923_att_port
   input  att_burst_t         burst_i,
   output logic               ready_o,
 
-  output logic               arvalid_o,
-  input  logic               arready_i,
-  output logic [32:0]        araddr_o,
-  output logic [7:0]         arlen_o,
-  input  logic               rvalid_i,
-  input  logic [HbmBits-1:0] rdata_i,
+  output hbm_rd_req_t        hbm_req_o,
+  input  hbm_rd_rsp_t        hbm_rsp_i,
 
   output logic               valid_o,   // a beat stands at the head
   input  logic               pop_i,
@@ -43,13 +40,17 @@ module hbm0923_att_port
   att_burst_t         ar_q;
 
   att_burst_t         next;
-  logic               launch;
+  logic               launch, ar_ready, r_valid;
+  logic [HbmBits-1:0] r_data;
+  assign ar_ready = hbm_rsp_i.ar_ready;
+  assign r_valid  = hbm_rsp_i.r_valid;
+  assign r_data   = hbm_rsp_i.r.data;
   always_comb begin
     next   = '0;
     launch = 1'b0;
     if (queue_used_q != '0) begin
       next   = queue[queue_rd_q];
-      launch = free_q >= (Aw + 1)'(next.beats) && (!arvalid_q || arready_i);
+      launch = free_q >= (Aw + 1)'(next.beats) && (!arvalid_q || ar_ready);
     end
   end
 
@@ -71,27 +72,28 @@ module hbm0923_att_port
         queue_rd_q <= queue_rd_q + Qw'(1'b1);
         arvalid_q  <= 1'b1;
         ar_q       <= next;
-      end else if (arready_i) begin
+      end else if (ar_ready) begin
         arvalid_q <= 1'b0;
       end
       free_q <= free_q - (launch ? (Aw + 1)'(next.beats) : '0) + (Aw + 1)'(pop_i);
-      used_q <= used_q + (Aw + 1)'(rvalid_i) - (Aw + 1)'(pop_i);
-      if (rvalid_i) wr_q <= wr_q + Aw'(1'b1);
+      used_q <= used_q + (Aw + 1)'(r_valid) - (Aw + 1)'(pop_i);
+      if (r_valid) wr_q <= wr_q + Aw'(1'b1);
       if (read_i) rd_q <= rd_q + Aw'(1'b1);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (push_i) queue[queue_wr_q] <= burst_i;
-    if (rvalid_i) mem[wr_q] <= rdata_i;
+    if (r_valid) mem[wr_q] <= r_data;
     if (read_i) data_o <= mem[rd_q];
   end
 
-  assign ready_o   = queue_used_q != (Qw + 1)'(Queue);
-  assign arvalid_o = arvalid_q;
-  assign araddr_o  = (33'(Port) << Log2BankStep) | 33'(ar_q.addr);
-  assign arlen_o   = {3'd0, ar_q.beats - 5'd1};
-  assign valid_o   = used_q != '0;
+  assign ready_o            = queue_used_q != (Qw + 1)'(Queue);
+  assign valid_o            = used_q != '0;
+  assign hbm_req_o.ar_valid = arvalid_q;
+  assign hbm_req_o.ar.addr  = (33'(Port) << Log2BankStep) | 33'(ar_q.addr);
+  assign hbm_req_o.ar.len   = {3'd0, ar_q.beats - 5'd1};
+  assign hbm_req_o.r_ready  = 1'b1;
 
   if (Depth < Burst || 2 ** Aw != Depth) begin : gen_check
     $error("PortFifoDepth must be a power of two of at least 16 beats");
@@ -109,9 +111,12 @@ module hbm0923_att_port
   // Where something moves: 32 ports pay for what is looked at in every cycle.
   always_ff @(posedge clk_i) if (out_of_reset_q && enable_i) begin
     if (launch) assert (free_q >= (Aw + 1)'(next.beats));
-    if (rvalid_i) assert (used_q != (Aw + 1)'(Depth));
+    if (r_valid) assert (used_q != (Aw + 1)'(Depth));
     if (pop_i) assert (valid_o);
     if (launch || pop_i) assert (free_q <= (Aw + 1)'(Depth) - used_q);
   end
 `endif
+  // The unit looks at the responses of all ports.
+  logic unused_fields;
+  assign unused_fields = ^{hbm_rsp_i.r.resp, hbm_rsp_i.r.last};
 endmodule

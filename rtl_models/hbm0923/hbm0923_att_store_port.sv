@@ -4,6 +4,7 @@
 // when the token after is not of the same 16. Only the bytes of tokens that came are strobed.
 module hbm0923_att_store_port
   import hbm0923_att_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Port         = 0,
   parameter int unsigned Ports        = 32,
@@ -23,15 +24,8 @@ module hbm0923_att_store_port
   output logic               idle_o,      // and none waits for its response
   output logic               error_o,
 
-  output logic               awvalid_o,
-  input  logic               awready_i,
-  output logic [32:0]        awaddr_o,
-  output logic               wvalid_o,
-  input  logic               wready_i,
-  output logic [HbmBits-1:0] wdata_o,
-  output logic [31:0]        wstrb_o,
-  input  logic               bvalid_i,
-  input  logic [1:0]         bresp_i
+  output hbm_wr_req_t        hbm_req_o,
+  input  hbm_wr_rsp_t        hbm_rsp_i
 );
   localparam int unsigned Channels = PixelLanes / Ports;
   localparam int unsigned Beats    = (Channels < 2) ? 2 : Channels;
@@ -43,10 +37,13 @@ module hbm0923_att_store_port
   logic [Bw-1:0] left_q, beat_q;  // beats still to be written, and which one
   logic          aw_q, w_q;       // address, data of this one still to be taken
   logic [7:0]    waiting_q;       // responses
-  logic          mine, taken;
+  logic          mine, taken, aw_ready, w_ready, b_valid;
 
-  assign mine  = valid_i && (!store_i.keys || store_i.port == 5'(Port));
-  assign taken = (!aw_q || awready_i) && (!w_q || wready_i);
+  assign aw_ready = hbm_rsp_i.aw_ready;
+  assign w_ready  = hbm_rsp_i.w_ready;
+  assign b_valid  = hbm_rsp_i.b_valid;
+  assign mine     = valid_i && (!store_i.keys || store_i.port == 5'(Port));
+  assign taken    = (!aw_q || aw_ready) && (!w_q || w_ready);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -72,8 +69,8 @@ module hbm0923_att_store_port
           w_q    <= 1'b1;
         end
       end else if (left_q != '0) begin
-        if (awready_i) aw_q <= 1'b0;
-        if (wready_i) w_q <= 1'b0;
+        if (aw_ready) aw_q <= 1'b0;
+        if (w_ready) w_q <= 1'b0;
         if (taken) begin
           left_q <= left_q - Bw'(1'b1);
           beat_q <= beat_q + Bw'(1'b1);
@@ -84,7 +81,7 @@ module hbm0923_att_store_port
         end
       end
       if (clear_i) strb_q <= '0;
-      waiting_q <= waiting_q + 8'(aw_q && awready_i) - 8'(bvalid_i);
+      waiting_q <= waiting_q + 8'(aw_q && aw_ready) - 8'(b_valid);
     end
   end
 
@@ -101,21 +98,26 @@ module hbm0923_att_store_port
   always_ff @(posedge clk_i) if (mine && store_i.keys) pixel_q <= pixel_i;
   always_ff @(posedge clk_i) if (mine && !store_i.keys) slots[store_i.slot] <= own(pixel_i);
 
+  logic [HbmBits-1:0] beat;
   always_comb begin
-    wdata_o = '0;
+    beat = '0;
     if (w_q) begin
-      if (keys_q) wdata_o = beat_q[0] ? pixel_q[HbmBits+:HbmBits] : pixel_q[0+:HbmBits];
-      else for (int unsigned t = 0; t < BeatLanes; t++) wdata_o[16*t+:16] = 16'(slots[t] >> {beat_q, 4'd0});
+      if (keys_q) beat = beat_q[0] ? pixel_q[HbmBits+:HbmBits] : pixel_q[0+:HbmBits];
+      else for (int unsigned t = 0; t < BeatLanes; t++) beat[16*t+:16] = 16'(slots[t] >> {beat_q, 4'd0});
     end
   end
 
-  assign busy_o    = left_q != '0;
-  assign idle_o    = left_q == '0 && waiting_q == '0;
-  assign error_o   = bvalid_i && bresp_i[1];
-  assign awvalid_o = aw_q;
-  assign awaddr_o  = (33'(Port) << Log2BankStep) | 33'(addr_q);
-  assign wvalid_o  = w_q;
-  assign wstrb_o   = strb_q;
+  assign busy_o             = left_q != '0;
+  assign idle_o             = left_q == '0 && waiting_q == '0;
+  assign error_o            = b_valid && hbm_rsp_i.b.resp[1];
+  assign hbm_req_o.aw_valid = aw_q;
+  assign hbm_req_o.aw.addr  = (33'(Port) << Log2BankStep) | 33'(addr_q);
+  assign hbm_req_o.aw.len   = '0;
+  assign hbm_req_o.w_valid  = w_q;
+  assign hbm_req_o.w.data   = beat;
+  assign hbm_req_o.w.strb   = strb_q;
+  assign hbm_req_o.w.last   = 1'b1;
+  assign hbm_req_o.b_ready  = 1'b1;
   logic unused_response;
-  assign unused_response = bresp_i[0];
+  assign unused_response = hbm_rsp_i.b.resp[0];
 endmodule

@@ -4,6 +4,7 @@ module hbm0923_attention
   import hbm0923_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_att_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tout          = 32,
   parameter int unsigned HbmPorts      = 32,
@@ -62,27 +63,10 @@ module hbm0923_attention
   output logic                       ddr_bready_o,
   input  logic [1:0]                 ddr_bresp_i,
 
-  output logic [HbmPorts-1:0]        hbm_arvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_arready_i,
-  output logic [HbmPorts-1:0][32:0]  hbm_araddr_o,
-  output logic [HbmPorts-1:0][7:0]   hbm_arlen_o,
-  input  logic [HbmPorts-1:0]        hbm_rvalid_i,
-  output logic [HbmPorts-1:0]        hbm_rready_o,
-  input  logic [HbmPorts-1:0][255:0] hbm_rdata_i,
-  input  logic [HbmPorts-1:0][1:0]   hbm_rresp_i,
-  input  logic [HbmPorts-1:0]        hbm_rlast_i,
-  output logic [HbmPorts-1:0]        hbm_awvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_awready_i,
-  output logic [HbmPorts-1:0][32:0]  hbm_awaddr_o,
-  output logic [HbmPorts-1:0][7:0]   hbm_awlen_o,
-  output logic [HbmPorts-1:0]        hbm_wvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_wready_i,
-  output logic [HbmPorts-1:0][255:0] hbm_wdata_o,
-  output logic [HbmPorts-1:0][31:0]  hbm_wstrb_o,
-  output logic [HbmPorts-1:0]        hbm_wlast_o,
-  input  logic [HbmPorts-1:0]        hbm_bvalid_i,
-  output logic [HbmPorts-1:0]        hbm_bready_o,
-  input  logic [HbmPorts-1:0][1:0]   hbm_bresp_i
+  output hbm_rd_req_t [HbmPorts-1:0] hbm_rd_req_o,
+  input  hbm_rd_rsp_t [HbmPorts-1:0] hbm_rd_rsp_i,
+  output hbm_wr_req_t [HbmPorts-1:0] hbm_wr_req_o,
+  input  hbm_wr_rsp_t [HbmPorts-1:0] hbm_wr_rsp_i
 );
   localparam int unsigned Ring    = 2 * 2 ** $clog2(MaxToken / PixelLanes);
   localparam int unsigned Credits = 16;
@@ -188,6 +172,7 @@ module hbm0923_attention
   logic                store_valid, store_left, store_no_pixel, store_no_room;
   att_store_t          store;
   logic [HbmPorts-1:0] store_busy, store_idle, store_error;
+  logic [HbmPorts-1:0] answered, unused_response;
 
   hbm0923_att_store #(.Ports(HbmPorts)) u_store (
     .clk_i,
@@ -215,12 +200,8 @@ module hbm0923_attention
       .push_i   (burst_push),
       .burst_i  (burst),
       .ready_o  (port_ready[p]),
-      .arvalid_o(hbm_arvalid_o[p]),
-      .arready_i(hbm_arready_i[p]),
-      .araddr_o (hbm_araddr_o[p]),
-      .arlen_o  (hbm_arlen_o[p]),
-      .rvalid_i (hbm_rvalid_i[p]),
-      .rdata_i  (hbm_rdata_i[p]),
+      .hbm_req_o(hbm_rd_req_o[p]),
+      .hbm_rsp_i(hbm_rd_rsp_i[p]),
       .valid_o  (port_valid[p]),
       .pop_i    (step),
       .read_i   (beats_read),
@@ -239,22 +220,13 @@ module hbm0923_attention
       .busy_o   (store_busy[p]),
       .idle_o   (store_idle[p]),
       .error_o  (store_error[p]),
-      .awvalid_o(hbm_awvalid_o[p]),
-      .awready_i(hbm_awready_i[p]),
-      .awaddr_o (hbm_awaddr_o[p]),
-      .wvalid_o (hbm_wvalid_o[p]),
-      .wready_i (hbm_wready_i[p]),
-      .wdata_o  (hbm_wdata_o[p]),
-      .wstrb_o  (hbm_wstrb_o[p]),
-      .bvalid_i (hbm_bvalid_i[p]),
-      .bresp_i  (hbm_bresp_i[p])
+      .hbm_req_o(hbm_wr_req_o[p]),
+      .hbm_rsp_i(hbm_wr_rsp_i[p])
     );
-  end
 
-  assign hbm_rready_o = '1;
-  assign hbm_awlen_o  = '0;
-  assign hbm_wlast_o  = '1;
-  assign hbm_bready_o = '1;
+    assign answered[p]        = hbm_rd_rsp_i[p].r_valid || hbm_wr_rsp_i[p].b_valid;
+    assign unused_response[p] = ^{hbm_rd_rsp_i[p].r.resp[0], hbm_rd_rsp_i[p].r.last};
+  end
 
   // ---- the array, and what comes out of it
   att_beat_t              issue_beat, row_beat;
@@ -352,7 +324,7 @@ module hbm0923_attention
     bus_error = 1'b0;
     if (busy) begin
       bus_error = writer_error || (ddr_mine && ddr_rresp_i[1]) || store_error != '0;
-      for (int unsigned p = 0; p < HbmPorts; p++) if (hbm_rvalid_i[p] && hbm_rresp_i[p][1]) bus_error = 1'b1;
+      for (int unsigned p = 0; p < HbmPorts; p++) if (hbm_rd_rsp_i[p].r_valid && hbm_rd_rsp_i[p].r.resp[1]) bus_error = 1'b1;
     end
   end
 
@@ -408,10 +380,10 @@ module hbm0923_attention
   // Here once and not in every port: an assertion costs simulated time also when it has nothing to say.
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (step) assert (port_valid == '1);
-    if (hbm_rvalid_i != '0 || hbm_bvalid_i != '0 || ddr_mine) assert (busy);
+    if (answered != '0 || ddr_mine) assert (busy);
   end
 `endif
   // Coefficients are not read; a response's lower bit and end say nothing that is not known.
   logic unused_inputs;
-  assign unused_inputs = ^{coef_go_i, flush, ddr_rresp_i, ddr_rlast_i, hbm_rresp_i, hbm_rlast_i};
+  assign unused_inputs = ^{coef_go_i, flush, ddr_rresp_i, ddr_rlast_i, unused_response};
 endmodule

@@ -4,6 +4,7 @@ module hbm0923_aux
   import hbm0923_unit_pkg::*;
   import hbm0923_fabric_pkg::*;
   import hbm0923_aux_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Ports        = 32,
   parameter int unsigned Log2BankStep = 28,
@@ -52,17 +53,8 @@ module hbm0923_aux
   input  logic [511:0]     ddr_rdata_i,
   input  logic [1:0]       ddr_rresp_i,
 
-  output logic [Ports-1:0] hbm_awvalid_o,
-  input  logic [Ports-1:0] hbm_awready_i,
-  output logic [32:0]      hbm_awaddr_o,
-  output logic [7:0]       hbm_awlen_o,
-  output logic [Ports-1:0] hbm_wvalid_o,
-  input  logic [Ports-1:0] hbm_wready_i,
-  output logic [255:0]     hbm_wdata_o,
-  output logic [31:0]      hbm_wstrb_o,
-  output logic             hbm_wlast_o,
-  input  logic [Ports-1:0] hbm_bvalid_i,
-  input  logic [Ports-1:0][1:0] hbm_bresp_i
+  output hbm_wr_req_t [Ports-1:0] hbm_req_o,
+  input  hbm_wr_rsp_t [Ports-1:0] hbm_rsp_i
 );
   // Operands hold for the fetch as for a unit: latched at its start.
   logic          begin_q, fetching_q;
@@ -156,17 +148,8 @@ module hbm0923_aux
     .ddr_rvalid_i (mine && !fetching_q),
     .ddr_rdata_i,
     .ddr_rresp_i,
-    .hbm_awvalid_o,
-    .hbm_awready_i,
-    .hbm_awaddr_o,
-    .hbm_awlen_o,
-    .hbm_wvalid_o,
-    .hbm_wready_i,
-    .hbm_wdata_o,
-    .hbm_wstrb_o,
-    .hbm_wlast_o,
-    .hbm_bvalid_i,
-    .hbm_bresp_i
+    .hbm_req_o,
+    .hbm_rsp_i
   );
 
   // The last word is the start register, and goes elsewhere.

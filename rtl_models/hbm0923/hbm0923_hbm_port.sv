@@ -5,6 +5,7 @@
 // range may start when all of this one has been asked for: its beats come behind.
 module hbm0923_hbm_port
   import hbm0923_mvm_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Port         = 0,
   parameter int unsigned Depth        = 128,  // beats, a power of two, at least 16
@@ -13,19 +14,15 @@ module hbm0923_hbm_port
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               enable_i,  // the unit is busy; nothing happens otherwise
+  input  logic               go_i,      // may ask; does not fall while a burst is offered
 
   output logic               quiet_o,   // the range has been asked for: the next one may start
   input  logic               start_i,   // one cycle, with the next range, only while quiet_o
   input  logic [31:0]        addr_i,    // offset in the bank, 32-byte aligned
   input  logic [31:0]        beats_i,   // at least 1
 
-  output logic               arvalid_o,
-  input  logic               arready_i,
-  output logic [32:0]        araddr_o,
-  output logic [7:0]         arlen_o,
-  input  logic               rvalid_i,
-  input  logic               rerror_i,
-  input  logic [HbmBits-1:0] rdata_i,
+  output hbm_rd_req_t        hbm_req_o,
+  input  hbm_rd_rsp_t        hbm_rsp_i,
 
   output logic               valid_o,   // a beat stands at the head
   input  logic               pop_i,
@@ -44,7 +41,12 @@ module hbm0923_hbm_port
   logic [4:0]         arbeats_q;
 
   logic [4:0]         burst;
-  logic               launch;
+  logic               launch, ar_ready, r_valid, r_error;
+  logic [HbmBits-1:0] r_data;
+  assign ar_ready = hbm_rsp_i.ar_ready && go_i;
+  assign r_valid  = hbm_rsp_i.r_valid;
+  assign r_error  = hbm_rsp_i.r.resp[1];
+  assign r_data   = hbm_rsp_i.r.data;
 
   always_comb begin
     burst  = 5'd0;
@@ -52,7 +54,7 @@ module hbm0923_hbm_port
     if (left_q != 32'd0) begin
       burst = 5'd16 - {1'b0, addr_q[8:5]};
       if (left_q < 32'(burst)) burst = left_q[4:0];
-      launch = free_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+      launch = free_q >= (Aw + 1)'(burst) && (!arvalid_q || ar_ready);
     end
   end
 
@@ -79,18 +81,18 @@ module hbm0923_hbm_port
         arvalid_q <= 1'b1;
         araddr_q  <= addr_q;
         arbeats_q <= burst;
-      end else if (arready_i) begin
+      end else if (ar_ready) begin
         arvalid_q <= 1'b0;
       end
       free_q <= free_q - (launch ? (Aw + 1)'(burst) : '0) + (Aw + 1)'(pop_i);
-      used_q <= used_q + (Aw + 1)'(rvalid_i) - (Aw + 1)'(pop_i);
-      if (rvalid_i) wr_q <= wr_q + Aw'(1'b1);
+      used_q <= used_q + (Aw + 1)'(r_valid) - (Aw + 1)'(pop_i);
+      if (r_valid) wr_q <= wr_q + Aw'(1'b1);
       if (pop_i) rd_q <= rd_q + Aw'(1'b1);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (rvalid_i) mem[wr_q] <= rdata_i;
+    if (r_valid) mem[wr_q] <= r_data;
     if (pop_i) data_o <= mem[rd_q];
   end
 
@@ -101,18 +103,19 @@ module hbm0923_hbm_port
     if (!rst_ni) begin
       failed_q <= 1'b0;
       bad_q    <= '0;
-    end else if (rvalid_i && (rerror_i || failed_q)) begin
+    end else if (r_valid && (r_error || failed_q)) begin
       failed_q    <= 1'b1;
-      bad_q[wr_q] <= rerror_i;
+      bad_q[wr_q] <= r_error;
     end
   end
 
-  assign error_o   = pop_i && failed_q && bad_q[rd_q];
-  assign quiet_o   = left_q == 32'd0 && !arvalid_q;
-  assign arvalid_o = arvalid_q;
-  assign araddr_o  = (33'(Port) << Log2BankStep) | 33'(araddr_q);
-  assign arlen_o   = {3'd0, arbeats_q - 5'd1};
-  assign valid_o   = used_q != '0;
+  assign error_o            = pop_i && failed_q && bad_q[rd_q];
+  assign quiet_o            = left_q == 32'd0 && !arvalid_q;
+  assign valid_o            = used_q != '0;
+  assign hbm_req_o.ar_valid = arvalid_q && go_i;
+  assign hbm_req_o.ar.addr  = (33'(Port) << Log2BankStep) | 33'(araddr_q);
+  assign hbm_req_o.ar.len   = {3'd0, arbeats_q - 5'd1};
+  assign hbm_req_o.r_ready  = 1'b1;
 
   if (Depth < HbmBurst || 2 ** Aw != Depth) begin : gen_check
     $error("PortFifoDepth must be a power of two of at least 16 beats");
@@ -129,21 +132,22 @@ module hbm0923_hbm_port
     else out_of_reset_q <= 1'b1;
   end
   // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
-  logic        ar_waits_q;
-  logic [40:0] ar_was_q;
+  logic    ar_waits_q;
+  hbm_ax_t ar_was_q;
   always_ff @(posedge clk_i) begin
     if (out_of_reset_q) begin
-      if (ar_waits_q) assert (arvalid_o && ar_was_q == {araddr_o, arlen_o});
+      if (ar_waits_q) assert (hbm_req_o.ar_valid && ar_was_q == hbm_req_o.ar);
       if (pop_i) assert (valid_o);
       if (start_i) assert (quiet_o);
       assert (used_q + free_q <= (Aw + 1)'(Depth));
       if (launch) assert (free_q >= (Aw + 1)'(burst));
-      if (rvalid_i) assert (used_q != (Aw + 1)'(Depth));
+      if (r_valid) assert (used_q != (Aw + 1)'(Depth));
     end
-    ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;
-    if (arvalid_o && !arready_i) ar_was_q <= {araddr_o, arlen_o};
+    ar_waits_q <= out_of_reset_q && hbm_req_o.ar_valid && !ar_ready;
+    if (hbm_req_o.ar_valid && !ar_ready) ar_was_q <= hbm_req_o.ar;
   end
 `endif
-  logic unused_addr;
-  assign unused_addr = ^addr_i[31:28];
+  // Bit 0 of a response tells exclusive from plain.
+  logic unused_fields;
+  assign unused_fields = ^{addr_i[31:28], hbm_rsp_i.r.resp[0], hbm_rsp_i.r.last};
 endmodule

@@ -6,6 +6,7 @@ module hbm0923_mvm
   import hbm0923_pkg::*;
   import hbm0923_mvm_pkg::*;
   import hbm0923_unit_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tin           = 128,
   parameter int unsigned Tout          = 32,
@@ -35,13 +36,8 @@ module hbm0923_mvm
   input  logic [1:0]       coef_go_i,
   input  logic [1:0]       hbm_go_i,
 
-  output logic [Tout-1:0]        hbm_arvalid_o,
-  input  logic [Tout-1:0]        hbm_arready_i,
-  output logic [Tout-1:0][32:0]  hbm_araddr_o,
-  output logic [Tout-1:0][7:0]   hbm_arlen_o,
-  input  logic [Tout-1:0]        hbm_rvalid_i,
-  input  logic [Tout-1:0][255:0] hbm_rdata_i,
-  input  logic [Tout-1:0][1:0]   hbm_rresp_i,
+  output hbm_rd_req_t [Tout-1:0] hbm_req_o,
+  input  hbm_rd_rsp_t [Tout-1:0] hbm_rsp_i,
 
   output logic             ddr_arvalid_o,
   input  logic             ddr_arready_i,
@@ -231,7 +227,6 @@ module hbm0923_mvm
     end
   end
 
-  logic [Tout-1:0]     hbm_arvalid;
   logic                wt_read, scale_read;
   logic [Tout*256-1:0] wt, scale;
   logic [Dw+1:0]       data_end, data_free;
@@ -239,7 +234,6 @@ module hbm0923_mvm
   logic [Dw-1:0]       wt_addr1_q;
   logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q;
 
-  assign hbm_arvalid_o = hbm_arvalid & {Tout{hbm_go}};
 
   hbm0923_mvm_weights #(
     .Ports(Tout),
@@ -251,6 +245,7 @@ module hbm0923_mvm
     .clk_i,
     .rst_ni,
     .enable_i    (busy_o != '0),
+    .go_i        (hbm_go),
     .ask_i       ((waits & ~fed_q) != '0),
     .ready_o     (feed_ready),
     .start_i     (feed != '0),
@@ -258,13 +253,8 @@ module hbm0923_mvm
     .plan_i      (checked_plan),
     .busy_o      (wt_busy),
     .error_o     (wt_error),
-    .hbm_arvalid_o(hbm_arvalid),
-    .hbm_arready_i(hbm_arready_i & {Tout{hbm_go}}),
-    .hbm_araddr_o,
-    .hbm_arlen_o,
-    .hbm_rvalid_i,
-    .hbm_rdata_i,
-    .hbm_rresp_i,
+    .hbm_req_o,
+    .hbm_rsp_i,
     .data_end_o  (data_end),
     .data_free_i (data_free),
     .scale_free_i(scale_free),

@@ -4,6 +4,7 @@
 // long the array still works on this one.
 module hbm0923_mvm_weights
   import hbm0923_mvm_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Ports         = 32,
   parameter int unsigned PortFifoDepth = 128,   // beats a port
@@ -16,6 +17,7 @@ module hbm0923_mvm_weights
   input  logic                     clk_i,
   input  logic                     rst_ni,
   input  logic                     enable_i,     // the unit is busy; nothing happens otherwise
+  input  logic                     go_i,         // the ports may ask
 
   output logic                     ready_o,      // an instruction may start; only while ask_i
   input  logic                     ask_i,
@@ -25,13 +27,8 @@ module hbm0923_mvm_weights
   output logic [1:0]               busy_o,       // beats of the instruction with this name are still to come
   output logic [1:0]               error_o,      // one of its beats was answered with an error
 
-  output logic [Ports-1:0]         hbm_arvalid_o,
-  input  logic [Ports-1:0]         hbm_arready_i,
-  output logic [Ports-1:0][32:0]   hbm_araddr_o,
-  output logic [Ports-1:0][7:0]    hbm_arlen_o,
-  input  logic [Ports-1:0]         hbm_rvalid_i,
-  input  logic [Ports-1:0][255:0]  hbm_rdata_i,
-  input  logic [Ports-1:0][1:0]    hbm_rresp_i,
+  output hbm_rd_req_t [Ports-1:0]  hbm_req_o,
+  input  hbm_rd_rsp_t [Ports-1:0]  hbm_rsp_i,
 
   // reader: see the buffer
   output logic [Dw+1:0]            data_end_o,
@@ -44,7 +41,7 @@ module hbm0923_mvm_weights
   input  logic [Sw-1:0]            scale_addr_i,
   output logic [Ports*HbmBits-1:0] scale_o
 );
-  logic [Ports-1:0]         valid, error, quiet, unused_resp;
+  logic [Ports-1:0]         valid, error, quiet;
   logic [Ports*HbmBits-1:0] data;
   logic                     pop;
 
@@ -75,24 +72,18 @@ module hbm0923_mvm_weights
       .clk_i,
       .rst_ni,
       .enable_i,
+      .go_i,
       .quiet_o  (quiet[p]),
       .start_i,
       .addr_i   (plan_i.wt_addr),
       .beats_i  (plan_i.port_beats),
-      .arvalid_o(hbm_arvalid_o[p]),
-      .arready_i(hbm_arready_i[p]),
-      .araddr_o (hbm_araddr_o[p]),
-      .arlen_o  (hbm_arlen_o[p]),
-      .rvalid_i (hbm_rvalid_i[p]),
-      .rerror_i (hbm_rresp_i[p][1]),
-      .rdata_i  (hbm_rdata_i[p]),
+      .hbm_req_o(hbm_req_o[p]),
+      .hbm_rsp_i(hbm_rsp_i[p]),
       .valid_o  (valid[p]),
       .pop_i    (pop),
       .error_o  (error[p]),
       .data_o   (data[HbmBits*p+:HbmBits])
     );
-    // Bit 0 of a response tells exclusive from plain.
-    assign unused_resp[p] = hbm_rresp_i[p][0];
   end
 
   hbm0923_wt_buffer #(

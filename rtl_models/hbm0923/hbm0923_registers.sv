@@ -2,29 +2,15 @@
 module hbm0923_registers
   import hbm0923_pkg::*;
   import hbm0923_fabric_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter logic [31:0] DescHash = 32'd0
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
 
-  input  logic             s_axil_awvalid_i,
-  output logic             s_axil_awready_o,
-  input  logic [15:0]      s_axil_awaddr_i,
-  input  logic             s_axil_wvalid_i,
-  output logic             s_axil_wready_o,
-  input  logic [31:0]      s_axil_wdata_i,
-  input  logic [3:0]       s_axil_wstrb_i,
-  output logic             s_axil_bvalid_o,
-  input  logic             s_axil_bready_i,
-  output logic [1:0]       s_axil_bresp_o,
-  input  logic             s_axil_arvalid_i,
-  output logic             s_axil_arready_o,
-  input  logic [15:0]      s_axil_araddr_i,
-  output logic             s_axil_rvalid_o,
-  input  logic             s_axil_rready_i,
-  output logic [31:0]      s_axil_rdata_o,
-  output logic [1:0]       s_axil_rresp_o,
+  input  axil_req_t               s_axil_req_i,
+  output axil_rsp_t               s_axil_rsp_o,
 
   output logic [Groups-1:0]       pulse_o,     // a start register was written; its value and the operands hold
   output logic [Groups-1:0][31:0] mode_o,
@@ -43,28 +29,28 @@ module hbm0923_registers
   input  logic [5:0][31:0]        class_i,
   input  logic [31:0]             commits_i,
   input  logic [31:0]             tasks_i,
-  output logic             irq_o
+  output logic                    irq_o
 );
   hbm0923_csr u_csr (
     .clk_i,
     .rst_ni,
-    .s_axil_awvalid_i,
-    .s_axil_awaddr_i,
-    .s_axil_wvalid_i,
-    .s_axil_wdata_i,
-    .s_axil_wstrb_i,
-    .s_axil_bready_i,
-    .s_axil_arvalid_i,
-    .s_axil_araddr_i,
-    .s_axil_rready_i,
-    .s_axil_awready_o,
-    .s_axil_wready_o,
-    .s_axil_bvalid_o,
-    .s_axil_bresp_o,
-    .s_axil_arready_o,
-    .s_axil_rvalid_o,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
+    .s_axil_awvalid_i        (s_axil_req_i.aw_valid),
+    .s_axil_awaddr_i         (s_axil_req_i.aw.addr),
+    .s_axil_wvalid_i         (s_axil_req_i.w_valid),
+    .s_axil_wdata_i          (s_axil_req_i.w.data),
+    .s_axil_wstrb_i          (s_axil_req_i.w.strb),
+    .s_axil_bready_i         (s_axil_req_i.b_ready),
+    .s_axil_arvalid_i        (s_axil_req_i.ar_valid),
+    .s_axil_araddr_i         (s_axil_req_i.ar.addr),
+    .s_axil_rready_i         (s_axil_req_i.r_ready),
+    .s_axil_awready_o        (s_axil_rsp_o.aw_ready),
+    .s_axil_wready_o         (s_axil_rsp_o.w_ready),
+    .s_axil_bvalid_o         (s_axil_rsp_o.b_valid),
+    .s_axil_bresp_o          (s_axil_rsp_o.b.resp),
+    .s_axil_arready_o        (s_axil_rsp_o.ar_ready),
+    .s_axil_rvalid_o         (s_axil_rsp_o.r_valid),
+    .s_axil_rdata_o          (s_axil_rsp_o.r.data),
+    .s_axil_rresp_o          (s_axil_rsp_o.r.resp),
     .mvm_status_i            ({31'd0, status_i[GroupMvm]}),
     .mvm_chin_o              (mvm_o.chin),
     .mvm_win_o               (mvm_o.win),

@@ -3,6 +3,7 @@ module hbm0923_top
   import hbm0923_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_fabric_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tin           = 128,
   parameter int unsigned Tout          = 32,
@@ -23,82 +24,23 @@ module hbm0923_top
   parameter int unsigned HbmMegabytes  = 256,
   parameter logic [31:0] DescHash      = 32'd0
 ) (
-  input  logic                       clk_i,
-  input  logic                       rst_ni,
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
 
-  input  logic                       s_axil_awvalid_i,
-  output logic                       s_axil_awready_o,
-  input  logic [15:0]                s_axil_awaddr_i,
-  input  logic                       s_axil_wvalid_i,
-  output logic                       s_axil_wready_o,
-  input  logic [31:0]                s_axil_wdata_i,
-  input  logic [3:0]                 s_axil_wstrb_i,
-  output logic                       s_axil_bvalid_o,
-  input  logic                       s_axil_bready_i,
-  output logic [1:0]                 s_axil_bresp_o,
-  input  logic                       s_axil_arvalid_i,
-  output logic                       s_axil_arready_o,
-  input  logic [15:0]                s_axil_araddr_i,
-  output logic                       s_axil_rvalid_o,
-  input  logic                       s_axil_rready_i,
-  output logic [31:0]                s_axil_rdata_o,
-  output logic [1:0]                 s_axil_rresp_o,
+  input  axil_req_t               s_axil_req_i,
+  output axil_rsp_t               s_axil_rsp_o,
+  output hbm_req_t [HbmPorts-1:0] hbm_req_o,
+  input  hbm_rsp_t [HbmPorts-1:0] hbm_rsp_i,
+  output ddr_req_t                ddr_req_o,
+  input  ddr_rsp_t                ddr_rsp_i,
 
-  output logic [HbmPorts-1:0]        hbm_arvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_arready_i,
-  output logic [HbmPorts-1:0][32:0]  hbm_araddr_o,
-  output logic [HbmPorts-1:0][7:0]   hbm_arlen_o,
-  input  logic [HbmPorts-1:0]        hbm_rvalid_i,
-  output logic [HbmPorts-1:0]        hbm_rready_o,
-  input  logic [HbmPorts-1:0][255:0] hbm_rdata_i,
-  input  logic [HbmPorts-1:0][1:0]   hbm_rresp_i,
-  input  logic [HbmPorts-1:0]        hbm_rlast_i,
-  output logic [HbmPorts-1:0]        hbm_awvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_awready_i,
-  output logic [HbmPorts-1:0][32:0]  hbm_awaddr_o,
-  output logic [HbmPorts-1:0][7:0]   hbm_awlen_o,
-  output logic [HbmPorts-1:0]        hbm_wvalid_o,
-  input  logic [HbmPorts-1:0]        hbm_wready_i,
-  output logic [HbmPorts-1:0][255:0] hbm_wdata_o,
-  output logic [HbmPorts-1:0][31:0]  hbm_wstrb_o,
-  output logic [HbmPorts-1:0]        hbm_wlast_o,
-  input  logic [HbmPorts-1:0]        hbm_bvalid_i,
-  output logic [HbmPorts-1:0]        hbm_bready_o,
-  input  logic [HbmPorts-1:0][1:0]   hbm_bresp_i,
-
-  output logic                       ddr_arvalid_o,
-  input  logic                       ddr_arready_i,
-  output logic [3:0]                 ddr_arid_o,
-  output logic [32:0]                ddr_araddr_o,
-  output logic [7:0]                 ddr_arlen_o,
-  input  logic                       ddr_rvalid_i,
-  output logic                       ddr_rready_o,
-  input  logic [3:0]                 ddr_rid_i,
-  input  logic [511:0]               ddr_rdata_i,
-  input  logic [1:0]                 ddr_rresp_i,
-  input  logic                       ddr_rlast_i,
-  output logic                       ddr_awvalid_o,
-  input  logic                       ddr_awready_i,
-  output logic [3:0]                 ddr_awid_o,
-  output logic [32:0]                ddr_awaddr_o,
-  output logic [7:0]                 ddr_awlen_o,
-  output logic                       ddr_wvalid_o,
-  input  logic                       ddr_wready_i,
-  output logic [511:0]               ddr_wdata_o,
-  output logic [63:0]                ddr_wstrb_o,
-  output logic                       ddr_wlast_o,
-  input  logic                       ddr_bvalid_i,
-  output logic                       ddr_bready_o,
-  input  logic [3:0]                 ddr_bid_i,
-  input  logic [1:0]                 ddr_bresp_i,
-
-  output logic                       irq_o,
-  output logic                       commit_valid_o,
-  output logic [15:0]                commit_opcode_o,
-  output logic [15:0]                commit_error_o,
-  output logic                       commit_result_valid_o,
-  output logic [31:0]                commit_result_o,
-  output logic [5:0][31:0]           commit_cycles_o
+  output logic                    irq_o,
+  output logic                    commit_valid_o,
+  output logic [15:0]             commit_opcode_o,
+  output logic [15:0]             commit_error_o,
+  output logic                    commit_result_valid_o,
+  output logic [31:0]             commit_result_o,
+  output logic [5:0][31:0]        commit_cycles_o
 );
   // ---- registers
   logic [Groups-1:0]       pulse, status;
@@ -115,23 +57,8 @@ module hbm0923_top
   hbm0923_registers #(.DescHash(DescHash)) u_registers (
     .clk_i,
     .rst_ni,
-    .s_axil_awvalid_i,
-    .s_axil_awready_o,
-    .s_axil_awaddr_i,
-    .s_axil_wvalid_i,
-    .s_axil_wready_o,
-    .s_axil_wdata_i,
-    .s_axil_wstrb_i,
-    .s_axil_bvalid_o,
-    .s_axil_bready_i,
-    .s_axil_bresp_o,
-    .s_axil_arvalid_i,
-    .s_axil_arready_o,
-    .s_axil_araddr_i,
-    .s_axil_rvalid_o,
-    .s_axil_rready_i,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
+    .s_axil_req_i,
+    .s_axil_rsp_o,
     .pulse_o      (pulse),
     .mode_o       (mode),
     .mvm_o        (reg_mvm),
@@ -217,143 +144,45 @@ module hbm0923_top
   assign elementwise_operands = run ? task_elementwise : reg_elementwise;
 
   // ---- DDR
-  logic [Units-1:0]        arvalid, arready, awvalid, awready, wvalid, wready, bvalid;
-  logic [Units-1:0][3:0]   arid;
-  logic [Units-1:0][32:0]  araddr, awaddr;
-  logic [Units-1:0][7:0]   arlen;
-  logic [Units-1:0][511:0] wdata;
-  logic [Units-1:0][63:0]  wstrb;
-  logic                    rvalid, rlast;
-  logic [3:0]              rid;
-  logic [511:0]            rdata;
-  logic [1:0]              rresp, bresp;
+  ddr_rd_req_t [Units-1:0] ddr_rd_req;
+  ddr_rd_rsp_t [Units-1:0] ddr_rd_rsp;
+  ddr_wr_req_t [Units-1:0] ddr_wr_req;
+  ddr_wr_rsp_t [Units-1:0] ddr_wr_rsp;
 
   hbm0923_ddr_hub #(.OnchipDepth(OnchipDepth)) u_ddr_hub (
     .clk_i,
     .rst_ni,
-    .arvalid_i(arvalid),
-    .arready_o(arready),
-    .arid_i   (arid),
-    .araddr_i (araddr),
-    .arlen_i  (arlen),
-    .rvalid_o (rvalid),
-    .rid_o    (rid),
-    .rdata_o  (rdata),
-    .rresp_o  (rresp),
-    .rlast_o  (rlast),
-    .awvalid_i(awvalid),
-    .awready_o(awready),
-    .awaddr_i (awaddr),
-    .wvalid_i (wvalid),
-    .wready_o (wready),
-    .wdata_i  (wdata),
-    .wstrb_i  (wstrb),
-    .bvalid_o (bvalid),
-    .bresp_o  (bresp),
-    .ddr_arvalid_o,
-    .ddr_arready_i,
-    .ddr_arid_o,
-    .ddr_araddr_o,
-    .ddr_arlen_o,
-    .ddr_rvalid_i,
-    .ddr_rready_o,
-    .ddr_rid_i,
-    .ddr_rdata_i,
-    .ddr_rresp_i,
-    .ddr_rlast_i,
-    .ddr_awvalid_o,
-    .ddr_awready_i,
-    .ddr_awid_o,
-    .ddr_awaddr_o,
-    .ddr_awlen_o,
-    .ddr_wvalid_o,
-    .ddr_wready_i,
-    .ddr_wdata_o,
-    .ddr_wstrb_o,
-    .ddr_wlast_o,
-    .ddr_bvalid_i,
-    .ddr_bready_o,
-    .ddr_bid_i,
-    .ddr_bresp_i
+    .rd_req_i(ddr_rd_req),
+    .rd_rsp_o(ddr_rd_rsp),
+    .wr_req_i(ddr_wr_req),
+    .wr_rsp_o(ddr_wr_rsp),
+    .ddr_req_o,
+    .ddr_rsp_i
   );
 
   // ---- HBM
-  logic [HbmPorts-1:0]        mvm_hbm_arvalid, mvm_hbm_arready, mvm_hbm_rvalid;
-  logic [HbmPorts-1:0][32:0]  mvm_hbm_araddr;
-  logic [HbmPorts-1:0][7:0]   mvm_hbm_arlen;
-  logic [HbmPorts-1:0]        att_hbm_arvalid, att_hbm_arready, att_hbm_rvalid;
-  logic [HbmPorts-1:0][32:0]  att_hbm_araddr, att_hbm_awaddr;
-  logic [HbmPorts-1:0][7:0]   att_hbm_arlen, att_hbm_awlen;
-  logic [HbmPorts-1:0]        att_hbm_awvalid, att_hbm_awready, att_hbm_wvalid, att_hbm_wready, att_hbm_wlast, att_hbm_bvalid;
-  logic [HbmPorts-1:0][255:0] att_hbm_wdata;
-  logic [HbmPorts-1:0][31:0]  att_hbm_wstrb;
-  logic [HbmPorts-1:0]        aux_hbm_awvalid, aux_hbm_awready, aux_hbm_wvalid, aux_hbm_wready, aux_hbm_bvalid;
-  logic [32:0]                aux_hbm_awaddr;
-  logic [7:0]                 aux_hbm_awlen;
-  logic [255:0]               aux_hbm_wdata;
-  logic [31:0]                aux_hbm_wstrb;
-  logic                       aux_hbm_wlast;
+  hbm_rd_req_t [HbmPorts-1:0] mvm_hbm_req, att_hbm_rd_req;
+  hbm_rd_rsp_t [HbmPorts-1:0] mvm_hbm_rsp, att_hbm_rd_rsp;
+  hbm_wr_req_t [HbmPorts-1:0] aux_hbm_req, att_hbm_wr_req;
+  hbm_wr_rsp_t [HbmPorts-1:0] aux_hbm_rsp, att_hbm_wr_rsp;
 
   hbm0923_hbm_hub #(.Ports(HbmPorts)) u_hbm_hub (
     .clk_i,
     .rst_ni,
-    .mvm_ahead_i  (!oldest[IxMvm] && !oldest[IxMvmNext]),
-    .mvm_arvalid_i(mvm_hbm_arvalid),
-    .mvm_arready_o(mvm_hbm_arready),
-    .mvm_araddr_i (mvm_hbm_araddr),
-    .mvm_arlen_i  (mvm_hbm_arlen),
-    .mvm_rvalid_o (mvm_hbm_rvalid),
-    .att_arvalid_i(att_hbm_arvalid),
-    .att_arready_o(att_hbm_arready),
-    .att_araddr_i (att_hbm_araddr),
-    .att_arlen_i  (att_hbm_arlen),
-    .att_rvalid_o (att_hbm_rvalid),
-    .att_awvalid_i(att_hbm_awvalid),
-    .att_awready_o(att_hbm_awready),
-    .att_awaddr_i (att_hbm_awaddr),
-    .att_awlen_i  (att_hbm_awlen),
-    .att_wvalid_i (att_hbm_wvalid),
-    .att_wready_o (att_hbm_wready),
-    .att_wdata_i  (att_hbm_wdata),
-    .att_wstrb_i  (att_hbm_wstrb),
-    .att_wlast_i  (att_hbm_wlast),
-    .att_bvalid_o (att_hbm_bvalid),
-    .aux_awvalid_i(aux_hbm_awvalid),
-    .aux_awready_o(aux_hbm_awready),
-    .aux_awaddr_i (aux_hbm_awaddr),
-    .aux_awlen_i  (aux_hbm_awlen),
-    .aux_wvalid_i (aux_hbm_wvalid),
-    .aux_wready_o (aux_hbm_wready),
-    .aux_wdata_i  (aux_hbm_wdata),
-    .aux_wstrb_i  (aux_hbm_wstrb),
-    .aux_wlast_i  (aux_hbm_wlast),
-    .aux_bvalid_o (aux_hbm_bvalid),
-    .hbm_arvalid_o,
-    .hbm_arready_i,
-    .hbm_araddr_o,
-    .hbm_arlen_o,
-    .hbm_rvalid_i,
-    .hbm_rready_o,
-    .hbm_rlast_i,
-    .hbm_awvalid_o,
-    .hbm_awready_i,
-    .hbm_awaddr_o,
-    .hbm_awlen_o,
-    .hbm_wvalid_o,
-    .hbm_wready_i,
-    .hbm_wdata_o,
-    .hbm_wstrb_o,
-    .hbm_wlast_o,
-    .hbm_bvalid_i,
-    .hbm_bready_o
+    .mvm_ahead_i (!oldest[IxMvm] && !oldest[IxMvmNext]),
+    .mvm_req_i   (mvm_hbm_req),
+    .mvm_rsp_o   (mvm_hbm_rsp),
+    .att_rd_req_i(att_hbm_rd_req),
+    .att_rd_rsp_o(att_hbm_rd_rsp),
+    .att_wr_req_i(att_hbm_wr_req),
+    .att_wr_rsp_o(att_hbm_wr_rsp),
+    .aux_req_i   (aux_hbm_req),
+    .aux_rsp_o   (aux_hbm_rsp),
+    .hbm_req_o,
+    .hbm_rsp_i
   );
 
   // ---- units
-  // Writes are single beats, answered at once; the hub gives them the unit's ID.
-  logic [3:0] unused_mvm_awid;
-  logic [7:0] unused_mvm_awlen;
-  logic       unused_mvm_wlast, unused_mvm_bready;
-
   // Its two slots.
   hulls_t [1:0]          mvm_hulls;
   logic [1:0]            mvm_result_valid;
@@ -392,35 +221,30 @@ module hbm0923_top
     .data_go_i            ({data_go[IxMvmNext], data_go[IxMvm]}),
     .coef_go_i            ({coef_go[IxMvmNext], coef_go[IxMvm]}),
     .hbm_go_i             ({hbm_go[IxMvmNext], hbm_go[IxMvm]}),
-    .hbm_arvalid_o        (mvm_hbm_arvalid),
-    .hbm_arready_i        (mvm_hbm_arready),
-    .hbm_araddr_o         (mvm_hbm_araddr),
-    .hbm_arlen_o          (mvm_hbm_arlen),
-    .hbm_rvalid_i         (mvm_hbm_rvalid),
-    .hbm_rdata_i,
-    .hbm_rresp_i,
-    .ddr_arvalid_o        (arvalid[IxMvm]),
-    .ddr_arready_i        (arready[IxMvm]),
-    .ddr_arid_o           (arid[IxMvm]),
-    .ddr_araddr_o         (araddr[IxMvm]),
-    .ddr_arlen_o          (arlen[IxMvm]),
-    .ddr_rvalid_i         (rvalid),
-    .ddr_rid_i            (rid),
-    .ddr_rdata_i          (rdata),
-    .ddr_rresp_i          (rresp),
-    .ddr_awvalid_o        (awvalid[IxMvm]),
-    .ddr_awready_i        (awready[IxMvm]),
-    .ddr_awid_o           (unused_mvm_awid),
-    .ddr_awaddr_o         (awaddr[IxMvm]),
-    .ddr_awlen_o          (unused_mvm_awlen),
-    .ddr_wvalid_o         (wvalid[IxMvm]),
-    .ddr_wready_i         (wready[IxMvm]),
-    .ddr_wdata_o          (wdata[IxMvm]),
-    .ddr_wstrb_o          (wstrb[IxMvm]),
-    .ddr_wlast_o          (unused_mvm_wlast),
-    .ddr_bvalid_i         (bvalid[IxMvm]),
-    .ddr_bready_o         (unused_mvm_bready),
-    .ddr_bresp_i          (bresp),
+    .hbm_req_o            (mvm_hbm_req),
+    .hbm_rsp_i            (mvm_hbm_rsp),
+    .ddr_arvalid_o        (ddr_rd_req[IxMvm].ar_valid),
+    .ddr_arready_i        (ddr_rd_rsp[IxMvm].ar_ready),
+    .ddr_arid_o           (ddr_rd_req[IxMvm].ar.id),
+    .ddr_araddr_o         (ddr_rd_req[IxMvm].ar.addr),
+    .ddr_arlen_o          (ddr_rd_req[IxMvm].ar.len),
+    .ddr_rvalid_i         (ddr_rd_rsp[IxMvm].r_valid),
+    .ddr_rid_i            (ddr_rd_rsp[IxMvm].r.id),
+    .ddr_rdata_i          (ddr_rd_rsp[IxMvm].r.data),
+    .ddr_rresp_i          (ddr_rd_rsp[IxMvm].r.resp),
+    .ddr_awvalid_o        (ddr_wr_req[IxMvm].aw_valid),
+    .ddr_awready_i        (ddr_wr_rsp[IxMvm].aw_ready),
+    .ddr_awid_o           (ddr_wr_req[IxMvm].aw.id),
+    .ddr_awaddr_o         (ddr_wr_req[IxMvm].aw.addr),
+    .ddr_awlen_o          (ddr_wr_req[IxMvm].aw.len),
+    .ddr_wvalid_o         (ddr_wr_req[IxMvm].w_valid),
+    .ddr_wready_i         (ddr_wr_rsp[IxMvm].w_ready),
+    .ddr_wdata_o          (ddr_wr_req[IxMvm].w.data),
+    .ddr_wstrb_o          (ddr_wr_req[IxMvm].w.strb),
+    .ddr_wlast_o          (ddr_wr_req[IxMvm].w.last),
+    .ddr_bvalid_i         (ddr_wr_rsp[IxMvm].b_valid),
+    .ddr_bready_o         (ddr_wr_req[IxMvm].b_ready),
+    .ddr_bresp_i          (ddr_wr_rsp[IxMvm].b.resp),
     .commit_valid_o       ({commit_valid[IxMvmNext], commit_valid[IxMvm]}),
     .commit_opcode_o      (mvm_opcode),
     .commit_error_o       (mvm_error),
@@ -428,12 +252,6 @@ module hbm0923_top
     .commit_result_o      (mvm_result),
     .commit_cycles_o      (mvm_cycles)
   );
-
-  logic [3:0]          unused_sfu_awid, unused_att_awid, unused_elt_awid;
-  logic [7:0]          unused_sfu_awlen, unused_att_awlen, unused_elt_awlen;
-  logic                unused_sfu_wlast, unused_att_wlast, unused_elt_wlast;
-  logic                unused_sfu_bready, unused_att_bready_ddr, unused_elt_bready;
-  logic [HbmPorts-1:0] unused_att_rready, unused_att_bready;
 
   hbm0923_sfu #(
     .MaxToken(MaxToken),
@@ -460,29 +278,29 @@ module hbm0923_top
     .commit_result_valid_o(unit_commit[IxSfu].result_valid),
     .commit_result_o      (unit_commit[IxSfu].result),
     .commit_cycles_o      (unit_commit[IxSfu].cycles),
-    .ddr_arvalid_o        (arvalid[IxSfu]),
-    .ddr_arready_i        (arready[IxSfu]),
-    .ddr_arid_o           (arid[IxSfu]),
-    .ddr_araddr_o         (araddr[IxSfu]),
-    .ddr_arlen_o          (arlen[IxSfu]),
-    .ddr_rvalid_i         (rvalid),
-    .ddr_rid_i            (rid),
-    .ddr_rdata_i          (rdata),
-    .ddr_rresp_i          (rresp),
-    .ddr_rlast_i          (rlast),
-    .ddr_awvalid_o        (awvalid[IxSfu]),
-    .ddr_awready_i        (awready[IxSfu]),
-    .ddr_awid_o           (unused_sfu_awid),
-    .ddr_awaddr_o         (awaddr[IxSfu]),
-    .ddr_awlen_o          (unused_sfu_awlen),
-    .ddr_wvalid_o         (wvalid[IxSfu]),
-    .ddr_wready_i         (wready[IxSfu]),
-    .ddr_wdata_o          (wdata[IxSfu]),
-    .ddr_wstrb_o          (wstrb[IxSfu]),
-    .ddr_wlast_o          (unused_sfu_wlast),
-    .ddr_bvalid_i         (bvalid[IxSfu]),
-    .ddr_bready_o         (unused_sfu_bready),
-    .ddr_bresp_i          (bresp)
+    .ddr_arvalid_o        (ddr_rd_req[IxSfu].ar_valid),
+    .ddr_arready_i        (ddr_rd_rsp[IxSfu].ar_ready),
+    .ddr_arid_o           (ddr_rd_req[IxSfu].ar.id),
+    .ddr_araddr_o         (ddr_rd_req[IxSfu].ar.addr),
+    .ddr_arlen_o          (ddr_rd_req[IxSfu].ar.len),
+    .ddr_rvalid_i         (ddr_rd_rsp[IxSfu].r_valid),
+    .ddr_rid_i            (ddr_rd_rsp[IxSfu].r.id),
+    .ddr_rdata_i          (ddr_rd_rsp[IxSfu].r.data),
+    .ddr_rresp_i          (ddr_rd_rsp[IxSfu].r.resp),
+    .ddr_rlast_i          (ddr_rd_rsp[IxSfu].r.last),
+    .ddr_awvalid_o        (ddr_wr_req[IxSfu].aw_valid),
+    .ddr_awready_i        (ddr_wr_rsp[IxSfu].aw_ready),
+    .ddr_awid_o           (ddr_wr_req[IxSfu].aw.id),
+    .ddr_awaddr_o         (ddr_wr_req[IxSfu].aw.addr),
+    .ddr_awlen_o          (ddr_wr_req[IxSfu].aw.len),
+    .ddr_wvalid_o         (ddr_wr_req[IxSfu].w_valid),
+    .ddr_wready_i         (ddr_wr_rsp[IxSfu].w_ready),
+    .ddr_wdata_o          (ddr_wr_req[IxSfu].w.data),
+    .ddr_wstrb_o          (ddr_wr_req[IxSfu].w.strb),
+    .ddr_wlast_o          (ddr_wr_req[IxSfu].w.last),
+    .ddr_bvalid_i         (ddr_wr_rsp[IxSfu].b_valid),
+    .ddr_bready_o         (ddr_wr_req[IxSfu].b_ready),
+    .ddr_bresp_i          (ddr_wr_rsp[IxSfu].b.resp)
   );
 
   hbm0923_attention #(
@@ -515,50 +333,33 @@ module hbm0923_top
     .commit_result_valid_o(unit_commit[IxAtt].result_valid),
     .commit_result_o      (unit_commit[IxAtt].result),
     .commit_cycles_o      (unit_commit[IxAtt].cycles),
-    .ddr_arvalid_o        (arvalid[IxAtt]),
-    .ddr_arready_i        (arready[IxAtt]),
-    .ddr_arid_o           (arid[IxAtt]),
-    .ddr_araddr_o         (araddr[IxAtt]),
-    .ddr_arlen_o          (arlen[IxAtt]),
-    .ddr_rvalid_i         (rvalid),
-    .ddr_rid_i            (rid),
-    .ddr_rdata_i          (rdata),
-    .ddr_rresp_i          (rresp),
-    .ddr_rlast_i          (rlast),
-    .ddr_awvalid_o        (awvalid[IxAtt]),
-    .ddr_awready_i        (awready[IxAtt]),
-    .ddr_awid_o           (unused_att_awid),
-    .ddr_awaddr_o         (awaddr[IxAtt]),
-    .ddr_awlen_o          (unused_att_awlen),
-    .ddr_wvalid_o         (wvalid[IxAtt]),
-    .ddr_wready_i         (wready[IxAtt]),
-    .ddr_wdata_o          (wdata[IxAtt]),
-    .ddr_wstrb_o          (wstrb[IxAtt]),
-    .ddr_wlast_o          (unused_att_wlast),
-    .ddr_bvalid_i         (bvalid[IxAtt]),
-    .ddr_bready_o         (unused_att_bready_ddr),
-    .ddr_bresp_i          (bresp),
-    .hbm_arvalid_o        (att_hbm_arvalid),
-    .hbm_arready_i        (att_hbm_arready),
-    .hbm_araddr_o         (att_hbm_araddr),
-    .hbm_arlen_o          (att_hbm_arlen),
-    .hbm_rvalid_i         (att_hbm_rvalid),
-    .hbm_rready_o         (unused_att_rready),
-    .hbm_rdata_i,
-    .hbm_rresp_i,
-    .hbm_rlast_i,
-    .hbm_awvalid_o        (att_hbm_awvalid),
-    .hbm_awready_i        (att_hbm_awready),
-    .hbm_awaddr_o         (att_hbm_awaddr),
-    .hbm_awlen_o          (att_hbm_awlen),
-    .hbm_wvalid_o         (att_hbm_wvalid),
-    .hbm_wready_i         (att_hbm_wready),
-    .hbm_wdata_o          (att_hbm_wdata),
-    .hbm_wstrb_o          (att_hbm_wstrb),
-    .hbm_wlast_o          (att_hbm_wlast),
-    .hbm_bvalid_i         (att_hbm_bvalid),
-    .hbm_bready_o         (unused_att_bready),
-    .hbm_bresp_i
+    .ddr_arvalid_o        (ddr_rd_req[IxAtt].ar_valid),
+    .ddr_arready_i        (ddr_rd_rsp[IxAtt].ar_ready),
+    .ddr_arid_o           (ddr_rd_req[IxAtt].ar.id),
+    .ddr_araddr_o         (ddr_rd_req[IxAtt].ar.addr),
+    .ddr_arlen_o          (ddr_rd_req[IxAtt].ar.len),
+    .ddr_rvalid_i         (ddr_rd_rsp[IxAtt].r_valid),
+    .ddr_rid_i            (ddr_rd_rsp[IxAtt].r.id),
+    .ddr_rdata_i          (ddr_rd_rsp[IxAtt].r.data),
+    .ddr_rresp_i          (ddr_rd_rsp[IxAtt].r.resp),
+    .ddr_rlast_i          (ddr_rd_rsp[IxAtt].r.last),
+    .ddr_awvalid_o        (ddr_wr_req[IxAtt].aw_valid),
+    .ddr_awready_i        (ddr_wr_rsp[IxAtt].aw_ready),
+    .ddr_awid_o           (ddr_wr_req[IxAtt].aw.id),
+    .ddr_awaddr_o         (ddr_wr_req[IxAtt].aw.addr),
+    .ddr_awlen_o          (ddr_wr_req[IxAtt].aw.len),
+    .ddr_wvalid_o         (ddr_wr_req[IxAtt].w_valid),
+    .ddr_wready_i         (ddr_wr_rsp[IxAtt].w_ready),
+    .ddr_wdata_o          (ddr_wr_req[IxAtt].w.data),
+    .ddr_wstrb_o          (ddr_wr_req[IxAtt].w.strb),
+    .ddr_wlast_o          (ddr_wr_req[IxAtt].w.last),
+    .ddr_bvalid_i         (ddr_wr_rsp[IxAtt].b_valid),
+    .ddr_bready_o         (ddr_wr_req[IxAtt].b_ready),
+    .ddr_bresp_i          (ddr_wr_rsp[IxAtt].b.resp),
+    .hbm_rd_req_o         (att_hbm_rd_req),
+    .hbm_rd_rsp_i         (att_hbm_rd_rsp),
+    .hbm_wr_req_o         (att_hbm_wr_req),
+    .hbm_wr_rsp_i         (att_hbm_wr_rsp)
   );
 
   hbm0923_elementwise #(
@@ -583,39 +384,36 @@ module hbm0923_top
     .commit_result_valid_o(unit_commit[IxElt].result_valid),
     .commit_result_o      (unit_commit[IxElt].result),
     .commit_cycles_o      (unit_commit[IxElt].cycles),
-    .ddr_arvalid_o        (arvalid[IxElt]),
-    .ddr_arready_i        (arready[IxElt]),
-    .ddr_arid_o           (arid[IxElt]),
-    .ddr_araddr_o         (araddr[IxElt]),
-    .ddr_arlen_o          (arlen[IxElt]),
-    .ddr_rvalid_i         (rvalid),
-    .ddr_rid_i            (rid),
-    .ddr_rdata_i          (rdata),
-    .ddr_rresp_i          (rresp),
-    .ddr_rlast_i          (rlast),
-    .ddr_awvalid_o        (awvalid[IxElt]),
-    .ddr_awready_i        (awready[IxElt]),
-    .ddr_awid_o           (unused_elt_awid),
-    .ddr_awaddr_o         (awaddr[IxElt]),
-    .ddr_awlen_o          (unused_elt_awlen),
-    .ddr_wvalid_o         (wvalid[IxElt]),
-    .ddr_wready_i         (wready[IxElt]),
-    .ddr_wdata_o          (wdata[IxElt]),
-    .ddr_wstrb_o          (wstrb[IxElt]),
-    .ddr_wlast_o          (unused_elt_wlast),
-    .ddr_bvalid_i         (bvalid[IxElt]),
-    .ddr_bready_o         (unused_elt_bready),
-    .ddr_bresp_i          (bresp)
+    .ddr_arvalid_o        (ddr_rd_req[IxElt].ar_valid),
+    .ddr_arready_i        (ddr_rd_rsp[IxElt].ar_ready),
+    .ddr_arid_o           (ddr_rd_req[IxElt].ar.id),
+    .ddr_araddr_o         (ddr_rd_req[IxElt].ar.addr),
+    .ddr_arlen_o          (ddr_rd_req[IxElt].ar.len),
+    .ddr_rvalid_i         (ddr_rd_rsp[IxElt].r_valid),
+    .ddr_rid_i            (ddr_rd_rsp[IxElt].r.id),
+    .ddr_rdata_i          (ddr_rd_rsp[IxElt].r.data),
+    .ddr_rresp_i          (ddr_rd_rsp[IxElt].r.resp),
+    .ddr_rlast_i          (ddr_rd_rsp[IxElt].r.last),
+    .ddr_awvalid_o        (ddr_wr_req[IxElt].aw_valid),
+    .ddr_awready_i        (ddr_wr_rsp[IxElt].aw_ready),
+    .ddr_awid_o           (ddr_wr_req[IxElt].aw.id),
+    .ddr_awaddr_o         (ddr_wr_req[IxElt].aw.addr),
+    .ddr_awlen_o          (ddr_wr_req[IxElt].aw.len),
+    .ddr_wvalid_o         (ddr_wr_req[IxElt].w_valid),
+    .ddr_wready_i         (ddr_wr_rsp[IxElt].w_ready),
+    .ddr_wdata_o          (ddr_wr_req[IxElt].w.data),
+    .ddr_wstrb_o          (ddr_wr_req[IxElt].w.strb),
+    .ddr_wlast_o          (ddr_wr_req[IxElt].w.last),
+    .ddr_bvalid_i         (ddr_wr_rsp[IxElt].b_valid),
+    .ddr_bready_o         (ddr_wr_req[IxElt].b_ready),
+    .ddr_bresp_i          (ddr_wr_rsp[IxElt].b.resp)
   );
 
   if (SfuInterval * AttInterval * MaxChannels == 0 || ScaleFp20 > 1) begin : gen_units
     $error("SfuInterval, AttInterval and MaxChannels are at least 1, ScaleFp20 is 0 or 1");
   end
   logic unused_units;
-  assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt], unused_sfu_awid, unused_att_awid, unused_elt_awid,
-                          unused_sfu_awlen, unused_att_awlen, unused_elt_awlen, unused_sfu_wlast, unused_att_wlast,
-                          unused_elt_wlast, unused_sfu_bready, unused_att_bready_ddr, unused_elt_bready, unused_att_rready,
-                          unused_att_bready};
+  assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt]};
 
   hbm0923_aux #(
     .Ports(HbmPorts),
@@ -649,32 +447,22 @@ module hbm0923_top
     .commit_result_valid_o(unit_commit[IxAux].result_valid),
     .commit_result_o      (unit_commit[IxAux].result),
     .commit_cycles_o      (unit_commit[IxAux].cycles),
-    .ddr_arvalid_o        (arvalid[IxAux]),
-    .ddr_arready_i        (arready[IxAux]),
-    .ddr_arid_o           (arid[IxAux]),
-    .ddr_araddr_o         (araddr[IxAux]),
-    .ddr_arlen_o          (arlen[IxAux]),
-    .ddr_rvalid_i         (rvalid),
-    .ddr_rid_i            (rid),
-    .ddr_rdata_i          (rdata),
-    .ddr_rresp_i          (rresp),
-    .hbm_awvalid_o        (aux_hbm_awvalid),
-    .hbm_awready_i        (aux_hbm_awready),
-    .hbm_awaddr_o         (aux_hbm_awaddr),
-    .hbm_awlen_o          (aux_hbm_awlen),
-    .hbm_wvalid_o         (aux_hbm_wvalid),
-    .hbm_wready_i         (aux_hbm_wready),
-    .hbm_wdata_o          (aux_hbm_wdata),
-    .hbm_wstrb_o          (aux_hbm_wstrb),
-    .hbm_wlast_o          (aux_hbm_wlast),
-    .hbm_bvalid_i         (aux_hbm_bvalid),
-    .hbm_bresp_i
+    .ddr_arvalid_o        (ddr_rd_req[IxAux].ar_valid),
+    .ddr_arready_i        (ddr_rd_rsp[IxAux].ar_ready),
+    .ddr_arid_o           (ddr_rd_req[IxAux].ar.id),
+    .ddr_araddr_o         (ddr_rd_req[IxAux].ar.addr),
+    .ddr_arlen_o          (ddr_rd_req[IxAux].ar.len),
+    .ddr_rvalid_i         (ddr_rd_rsp[IxAux].r_valid),
+    .ddr_rid_i            (ddr_rd_rsp[IxAux].r.id),
+    .ddr_rdata_i          (ddr_rd_rsp[IxAux].r.data),
+    .ddr_rresp_i          (ddr_rd_rsp[IxAux].r.resp),
+    .hbm_req_o            (aux_hbm_req),
+    .hbm_rsp_i            (aux_hbm_rsp)
   );
-  assign awvalid[IxAux] = 1'b0;
-  assign awaddr[IxAux]  = '0;
-  assign wvalid[IxAux]  = 1'b0;
-  assign wdata[IxAux]   = '0;
-  assign wstrb[IxAux]   = '0;
+  assign ddr_wr_req[IxAux] = '0;
+  for (genvar u = 0; u < Units; u++) begin : gen_r_ready
+    assign ddr_rd_req[u].r_ready = 1'b1;
+  end
 
   if (HbmPorts != Tout) begin : gen_ports
     $error("every HBM port feeds one output channel: HbmPorts must equal Tout");
@@ -692,16 +480,22 @@ module hbm0923_top
   end
   // Only the oldest instruction writes; the bench takes the bytes before a commit for the committing instruction's.
   for (genvar u = 0; u < Units; u++) begin : gen_unit_rules
+    logic writes;
+    assign writes = ddr_wr_req[u].aw_valid || ddr_wr_req[u].w_valid;
     always_ff @(posedge clk_i) if (out_of_reset_q) begin
-      if (awvalid[u] || wvalid[u]) assert (oldest[u] || (u == IxMvm && oldest[IxMvmNext]));
+      if (writes) assert (oldest[u] || (u == IxMvm && oldest[IxMvmNext]));
     end
   end
+  logic [HbmPorts-1:0] att_writes, aux_writes;
+  for (genvar p = 0; p < HbmPorts; p++) begin : gen_port_writes
+    assign att_writes[p] = att_hbm_wr_req[p].aw_valid || att_hbm_wr_req[p].w_valid;
+    assign aux_writes[p] = aux_hbm_req[p].aw_valid || aux_hbm_req[p].w_valid;
+  end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
-    if (att_hbm_awvalid != '0 || att_hbm_wvalid != '0) assert (oldest[IxAtt]);
-    if (aux_hbm_awvalid != '0 || aux_hbm_wvalid != '0) assert (oldest[IxAux]);
+    if (att_writes != '0) assert (oldest[IxAtt]);
+    if (aux_writes != '0) assert (oldest[IxAux]);
   end
 `endif
   logic unused_signals;
-  assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], arready[IxAux], awready[IxAux], wready[IxAux],
-                            bvalid[IxAux], bvalid, rlast, unused_mvm_awid, unused_mvm_awlen, unused_mvm_wlast, unused_mvm_bready};
+  assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], ddr_rd_rsp, ddr_wr_rsp};
 endmodule

@@ -6,6 +6,7 @@ module hbm0923_wt2hbm
   import hbm0923_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_aux_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Ports        = 32,
   parameter int unsigned Log2BankStep = 28,
@@ -41,17 +42,8 @@ module hbm0923_wt2hbm
   input  logic [511:0]     ddr_rdata_i,
   input  logic [1:0]       ddr_rresp_i,
 
-  output logic [Ports-1:0] hbm_awvalid_o,
-  input  logic [Ports-1:0] hbm_awready_i,
-  output logic [32:0]      hbm_awaddr_o,
-  output logic [7:0]       hbm_awlen_o,
-  output logic [Ports-1:0] hbm_wvalid_o,
-  input  logic [Ports-1:0] hbm_wready_i,
-  output logic [255:0]     hbm_wdata_o,
-  output logic [31:0]      hbm_wstrb_o,
-  output logic             hbm_wlast_o,
-  input  logic [Ports-1:0] hbm_bvalid_i,
-  input  logic [Ports-1:0][1:0] hbm_bresp_i
+  output hbm_wr_req_t [Ports-1:0] hbm_req_o,
+  input  hbm_wr_rsp_t [Ports-1:0] hbm_rsp_i
 );
   localparam int unsigned Aw     = $clog2(Depth);
   localparam int unsigned Pw     = (Ports > 1) ? $clog2(Ports) : 1;
@@ -151,7 +143,10 @@ module hbm0923_wt2hbm
   logic [28:0]   write_left_q;                // bytes
   logic [23:0]   beats_left;
   logic [4:0]    write_burst, burst_left_q;   // beats
-  logic          aw_q, half_q, aw_take, w_take, last_beat;
+  logic          aw_q, half_q, aw_valid, w_valid, aw_take, w_take, last_beat;
+  hbm_ax_t       aw;
+  hbm_w_t        w;
+  hbm_wr_rsp_t   hbm_rsp;                     // of the port
   logic [15:0]   waiting_q;                   // bursts without an answer
   assign port       = Pw'(operands_q.port);
   assign beats_left = 24'((30'(write_left_q) + 30'd31) >> 5);
@@ -160,21 +155,25 @@ module hbm0923_wt2hbm
     write_burst = 5'd16 - {1'b0, write_addr_q[8:5]};
     if (beats_left < 24'(write_burst)) write_burst = beats_left[4:0];
   end
-  assign aw_take = aw_q && oldest_i && hbm_awready_i[port];
-  assign w_take  = burst_left_q != '0 && used_q != '0 && hbm_wready_i[port];
-  assign pop     = w_take && (half_q || last_beat);
+  assign aw_valid = aw_q && oldest_i;
+  assign w_valid  = burst_left_q != '0 && used_q != '0;
+  assign aw_take  = aw_valid && hbm_rsp.aw_ready;
+  assign w_take   = w_valid && hbm_rsp.w_ready;
+  assign pop      = w_take && (half_q || last_beat);
 
-  always_comb begin
-    hbm_awvalid_o       = '0;
-    hbm_wvalid_o        = '0;
-    hbm_awvalid_o[port] = aw_q && oldest_i;
-    hbm_wvalid_o[port]  = burst_left_q != '0 && used_q != '0;
+  assign aw.addr = (33'(port) << Log2BankStep) | 33'(write_addr_q);
+  assign aw.len  = 8'(write_burst) - 8'd1;
+  assign w.data  = half_q ? mem[rd_q][511:256] : mem[rd_q][255:0];
+  assign w.strb  = last_beat ? ~32'd0 >> (5'd0 - write_left_q[4:0]) : '1;
+  assign w.last  = burst_left_q == 5'd1;
+
+  // One port at a time.
+  assign hbm_rsp = hbm_rsp_i[port];
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    logic here;
+    assign here         = port == Pw'(p);
+    assign hbm_req_o[p] = '{aw: aw, aw_valid: aw_valid && here, w_valid: w_valid && here, b_ready: 1'b1, w: w};
   end
-  assign hbm_awaddr_o = (33'(port) << Log2BankStep) | 33'(write_addr_q);
-  assign hbm_awlen_o  = 8'(write_burst) - 8'd1;
-  assign hbm_wdata_o  = half_q ? mem[rd_q][511:256] : mem[rd_q][255:0];
-  assign hbm_wstrb_o  = last_beat ? ~32'd0 >> (5'd0 - write_left_q[4:0]) : '1;
-  assign hbm_wlast_o  = burst_left_q == 5'd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -204,11 +203,11 @@ module hbm0923_wt2hbm
           write_addr_q <= write_addr_q + 28'd32;
           write_left_q <= last_beat ? '0 : write_left_q - 29'd32;
           if (last_beat) active_q <= 1'b0;
-          else if (hbm_wlast_o) aw_q <= 1'b1;
+          else if (w.last) aw_q <= 1'b1;
         end
       end
-      waiting_q   <= waiting_q + 16'(aw_take) - 16'(hbm_bvalid_i[port]);
-      bus_error_q <= (ddr_rvalid_i && ddr_rresp_i[1]) || (hbm_bvalid_i[port] && hbm_bresp_i[port][1]);
+      waiting_q   <= waiting_q + 16'(aw_take) - 16'(hbm_rsp.b_valid);
+      bus_error_q <= (ddr_rvalid_i && ddr_rresp_i[1]) || (hbm_rsp.b_valid && hbm_rsp.b.resp[1]);
     end
   end
 
@@ -240,7 +239,7 @@ module hbm0923_wt2hbm
     .wait_dependency_i((used_q == '0 && flying_q == '0 && !data_go_i) || (aw_q && !oldest_i)),
     .wait_activation_i(1'b0),
     .wait_weight_i    (burst_left_q != '0 && used_q == '0),
-    .wait_write_i     (aw_q || (burst_left_q != '0 && !hbm_wready_i[port])),
+    .wait_write_i     (aw_q || (burst_left_q != '0 && !hbm_rsp.w_ready)),
     .opcode_i         ((mode_q == StartWt2hbm) ? OpWt2hbm : 16'd0),
     .result_valid_i   (1'b0),
     .result_i         (32'd0),
@@ -258,7 +257,7 @@ module hbm0923_wt2hbm
 
   // Fields that the fetch uses; bit 0 of a response tells exclusive from plain; the other ports' answers.
   logic unused_fields;
-  assign unused_fields = ^{operands_q, ddr_rresp_i[0], hbm_bresp_i, hbm_bvalid_i, hbm_awready_i, hbm_wready_i};
+  assign unused_fields = ^{operands_q, ddr_rresp_i[0], hbm_rsp_i};
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
   logic out_of_reset_q;

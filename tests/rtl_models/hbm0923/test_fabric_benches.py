@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from flat_ports import flattened
 from verilated import verilated
 
 HERE = Path(__file__).parent / "fabric"
@@ -41,11 +42,12 @@ def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None
             assert text.count(change[1]) >= 1, f"{name} has no {change[1]!r}"
             text = text.replace(change[1], change[2])
         (folder / Path(name).name).write_text(text)
+    (folder / "flat.sv").write_text(flattened((folder / f"{bench.top}.sv").read_text()))
     for name in ("bench.h", bench.main):
         shutil.copy(HERE / name, folder / name)
-    arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", bench.top]
+    arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", f"flat_{bench.top}"]
     arguments += [*(f"-G{p}" for p in bench.parameters)]
-    return verilated([*arguments, *(Path(name).name for name in listed), bench.main], folder, f"V{bench.top}")
+    return verilated([*arguments, *(Path(name).name for name in listed), "flat.sv", bench.main], folder, f"V{bench.top}")
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +69,9 @@ HUB, PORT, DISPATCH, FETCH = (f"hbm0923_{name}.sv" for name in ("ddr_hub", "hbm_
 # What is wrong: the bench that must find it, the file, the right text, the wrong one.
 FAULTS = {
     "the hub forgets in which memory an ID reads": (
-        "ddr hub", HUB, "(!in_flight[arid_i[u]] || chip_q[arid_i[u]] == araddr_i[u][OnchipBit])", "1'b1",
+        "ddr hub", HUB, "(!in_flight[ar[u].id] || chip_q[ar[u].id] == ar[u].addr[OnchipBit])", "1'b1",
     ),
-    "the hub answers the wrong unit": ("ddr hub", HUB, "bvalid_o[chip_b_unit_q]", "bvalid_o[tail.unit]"),
+    "the hub answers the wrong unit": ("ddr hub", HUB, "b_valid[chip_b_unit_q]", "b_valid[tail.unit]"),
     "an HBM port forgets whose a burst is": ("hbm hub", PORT, "owner_q[wr_q] <= reader", "owner_q[0] <= reader"),
     "an HBM port lets the one that reads ahead go first": ("hbm hub", PORT, "second_first_i || !last_q", "!last_q"),
     "an HBM port does not wait for the other one's bursts": ("hbm hub", PORT, "second_q != '0 && !held_q", "1'b0"),

@@ -1,6 +1,7 @@
 // The attention unit with the bench's memories. The on-chip memory stands behind DDR, at 4 GiB, where bit 32 leads.
 module att_bench
   import hbm0923_unit_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Ports         = 8,
   parameter int unsigned MaxToken      = 2048,
@@ -35,13 +36,10 @@ module att_bench
   endfunction
   assign hulls_o = {flat(hulls.hbm_wr), flat(hulls.wr[0]), flat(hulls.hbm), flat(hulls.data[0])};
 
-  logic [Ports-1:0]        hbm_arvalid, hbm_arready, hbm_rvalid, hbm_rready, hbm_rlast;
-  logic [Ports-1:0][32:0]  hbm_araddr, hbm_awaddr;
-  logic [Ports-1:0][7:0]   hbm_arlen, hbm_awlen;
-  logic [Ports-1:0][255:0] hbm_rdata, hbm_wdata;
-  logic [Ports-1:0][1:0]   hbm_rresp, hbm_bresp;
-  logic [Ports-1:0]        hbm_awvalid, hbm_awready, hbm_wvalid, hbm_wready, hbm_wlast, hbm_bvalid, hbm_bready;
-  logic [Ports-1:0][31:0]  hbm_wstrb;
+  hbm_rd_req_t [Ports-1:0] hbm_rd_req;
+  hbm_rd_rsp_t [Ports-1:0] hbm_rd_rsp;
+  hbm_wr_req_t [Ports-1:0] hbm_wr_req;
+  hbm_wr_rsp_t [Ports-1:0] hbm_wr_rsp;
   logic                    ddr_arvalid, ddr_arready, ddr_rvalid, ddr_rlast;
   logic [3:0]              ddr_arid, ddr_rid, ddr_awid, ddr_bid;
   logic [32:0]             ddr_araddr, ddr_awaddr;
@@ -105,48 +103,28 @@ module att_bench
     .ddr_bvalid_i         (ddr_bvalid),
     .ddr_bready_o         (ddr_bready),
     .ddr_bresp_i          (ddr_bresp),
-    .hbm_arvalid_o        (hbm_arvalid),
-    .hbm_arready_i        (hbm_arready),
-    .hbm_araddr_o         (hbm_araddr),
-    .hbm_arlen_o          (hbm_arlen),
-    .hbm_rvalid_i         (hbm_rvalid),
-    .hbm_rready_o         (hbm_rready),
-    .hbm_rdata_i          (hbm_rdata),
-    .hbm_rresp_i          (hbm_rresp),
-    .hbm_rlast_i          (hbm_rlast),
-    .hbm_awvalid_o        (hbm_awvalid),
-    .hbm_awready_i        (hbm_awready),
-    .hbm_awaddr_o         (hbm_awaddr),
-    .hbm_awlen_o          (hbm_awlen),
-    .hbm_wvalid_o         (hbm_wvalid),
-    .hbm_wready_i         (hbm_wready),
-    .hbm_wdata_o          (hbm_wdata),
-    .hbm_wstrb_o          (hbm_wstrb),
-    .hbm_wlast_o          (hbm_wlast),
-    .hbm_bvalid_i         (hbm_bvalid),
-    .hbm_bready_o         (hbm_bready),
-    .hbm_bresp_i          (hbm_bresp)
+    .hbm_rd_req_o         (hbm_rd_req),
+    .hbm_rd_rsp_i         (hbm_rd_rsp),
+    .hbm_wr_req_o         (hbm_wr_req),
+    .hbm_wr_rsp_i         (hbm_wr_rsp)
   );
 
-  fleet_axi_pkg::hbm_req_t [Ports-1:0] hbm_req;
-  fleet_axi_pkg::hbm_rsp_t [Ports-1:0] hbm_rsp;
-  fleet_axi_pkg::ddr_req_t             ddr_req;
-  fleet_axi_pkg::ddr_rsp_t             ddr_rsp;
+  hbm_req_t [Ports-1:0] hbm_req;
+  hbm_rsp_t [Ports-1:0] hbm_rsp;
+  ddr_req_t             ddr_req;
+  ddr_rsp_t             ddr_rsp;
+  logic [Ports-1:0]     hbm_reads, hbm_writes;
   for (genvar p = 0; p < Ports; p++) begin : gen_hbm
     assign hbm_req[p] = '{
-      aw: '{addr: hbm_awaddr[p], len: hbm_awlen[p]}, aw_valid: hbm_awvalid[p],
-      w: '{data: hbm_wdata[p], strb: hbm_wstrb[p], last: hbm_wlast[p]}, w_valid: hbm_wvalid[p], b_ready: hbm_bready[p],
-      ar: '{addr: hbm_araddr[p], len: hbm_arlen[p]}, ar_valid: hbm_arvalid[p], r_ready: hbm_rready[p]
+      aw: hbm_wr_req[p].aw, aw_valid: hbm_wr_req[p].aw_valid, w: hbm_wr_req[p].w, w_valid: hbm_wr_req[p].w_valid,
+      b_ready: hbm_wr_req[p].b_ready, ar: hbm_rd_req[p].ar, ar_valid: hbm_rd_req[p].ar_valid, r_ready: hbm_rd_req[p].r_ready
     };
-    assign hbm_arready[p] = hbm_rsp[p].ar_ready;
-    assign hbm_rvalid[p]  = hbm_rsp[p].r_valid;
-    assign hbm_rdata[p]   = hbm_rsp[p].r.data;
-    assign hbm_rresp[p]   = hbm_rsp[p].r.resp;
-    assign hbm_rlast[p]   = hbm_rsp[p].r.last;
-    assign hbm_awready[p] = hbm_rsp[p].aw_ready;
-    assign hbm_wready[p]  = hbm_rsp[p].w_ready;
-    assign hbm_bvalid[p]  = hbm_rsp[p].b_valid;
-    assign hbm_bresp[p]   = hbm_rsp[p].b.resp;
+    assign hbm_rd_rsp[p] = '{ar_ready: hbm_rsp[p].ar_ready, r_valid: hbm_rsp[p].r_valid, r: hbm_rsp[p].r};
+    assign hbm_wr_rsp[p] = '{
+      aw_ready: hbm_rsp[p].aw_ready, w_ready: hbm_rsp[p].w_ready, b: hbm_rsp[p].b, b_valid: hbm_rsp[p].b_valid
+    };
+    assign hbm_reads[p]  = hbm_rd_req[p].ar_valid;
+    assign hbm_writes[p] = hbm_wr_req[p].aw_valid || hbm_wr_req[p].w_valid;
   end
   assign ddr_req = '{
     aw: '{id: ddr_awid, addr: ddr_awaddr, len: ddr_awlen}, aw_valid: ddr_awvalid,
@@ -183,10 +161,10 @@ module att_bench
     else out_of_reset_q <= 1'b1;
   end
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) ddr_arvalid |-> data_go_i && ddr_arid == IdAtt);
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_arvalid != '0 |-> hbm_go_i);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_reads != '0 |-> hbm_go_i);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    ddr_awvalid || ddr_wvalid || hbm_awvalid != '0 || hbm_wvalid != '0 || commit_valid_o |-> oldest_i);
+    ddr_awvalid || ddr_wvalid || hbm_writes != '0 || commit_valid_o |-> oldest_i);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !busy_o |->
-    !(ddr_arvalid || ddr_awvalid || ddr_wvalid || hbm_arvalid != '0 || hbm_awvalid != '0 || hbm_wvalid != '0));
+    !(ddr_arvalid || ddr_awvalid || ddr_wvalid || hbm_reads != '0 || hbm_writes != '0));
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !result_valid && result == '0);
 endmodule

@@ -13,7 +13,13 @@ from fleet.engines.rtl_sim.tools import find_toolchain
 
 HERE = Path(__file__).parent
 RTL = HERE.parents[3] / "rtl_models"
-PACKAGES = ("arith/fp_pkg.sv", "generated/hbm0923.vlt", "generated/hbm0923_pkg.sv", "hbm0923/hbm0923_unit_pkg.sv")
+PACKAGES = (
+    "arith/fp_pkg.sv",
+    "generated/hbm0923.vlt",
+    "generated/hbm0923_pkg.sv",
+    "axi/fleet_axi_pkg.sv",
+    "hbm0923/hbm0923_unit_pkg.sv",
+)
 OPTIONS = ["--top-module", "att_bench", "-O3", "--x-assign", "fast", "--x-initial", "unique"]
 OPTIONS += [
     "--no-timing",
@@ -32,7 +38,7 @@ def sources() -> list[Path]:
     first = [p for p in unit if p.name.endswith("_pkg.sv")]
     rest = [p for p in unit if p not in first]
     ctrl = [RTL / "hbm0923/hbm0923_unit_ctrl.sv", RTL / "hbm0923/hbm0923_attention.sv"]
-    memory = [RTL / "axi/fleet_axi_pkg.sv", RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
+    memory = [RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
     return [*(RTL / p for p in PACKAGES), *first, *rest, *ctrl, *memory, HERE / "att_bench.sv"]
 
 

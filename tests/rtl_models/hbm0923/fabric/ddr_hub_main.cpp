@@ -214,19 +214,22 @@ int main(int argc, char** argv) {
                 n.aw = false;
             }
         }
+        account.expect(top.rvalid_o == 0 || top.rvalid_o == (1u << kUnits) - 1, cycle, "a beat is not shown to all units");
         if (top.rvalid_o) {
-            auto& queue = expected[top.rid_o];
+            const uint32_t id = top.rid_o & 15;
+            uint32_t owner = 0;
+            while (id >= kFirstId[owner] + kIds[owner]) ++owner;
+            auto& queue = expected[id];
             account.expect(!queue.empty(), cycle, "a beat that nobody asked for");
             if (!queue.empty()) {
                 const auto [address, last] = queue.front();
                 queue.pop_front();
                 Beat beat;
-                for (uint32_t i = 0; i < 16; ++i) beat[i] = top.rdata_o.data()[i];
-                account.expect(beat == at(address) && last == static_cast<bool>(top.rlast_o) && top.rresp_o == 0, cycle,
-                               "a beat differs, ID " + std::to_string(top.rid_o));
-                for (uint32_t u = 0; u < kUnits; ++u) {
-                    if (top.rid_o >= kFirstId[u] && top.rid_o < kFirstId[u] + kIds[u]) --units[u].beats;
-                }
+                for (uint32_t i = 0; i < 16; ++i) beat[i] = top.rdata_o.data()[16 * owner + i];
+                account.expect(beat == at(address) && last == static_cast<bool>(top.rlast_o >> owner & 1) &&
+                                   (top.rresp_o >> 2 * owner & 3) == 0 && (top.rid_o >> 4 * owner & 15) == id,
+                               cycle, "a beat differs, ID " + std::to_string(id));
+                --units[owner].beats;
             }
         }
         if (rvalid && top.ddr_rready_o) rvalid = false;

@@ -4,6 +4,7 @@
 // Producers count the room: Depth beats, one more with every pop_o.
 module hbm0923_beat_writer
   import hbm0923_feature_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter logic [3:0]  Id    = 4'd0,
   parameter int unsigned Depth = 32
@@ -22,19 +23,8 @@ module hbm0923_beat_writer
   output logic         idle_o,      // everything written and answered
   output logic         error_o,     // an answer was an error
 
-  output logic         awvalid_o,
-  input  logic         awready_i,
-  output logic [3:0]   awid_o,
-  output logic [32:0]  awaddr_o,
-  output logic [7:0]   awlen_o,
-  output logic         wvalid_o,
-  input  logic         wready_i,
-  output logic [511:0] wdata_o,
-  output logic [63:0]  wstrb_o,
-  output logic         wlast_o,
-  input  logic         bvalid_i,
-  output logic         bready_o,
-  input  logic [1:0]   bresp_i
+  output ddr_wr_req_t  ddr_req_o,
+  input  ddr_wr_rsp_t  ddr_rsp_i
 );
   localparam int unsigned Aw = $clog2(Depth);
 
@@ -85,12 +75,14 @@ module hbm0923_beat_writer
   logic [Aw:0]   aw_left_d;
   logic          live_q;               // an address is offered, and stays so, whatever happens to suppress_i meanwhile
   logic [15:0]   waiting_q;            // writes without an answer
-  logic          aw_take, w_take, drop;
+  logic          w_valid, aw_take, w_take, b_valid, drop;
+  logic [32:0]   aw_addr;
+  logic [511:0]  w_data;
 
-  assign awvalid_o = live_q;
-  assign wvalid_o  = w_left_q != aw_left_q;
-  assign aw_take   = awvalid_o && awready_i;
-  assign w_take    = wvalid_o && wready_i;
+  assign w_valid   = w_left_q != aw_left_q;
+  assign aw_take   = live_q && ddr_rsp_i.aw_ready;
+  assign w_take    = w_valid && ddr_rsp_i.w_ready;
+  assign b_valid   = ddr_rsp_i.b_valid;
   assign drop      = suppress_i && !live_q && aw_left_q != '0 && w_left_q == aw_left_q;
   assign aw_left_d = aw_left_q - (Aw + 1)'(aw_take || drop);
   assign pop_o     = w_take || drop;
@@ -111,7 +103,7 @@ module hbm0923_beat_writer
       aw_left_q <= aw_left_d + (Aw + 1)'(valid_i);
       w_left_q  <= w_left_q - (Aw + 1)'(w_take || drop) + (Aw + 1)'(valid_i);
       if (aw_take || !live_q) live_q <= go_i && !suppress_i && (valid_i || aw_left_d != '0);
-      waiting_q <= waiting_q + 16'(aw_take) - 16'(bvalid_i);
+      waiting_q <= waiting_q + 16'(aw_take) - 16'(b_valid);
     end
   end
 
@@ -122,15 +114,15 @@ module hbm0923_beat_writer
     end
   end
 
-  assign awid_o   = Id;
-  assign awaddr_o = {walk_q.addr[32], addr_mem[aw_q]};
-  assign awlen_o  = 8'd0;
-  assign wdata_o  = data_mem[w_q];
-  assign wstrb_o  = '1;
-  assign wlast_o  = 1'b1;
-  assign bready_o = 1'b1;
-  assign error_o  = bvalid_i && bresp_i[1];
-  assign idle_o   = w_left_q == '0 && waiting_q == '0;
+  assign aw_addr            = {walk_q.addr[32], addr_mem[aw_q]};
+  assign w_data             = data_mem[w_q];
+  assign ddr_req_o.aw_valid = live_q;
+  assign ddr_req_o.aw       = '{id: Id, addr: aw_addr, len: 8'd0};
+  assign ddr_req_o.w_valid  = w_valid;
+  assign ddr_req_o.w        = '{last: 1'b1, strb: '1, data: w_data};
+  assign ddr_req_o.b_ready  = 1'b1;
+  assign error_o            = ddr_rsp_i.b_valid && ddr_rsp_i.b.resp[1];
+  assign idle_o             = w_left_q == '0 && waiting_q == '0;
 
   if (2 ** Aw != Depth) begin : gen_check
     $error("Depth must be a power of two");
@@ -151,16 +143,16 @@ module hbm0923_beat_writer
     if (out_of_reset_q) begin
       if (valid_i) assert (w_left_q != (Aw + 1)'(Depth));
       assert (w_left_q >= aw_left_q);
-      if (aw_waits_q) assert (awvalid_o && aw_was_q == awaddr_o);
-      if (w_waits_q) assert (wvalid_o && w_was_q == wdata_o);
+      if (aw_waits_q) assert (live_q && aw_was_q == aw_addr);
+      if (w_waits_q) assert (w_valid && w_was_q == w_data);
     end
-    aw_waits_q <= out_of_reset_q && awvalid_o && !awready_i;
-    if (awvalid_o && !awready_i) aw_was_q <= awaddr_o;
-    w_waits_q <= out_of_reset_q && wvalid_o && !wready_i;
-    if (wvalid_o && !wready_i) w_was_q <= wdata_o;
+    aw_waits_q <= out_of_reset_q && live_q && !aw_take;
+    if (live_q && !aw_take) aw_was_q <= aw_addr;
+    w_waits_q <= out_of_reset_q && w_valid && !w_take;
+    if (w_valid && !w_take) w_was_q <= w_data;
   end
 `endif
   // The writer only counts beats; bit 0 of an answer tells exclusive from plain.
   logic unused_fields;
-  assign unused_fields = ^{walk_q, bresp_i[0]};
+  assign unused_fields = ^{walk_q, ddr_rsp_i.b.id, ddr_rsp_i.b.resp[0]};
 endmodule

@@ -5,6 +5,7 @@ module hbm0923_elementwise
   import hbm0923_feature_pkg::*;
   import fp_pkg::*;
   import fp_fn_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned MaxToken     = 2048,
   parameter int unsigned OnchipDepth  = 8192,  // beats of a half
@@ -31,29 +32,10 @@ module hbm0923_elementwise
   output logic [31:0]           commit_result_o,
   output logic [5:0][31:0]      commit_cycles_o,
 
-  output logic                  ddr_arvalid_o,
-  input  logic                  ddr_arready_i,
-  output logic [3:0]            ddr_arid_o,
-  output logic [32:0]           ddr_araddr_o,
-  output logic [7:0]            ddr_arlen_o,
-  input  logic                  ddr_rvalid_i,
-  input  logic [3:0]            ddr_rid_i,
-  input  logic [511:0]          ddr_rdata_i,
-  input  logic [1:0]            ddr_rresp_i,
-  input  logic                  ddr_rlast_i,
-  output logic                  ddr_awvalid_o,
-  input  logic                  ddr_awready_i,
-  output logic [3:0]            ddr_awid_o,
-  output logic [32:0]           ddr_awaddr_o,
-  output logic [7:0]            ddr_awlen_o,
-  output logic                  ddr_wvalid_o,
-  input  logic                  ddr_wready_i,
-  output logic [511:0]          ddr_wdata_o,
-  output logic [63:0]           ddr_wstrb_o,
-  output logic                  ddr_wlast_o,
-  input  logic                  ddr_bvalid_i,
-  output logic                  ddr_bready_o,
-  input  logic [1:0]            ddr_bresp_i
+  output ddr_rd_req_t           ddr_rd_req_o,
+  input  ddr_rd_rsp_t           ddr_rd_rsp_i,
+  output ddr_wr_req_t           ddr_wr_req_o,
+  input  ddr_wr_rsp_t           ddr_wr_rsp_i
 );
   localparam int unsigned MaxBurst = 32, Depth = 128, WriteDepth = 32;
   localparam int unsigned Aw = $clog2(Depth);
@@ -129,10 +111,14 @@ module hbm0923_elementwise
   );
   hbm0923_beat_arbiter #(.Id(IdElt)) u_arbiter (
     .clk_i, .rst_ni, .valid_i (ask), .read0_i (a_read), .read1_i (b_read), .ready_o (given),
-    .arvalid_o (ddr_arvalid_o), .arready_i (ddr_arready_i), .arid_o (ddr_arid_o), .araddr_o (ddr_araddr_o), .arlen_o (ddr_arlen_o)
+    .ar_valid_o (ddr_rd_req_o.ar_valid), .ar_ready_i (ddr_rd_rsp_i.ar_ready), .ar_o (ddr_rd_req_o.ar)
   );
-  assign valid     = {ddr_rvalid_i && ddr_rid_i == IdElt + 4'd1, ddr_rvalid_i && ddr_rid_i == IdElt};
-  assign bus_error = (valid != '0 && ddr_rresp_i[1]) || write_error;
+  assign ddr_rd_req_o.r_ready = 1'b1;
+  logic [511:0] r_data;
+  assign r_data    = ddr_rd_rsp_i.r.data;
+  assign valid[0]  = ddr_rd_rsp_i.r_valid && ddr_rd_rsp_i.r.id == IdElt;
+  assign valid[1]  = ddr_rd_rsp_i.r_valid && ddr_rd_rsp_i.r.id == IdElt + 4'd1;
+  assign bus_error = (valid != '0 && ddr_rd_rsp_i.r.resp[1]) || write_error;
 
   logic [511:0]     a_mem [Depth];
   logic [511:0]     b_mem [Depth];
@@ -153,8 +139,8 @@ module hbm0923_elementwise
     end
   end
   always_ff @(posedge clk_i) begin
-    if (valid[0]) a_mem[wr_q[0][Aw-1:0]] <= ddr_rdata_i;
-    if (valid[1]) b_mem[wr_q[1][Aw-1:0]] <= ddr_rdata_i;
+    if (valid[0]) a_mem[wr_q[0][Aw-1:0]] <= r_data;
+    if (valid[1]) b_mem[wr_q[1][Aw-1:0]] <= r_data;
     if (take) begin
       a_q <= a_mem[rd_q[Aw-1:0]];
       b_q <= b_mem[rd_q[Aw-1:0]];
@@ -225,9 +211,7 @@ module hbm0923_elementwise
   hbm0923_beat_writer #(.Id(IdElt), .Depth(WriteDepth)) u_writer (
     .clk_i, .rst_ni, .start_i (run), .walk_i (out_walk_q), .go_i (oldest_i), .suppress_i (suppress),
     .valid_i (step && valid_q[2]), .data_i (y_q), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
-    .awvalid_o (ddr_awvalid_o), .awready_i (ddr_awready_i), .awid_o (ddr_awid_o), .awaddr_o (ddr_awaddr_o),
-    .awlen_o (ddr_awlen_o), .wvalid_o (ddr_wvalid_o), .wready_i (ddr_wready_i), .wdata_o (ddr_wdata_o),
-    .wstrb_o (ddr_wstrb_o), .wlast_o (ddr_wlast_o), .bvalid_i (ddr_bvalid_i), .bready_o (ddr_bready_o), .bresp_i (ddr_bresp_i)
+    .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
   // ---- what a cycle is spent on
@@ -241,7 +225,7 @@ module hbm0923_elementwise
   end
 
   logic unused_signals;
-  assign unused_signals = ^{flush, left, ddr_rresp_i[0], ddr_rlast_i};
+  assign unused_signals = ^{flush, left, ddr_rd_rsp_i.r.resp[0], ddr_rd_rsp_i.r.last};
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
   logic out_of_reset_q;

@@ -10,6 +10,7 @@ module hbm0923_sfu
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
   import hbm0923_sfu_plan_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned MaxToken     = 2048,
   parameter int unsigned MaxChannels  = 16384,  // of a row of norm
@@ -39,29 +40,10 @@ module hbm0923_sfu
   output logic [31:0]      commit_result_o,
   output logic [5:0][31:0] commit_cycles_o,
 
-  output logic             ddr_arvalid_o,
-  input  logic             ddr_arready_i,
-  output logic [3:0]       ddr_arid_o,
-  output logic [32:0]      ddr_araddr_o,
-  output logic [7:0]       ddr_arlen_o,
-  input  logic             ddr_rvalid_i,
-  input  logic [3:0]       ddr_rid_i,
-  input  logic [511:0]     ddr_rdata_i,
-  input  logic [1:0]       ddr_rresp_i,
-  input  logic             ddr_rlast_i,
-  output logic             ddr_awvalid_o,
-  input  logic             ddr_awready_i,
-  output logic [3:0]       ddr_awid_o,
-  output logic [32:0]      ddr_awaddr_o,
-  output logic [7:0]       ddr_awlen_o,
-  output logic             ddr_wvalid_o,
-  input  logic             ddr_wready_i,
-  output logic [511:0]     ddr_wdata_o,
-  output logic [63:0]      ddr_wstrb_o,
-  output logic             ddr_wlast_o,
-  input  logic             ddr_bvalid_i,
-  output logic             ddr_bready_o,
-  input  logic [1:0]       ddr_bresp_i
+  output ddr_rd_req_t      ddr_rd_req_o,
+  input  ddr_rd_rsp_t      ddr_rd_rsp_i,
+  output ddr_wr_req_t      ddr_wr_req_o,
+  input  ddr_wr_rsp_t      ddr_wr_rsp_i
 );
   localparam int unsigned MaxBurst = 32;
   // Two rows of norm, or of softmax; gamma and beta of a row.
@@ -177,24 +159,25 @@ module hbm0923_sfu
   );
   hbm0923_beat_arbiter #(.Id(IdSfu)) u_arbiter (
     .clk_i, .rst_ni, .valid_i (ask), .read0_i (data_read), .read1_i (coef_read), .ready_o (given),
-    .arvalid_o (ddr_arvalid_o), .arready_i (ddr_arready_i), .arid_o (ddr_arid_o), .araddr_o (ddr_araddr_o), .arlen_o (ddr_arlen_o)
+    .ar_valid_o (ddr_rd_req_o.ar_valid), .ar_ready_i (ddr_rd_rsp_i.ar_ready), .ar_o (ddr_rd_req_o.ar)
   );
-  assign data_valid = ddr_rvalid_i && ddr_rid_i == IdSfu;
-  assign coef_valid = ddr_rvalid_i && ddr_rid_i == IdSfu + 4'd1;
-  assign bus_error  = ((data_valid || coef_valid) && ddr_rresp_i[1]) || write_error;
+  assign ddr_rd_req_o.r_ready = 1'b1;
+  assign data_valid           = ddr_rd_rsp_i.r_valid && ddr_rd_rsp_i.r.id == IdSfu;
+  assign coef_valid           = ddr_rd_rsp_i.r_valid && ddr_rd_rsp_i.r.id == IdSfu + 4'd1;
+  assign bus_error            = ((data_valid || coef_valid) && ddr_rd_rsp_i.r.resp[1]) || write_error;
 
   // ---- buffers
   logic [2:0]   ring_ready, ring_take;
   logic [511:0] data_a, data_b, data_c, coef_low, coef_high;
   logic         a_take, b_take, c_take, coef_ready;
   hbm0923_sfu_ring #(.Depth(RingDepth)) u_ring (
-    .clk_i, .rst_ni, .start_i (run), .valid_i (data_valid), .data_i (ddr_rdata_i), .ready_o (ring_ready), .take_i (ring_take),
-    .data_a_o (data_a), .data_b_o (data_b), .data_c_o (data_c)
+    .clk_i, .rst_ni, .start_i (run), .valid_i (data_valid), .data_i (ddr_rd_rsp_i.r.data), .ready_o (ring_ready),
+    .take_i (ring_take), .data_a_o (data_a), .data_b_o (data_b), .data_c_o (data_c)
   );
   logic c_left, c_last, c_line_last, c_first;
   logic [5:0] c_lanes;
   hbm0923_sfu_coef #(.Depth(CoefDepth)) u_coef (
-    .clk_i, .rst_ni, .start_i (run), .plan_i (plan), .valid_i (coef_valid), .data_i (ddr_rdata_i), .pop_o (coef_pop),
+    .clk_i, .rst_ni, .start_i (run), .plan_i (plan), .valid_i (coef_valid), .data_i (ddr_rd_rsp_i.r.data), .pop_o (coef_pop),
     .ready_o (coef_ready), .take_i (c_take && has_coef), .restart_i (rows ? c_last : c_line_last),
     .low_o (coef_low), .high_o (coef_high)
   );
@@ -245,9 +228,7 @@ module hbm0923_sfu
   hbm0923_beat_writer #(.Id(IdSfu), .Depth(WriteDepth)) u_writer (
     .clk_i, .rst_ni, .start_i (run), .walk_i (write_walk_q), .go_i (oldest_i), .suppress_i (suppress),
     .valid_i (out_valid), .data_i (out_data), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
-    .awvalid_o (ddr_awvalid_o), .awready_i (ddr_awready_i), .awid_o (ddr_awid_o), .awaddr_o (ddr_awaddr_o),
-    .awlen_o (ddr_awlen_o), .wvalid_o (ddr_wvalid_o), .wready_i (ddr_wready_i), .wdata_o (ddr_wdata_o),
-    .wstrb_o (ddr_wstrb_o), .wlast_o (ddr_wlast_o), .bvalid_i (ddr_bvalid_i), .bready_o (ddr_bready_o), .bresp_i (ddr_bresp_i)
+    .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
   // ---- what a cycle is spent on
@@ -262,7 +243,7 @@ module hbm0923_sfu
   end
 
   logic unused_signals;
-  assign unused_signals = ^{flush, data_left, coef_left, c_first, ddr_rresp_i[0], ddr_rlast_i};
+  assign unused_signals = ^{flush, data_left, coef_left, c_first, ddr_rd_rsp_i.r.resp[0], ddr_rd_rsp_i.r.last};
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
   logic out_of_reset_q;

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flat_ports import flattened
 from numpy.typing import NDArray
 from verilated import verilated
 
@@ -52,10 +53,11 @@ class Unit:
     def __init__(self, folder: Path, top: str, sizes: Sizes) -> None:
         self.folder, self.top, self.sizes = folder, top, sizes
         files = [line for line in (RTL / "hbm0923" / "files.f").read_text().split() if line]
-        wanted = ["fp_pkg", "fp_fn_pkg", "hbm0923_pkg", "hbm0923_tables_pkg", "unit_", "feature_", "beat_", "sfu", "elementwise"]
+        wanted = ["fp_pkg", "fp_fn_pkg", "hbm0923_pkg", "tables_pkg", "axi", "unit_", "feature_", "beat_", "sfu", "elementwise"]
         names = [f for f in files if f.endswith("hbm0923.vlt") or any(w in f for w in wanted)]
         for name in names:
             shutil.copy(RTL / name, folder / Path(name).name)
+        (folder / "flat.sv").write_text(flattened((folder / f"{top}.sv").read_text()))
         parameters = {"MaxToken": sizes.max_token, "OnchipDepth": sizes.onchip_depth, "SfuInterval": sizes.interval}
         parameters["DdrMegabytes"] = sizes.megabytes
         if top == "hbm0923_sfu":
@@ -69,9 +71,9 @@ class Unit:
             "unique",
             "-Wno-UNUSEDPARAM",
             "--top-module",
-            top,
+            f"flat_{top}",
         ]
-        arguments += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["unit_main.cpp"]
+        arguments += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["flat.sv", "unit_main.cpp"]
         verilated(arguments, folder, "Vunit")
 
     def play(self, instructions: list[list[int]], memory: Memory, seed: int, stall: bool = True) -> list[Commit]:

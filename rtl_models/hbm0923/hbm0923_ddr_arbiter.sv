@@ -1,6 +1,7 @@
 // Shares the DDR read address channel: an urgent requester first, else the lowest. The ID tells whose the response is.
 module hbm0923_ddr_arbiter
   import hbm0923_mvm_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Requesters = 3
 ) (
@@ -12,18 +13,16 @@ module hbm0923_ddr_arbiter
   input  ddr_ar_t [Requesters-1:0] ar_i,
   output logic    [Requesters-1:0] ready_o,
 
-  output logic                     arvalid_o,
-  input  logic                     arready_i,
-  output logic    [3:0]            arid_o,
-  output logic    [32:0]           araddr_o,
-  output logic    [7:0]            arlen_o
+  output logic                     ar_valid_o,
+  input  logic                     ar_ready_i,
+  output ddr_ax_t                  ar_o
 );
   logic       valid_q;
   ddr_ar_t    ar_q;
   logic [3:0] id_q;
   logic       open;
 
-  assign open = !valid_q || arready_i;
+  assign open = !valid_q || ar_ready_i;
 
   ddr_ar_t    chosen;
   logic [3:0] chosen_id;
@@ -57,10 +56,8 @@ module hbm0923_ddr_arbiter
     end
   end
 
-  assign arvalid_o = valid_q;
-  assign arid_o    = id_q;
-  assign araddr_o  = {1'b0, ar_q.addr};
-  assign arlen_o   = ar_q.len;
+  assign ar_valid_o = valid_q;
+  assign ar_o       = '{id: id_q, addr: {1'b0, ar_q.addr}, len: ar_q.len};
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
@@ -70,15 +67,15 @@ module hbm0923_ddr_arbiter
     else out_of_reset_q <= 1'b1;
   end
   // What was offered and not taken must stand; kept only then, so that checking costs nothing while all is quiet.
-  logic        ar_waits_q;
-  logic [44:0] ar_was_q;
+  logic    ar_waits_q;
+  ddr_ax_t ar_was_q;
   always_ff @(posedge clk_i) begin
     if (out_of_reset_q) begin
-      if (ar_waits_q) assert (arvalid_o && ar_was_q == {araddr_o, arlen_o, arid_o});
-      if (arvalid_o) assert (33'(araddr_o[11:6]) + 33'(arlen_o) < 33'd64);
+      if (ar_waits_q) assert (ar_valid_o && ar_was_q == ar_o);
+      if (ar_valid_o) assert (33'(ar_q.addr[11:6]) + 33'(ar_q.len) < 33'd64);
     end
-    ar_waits_q <= out_of_reset_q && arvalid_o && !arready_i;
-    if (arvalid_o && !arready_i) ar_was_q <= {araddr_o, arlen_o, arid_o};
+    ar_waits_q <= out_of_reset_q && ar_valid_o && !ar_ready_i;
+    if (ar_valid_o && !ar_ready_i) ar_was_q <= ar_o;
   end
 `endif
 endmodule

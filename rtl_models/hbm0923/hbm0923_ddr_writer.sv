@@ -6,6 +6,7 @@
 // controller), except argmax, which asks. After a bus error nothing more is written.
 module hbm0923_ddr_writer
   import hbm0923_mvm_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tout  = 32,
   parameter int unsigned Depth = 32
@@ -15,6 +16,7 @@ module hbm0923_ddr_writer
 
   input  logic               start_i,
   input  mvm_plan_t          plan_i,
+  input  logic               go_i,        // may put writes on the channel; does not fall while any are left
   input  logic               suppress_i,
 
   input  logic               valid_i,     // Tout outputs
@@ -29,19 +31,8 @@ module hbm0923_ddr_writer
   output logic               idle_o,      // everything written and answered
   output logic               error_o,     // a response was an error
 
-  output logic               awvalid_o,
-  input  logic               awready_i,
-  output logic [3:0]         awid_o,
-  output logic [32:0]        awaddr_o,
-  output logic [7:0]         awlen_o,
-  output logic               wvalid_o,
-  input  logic               wready_i,
-  output logic [511:0]       wdata_o,
-  output logic [63:0]        wstrb_o,
-  output logic               wlast_o,
-  input  logic               bvalid_i,
-  output logic               bready_o,
-  input  logic [1:0]         bresp_i
+  output ddr_wr_req_t        ddr_req_o,
+  input  ddr_wr_rsp_t        ddr_rsp_i
 );
   localparam int unsigned Aw  = $clog2(Depth);
   localparam int unsigned Sub = PixelLanes / Tout;
@@ -69,7 +60,10 @@ module hbm0923_ddr_writer
   logic [Aw-1:0] wr_q, aw_q, w_q;
   logic [Aw:0]   aw_left_q, w_left_q;   // entries whose address, whose data are still to be taken
   logic [Aw:0]   aw_left_d, w_left_d, used;
-  logic          push, extra_push, drop, aw_take, w_take;
+  logic          push, extra_push, drop, aw_valid, w_valid, aw_take, w_take, b_valid;
+  logic [32:0]   aw_addr;
+  logic [511:0]  w_data;
+  logic [63:0]   w_strb;
   logic          live_q;                // an address is offered, and stays so, whatever happens to suppress_i meanwhile
   logic [15:0]   waiting_q;             // bursts without a response
 
@@ -80,10 +74,11 @@ module hbm0923_ddr_writer
 
   // What has not been offered when writing is suppressed is thrown away, once the data of all before it has left.
   assign drop      = suppress_i && !live_q && aw_left_q != '0 && aw_left_q == w_left_q;
-  assign awvalid_o = live_q;
-  assign wvalid_o  = (w_left_q == aw_left_q) ? live_q : w_left_q > aw_left_q;
-  assign aw_take   = awvalid_o && awready_i;
-  assign w_take    = wvalid_o && wready_i;
+  assign aw_valid  = live_q && go_i;
+  assign w_valid   = ((w_left_q == aw_left_q) ? live_q : w_left_q > aw_left_q) && go_i;
+  assign aw_take   = aw_valid && ddr_rsp_i.aw_ready;
+  assign w_take    = w_valid && ddr_rsp_i.w_ready;
+  assign b_valid   = ddr_rsp_i.b_valid;
   assign aw_left_d = aw_left_q - (Aw + 1)'(aw_take || drop);
   assign w_left_d  = w_left_q - (Aw + 1)'(w_take || drop);
   assign pop_o     = aw_left_d < used && w_left_d < used;
@@ -107,7 +102,7 @@ module hbm0923_ddr_writer
       aw_left_q <= aw_left_d + (Aw + 1)'(push);
       w_left_q  <= w_left_d + (Aw + 1)'(push);
       if (aw_take || !live_q) live_q <= !suppress_i && (push || aw_left_d != '0);
-      waiting_q <= waiting_q + 16'(aw_take) - 16'(bvalid_i);
+      waiting_q <= waiting_q + 16'(aw_take) - 16'(b_valid);
     end
   end
 
@@ -119,15 +114,16 @@ module hbm0923_ddr_writer
     end
   end
 
-  assign awid_o   = 4'd0;
-  assign awaddr_o = addr_mem[aw_q];
-  assign awlen_o  = 8'd0;
-  assign wdata_o  = data_mem[w_q];
-  assign wstrb_o  = strb_mem[w_q];
-  assign wlast_o  = 1'b1;
-  assign bready_o = 1'b1;
-  assign error_o  = bvalid_i && bresp_i[1];
-  assign idle_o   = used == '0 && waiting_q == '0;
+  assign aw_addr            = addr_mem[aw_q];
+  assign w_data             = data_mem[w_q];
+  assign w_strb             = strb_mem[w_q];
+  assign ddr_req_o.aw_valid = aw_valid;
+  assign ddr_req_o.aw       = '{id: 4'd0, addr: aw_addr, len: 8'd0};
+  assign ddr_req_o.w_valid  = w_valid;
+  assign ddr_req_o.w        = '{last: 1'b1, strb: w_strb, data: w_data};
+  assign ddr_req_o.b_ready  = 1'b1;
+  assign error_o            = ddr_rsp_i.b_valid && ddr_rsp_i.b.resp[1];
+  assign idle_o             = used == '0 && waiting_q == '0;
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
@@ -143,17 +139,17 @@ module hbm0923_ddr_writer
   always_ff @(posedge clk_i) begin
     if (out_of_reset_q) begin
       if (push) assert (used != (Aw + 1)'(Depth));
-      if (aw_waits_q) assert (awvalid_o && aw_was_q == awaddr_o);
-      if (w_waits_q) assert (wvalid_o && w_was_q == {wdata_o, wstrb_o});
+      if (aw_waits_q) assert (aw_valid && aw_was_q == aw_addr);
+      if (w_waits_q) assert (w_valid && w_was_q == {w_data, w_strb});
       assert (w_left_q >= aw_left_q || (live_q && w_left_q + (Aw + 1)'(1'b1) == aw_left_q));
     end
-    aw_waits_q <= out_of_reset_q && awvalid_o && !awready_i;
-    if (awvalid_o && !awready_i) aw_was_q <= awaddr_o;
-    w_waits_q <= out_of_reset_q && wvalid_o && !wready_i;
-    if (wvalid_o && !wready_i) w_was_q <= {wdata_o, wstrb_o};
+    aw_waits_q <= out_of_reset_q && aw_valid && !aw_take;
+    if (aw_valid && !aw_take) aw_was_q <= aw_addr;
+    w_waits_q <= out_of_reset_q && w_valid && !w_take;
+    if (w_valid && !w_take) w_was_q <= {w_data, w_strb};
   end
 `endif
   // Fields that other modules use; bit 0 of a response tells exclusive from plain.
   logic unused_fields;
-  assign unused_fields = ^{plan_i, out_i, bresp_i[0]};
+  assign unused_fields = ^{plan_i, out_i, ddr_rsp_i.b.id, ddr_rsp_i.b.resp[0]};
 endmodule

@@ -39,28 +39,10 @@ module hbm0923_mvm
   output hbm_rd_req_t [Tout-1:0] hbm_req_o,
   input  hbm_rd_rsp_t [Tout-1:0] hbm_rsp_i,
 
-  output logic             ddr_arvalid_o,
-  input  logic             ddr_arready_i,
-  output logic [3:0]       ddr_arid_o,
-  output logic [32:0]      ddr_araddr_o,
-  output logic [7:0]       ddr_arlen_o,
-  input  logic             ddr_rvalid_i,
-  input  logic [3:0]       ddr_rid_i,
-  input  logic [511:0]     ddr_rdata_i,
-  input  logic [1:0]       ddr_rresp_i,
-  output logic             ddr_awvalid_o,
-  input  logic             ddr_awready_i,
-  output logic [3:0]       ddr_awid_o,
-  output logic [32:0]      ddr_awaddr_o,
-  output logic [7:0]       ddr_awlen_o,
-  output logic             ddr_wvalid_o,
-  input  logic             ddr_wready_i,
-  output logic [511:0]     ddr_wdata_o,
-  output logic [63:0]      ddr_wstrb_o,
-  output logic             ddr_wlast_o,
-  input  logic             ddr_bvalid_i,
-  output logic             ddr_bready_o,
-  input  logic [1:0]       ddr_bresp_i,
+  output ddr_rd_req_t      ddr_rd_req_o,
+  input  ddr_rd_rsp_t      ddr_rd_rsp_i,
+  output ddr_wr_req_t      ddr_wr_req_o,
+  input  ddr_wr_rsp_t      ddr_wr_rsp_i,
 
   output logic [1:0]            commit_valid_o,
   output logic [1:0][15:0]      commit_opcode_o,
@@ -286,13 +268,8 @@ module hbm0923_mvm
     .dat_valid_o(dat_valid),
     .bn_valid_o (bn_valid),
     .res_valid_o(res_valid),
-    .ddr_arvalid_o,
-    .ddr_arready_i,
-    .ddr_arid_o,
-    .ddr_araddr_o,
-    .ddr_arlen_o,
-    .ddr_rvalid_i,
-    .ddr_rid_i
+    .ddr_req_o  (ddr_rd_req_o),
+    .ddr_rsp_i  (ddr_rd_rsp_i)
   );
 
   // ---- activations
@@ -308,7 +285,7 @@ module hbm0923_mvm
     .start_i   (run),
     .plan_i    (plan),
     .valid_i   (dat_valid),
-    .data_i    (ddr_rdata_i),
+    .data_i    (ddr_rd_rsp_i.r.data),
     .token_i   (token),
     .beat_i    (beat),
     .here_o    (dat_here),
@@ -423,7 +400,7 @@ module hbm0923_mvm
     .plan_i     (plan),
     .bn_valid_i (bn_valid),
     .res_valid_i(res_valid),
-    .rdata_i    (ddr_rdata_i),
+    .rdata_i    (ddr_rd_rsp_i.r.data),
     .bn_pop_o   (bn_pop),
     .res_pop_o  (res_pop),
     .block_i    (block),
@@ -437,10 +414,6 @@ module hbm0923_mvm
   );
 
   // ---- results: offered when this is the oldest instruction; until then the queue holds them
-  logic awvalid, wvalid;
-  assign ddr_awvalid_o = awvalid && oldest;
-  assign ddr_wvalid_o  = wvalid && oldest;
-
   logic pending;
 
   hbm0923_mvm_results #(
@@ -450,6 +423,7 @@ module hbm0923_mvm
     .rst_ni,
     .start_i   (run),
     .plan_i    (plan),
+    .go_i      (oldest),
     .suppress_i(suppress),
     .issue_i   (issue_output),
     .room_o    (room),
@@ -462,22 +436,11 @@ module hbm0923_mvm
     .argmax_o  (argmax_result),
     .idle_o    (write_idle),
     .error_o   (write_error),
-    .awvalid_o (awvalid),
-    .awready_i (ddr_awready_i && oldest),
-    .awid_o    (ddr_awid_o),
-    .awaddr_o  (ddr_awaddr_o),
-    .awlen_o   (ddr_awlen_o),
-    .wvalid_o  (wvalid),
-    .wready_i  (ddr_wready_i && oldest),
-    .wdata_o   (ddr_wdata_o),
-    .wstrb_o   (ddr_wstrb_o),
-    .wlast_o   (ddr_wlast_o),
-    .bvalid_i  (ddr_bvalid_i),
-    .bready_o  (ddr_bready_o),
-    .bresp_i   (ddr_bresp_i)
+    .ddr_req_o (ddr_wr_req_o),
+    .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
-  assign ddr_error = (dat_valid || bn_valid || res_valid) && ddr_rresp_i[1];
+  assign ddr_error = (dat_valid || bn_valid || res_valid) && ddr_rd_rsp_i.r.resp[1];
   assign no_room   = !room;
   assign running   = issue_active || pending;
 
@@ -501,5 +464,5 @@ module hbm0923_mvm
   end
   // Bit 0 of a response tells exclusive from plain.
   logic unused_resp;
-  assign unused_resp = ddr_rresp_i[0];
+  assign unused_resp = ^{ddr_rd_rsp_i.r.resp[0], ddr_rd_rsp_i.r.last};
 endmodule

@@ -6,6 +6,7 @@
 module hbm0923_mvm_reads
   import hbm0923_mvm_pkg::*;
   import hbm0923_unit_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tout     = 32,
   parameter int unsigned BnDepth  = 32,  // beats that the receiving rings hold
@@ -25,21 +26,17 @@ module hbm0923_mvm_reads
   output logic        bn_valid_o,
   output logic        res_valid_o,
 
-  output logic        ddr_arvalid_o,
-  input  logic        ddr_arready_i,
-  output logic [3:0]  ddr_arid_o,
-  output logic [32:0] ddr_araddr_o,
-  output logic [7:0]  ddr_arlen_o,
-  input  logic        ddr_rvalid_i,
-  input  logic [3:0]  ddr_rid_i
+  output ddr_rd_req_t ddr_req_o,
+  input  ddr_rd_rsp_t ddr_rsp_i
 );
   localparam logic [3:0] IdDat = IdMvm, IdBn = IdMvm + 4'd1, IdRes = IdMvm + 4'd2;
 
   logic    [2:0] ar_valid, ar_ready;
   ddr_ar_t [2:0] ar;
-  assign dat_valid_o  = ddr_rvalid_i && ddr_rid_i == IdDat;
-  assign bn_valid_o   = ddr_rvalid_i && ddr_rid_i == IdBn;
-  assign res_valid_o  = ddr_rvalid_i && ddr_rid_i == IdRes;
+  ddr_ax_t       taken;
+  assign dat_valid_o  = ddr_rsp_i.r_valid && ddr_rsp_i.r.id == IdDat;
+  assign bn_valid_o   = ddr_rsp_i.r_valid && ddr_rsp_i.r.id == IdBn;
+  assign res_valid_o  = ddr_rsp_i.r_valid && ddr_rsp_i.r.id == IdRes;
 
   // ---- chunks of tokens
   logic        linear, next_chunk, dat_done, dat_last, dat_urgent, first_q, bn_low, res_low;
@@ -67,9 +64,8 @@ module hbm0923_mvm_reads
     end
   end
 
-  logic        unused_low;
-  logic [32:0] araddr;
-  logic [1:0]  unused_done, unused_last;
+  logic       unused_low;
+  logic [1:0] unused_done, unused_last;
 
   hbm0923_ddr_reader #(
     .Depth(256), .MaxBurst(DdrBurst)
@@ -134,21 +130,22 @@ module hbm0923_mvm_reads
   hbm0923_ddr_arbiter #(.Requesters(3)) u_arbiter (
     .clk_i,
     .rst_ni,
-    .valid_i  (ar_valid & {data_go_i, coef_go_i, data_go_i}),
-    .urgent_i ({res_low && !dat_urgent, bn_low && !dat_urgent, dat_urgent}),
-    .ar_i     (ar),
-    .ready_o  (ar_ready),
-    .arvalid_o(ddr_arvalid_o),
-    .arready_i(ddr_arready_i),
-    .arid_o   (ddr_arid_o),
-    .araddr_o (araddr),
-    .arlen_o  (ddr_arlen_o)
+    .valid_i   (ar_valid & {data_go_i, coef_go_i, data_go_i}),
+    .urgent_i  ({res_low && !dat_urgent, bn_low && !dat_urgent, dat_urgent}),
+    .ar_i      (ar),
+    .ready_o   (ar_ready),
+    .ar_valid_o(ddr_req_o.ar_valid),
+    .ar_ready_i(ddr_rsp_i.ar_ready),
+    .ar_o      (taken)
   );
 
   // The arbiter numbers its requesters from 0, as IdMvm does.
-  assign ddr_araddr_o = {(ddr_arid_o == IdDat && plan_i.in_chip) || (ddr_arid_o == IdRes && plan_i.res_chip), araddr[31:0]};
+  logic on_chip;
+  assign on_chip           = (taken.id == IdDat && plan_i.in_chip) || (taken.id == IdRes && plan_i.res_chip);
+  assign ddr_req_o.ar      = '{id: taken.id, addr: {on_chip, taken.addr[31:0]}, len: taken.len};
+  assign ddr_req_o.r_ready = 1'b1;
 
-  // Fields of the plan that other modules use.
-  logic unused_plan;
-  assign unused_plan = ^{plan_i, araddr[32]};
+  // Fields that other modules use.
+  logic unused_fields;
+  assign unused_fields = ^{plan_i, taken.addr[32], ddr_rsp_i.r.resp, ddr_rsp_i.r.last, ddr_rsp_i.r.data};
 endmodule

@@ -2,6 +2,7 @@
 // outputs that are issued, so that the pipeline before it never stalls.
 module hbm0923_mvm_results
   import hbm0923_mvm_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tout     = 32,
   parameter int unsigned MaxToken = 2048,
@@ -12,6 +13,7 @@ module hbm0923_mvm_results
 
   input  logic               start_i,
   input  mvm_plan_t          plan_i,
+  input  logic               go_i,        // may put writes on the channel
   input  logic               suppress_i,  // write no more
 
   input  logic               issue_i,     // an output is issued
@@ -27,19 +29,8 @@ module hbm0923_mvm_results
   output logic               idle_o,      // everything written and answered
   output logic               error_o,     // a response was an error
 
-  output logic               awvalid_o,
-  input  logic               awready_i,
-  output logic [3:0]         awid_o,
-  output logic [32:0]        awaddr_o,
-  output logic [7:0]         awlen_o,
-  output logic               wvalid_o,
-  input  logic               wready_i,
-  output logic [511:0]       wdata_o,
-  output logic [63:0]        wstrb_o,
-  output logic               wlast_o,
-  input  logic               bvalid_i,
-  output logic               bready_o,
-  input  logic [1:0]         bresp_i
+  output ddr_wr_req_t        ddr_req_o,
+  input  ddr_wr_rsp_t        ddr_rsp_i
 );
   localparam int unsigned Cw = $clog2(Depth) + 1;
 
@@ -70,6 +61,7 @@ module hbm0923_mvm_results
     .rst_ni,
     .start_i,
     .plan_i,
+    .go_i,
     .suppress_i,
     .valid_i,
     .out_i,
@@ -80,19 +72,8 @@ module hbm0923_mvm_results
     .pop_o        (pop),
     .idle_o,
     .error_o,
-    .awvalid_o,
-    .awready_i,
-    .awid_o,
-    .awaddr_o,
-    .awlen_o,
-    .wvalid_o,
-    .wready_i,
-    .wdata_o,
-    .wstrb_o,
-    .wlast_o,
-    .bvalid_i,
-    .bready_o,
-    .bresp_i
+    .ddr_req_o,
+    .ddr_rsp_i
   );
 
   // Outputs issued and not yet in the queue; places of the queue not yet promised.

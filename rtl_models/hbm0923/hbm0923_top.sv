@@ -223,28 +223,10 @@ module hbm0923_top
     .hbm_go_i             ({hbm_go[IxMvmNext], hbm_go[IxMvm]}),
     .hbm_req_o            (mvm_hbm_req),
     .hbm_rsp_i            (mvm_hbm_rsp),
-    .ddr_arvalid_o        (ddr_rd_req[IxMvm].ar_valid),
-    .ddr_arready_i        (ddr_rd_rsp[IxMvm].ar_ready),
-    .ddr_arid_o           (ddr_rd_req[IxMvm].ar.id),
-    .ddr_araddr_o         (ddr_rd_req[IxMvm].ar.addr),
-    .ddr_arlen_o          (ddr_rd_req[IxMvm].ar.len),
-    .ddr_rvalid_i         (ddr_rd_rsp[IxMvm].r_valid),
-    .ddr_rid_i            (ddr_rd_rsp[IxMvm].r.id),
-    .ddr_rdata_i          (ddr_rd_rsp[IxMvm].r.data),
-    .ddr_rresp_i          (ddr_rd_rsp[IxMvm].r.resp),
-    .ddr_awvalid_o        (ddr_wr_req[IxMvm].aw_valid),
-    .ddr_awready_i        (ddr_wr_rsp[IxMvm].aw_ready),
-    .ddr_awid_o           (ddr_wr_req[IxMvm].aw.id),
-    .ddr_awaddr_o         (ddr_wr_req[IxMvm].aw.addr),
-    .ddr_awlen_o          (ddr_wr_req[IxMvm].aw.len),
-    .ddr_wvalid_o         (ddr_wr_req[IxMvm].w_valid),
-    .ddr_wready_i         (ddr_wr_rsp[IxMvm].w_ready),
-    .ddr_wdata_o          (ddr_wr_req[IxMvm].w.data),
-    .ddr_wstrb_o          (ddr_wr_req[IxMvm].w.strb),
-    .ddr_wlast_o          (ddr_wr_req[IxMvm].w.last),
-    .ddr_bvalid_i         (ddr_wr_rsp[IxMvm].b_valid),
-    .ddr_bready_o         (ddr_wr_req[IxMvm].b_ready),
-    .ddr_bresp_i          (ddr_wr_rsp[IxMvm].b.resp),
+    .ddr_rd_req_o         (ddr_rd_req[IxMvm]),
+    .ddr_rd_rsp_i         (ddr_rd_rsp[IxMvm]),
+    .ddr_wr_req_o         (ddr_wr_req[IxMvm]),
+    .ddr_wr_rsp_i         (ddr_wr_rsp[IxMvm]),
     .commit_valid_o       ({commit_valid[IxMvmNext], commit_valid[IxMvm]}),
     .commit_opcode_o      (mvm_opcode),
     .commit_error_o       (mvm_error),
@@ -422,7 +404,6 @@ module hbm0923_top
     .hbm_rsp_i            (aux_hbm_rsp)
   );
   assign ddr_wr_req[IxAux] = '0;
-  assign ddr_rd_req[IxMvm].r_ready = 1'b1;
   assign ddr_rd_req[IxAtt].r_ready = 1'b1;
   assign ddr_rd_req[IxAux].r_ready = 1'b1;
 

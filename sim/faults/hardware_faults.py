@@ -154,7 +154,7 @@ FAULTS = (
         digits(*BITS, "--memory", "stall:1"),
         "rtl",
         (r"instruction 0 \(?mvm_bn.*",),
-        choices=(Choice(f"{RTL}_ddr_writer.sv", "wvalid_o && wready_i", "wvalid_o", "assign w_take    = "),),
+        choices=(Choice(f"{RTL}_ddr_writer.sv", "w_valid && ddr_rsp_i.w_ready", "w_valid", "assign w_take    = "),),
         at="instruction 0 mvm_bn",
         kind="RTL",
     ),

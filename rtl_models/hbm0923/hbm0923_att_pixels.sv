@@ -4,6 +4,7 @@
 // read as often as wanted, by its distance from the oldest, until it is freed.
 module hbm0923_att_pixels
   import hbm0923_att_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Depth = 128,       // pixels, a power of two, at least 16
   parameter logic [3:0]  Id    = 4'd0
@@ -16,13 +17,8 @@ module hbm0923_att_pixels
   input  att_plan_t          plan_i,
   input  logic               go_i,
 
-  output logic               arvalid_o,
-  input  logic               arready_i,
-  output logic [3:0]         arid_o,
-  output logic [32:0]        araddr_o,
-  output logic [7:0]         arlen_o,
-  input  logic               rvalid_i,
-  input  logic [DdrBits-1:0] rdata_i,
+  output ddr_rd_req_t        ddr_req_o,
+  input  ddr_rd_rsp_t        ddr_rsp_i,
 
   output logic [15:0]        have_o,      // pixels in the ring
   input  logic               read_i,      // the pixel `index_i` after the oldest
@@ -42,6 +38,12 @@ module hbm0923_att_pixels
   logic [32:0]        araddr_q;
   logic [4:0]         arbeats_q;
 
+  logic               ar_ready, r_valid;
+  logic [DdrBits-1:0] r_data;
+  assign ar_ready = ddr_rsp_i.ar_ready;
+  assign r_valid  = ddr_rsp_i.r_valid && ddr_rsp_i.r.id == Id;
+  assign r_data   = ddr_rsp_i.r.data;
+
   // Pixels side by side are read in bursts.
   logic [4:0]         burst;
   logic               launch, middle_end, outer_end;
@@ -52,7 +54,7 @@ module hbm0923_att_pixels
       if (left_q < 16'(burst)) burst = left_q[4:0];
     end
   end
-  assign launch     = outer_q != 16'd0 && go_i && room_q >= (Aw + 1)'(burst) && (!arvalid_q || arready_i);
+  assign launch     = outer_q != 16'd0 && go_i && room_q >= (Aw + 1)'(burst) && (!arvalid_q || ar_ready);
   assign middle_end = left_q == 16'(burst);
   assign outer_end  = middle_end && middle_q == 16'd1;
 
@@ -100,26 +102,25 @@ module hbm0923_att_pixels
         arvalid_q <= 1'b1;
         araddr_q  <= addr_q;
         arbeats_q <= burst;
-      end else if (arready_i) begin
+      end else if (ar_ready) begin
         arvalid_q <= 1'b0;
       end
       room_q <= room_q - (launch ? (Aw + 1)'(burst) : '0) + (free_i ? (Aw + 1)'(free_count_i) : '0);
-      have_q <= have_q + (Aw + 1)'(rvalid_i) - (free_i ? (Aw + 1)'(free_count_i) : '0);
-      if (rvalid_i) wr_q <= wr_q + Aw'(1'b1);
+      have_q <= have_q + (Aw + 1)'(r_valid) - (free_i ? (Aw + 1)'(free_count_i) : '0);
+      if (r_valid) wr_q <= wr_q + Aw'(1'b1);
       if (free_i) base_q <= base_q + Aw'(free_count_i);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (rvalid_i) mem[wr_q] <= rdata_i;
+    if (r_valid) mem[wr_q] <= r_data;
     if (read_i) pixel_o <= mem[base_q + Aw'(index_i)];
   end
 
-  assign have_o    = 16'(have_q);
-  assign arvalid_o = arvalid_q;
-  assign arid_o    = Id;
-  assign araddr_o  = araddr_q;
-  assign arlen_o   = {3'd0, arbeats_q - 5'd1};
+  assign have_o             = 16'(have_q);
+  assign ddr_req_o.ar_valid = arvalid_q;
+  assign ddr_req_o.ar       = '{id: Id, addr: araddr_q, len: {3'd0, arbeats_q - 5'd1}};
+  assign ddr_req_o.r_ready  = 1'b1;
 
   if (Depth < Burst || 2 ** Aw != Depth) begin : gen_check
     $error("the ring must be a power of two of at least 16 pixels");
@@ -133,13 +134,14 @@ module hbm0923_att_pixels
     else out_of_reset_q <= 1'b1;
   end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
-    if (rvalid_i) assert (enable_i && have_q != (Aw + 1)'(Depth));
+    if (r_valid) assert (enable_i && have_q != (Aw + 1)'(Depth));
     if (read_i) assert (have_o > index_i);
     if (free_i) assert (have_o >= free_count_i);
     if (launch) assert (room_q >= (Aw + 1)'(burst));
     assert (room_q <= (Aw + 1)'(Depth) - have_q);
   end
 `endif
-  logic unused_plan;
-  assign unused_plan = ^plan_i;
+  // Fields that the unit looks at.
+  logic unused_fields;
+  assign unused_fields = ^{plan_i, ddr_rsp_i.r.resp, ddr_rsp_i.r.last};
 endmodule

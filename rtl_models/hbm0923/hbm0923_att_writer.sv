@@ -3,6 +3,7 @@
 // instruction is the oldest, and nothing more after a bus error.
 module hbm0923_att_writer
   import hbm0923_att_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned Depth = 16,     // pixels, a power of two
   parameter logic [3:0]  Id    = 4'd0
@@ -21,19 +22,8 @@ module hbm0923_att_writer
   output logic               idle_o,    // everything written and answered
   output logic               error_o,   // a response was an error
 
-  output logic               awvalid_o,
-  input  logic               awready_i,
-  output logic [3:0]         awid_o,
-  output logic [32:0]        awaddr_o,
-  output logic [7:0]         awlen_o,
-  output logic               wvalid_o,
-  input  logic               wready_i,
-  output logic [511:0]       wdata_o,
-  output logic [63:0]        wstrb_o,
-  output logic               wlast_o,
-  input  logic               bvalid_i,
-  output logic               bready_o,
-  input  logic [1:0]         bresp_i
+  output ddr_wr_req_t        ddr_req_o,
+  input  ddr_wr_rsp_t        ddr_rsp_i
 );
   localparam int unsigned Aw = $clog2(Depth);
 
@@ -44,15 +34,15 @@ module hbm0923_att_writer
   logic [Aw:0]   aw_left_d, w_left_d, used;
   logic          live_q;                // an address is offered, and stays so
   logic [15:0]   waiting_q;             // bursts without a response
-  logic          drop, aw_take, w_take;
+  logic          drop, w_valid, aw_take, w_take, b_valid;
 
   assign used      = (aw_left_q > w_left_q) ? aw_left_q : w_left_q;
   // What has not been offered when writing is suppressed is thrown away, once the data of all before it has left.
   assign drop      = suppress_i && !live_q && aw_left_q != '0 && aw_left_q == w_left_q;
-  assign awvalid_o = live_q;
-  assign wvalid_o  = (w_left_q == aw_left_q) ? live_q : w_left_q > aw_left_q;
-  assign aw_take   = awvalid_o && awready_i;
-  assign w_take    = wvalid_o && wready_i;
+  assign w_valid   = (w_left_q == aw_left_q) ? live_q : w_left_q > aw_left_q;
+  assign aw_take   = live_q && ddr_rsp_i.aw_ready;
+  assign w_take    = w_valid && ddr_rsp_i.w_ready;
+  assign b_valid   = ddr_rsp_i.b_valid;
   assign aw_left_d = aw_left_q - (Aw + 1)'(aw_take || drop);
   assign w_left_d  = w_left_q - (Aw + 1)'(w_take || drop);
   assign pop_o     = aw_left_d < used && w_left_d < used;
@@ -73,7 +63,7 @@ module hbm0923_att_writer
       aw_left_q <= aw_left_d + (Aw + 1)'(valid_i);
       w_left_q  <= w_left_d + (Aw + 1)'(valid_i);
       if (aw_take || !live_q) live_q <= oldest_i && !suppress_i && (valid_i || aw_left_d != '0);
-      waiting_q <= waiting_q + 16'(aw_take) - 16'(bvalid_i);
+      waiting_q <= waiting_q + 16'(aw_take) - 16'(b_valid);
     end
   end
 
@@ -84,15 +74,13 @@ module hbm0923_att_writer
     end
   end
 
-  assign awid_o   = Id;
-  assign awaddr_o = addr_mem[aw_q];
-  assign awlen_o  = 8'd0;
-  assign wdata_o  = data_mem[w_q];
-  assign wstrb_o  = '1;
-  assign wlast_o  = 1'b1;
-  assign bready_o = 1'b1;
-  assign error_o  = bvalid_i && bresp_i[1];
-  assign idle_o   = used == '0 && waiting_q == '0;
+  assign ddr_req_o.aw_valid = live_q;
+  assign ddr_req_o.aw       = '{id: Id, addr: addr_mem[aw_q], len: 8'd0};
+  assign ddr_req_o.w_valid  = w_valid;
+  assign ddr_req_o.w        = '{last: 1'b1, strb: '1, data: data_mem[w_q]};
+  assign ddr_req_o.b_ready  = 1'b1;
+  assign error_o            = ddr_rsp_i.b_valid && ddr_rsp_i.b.resp[1];
+  assign idle_o             = used == '0 && waiting_q == '0;
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
@@ -103,9 +91,9 @@ module hbm0923_att_writer
   end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (valid_i) assert (used != (Aw + 1)'(Depth));
-    if (awvalid_o) assert (oldest_i);
+    if (live_q) assert (oldest_i);
   end
 `endif
   logic unused_response;
-  assign unused_response = bresp_i[0];
+  assign unused_response = ^{ddr_rsp_i.b.id, ddr_rsp_i.b.resp[0]};
 endmodule

@@ -39,29 +39,10 @@ module hbm0923_attention
   output logic [31:0]                commit_result_o,
   output logic [5:0][31:0]           commit_cycles_o,
 
-  output logic                       ddr_arvalid_o,
-  input  logic                       ddr_arready_i,
-  output logic [3:0]                 ddr_arid_o,
-  output logic [32:0]                ddr_araddr_o,
-  output logic [7:0]                 ddr_arlen_o,
-  input  logic                       ddr_rvalid_i,
-  input  logic [3:0]                 ddr_rid_i,
-  input  logic [511:0]               ddr_rdata_i,
-  input  logic [1:0]                 ddr_rresp_i,
-  input  logic                       ddr_rlast_i,
-  output logic                       ddr_awvalid_o,
-  input  logic                       ddr_awready_i,
-  output logic [3:0]                 ddr_awid_o,
-  output logic [32:0]                ddr_awaddr_o,
-  output logic [7:0]                 ddr_awlen_o,
-  output logic                       ddr_wvalid_o,
-  input  logic                       ddr_wready_i,
-  output logic [511:0]               ddr_wdata_o,
-  output logic [63:0]                ddr_wstrb_o,
-  output logic                       ddr_wlast_o,
-  input  logic                       ddr_bvalid_i,
-  output logic                       ddr_bready_o,
-  input  logic [1:0]                 ddr_bresp_i,
+  output ddr_rd_req_t                ddr_rd_req_o,
+  input  ddr_rd_rsp_t                ddr_rd_rsp_i,
+  output ddr_wr_req_t                ddr_wr_req_o,
+  input  ddr_wr_rsp_t                ddr_wr_rsp_i,
 
   output hbm_rd_req_t [HbmPorts-1:0] hbm_rd_req_o,
   input  hbm_rd_rsp_t [HbmPorts-1:0] hbm_rd_rsp_i,
@@ -121,8 +102,9 @@ module hbm0923_attention
   logic [15:0]        have, index, issue_index, free_count, issue_free_count;
   logic               read, free, step, issue_free, take;
   logic [DdrBits-1:0] pixel;
-  logic               ddr_mine;
-  assign ddr_mine   = ddr_rvalid_i && ddr_rid_i == IdAtt;
+  logic               ddr_mine, ddr_error;
+  assign ddr_mine   = ddr_rd_rsp_i.r_valid && ddr_rd_rsp_i.r.id == IdAtt;
+  assign ddr_error  = ddr_mine && ddr_rd_rsp_i.r.resp[1];
   assign read       = step || take;
   assign index      = plan.store ? 16'd0 : issue_index;
   assign free       = issue_free || take;
@@ -135,13 +117,8 @@ module hbm0923_attention
     .start_i     (run),
     .plan_i      (plan),
     .go_i        (data_go_i),
-    .arvalid_o   (ddr_arvalid_o),
-    .arready_i   (ddr_arready_i),
-    .arid_o      (ddr_arid_o),
-    .araddr_o    (ddr_araddr_o),
-    .arlen_o     (ddr_arlen_o),
-    .rvalid_i    (ddr_mine),
-    .rdata_i     (ddr_rdata_i),
+    .ddr_req_o   (ddr_rd_req_o),
+    .ddr_rsp_i   (ddr_rd_rsp_i),
     .have_o      (have),
     .read_i      (read),
     .index_i     (index),
@@ -172,7 +149,7 @@ module hbm0923_attention
   logic                store_valid, store_left, store_no_pixel, store_no_room;
   att_store_t          store;
   logic [HbmPorts-1:0] store_busy, store_idle, store_error;
-  logic [HbmPorts-1:0] answered, unused_response;
+  logic [HbmPorts-1:0] read_valid, read_error, write_valid, unused_response;
 
   hbm0923_att_store #(.Ports(HbmPorts)) u_store (
     .clk_i,
@@ -224,7 +201,9 @@ module hbm0923_attention
       .hbm_rsp_i(hbm_wr_rsp_i[p])
     );
 
-    assign answered[p]        = hbm_rd_rsp_i[p].r_valid || hbm_wr_rsp_i[p].b_valid;
+    assign read_valid[p]      = hbm_rd_rsp_i[p].r_valid;
+    assign read_error[p]      = hbm_rd_rsp_i[p].r.resp[1];
+    assign write_valid[p]     = hbm_wr_rsp_i[p].b_valid;
     assign unused_response[p] = ^{hbm_rd_rsp_i[p].r.resp[0], hbm_rd_rsp_i[p].r.last};
   end
 
@@ -297,19 +276,8 @@ module hbm0923_attention
     .pop_o     (written),
     .idle_o    (writer_idle),
     .error_o   (writer_error),
-    .awvalid_o (ddr_awvalid_o),
-    .awready_i (ddr_awready_i),
-    .awid_o    (ddr_awid_o),
-    .awaddr_o  (ddr_awaddr_o),
-    .awlen_o   (ddr_awlen_o),
-    .wvalid_o  (ddr_wvalid_o),
-    .wready_i  (ddr_wready_i),
-    .wdata_o   (ddr_wdata_o),
-    .wstrb_o   (ddr_wstrb_o),
-    .wlast_o   (ddr_wlast_o),
-    .bvalid_i  (ddr_bvalid_i),
-    .bready_o  (ddr_bready_o),
-    .bresp_i   (ddr_bresp_i)
+    .ddr_req_o (ddr_wr_req_o),
+    .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
   // ---- its life
@@ -322,10 +290,7 @@ module hbm0923_attention
 
   always_comb begin
     bus_error = 1'b0;
-    if (busy) begin
-      bus_error = writer_error || (ddr_mine && ddr_rresp_i[1]) || store_error != '0;
-      for (int unsigned p = 0; p < HbmPorts; p++) if (hbm_rd_rsp_i[p].r_valid && hbm_rd_rsp_i[p].r.resp[1]) bus_error = 1'b1;
-    end
+    if (busy) bus_error = writer_error || ddr_error || store_error != '0 || (read_valid & read_error) != '0;
   end
 
   logic unused_legal, unused_idle, unused_launch;
@@ -380,10 +345,10 @@ module hbm0923_attention
   // Here once and not in every port: an assertion costs simulated time also when it has nothing to say.
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (step) assert (port_valid == '1);
-    if (answered != '0 || ddr_mine) assert (busy);
+    if (read_valid != '0 || write_valid != '0 || ddr_mine) assert (busy);
   end
 `endif
   // Coefficients are not read; a response's lower bit and end say nothing that is not known.
   logic unused_inputs;
-  assign unused_inputs = ^{coef_go_i, flush, ddr_rresp_i, ddr_rlast_i, unused_response};
+  assign unused_inputs = ^{coef_go_i, flush, ddr_rd_rsp_i.r.resp[0], ddr_rd_rsp_i.r.last, unused_response};
 endmodule

@@ -296,29 +296,10 @@ module hbm0923_top
     .commit_result_valid_o(unit_commit[IxAtt].result_valid),
     .commit_result_o      (unit_commit[IxAtt].result),
     .commit_cycles_o      (unit_commit[IxAtt].cycles),
-    .ddr_arvalid_o        (ddr_rd_req[IxAtt].ar_valid),
-    .ddr_arready_i        (ddr_rd_rsp[IxAtt].ar_ready),
-    .ddr_arid_o           (ddr_rd_req[IxAtt].ar.id),
-    .ddr_araddr_o         (ddr_rd_req[IxAtt].ar.addr),
-    .ddr_arlen_o          (ddr_rd_req[IxAtt].ar.len),
-    .ddr_rvalid_i         (ddr_rd_rsp[IxAtt].r_valid),
-    .ddr_rid_i            (ddr_rd_rsp[IxAtt].r.id),
-    .ddr_rdata_i          (ddr_rd_rsp[IxAtt].r.data),
-    .ddr_rresp_i          (ddr_rd_rsp[IxAtt].r.resp),
-    .ddr_rlast_i          (ddr_rd_rsp[IxAtt].r.last),
-    .ddr_awvalid_o        (ddr_wr_req[IxAtt].aw_valid),
-    .ddr_awready_i        (ddr_wr_rsp[IxAtt].aw_ready),
-    .ddr_awid_o           (ddr_wr_req[IxAtt].aw.id),
-    .ddr_awaddr_o         (ddr_wr_req[IxAtt].aw.addr),
-    .ddr_awlen_o          (ddr_wr_req[IxAtt].aw.len),
-    .ddr_wvalid_o         (ddr_wr_req[IxAtt].w_valid),
-    .ddr_wready_i         (ddr_wr_rsp[IxAtt].w_ready),
-    .ddr_wdata_o          (ddr_wr_req[IxAtt].w.data),
-    .ddr_wstrb_o          (ddr_wr_req[IxAtt].w.strb),
-    .ddr_wlast_o          (ddr_wr_req[IxAtt].w.last),
-    .ddr_bvalid_i         (ddr_wr_rsp[IxAtt].b_valid),
-    .ddr_bready_o         (ddr_wr_req[IxAtt].b_ready),
-    .ddr_bresp_i          (ddr_wr_rsp[IxAtt].b.resp),
+    .ddr_rd_req_o         (ddr_rd_req[IxAtt]),
+    .ddr_rd_rsp_i         (ddr_rd_rsp[IxAtt]),
+    .ddr_wr_req_o         (ddr_wr_req[IxAtt]),
+    .ddr_wr_rsp_i         (ddr_wr_rsp[IxAtt]),
     .hbm_rd_req_o         (att_hbm_rd_req),
     .hbm_rd_rsp_i         (att_hbm_rd_rsp),
     .hbm_wr_req_o         (att_hbm_wr_req),
@@ -404,7 +385,6 @@ module hbm0923_top
     .hbm_rsp_i            (aux_hbm_rsp)
   );
   assign ddr_wr_req[IxAux] = '0;
-  assign ddr_rd_req[IxAtt].r_ready = 1'b1;
   assign ddr_rd_req[IxAux].r_ready = 1'b1;
 
   if (HbmPorts != Tout) begin : gen_ports
@@ -440,5 +420,5 @@ module hbm0923_top
   end
 `endif
   logic unused_signals;
-  assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], ddr_rd_rsp, ddr_wr_rsp};
+  assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], ddr_wr_rsp[IxAux]};
 endmodule

@@ -40,14 +40,10 @@ module att_bench
   hbm_rd_rsp_t [Ports-1:0] hbm_rd_rsp;
   hbm_wr_req_t [Ports-1:0] hbm_wr_req;
   hbm_wr_rsp_t [Ports-1:0] hbm_wr_rsp;
-  logic                    ddr_arvalid, ddr_arready, ddr_rvalid, ddr_rlast;
-  logic [3:0]              ddr_arid, ddr_rid, ddr_awid, ddr_bid;
-  logic [32:0]             ddr_araddr, ddr_awaddr;
-  logic [7:0]              ddr_arlen, ddr_awlen;
-  logic [511:0]            ddr_rdata, ddr_wdata;
-  logic [63:0]             ddr_wstrb;
-  logic [1:0]              ddr_rresp, ddr_bresp;
-  logic                    ddr_awvalid, ddr_awready, ddr_wvalid, ddr_wready, ddr_wlast, ddr_bvalid, ddr_bready;
+  ddr_rd_req_t             ddr_rd_req;
+  ddr_rd_rsp_t             ddr_rd_rsp;
+  ddr_wr_req_t             ddr_wr_req;
+  ddr_wr_rsp_t             ddr_wr_rsp;
   logic                    result_valid;
   logic [31:0]             result;
 
@@ -80,29 +76,10 @@ module att_bench
     .commit_result_valid_o(result_valid),
     .commit_result_o      (result),
     .commit_cycles_o,
-    .ddr_arvalid_o        (ddr_arvalid),
-    .ddr_arready_i        (ddr_arready),
-    .ddr_arid_o           (ddr_arid),
-    .ddr_araddr_o         (ddr_araddr),
-    .ddr_arlen_o          (ddr_arlen),
-    .ddr_rvalid_i         (ddr_rvalid),
-    .ddr_rid_i            (ddr_rid),
-    .ddr_rdata_i          (ddr_rdata),
-    .ddr_rresp_i          (ddr_rresp),
-    .ddr_rlast_i          (ddr_rlast),
-    .ddr_awvalid_o        (ddr_awvalid),
-    .ddr_awready_i        (ddr_awready),
-    .ddr_awid_o           (ddr_awid),
-    .ddr_awaddr_o         (ddr_awaddr),
-    .ddr_awlen_o          (ddr_awlen),
-    .ddr_wvalid_o         (ddr_wvalid),
-    .ddr_wready_i         (ddr_wready),
-    .ddr_wdata_o          (ddr_wdata),
-    .ddr_wstrb_o          (ddr_wstrb),
-    .ddr_wlast_o          (ddr_wlast),
-    .ddr_bvalid_i         (ddr_bvalid),
-    .ddr_bready_o         (ddr_bready),
-    .ddr_bresp_i          (ddr_bresp),
+    .ddr_rd_req_o         (ddr_rd_req),
+    .ddr_rd_rsp_i         (ddr_rd_rsp),
+    .ddr_wr_req_o         (ddr_wr_req),
+    .ddr_wr_rsp_i         (ddr_wr_rsp),
     .hbm_rd_req_o         (hbm_rd_req),
     .hbm_rd_rsp_i         (hbm_rd_rsp),
     .hbm_wr_req_o         (hbm_wr_req),
@@ -127,21 +104,11 @@ module att_bench
     assign hbm_writes[p] = hbm_wr_req[p].aw_valid || hbm_wr_req[p].w_valid;
   end
   assign ddr_req = '{
-    aw: '{id: ddr_awid, addr: ddr_awaddr, len: ddr_awlen}, aw_valid: ddr_awvalid,
-    w: '{data: ddr_wdata, strb: ddr_wstrb, last: ddr_wlast}, w_valid: ddr_wvalid, b_ready: ddr_bready,
-    ar: '{id: ddr_arid, addr: ddr_araddr, len: ddr_arlen}, ar_valid: ddr_arvalid, r_ready: 1'b1
+    aw: ddr_wr_req.aw, aw_valid: ddr_wr_req.aw_valid, w: ddr_wr_req.w, w_valid: ddr_wr_req.w_valid, b_ready: ddr_wr_req.b_ready,
+    ar: ddr_rd_req.ar, ar_valid: ddr_rd_req.ar_valid, r_ready: ddr_rd_req.r_ready
   };
-  assign ddr_arready = ddr_rsp.ar_ready;
-  assign ddr_rvalid  = ddr_rsp.r_valid;
-  assign ddr_rid     = ddr_rsp.r.id;
-  assign ddr_rdata   = ddr_rsp.r.data;
-  assign ddr_rresp   = ddr_rsp.r.resp;
-  assign ddr_rlast   = ddr_rsp.r.last;
-  assign ddr_awready = ddr_rsp.aw_ready;
-  assign ddr_wready  = ddr_rsp.w_ready;
-  assign ddr_bvalid  = ddr_rsp.b_valid;
-  assign ddr_bid     = ddr_rsp.b.id;
-  assign ddr_bresp   = ddr_rsp.b.resp;
+  assign ddr_rd_rsp = '{ar_ready: ddr_rsp.ar_ready, r_valid: ddr_rsp.r_valid, r: ddr_rsp.r};
+  assign ddr_wr_rsp = '{aw_ready: ddr_rsp.aw_ready, w_ready: ddr_rsp.w_ready, b: ddr_rsp.b, b_valid: ddr_rsp.b_valid};
 
   fleet_memory #(.HbmPorts(Ports)) u_memory (
     .clk_i,
@@ -160,11 +127,11 @@ module att_bench
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) ddr_arvalid |-> data_go_i && ddr_arid == IdAtt);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) ddr_rd_req.ar_valid |-> data_go_i && ddr_rd_req.ar.id == IdAtt);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) hbm_reads != '0 |-> hbm_go_i);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q)
-    ddr_awvalid || ddr_wvalid || hbm_writes != '0 || commit_valid_o |-> oldest_i);
+    ddr_wr_req.aw_valid || ddr_wr_req.w_valid || hbm_writes != '0 || commit_valid_o |-> oldest_i);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !busy_o |->
-    !(ddr_arvalid || ddr_awvalid || ddr_wvalid || hbm_reads != '0 || hbm_writes != '0));
+    !(ddr_rd_req.ar_valid || ddr_wr_req.aw_valid || ddr_wr_req.w_valid || hbm_reads != '0 || hbm_writes != '0));
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !result_valid && result == '0);
 endmodule

@@ -43,15 +43,8 @@ module hbm0923_aux
   output logic [31:0]      commit_result_o,
   output logic [5:0][31:0] commit_cycles_o,
 
-  output logic             ddr_arvalid_o,
-  input  logic             ddr_arready_i,
-  output logic [3:0]       ddr_arid_o,
-  output logic [32:0]      ddr_araddr_o,
-  output logic [7:0]       ddr_arlen_o,
-  input  logic             ddr_rvalid_i,
-  input  logic [3:0]       ddr_rid_i,
-  input  logic [511:0]     ddr_rdata_i,
-  input  logic [1:0]       ddr_rresp_i,
+  output ddr_rd_req_t      ddr_req_o,
+  input  ddr_rd_rsp_t      ddr_rsp_i,
 
   output hbm_wr_req_t [Ports-1:0] hbm_req_o,
   input  hbm_wr_rsp_t [Ports-1:0] hbm_rsp_i
@@ -75,39 +68,31 @@ module hbm0923_aux
     end
   end
 
-  logic        mine, fetch_arvalid, copy_arvalid;
-  logic [3:0]  fetch_arid, copy_arid;
-  logic [32:0] fetch_araddr, copy_araddr;
-  logic [7:0]  fetch_arlen, copy_arlen;
-  assign mine          = ddr_rvalid_i && ddr_rid_i == IdAux;
-  assign ddr_arvalid_o = fetching_q ? fetch_arvalid : copy_arvalid;
-  assign ddr_arid_o    = fetching_q ? fetch_arid : copy_arid;
-  assign ddr_araddr_o  = fetching_q ? fetch_araddr : copy_araddr;
-  assign ddr_arlen_o   = fetching_q ? fetch_arlen : copy_arlen;
+  logic        mine;
+  ddr_rd_req_t fetch_req, copy_req;
+  ddr_rd_rsp_t fetch_rsp, copy_rsp;
+  assign mine      = ddr_rsp_i.r_valid && ddr_rsp_i.r.id == IdAux;
+  assign ddr_req_o = fetching_q ? fetch_req : copy_req;
+  assign fetch_rsp = '{ar_ready: ddr_rsp_i.ar_ready && fetching_q, r_valid: mine && fetching_q, r: ddr_rsp_i.r};
+  assign copy_rsp  = '{ar_ready: ddr_rsp_i.ar_ready && !fetching_q, r_valid: mine && !fetching_q, r: ddr_rsp_i.r};
 
   logic [AuxWords*32-1:0] words, ordered;
   hbm0923_aux_fetch #(.DdrMegabytes(DdrMegabytes)) u_fetch (
     .clk_i,
     .rst_ni,
-    .start_i      (begin_q),
-    .addr_i       (run_q.insts_addr),
-    .beats_i      (run_q.beats),
-    .tasks_i      (run_q.tasks),
-    .stop_i       (run_stop_i),
-    .end_i        (run_end_i),
-    .over_o       (run_over_o),
-    .error_o      (run_error_o),
+    .start_i  (begin_q),
+    .addr_i   (run_q.insts_addr),
+    .beats_i  (run_q.beats),
+    .tasks_i  (run_q.tasks),
+    .stop_i   (run_stop_i),
+    .end_i    (run_end_i),
+    .over_o   (run_over_o),
+    .error_o  (run_error_o),
     .task_o,
     .task_ready_i,
-    .words_o      (words),
-    .ddr_arvalid_o(fetch_arvalid),
-    .ddr_arready_i(ddr_arready_i && fetching_q),
-    .ddr_arid_o   (fetch_arid),
-    .ddr_araddr_o (fetch_araddr),
-    .ddr_arlen_o  (fetch_arlen),
-    .ddr_rvalid_i (mine && fetching_q),
-    .ddr_rdata_i,
-    .ddr_rresp_i
+    .words_o  (words),
+    .ddr_req_o(fetch_req),
+    .ddr_rsp_i(fetch_rsp)
   );
 
   // Operands have the first word in the most significant place.
@@ -140,14 +125,8 @@ module hbm0923_aux
     .commit_result_valid_o,
     .commit_result_o,
     .commit_cycles_o,
-    .ddr_arvalid_o(copy_arvalid),
-    .ddr_arready_i(ddr_arready_i && !fetching_q),
-    .ddr_arid_o   (copy_arid),
-    .ddr_araddr_o (copy_araddr),
-    .ddr_arlen_o  (copy_arlen),
-    .ddr_rvalid_i (mine && !fetching_q),
-    .ddr_rdata_i,
-    .ddr_rresp_i,
+    .ddr_req_o(copy_req),
+    .ddr_rsp_i(copy_rsp),
     .hbm_req_o,
     .hbm_rsp_i
   );

@@ -8,6 +8,7 @@ module hbm0923_aux_fetch
   import hbm0923_unit_pkg::*;
   import hbm0923_fabric_pkg::*;
   import hbm0923_aux_pkg::*;
+  import fleet_axi_pkg::*;
 #(
   parameter int unsigned DdrMegabytes = 4096,
   parameter int unsigned Depth        = 128   // beats of the ring, a power of two
@@ -28,14 +29,8 @@ module hbm0923_aux_fetch
   input  logic                 task_ready_i,
   output logic [AuxWords*32-1:0] words_o,   // its registers, the first one lowest
 
-  output logic                 ddr_arvalid_o,
-  input  logic                 ddr_arready_i,
-  output logic [3:0]           ddr_arid_o,
-  output logic [32:0]          ddr_araddr_o,
-  output logic [7:0]           ddr_arlen_o,
-  input  logic                 ddr_rvalid_i,  // of this unit's ID, while a run is on
-  input  logic [511:0]         ddr_rdata_i,
-  input  logic [1:0]           ddr_rresp_i
+  output ddr_rd_req_t          ddr_req_o,
+  input  ddr_rd_rsp_t          ddr_rsp_i      // r_valid: of this unit's ID, while a run is on
 );
   localparam int unsigned Aw         = $clog2(Depth);
   localparam int unsigned Burst      = 16;
@@ -68,20 +63,22 @@ module hbm0923_aux_fetch
   logic [Aw-1:0] wr_q, rd_q;
   logic [Aw:0]   used_q, free_q, flying_q;      // held; neither held nor asked for; asked for and not here
   logic [4:0]    burst;
-  logic          ask, ask_taken, take, beat_valid_q, beat_bad_q, refill;
-  logic [511:0]  beat_q;
+  logic          ask, ask_taken, r_valid, r_error, take, beat_valid_q, beat_bad_q, refill;
+  logic [511:0]  r_data, beat_q;
 
   always_comb begin
     burst = 5'(Burst) - {1'b0, addr_q[9:6]};
     if (ask_q < 32'(burst)) burst = ask_q[4:0];
   end
-  assign ask           = ask_q != 32'd0 && free_q >= (Aw + 1)'(burst);
-  assign ask_taken     = ask && ddr_arready_i;
-  assign ddr_arvalid_o = ask;
-  assign ddr_arid_o    = IdAux;
-  assign ddr_araddr_o  = {1'b0, addr_q};
-  assign ddr_arlen_o   = 8'(burst) - 8'd1;
-  assign refill        = used_q != '0 && (!beat_valid_q || take);
+  assign ask                = ask_q != 32'd0 && free_q >= (Aw + 1)'(burst);
+  assign ask_taken          = ask && ddr_rsp_i.ar_ready;
+  assign ddr_req_o.ar_valid = ask;
+  assign ddr_req_o.ar       = '{id: IdAux, addr: {1'b0, addr_q}, len: 8'(burst) - 8'd1};
+  assign ddr_req_o.r_ready  = 1'b1;
+  assign r_valid            = ddr_rsp_i.r_valid;
+  assign r_error            = ddr_rsp_i.r.resp[1];
+  assign r_data             = ddr_rsp_i.r.data;
+  assign refill             = used_q != '0 && (!beat_valid_q || take);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -105,14 +102,14 @@ module hbm0923_aux_fetch
       end else if (state_q == StOver && !ask) begin
         ask_q <= '0;
       end
-      if (ddr_rvalid_i) begin
+      if (r_valid) begin
         wr_q        <= wr_q + Aw'(1'b1);
-        bad_q[wr_q] <= ddr_rresp_i[1];
+        bad_q[wr_q] <= r_error;
       end
       if (refill) rd_q <= rd_q + Aw'(1'b1);
-      used_q   <= used_q + (Aw + 1)'(ddr_rvalid_i) - (Aw + 1)'(refill);
+      used_q   <= used_q + (Aw + 1)'(r_valid) - (Aw + 1)'(refill);
       free_q   <= free_q - (ask_taken ? (Aw + 1)'(burst) : '0) + (Aw + 1)'(refill);
-      flying_q <= flying_q + (ask_taken ? (Aw + 1)'(burst) : '0) - (Aw + 1)'(ddr_rvalid_i);
+      flying_q <= flying_q + (ask_taken ? (Aw + 1)'(burst) : '0) - (Aw + 1)'(r_valid);
       if (refill) begin
         beat_valid_q <= 1'b1;
         beat_bad_q   <= bad_q[rd_q];
@@ -122,7 +119,7 @@ module hbm0923_aux_fetch
     end
   end
   always_ff @(posedge clk_i) begin
-    if (ddr_rvalid_i) mem[wr_q] <= ddr_rdata_i;
+    if (r_valid) mem[wr_q] <= r_data;
     if (refill) beat_q <= mem[rd_q];
   end
 
@@ -244,12 +241,12 @@ module hbm0923_aux_fetch
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     assert ($onehot(state_q));
     if (start_i) assert (state_q == StIdle);
-    if (ddr_rvalid_i) assert (flying_q != '0);
+    if (r_valid) assert (flying_q != '0);
     if (ask_taken) assert (free_q >= (Aw + 1)'(burst));
     assert (used_q + flying_q + free_q == (Aw + 1)'(Depth));
   end
 `endif
   // Bit 0 of a response tells exclusive from plain.
-  logic unused_resp;
-  assign unused_resp = ddr_rresp_i[0];
+  logic unused_fields;
+  assign unused_fields = ^{ddr_rsp_i.r.id, ddr_rsp_i.r.resp[0], ddr_rsp_i.r.last};
 endmodule

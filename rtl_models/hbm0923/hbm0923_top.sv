@@ -372,20 +372,12 @@ module hbm0923_top
     .commit_result_valid_o(unit_commit[IxAux].result_valid),
     .commit_result_o      (unit_commit[IxAux].result),
     .commit_cycles_o      (unit_commit[IxAux].cycles),
-    .ddr_arvalid_o        (ddr_rd_req[IxAux].ar_valid),
-    .ddr_arready_i        (ddr_rd_rsp[IxAux].ar_ready),
-    .ddr_arid_o           (ddr_rd_req[IxAux].ar.id),
-    .ddr_araddr_o         (ddr_rd_req[IxAux].ar.addr),
-    .ddr_arlen_o          (ddr_rd_req[IxAux].ar.len),
-    .ddr_rvalid_i         (ddr_rd_rsp[IxAux].r_valid),
-    .ddr_rid_i            (ddr_rd_rsp[IxAux].r.id),
-    .ddr_rdata_i          (ddr_rd_rsp[IxAux].r.data),
-    .ddr_rresp_i          (ddr_rd_rsp[IxAux].r.resp),
+    .ddr_req_o            (ddr_rd_req[IxAux]),
+    .ddr_rsp_i            (ddr_rd_rsp[IxAux]),
     .hbm_req_o            (aux_hbm_req),
     .hbm_rsp_i            (aux_hbm_rsp)
   );
   assign ddr_wr_req[IxAux] = '0;
-  assign ddr_rd_req[IxAux].r_ready = 1'b1;
 
   if (HbmPorts != Tout) begin : gen_ports
     $error("every HBM port feeds one output channel: HbmPorts must equal Tout");

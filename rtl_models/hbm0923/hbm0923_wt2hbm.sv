@@ -33,14 +33,8 @@ module hbm0923_wt2hbm
   output logic [31:0]      commit_result_o,
   output logic [5:0][31:0] commit_cycles_o,
 
-  output logic             ddr_arvalid_o,
-  input  logic             ddr_arready_i,
-  output logic [3:0]       ddr_arid_o,
-  output logic [32:0]      ddr_araddr_o,
-  output logic [7:0]       ddr_arlen_o,
-  input  logic             ddr_rvalid_i,   // of this unit's ID, while it is busy
-  input  logic [511:0]     ddr_rdata_i,
-  input  logic [1:0]       ddr_rresp_i,
+  output ddr_rd_req_t      ddr_req_o,
+  input  ddr_rd_rsp_t      ddr_rsp_i,      // r_valid: of this unit's ID, while it is busy
 
   output hbm_wr_req_t [Ports-1:0] hbm_req_o,
   input  hbm_wr_rsp_t [Ports-1:0] hbm_rsp_i
@@ -99,17 +93,20 @@ module hbm0923_wt2hbm
   logic [Aw-1:0] wr_q, rd_q;
   logic [511:0]  mem [Depth];
   logic [4:0]    burst;
-  logic          ask, ask_taken, pop;
+  logic          ask, ask_taken, pop, r_valid, r_error;
+  logic [511:0]  r_data;
   always_comb begin
     burst = 5'd16 - {1'b0, read_addr_q[9:6]};
     if (read_left_q < 23'(burst)) burst = read_left_q[4:0];
   end
-  assign ask           = read_left_q != '0 && free_q >= (Aw + 1)'(burst) && data_go_i;
-  assign ask_taken     = ask && ddr_arready_i;
-  assign ddr_arvalid_o = ask;
-  assign ddr_arid_o    = IdAux;
-  assign ddr_araddr_o  = {1'b0, read_addr_q};
-  assign ddr_arlen_o   = 8'(burst) - 8'd1;
+  assign ask                = read_left_q != '0 && free_q >= (Aw + 1)'(burst) && data_go_i;
+  assign ask_taken          = ask && ddr_rsp_i.ar_ready;
+  assign ddr_req_o.ar_valid = ask;
+  assign ddr_req_o.ar       = '{id: IdAux, addr: {1'b0, read_addr_q}, len: 8'(burst) - 8'd1};
+  assign ddr_req_o.r_ready  = 1'b1;
+  assign r_valid            = ddr_rsp_i.r_valid;
+  assign r_error            = ddr_rsp_i.r.resp[1];
+  assign r_data             = ddr_rsp_i.r.data;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -128,14 +125,14 @@ module hbm0923_wt2hbm
         read_addr_q <= read_addr_q + {21'd0, burst, 6'd0};
         read_left_q <= read_left_q - 23'(burst);
       end
-      if (ddr_rvalid_i) wr_q <= wr_q + Aw'(1'b1);
+      if (r_valid) wr_q <= wr_q + Aw'(1'b1);
       if (pop) rd_q <= rd_q + Aw'(1'b1);
       free_q   <= free_q - (ask_taken ? (Aw + 1)'(burst) : '0) + (Aw + 1)'(pop);
-      flying_q <= flying_q + (ask_taken ? (Aw + 1)'(burst) : '0) - (Aw + 1)'(ddr_rvalid_i);
-      used_q   <= used_q + (Aw + 1)'(ddr_rvalid_i) - (Aw + 1)'(pop);
+      flying_q <= flying_q + (ask_taken ? (Aw + 1)'(burst) : '0) - (Aw + 1)'(r_valid);
+      used_q   <= used_q + (Aw + 1)'(r_valid) - (Aw + 1)'(pop);
     end
   end
-  always_ff @(posedge clk_i) if (ddr_rvalid_i) mem[wr_q] <= ddr_rdata_i;
+  always_ff @(posedge clk_i) if (r_valid) mem[wr_q] <= r_data;
 
   // ---- writes: one burst's data after the other; the address of the next one when it is all there
   logic [Pw-1:0] port;
@@ -207,7 +204,7 @@ module hbm0923_wt2hbm
         end
       end
       waiting_q   <= waiting_q + 16'(aw_take) - 16'(hbm_rsp.b_valid);
-      bus_error_q <= (ddr_rvalid_i && ddr_rresp_i[1]) || (hbm_rsp.b_valid && hbm_rsp.b.resp[1]);
+      bus_error_q <= (r_valid && r_error) || (hbm_rsp.b_valid && hbm_rsp.b.resp[1]);
     end
   end
 
@@ -257,7 +254,7 @@ module hbm0923_wt2hbm
 
   // Fields that the fetch uses; bit 0 of a response tells exclusive from plain; the other ports' answers.
   logic unused_fields;
-  assign unused_fields = ^{operands_q, ddr_rresp_i[0], hbm_rsp_i};
+  assign unused_fields = ^{operands_q, ddr_rsp_i.r.id, ddr_rsp_i.r.resp[0], ddr_rsp_i.r.last, hbm_rsp_i};
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
   logic out_of_reset_q;
@@ -266,7 +263,7 @@ module hbm0923_wt2hbm
     else out_of_reset_q <= 1'b1;
   end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
-    if (ddr_rvalid_i) assert (flying_q != '0);
+    if (r_valid) assert (flying_q != '0);
     if (ask_taken) assert (free_q >= (Aw + 1)'(burst));
     assert (used_q + flying_q + free_q == (Aw + 1)'(Depth));
   end

@@ -152,7 +152,7 @@ FAULTS = (
             f"{HBM}_wt2hbm.sv",
             "free_q >= (Aw + 1)'(burst)",
             "free_q + (Aw + 1)'(1'b1) >= (Aw + 1)'(burst)",
-            "assign ask           = read_left_q != '0 && ",
+            "assign ask                = read_left_q != '0 && ",
         ),
     ),
     _credit(

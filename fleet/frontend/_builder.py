@@ -17,7 +17,7 @@ from fleet.frontend._errors import Source
 from fleet.frontend._values import Number, Tensor
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp, kind_of
+from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp, name_of
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
@@ -190,7 +190,7 @@ class Builder:
         for op in self.block.ops:
             if not isinstance(op, FleetOp):
                 continue
-            kind = kind_of(op)
+            kind = name_of(op).rpartition(".")[2]
             depth, variable = self._names.get(op, (0, ""))
             if variable:
                 identity = taken.unique(variable)

@@ -189,8 +189,12 @@ def _meshgrid(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     for row, at in zip(rows, order, strict=True):
         shape[at] = dims_of(row)[0]
     found: list[Value] = []
+    sparse = ev.flag(node, args.get("sparse", Number(False)), "sparse")
     for row, at in zip(rows, order, strict=True):
         own = reshaped(ev, node, row, [d if i == at else 1 for i, d in enumerate(shape)])
+        if sparse:
+            found.append(own)
+            continue
         known = [d for d in shape if isinstance(d, int)]
         wide = emit(ev, node, "broadcast_to", [own], shape=known) if len(known) == len(shape) else Tensor(
             broadcasted(ev, node, own, shape)

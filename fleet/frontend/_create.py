@@ -6,6 +6,7 @@ import ast
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,17 +69,27 @@ def _filling(ev: Evaluator, node: ast.AST, given: Sizes, value: Value, dtype: np
 
 def _filled(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     shape = given_sizes(ev, node, args["shape"])
-    return _filling(ev, node, shape, Number(int(str(args[""]))), _dtype(ev, node, args) or np.dtype(float))
+    made = _filling(ev, node, shape, Number(int(str(args[""]))), _dtype(ev, node, args) or np.dtype(float))
+    return _laid_out(ev, node, made, args)
 
 
 def _full(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    return _filling(ev, node, given_sizes(ev, node, args["shape"]), args["fill_value"], _dtype(ev, node, args))
+    made = _filling(ev, node, given_sizes(ev, node, args["shape"]), args["fill_value"], _dtype(ev, node, args))
+    return _laid_out(ev, node, made, args)
+
+
+def _laid_out(ev: Evaluator, node: ast.expr, made: Tensor, args: Arguments) -> Tensor:
+    """In the order that the call asks for."""
+    from fleet.frontend._layout import ordered
+
+    return Tensor(ordered(ev, node, made, args["order"]).ssa, scalar=False) if "order" in args else made
 
 
 def _like(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     value = args.get("fill_value", Number(int(str(args[""]) or 0)))
-    return _filling(ev, node, dims_of(x), value, _dtype(ev, node, args) or x.dtype)
+    shape = dims_of(x) if args.get("shape") is None else given_sizes(ev, node, args["shape"])
+    return _filling(ev, node, shape, value, _dtype(ev, node, args) or x.dtype)
 
 
 # ---- recipes
@@ -145,7 +156,11 @@ def _linspace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     count = ev.integer(node, args.get("num", Number(50)), "num")
     endpoint = ev.flag(node, args.get("endpoint", Number(True)), "endpoint")
     dtype = _dtype(ev, node, args) or np.dtype(float)
-    return static(ev, node, Creation("linspace", (start, stop, count), (count,), dtype, (("endpoint", endpoint),)), "linspace")
+    made = static(ev, node, Creation("linspace", (start, stop, count), (count,), dtype, (("endpoint", endpoint),)), "linspace")
+    if not ev.flag(node, args.get("retstep", Number(False)), "retstep"):
+        return made
+    step = np.linspace(start, stop, count, endpoint, retstep=True)[1]
+    return made, static(ev, node, np.array(step), "step", scalar=True)
 
 
 MADE_SIZE: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
@@ -153,6 +168,7 @@ MADE_SIZE: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     **dict.fromkeys(("logspace", "geomspace"), lambda v: v.get("num", 50)),
     **dict.fromkeys(("tril_indices", "triu_indices"), lambda v: 2 * v["n"] * v.get("m", v["n"])),
     "diag_indices": lambda v: v["n"] * v.get("ndim", 2),
+    **dict.fromkeys(("fft.fftfreq", "fft.rfftfreq"), lambda v: v["n"]),
     "indices": lambda v: math.prod(v["dimensions"]) * len(v["dimensions"]),
 }
 """Functions that NumPy calls while the source is read, since all of their arguments are numbers: elements of the result."""
@@ -179,7 +195,7 @@ def _made(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = getattr(np, name)(**given)
+            found = attrgetter(name)(np)(**given)
     except (ValueError, TypeError, ArithmeticError) as error:
         ev.fail("F703", node, f"{name}: {error}")
     made = [static(ev, node, np.array(f, order="C"), name, scalar=False) for f in (found if isinstance(found, tuple) else (found,))]
@@ -223,6 +239,13 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
 
 def _asarray(copy: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        found = of(ev, node, args)
+        assert isinstance(found, Tensor)
+        if "ndmin" in args and (more := ev.integer(node, args["ndmin"], "ndmin") - len(found.shape)) > 0:
+            found = reshaped(ev, node, found, [*[1] * more, *dims_of(found)])
+        return _laid_out(ev, node, found, args)
+
+    def of(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         value, dtype = args["a"], _dtype(ev, node, args)
         if isinstance(value, tuple | List | Range):
             return stacked(ev, node, value, dtype)
@@ -243,10 +266,35 @@ def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """np.ascontiguousarray, whose result has at least one dimension."""
     found = _asarray(False)(ev, node, args)
     assert isinstance(found, Tensor)
+    found = _laid_out(ev, node, found, {"order": "C"})
     return found if found.shape else reshaped(ev, node, found, [1])
+
+
+def _indices_from(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["arr"])
+    if len(x.shape) != 2:
+        ev.fail("F305", node, f"indices of a triangle of {words(x)}", "it takes matrices")
+    if min(x.shape) < 0:
+        ev.unknown(node, "indices of a triangle of a matrix whose size only the run knows")
+    rows, columns = (Number(n) for n in x.shape)
+    return _made(ev, node, {"n": rows, "m": columns, "k": args.get("k", Number(0)), "": f"{args['']}_indices"})
+
+
+def _ix(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """Rows and columns of indices that pair every one with every other."""
+    given = args["args"]
+    assert isinstance(given, tuple)
+    found: list[Value] = []
+    for i, value in enumerate(given):
+        x = array(ev, node, value)
+        if len(x.shape) != 1 or x.dtype.kind == "b":
+            ev.fail("F506", node, f"ix_ of {words(x)}", "give lists of indices")
+        found.append(reshaped(ev, node, x, [-1 if j == i else 1 for j in range(len(given))]))
+    return tuple(found)
 
 
 HANDLERS: Mapping[str, Handler] = {
     "filled": _filled, "full": _full, "like": _like, "full_like": _like, "tri": _tri, "eye": _eye, "arange": _arange, "made": _made,
-    "linspace": _linspace, "asarray": _asarray(False), "array": _asarray(True), "ascontiguousarray": _contiguous,
+    "linspace": _linspace, "indices_from": _indices_from, "ix": _ix, "asarray": _asarray(False), "array": _asarray(True),
+    "ascontiguousarray": _contiguous,
 }  # fmt: skip

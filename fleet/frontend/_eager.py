@@ -56,7 +56,7 @@ _UNARY: Mapping[str, Callable[[Any], Any]] = {"neg": operator.neg, "pos": operat
 MAX_LIVE = 4 << 30
 """Bytes of all results that are in use at one time."""
 _SMALL = 4096
-_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "nbytes", "itemsize"})
+_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "mT", "imag", "itemsize", "nbytes", "real"})
 _CAUSES = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 
 
@@ -299,6 +299,8 @@ class Eager(Domain):
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
         """See `Domain.attribute`."""
         assert isinstance(owner, Concrete)
+        if node.attr == "flat":
+            return self.wrapped(node, owner.array.reshape(-1))
         if node.attr in METHODS.keys() | _called.METHODS:
             return Method(owner, node.attr)
         if node.attr not in _ATTRIBUTES:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _calls, _containers, _library, _objects, _records, _text
+from fleet.frontend import _calls, _containers, _grids, _library, _objects, _records, _text
 from fleet.frontend._scopes import Comprehension, Frame
 from fleet.frontend._shifts import shift
 from fleet.frontend._values import (
@@ -341,6 +341,8 @@ def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
     owner = ev.expression(node.value)
     if isinstance(owner, Tensor):
         return ev.domain.load(node, owner, index_items(ev, node.slice))
+    if isinstance(owner, Library) and owner.path in _grids.MAKERS:
+        return _grids.load(ev, node, owner.path, index_items(ev, node.slice))
     return _containers.load(ev, node, owner, ev.expression(node.slice))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _builtins, _calls, _containers, _objects, _records
+from fleet.frontend import _builtins, _calls, _containers, _facts, _grids, _mapped, _objects, _records
 from fleet.frontend._signatures import FUNCTIONS, Signature
 from fleet.frontend._values import (
     Bound,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 _NUMBERS: Mapping[str, float] = {
-    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
+    "numpy.pi": math.pi, "numpy.euler_gamma": np.euler_gamma, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
     "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
 }  # fmt: skip
 _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | {
@@ -67,7 +67,8 @@ def _known(path: str) -> bool:
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
     in_math = path.startswith("math.") and path.removeprefix("math.") in _builtins.MATH
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
-    return path in FUNCTIONS or called or path in _OTHER or path in _RANDOM or path in STANDARD or random or in_math
+    special = path in _facts.FACTS or path in _facts.ABSTRACT or path in _mapped.MAPPED or path in _grids.MAKERS
+    return path in FUNCTIONS or called or special or path in _OTHER or path in _RANDOM or path in STANDARD or random or in_math
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: Library) -> Value:
@@ -121,7 +122,8 @@ def supported() -> list[str]:
     drawn = {f"numpy.random.{d}" for d in DRAWS}
     called = {f"numpy.{n}" for n in callable_names()}
     drawn = {f"numpy.random.{d}" for d in DRAWS}
-    functions = {*FUNCTIONS, *called, *_OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in _builtins.MATH)}
+    special = {*_facts.FACTS, *_facts.ABSTRACT, *_mapped.MAPPED, *_grids.MAKERS}
+    functions = {*FUNCTIONS, *called, *special, *_OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in _builtins.MATH)}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
 
 
@@ -164,6 +166,8 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return ev.call(node, _objects.load(ev, node.func, function, "__call__"), args, dict(keywords))
         case Method(owner=Named() as owner) if function.name in _records.NAMED_METHODS:
             return _records.named_method(ev, node, owner, function.name, keywords)
+        case Method(owner=Function() as owner):
+            return _mapped.vectorized(ev, node, owner, args, keywords)
         case Method(owner=Tensor() as owner):
             return ev.domain.method(node, owner, function.name, args, keywords)
         case Method(owner=Generator() as owner):
@@ -184,6 +188,10 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     root, _, name = path.partition(".")
     if path == "builtins.object.__setattr__":
         return _set_plainly(ev, node, args)
+    if path in _facts.FACTS:
+        return _facts.call(ev, node, path, args, keywords)
+    if path in _mapped.MAPPED:
+        return _mapped.call(ev, node, path, args, keywords)
     if path in STANDARD:
         return _standard(ev, node, path, args, keywords)
     if root == "builtins":
@@ -199,7 +207,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return Library(f"{path}:{dtype.name}")
     if path == "numpy.dtype":
         return dtype_of(ev, node, args[0] if args else None)
-    if path in _OTHER:
+    if path in _OTHER or path in _facts.ABSTRACT or path in _grids.MAKERS:
         ev.fail("F408", node, f"`{path}` cannot be called")
     return ev.domain.call(node, path, args, keywords)
 
@@ -250,10 +258,11 @@ _PYTHON_DTYPES = {"builtins.float": np.dtype(float), "builtins.int": np.dtype(np
 
 def to_array(ev: Evaluator, node: ast.expr, value: Value) -> Value:
     """A list or tuple as the array that NumPy makes of it."""
-    return ev.domain.call(_as_call(node), "numpy.array", [value], {}) if isinstance(value, tuple | List) else value
+    return ev.domain.call(as_call(node), "numpy.array", [value], {}) if isinstance(value, tuple | List) else value
 
 
-def _as_call(node: ast.expr) -> ast.Call:
+def as_call(node: ast.expr) -> ast.Call:
+    """The node as a call, for what is called on its behalf."""
     return node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)
 
 

@@ -27,11 +27,12 @@ Handler: TypeAlias = "Callable[[Evaluator, ast.Call, Arguments], Value]"
 
 def handle(ev: Evaluator, node: ast.Call, handler: str, args: Arguments) -> Value:
     """Carries out the call that a signature names ("reduce:mean", "where")."""
-    from fleet.frontend import _composed, _create, _matrices, _order, _shapes
+    from fleet.frontend import _changes, _composed, _create, _matrices, _order, _shapes
 
     kind, _, detail = handler.partition(":")
     _refuse_truth_values(ev, node, kind, args)
-    for table in (_HANDLERS, _shapes.HANDLERS, _create.HANDLERS, _order.HANDLERS, _composed.HANDLERS, _matrices.HANDLERS):
+    modules = (_shapes, _create, _order, _composed, _matrices, _changes)
+    for table in (_HANDLERS, *(m.HANDLERS for m in modules)):
         if kind in table:
             return table[kind](ev, node, {**args, "": detail})
     raise AssertionError(handler)

@@ -11,7 +11,6 @@ import numpy as np
 
 from fleet.frontend import _create, _known
 from fleet.frontend._numpy import Arguments, Handler, array, axis_of, cast, elementwise, emit, select
-from fleet.frontend._shapes import piece
 from fleet.frontend._sizes import flat, reshaped
 from fleet.frontend._values import Number, Tensor, Value, words
 
@@ -43,41 +42,14 @@ def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return emit(ev, node, "argsort", [x], axis=axis)
 
 
-def _sort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x, axis = _along(ev, node, args)
-    return in_order(ev, node, x, axis)
-
-
-def in_order(ev: Evaluator, node: ast.AST, x: Tensor, axis: int) -> Tensor:
-    """`np.sort(x, axis)`."""
-    return take_along(ev, node, x, emit(ev, node, "argsort", [x], axis=axis), axis, checked=False)
-
-
 def _sort_in_place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    from fleet.frontend import _called
+
     owner = args["a"]
     assert isinstance(owner, Tensor)
-    ev.domain.store(node, owner, [], _sort(ev, node, args))
+    given = {k: v for k, v in args.items() if k in ("axis", "kind", "stable")}
+    ev.domain.store(node, owner, [], _called.call(ev, node, "numpy.sort", [owner], given))
     return None
-
-
-def _median(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x = array(ev, node, args["a"])
-    whole = args.get("axis") is None
-    row = flat(ev, node, x) if whole else x
-    axis = 0 if whole else axis_of(ev, node, len(x.shape), args["axis"])
-    size = row.shape[axis]
-    if size < 0:
-        ev.unknown(node, "the median over a dimension whose size only the run knows")
-    if size == 0:
-        ev.fail("F309", node, "the median of nothing")
-    ordered = in_order(ev, node, row, axis)
-    middle = piece(ev, node, ordered, axis, (size - 1) // 2, size // 2 + 1)
-    found = emit(ev, node, "mean", [middle], axes=[axis], keepdims=False)
-    if x.dtype.kind == "f":  # a NaN sorts last, and makes the median NaN
-        last = piece(ev, node, ordered, axis, size - 1, size)
-        last = reshaped(ev, node, last, [d for i, d in enumerate(last.shape) if i != axis])
-        found = select(ev, node, elementwise(ev, node, "isnan", last), last, found)
-    return found
 
 
 # ---- many indices
@@ -245,7 +217,7 @@ def fill_where(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, value:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "argsort": _argsort, "sort": _sort, "sort_in_place": _sort_in_place, "median": _median,
+    "argsort": _argsort, "sort_in_place": _sort_in_place,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis, "flatnonzero": _flatnonzero, "nonzero": nonzero,
 }  # fmt: skip
-__all__ = ["HANDLERS", "fill_where", "in_order", "nonzero", "places_of", "put", "take", "take_along"]
+__all__ = ["HANDLERS", "fill_where", "nonzero", "places_of", "put", "take", "take_along"]

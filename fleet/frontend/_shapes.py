@@ -382,15 +382,26 @@ def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _copy(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x = array(ev, node, args["a"])
-    return Tensor(x.ssa, scalar=args[""] == "method" and x.scalar)
+    from fleet.frontend._layout import ordered
+
+    x, method = array(ev, node, args["a"]), args[""] == "method"
+    found = ordered(ev, node, x, args.get("order", "C" if method else "K"))
+    return Tensor(found.ssa, scalar=method and x.scalar)
 
 
 def _astype(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     from fleet.frontend import _library
+    from fleet.frontend._layout import ordered
 
-    x = array(ev, node, args["a"])
-    return Tensor(cast(ev, node, x, _library.dtype_of(ev, node, args["dtype"])).ssa, scalar=x.scalar)
+    x, dtype = array(ev, node, args["a"]), _library.dtype_of(ev, node, args["dtype"])
+    casting = args.get("casting", "unsafe")
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe") or not np.can_cast(x.dtype, dtype, casting):  # pyright: ignore[reportArgumentType]
+        ev.fail("F401", node, f"astype of {words(x)} to {dtype} with casting={words(casting)}")
+    same = dtype == x.dtype and "order" not in args
+    if same and "copy" in args and not ev.flag(node, args["copy"], "copy"):
+        return x
+    found = ordered(ev, node, cast(ev, node, x, dtype), args.get("order"))
+    return Tensor(found.ssa, scalar=x.scalar)
 
 
 def _shape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -413,7 +424,26 @@ def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return Number(known)
 
 
+def _size(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    if args.get("axis") is None:
+        return element_count(ev, node, x)
+    return dimension(x, axis_of(ev, node, len(x.shape), args["axis"]))
+
+
+def _view(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """The array itself, or its bits as another dtype of the same size."""
+    from fleet.frontend import _called, _library
+
+    x = array(ev, node, args["a"])
+    dtype = x.dtype if args.get("dtype") is None else _library.dtype_of(ev, node, args["dtype"])
+    if dtype == x.dtype:
+        return x.view(x.ssa)
+    return _called.call(ev, node, "numpy.ndarray.view", [x], {"dtype": dtype})
+
+
 HANDLERS: Mapping[str, Handler] = {
+    "view": _view,
     "transpose": _transpose, "swapaxes": _swapaxes, "moveaxis": _moveaxis, "reshape": _reshape, "ravel": _ravel,
     "flatten": _flatten, "expand_dims": _expand_dims, "squeeze": _squeeze, "atleast_1d": _atleast(1), "atleast_2d": _atleast(2),
     "broadcast_to": _broadcast_to, "concatenate": _concatenate, "hstack": _hstack, "vstack": _vstack,
@@ -422,5 +452,5 @@ HANDLERS: Mapping[str, Handler] = {
     "flipud": _flip(0), "fliplr": _flip(1), "roll": _roll, "pad": _pad, "tril": _triangle(False), "triu": _triangle(True),
     "diagonal": _diagonal, "trace": _trace, "copy": _copy, "astype": _astype, "shape": _shape, "fill": _fill, "item": _item,
     "ndim": lambda ev, node, args: Number(len(array(ev, node, args["a"]).shape)),
-    "size": lambda ev, node, args: element_count(ev, node, array(ev, node, args["a"])),
+    "size": _size,
 }  # fmt: skip

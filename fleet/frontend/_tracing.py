@@ -24,7 +24,7 @@ from fleet.ir.dialect import OPERATIONS, BinaryOp
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "nbytes", "itemsize")
+_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real")
 _BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
 
 
@@ -204,6 +204,16 @@ class Tracing(Domain):
                 return Number(owner.dtype.itemsize)
             case "dtype":
                 return owner.dtype
+            case "real":
+                return owner
+            case "imag":
+                return _called.call(self.ev, node, "numpy.imag", [owner], {})
+            case "flat":
+                return _sizes.flat(self.ev, node, owner)
+            case "mT" if len(owner.shape) > 1:
+                last = len(owner.shape) - 1
+                order = [*range(last - 1), last, last - 1]
+                return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
             case "T" if owner.scalar:
                 return owner
             case "T":

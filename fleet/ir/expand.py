@@ -18,6 +18,7 @@ from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.expansion import Expansion, known_shape
 from fleet.ir.library.expand import expand_call
 from fleet.ir.operation import attributes_of
+from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, tensor_type
 
 __all__ = ["MASKED", "expand"]
@@ -36,15 +37,31 @@ def expand(op: FleetOp) -> list[FleetOp]:
     if rule is None:
         return []
     sequence = Expansion()
-    result = rule(sequence, op, attributes_of(op))
+    try:
+        result = rule(sequence, op, attributes_of(op))
+    except InferenceError:
+        sequence.drop()
+        raise
     if result is None:
+        sequence.drop()
         return []
     sequence.end(result)
+    made = [part for one in sequence.ops for part in _flat(one)]
     name, at = op.properties.get("id"), op.properties.get("at")
     base = getattr(name, "data", kind_of(op))
-    for i, made in enumerate(sequence.ops, 1):
-        made.describe(id=f"{base}/{i}", at=getattr(at, "data", None))
-    return sequence.ops
+    for i, part in enumerate(made, 1):
+        part.describe(id=f"{base}/{i}", at=getattr(at, "data", None))
+    return made
+
+
+def _flat(op: FleetOp) -> list[FleetOp]:
+    """An operation of a sequence, or the sequence that it stands for itself."""
+    inner = expand(op)
+    if not inner:
+        return [op]
+    op.results[0].replace_all_uses_with(inner[-1].results[0])
+    op.drop_all_references()
+    return inner
 
 
 _Rule = Callable[[Expansion, Any, Mapping[str, Any]], SSAValue | None]

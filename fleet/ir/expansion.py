@@ -50,7 +50,16 @@ class Expansion:
         for op in reversed(self.ops):
             if needed.intersection(op.results):
                 needed.update(op.operands)
-        self.ops = [op for op in self.ops if needed.intersection(op.results)]
+        kept = [op for op in self.ops if needed.intersection(op.results)]
+        self.drop([op for op in self.ops if op not in kept])
+        self.ops = kept
+
+    def drop(self, ops: list[FleetOp] | None = None) -> None:
+        """Takes operations (all by default) back: nothing counts as used by them any more."""
+        for op in reversed(self.ops if ops is None else ops):
+            op.drop_all_references()
+        if ops is None:
+            self.ops = []
 
     def _add(self, op: FleetOp) -> SSAValue:
         self.ops.append(op)

@@ -133,9 +133,8 @@ def test_the_interpreter_takes_the_same(tmp_path, body: str) -> None:
         ("return x[None][n * 0, :, n]", "F503 arrays of an index that do not stand side by side"),
         ("return x[[0, 3], [0, 0]]", "F306 index 3 is out of bounds for a dimension of size 3"),
         ("return np.take_along_axis(x, n, axis=1)", "F405 indices an array int64[3] along an axis"),
-        ("return np.sort(x, kind='odd')", "F506"),
+        ("return np.argsort(x, kind='odd')", "F506"),
         ("np.put_along_axis(x, n[:, None], 1, axis=1)\nreturn x", "F504 the array belongs to whoever calls the model"),
-        ("return np.median(x[:0])", "F309"),
     ],
 )
 def test_what_needs_values_is_refused(tmp_path, body: str, says: str) -> None:

@@ -72,7 +72,7 @@ def refused(folder, body: str) -> str:
         ("a, b = 1, 2, 3\nreturn x", "4:5", "2 targets for 3 values"),
         ("y = x @ w", "3:1", "`forward` returns nothing"),
         ("return {'y': x}", "4:12", "F509 a dict of 1 is returned"),
-        ("return x.view()", "4:12", "no supported attribute `view`"),
+        ("return x.ctypes", "4:12", "no supported attribute `ctypes`"),
         ("é = x; return é + ö", "4:23", "`ö` is not defined"),
         ("return " + "-(" * 60 + "y" + ")" * 60, "4:132", "`y` is not defined"),
     ],

@@ -23,8 +23,8 @@ FAMILIES: Mapping[str, str] = {
     "shapes and joining": """
         append asfortranarray atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack concatenate copy
         delete diag diagflat diagonal dsplit dstack expand_dims fft.fftshift fft.ifftshift flip hsplit hstack insert
-        lib.stride_tricks.sliding_window_view matrix_transpose moveaxis pad ravel repeat reshape resize roll rollaxis rot90 split
-        squeeze stack swapaxes tile transpose tril trim_zeros triu unstack vander vsplit vstack""",
+        lib.stride_tricks.sliding_window_view matrix_transpose moveaxis ndarray.view pad ravel repeat reshape resize roll
+        rollaxis rot90 split squeeze stack swapaxes tile transpose tril trim_zeros triu unstack vander vsplit vstack""",
     "elements": """
         angle argwhere array_equal array_equiv allclose around choose clip compress extract fix flatnonzero i0 imag iscomplex
         isclose isneginf isposinf isreal nan_to_num nonzero packbits ravel_multi_index real real_if_close round select sinc take

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from fleet.ir.expansion import Expansion
-from fleet.ir.library import elements
+from fleet.ir.library import elements, products, reductions, series
 from fleet.ir.library.arrays import Array
 from fleet.ir.library.call import Call, Operand
 from fleet.ir.library.moves import moved, moves
@@ -19,8 +19,12 @@ from fleet.ir.types import numpy_dtype, shape_of
 
 __all__ = ["RULES", "expand_call"]
 
-RULES: Mapping[str, Any] = {**elements.RULES}
+RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RULES, **series.RULES}
 """Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
+
+
+_AS_OUT = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
+"""Functions that compute in the dtype of what takes their result."""
 
 
 def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSAValue | None:
@@ -35,7 +39,10 @@ def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSA
     if rule is None:
         found = ufunc(call, [_given(a, arrays) for a in call.arguments], {k: _given(v, arrays) for k, v in call.keywords})
     else:
-        found = rule(s, **{k: _given(v, arrays) for k, v in call.bound().items()})
+        given = {k: _given(v, arrays) for k, v in call.bound().items()}
+        if (out := given.pop("out", None)) is not None and call.function in _AS_OUT:
+            given.setdefault("dtype", out.dtype)
+        found = rule(s, **given)
     if found is None:
         return None
     parts = found if isinstance(found, list | tuple) else [found]

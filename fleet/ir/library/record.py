@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, var_operand_def
 
 from fleet.ir.library.call import Call
@@ -16,7 +16,7 @@ from fleet.ir.operation import ValueOp
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import tensor_type
 
-__all__ = ["NumpyOp"]
+__all__ = ["NumpyOp", "name_of"]
 
 
 @irdl_op_definition
@@ -48,6 +48,11 @@ class NumpyOp(ValueOp):
         value = Call.parse(attributes["call"]).run(operands)
         found = list(_flat(value))[int(attributes.get("output") or 0)]
         return found if isinstance(found, np.ndarray | np.generic) else np.asarray(found)[()]
+
+
+def name_of(op: Operation) -> str:
+    """What an operation is in messages: "fleet.add"; of a call the function, "numpy.linalg.inv"."""
+    return f"numpy.{Call.parse(op.call.data).function}" if isinstance(op, NumpyOp) else op.name
 
 
 def _flat(value: Any) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from fleet.ir.library.arrays import Array, concat, filled, select, stack
 from fleet.ir.library.call import Call
 from fleet.ir.operation import ElementwiseOp, kind_of
 
-__all__ = ["scan", "ufunc"]
+__all__ = ["scan", "ufunc", "vecdot"]
 
 _MODULES = (elementwise, functions)
 _OPERATIONS: Mapping[str, str] = {
@@ -50,13 +50,23 @@ def _ldexp(x: Array, n: Array) -> Array:
     return x * first.op("exp2") * (n.astype(x.dtype) - first).op("exp2")
 
 
+def _bitwise_count(x: Array) -> Array:
+    rest = x.op("abs") if x.dtype.kind == "i" else x
+    found = rest % 2
+    for _ in range(8 * x.dtype.itemsize - 1):
+        rest = rest // 2
+        found = found + rest % 2
+    return found
+
+
 def _modf(x: Array) -> list[Array]:
     whole = angles.copysign(x.op("abs").op("floor"), x)
     rest = select(x.op("abs").equal(math.inf), 0.0, x - whole)
     return [angles.copysign(rest, x), whole]
 
 
-def _vecdot(a: Array, b: Array) -> Array:
+def vecdot(a: Array, b: Array) -> Array:
+    """Sums of products along the last dimension."""
     return (a[..., None, :].op("matmul", b[..., :, None]))[..., 0, 0]
 
 
@@ -74,11 +84,13 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "isinf": lambda x: x.op("abs").equal(math.inf) if x.dtype.kind == "f" else x.op("not_equal", x),
     "isfinite": lambda x: x.op("abs") < math.inf if x.dtype.kind == "f" else x.equal(x),
     "divmod": lambda a, b: [a // b, a % b],
+    "invert": lambda x: ~x if x.dtype.kind == "b" else -1 - x if x.dtype.kind == "i" else int(np.iinfo(x.dtype).max) - x,
+    "bitwise_count": _bitwise_count,
     "ldexp": _ldexp,
     "modf": _modf,
     "logical_xor": lambda a, b: a.op("not_equal", b),
     "matmul": lambda a, b: a.op("matmul", b),
-    "vecdot": _vecdot,
+    "vecdot": vecdot,
     "matvec": lambda a, b: a.op("matmul", b[..., :, None])[..., 0],
     "vecmat": lambda a, b: a[..., None, :].op("matmul", b)[..., 0, :],
 }

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from fleet.errors import DeviceError
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, name_of, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.targets.mlir import _scalar as scalar
@@ -25,7 +25,7 @@ __all__ = ["broadcast_to", "concat", "dim", "gather", "pad", "reshape", "slice_"
 def refuse(op: FleetOp, what: str) -> DeviceError:
     """The error for what the export cannot express."""
     at = op.properties.get("at")
-    return DeviceError(f"operation {op_id(op)} ({op.name}) as MLIR: {what}", where=getattr(at, "data", None))
+    return DeviceError(f"operation {op_id(op)} ({name_of(op)}) as MLIR: {what}", where=getattr(at, "data", None))
 
 
 def transpose(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:

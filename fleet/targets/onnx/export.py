@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet import __version__
 from fleet.errors import DeviceError
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, PrintOp, kind_of, op_id
+from fleet.ir.dialect import FleetOp, PrintOp, name_of, op_id
 from fleet.ir.expand import expand
 from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError
@@ -170,7 +170,7 @@ class _Exporter:
         try:
             value = self._rule(op, [self.values[v] for v in op.operands])
         except (Unsupported, InferenceError) as error:
-            self.refused.setdefault(f"{kind_of(op)} {error}", []).append(op_id(op))
+            self.refused.setdefault(f"{name_of(op).removeprefix('fleet.')} {error}", []).append(op_id(op))
             value = Value(op_id(op), numpy_dtype(result.type), shape_of(result.type))
         else:
             dtype = numpy_dtype(result.type)
@@ -195,6 +195,8 @@ class _Exporter:
             return found
         sequence = expand(op)
         if not sequence:
+            if type(op) not in RULES:
+                raise Unsupported("has no operator of ONNX")
             return RULES[type(op)](self.emitter, op, values)
         known = dict(zip(op.operands, values, strict=True))
         for part in sequence:

@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import DeviceError
-from fleet.ir.dialect import FleetOp, PrintOp
+from fleet.ir.dialect import FleetOp, PrintOp, name_of
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.liveness import FOREVER, Life, share
@@ -133,7 +133,7 @@ def refuse(op: FleetOp, what: str, hint: str | None = None) -> DeviceError:
     """The error for an operation that this target cannot do: names its id and its place in the source."""
     name, at = op.properties.get("id"), op.properties.get("at")
     id_ = str(getattr(name, "data", "without an id"))
-    return DeviceError(f"operation {id_} ({op.name}) on riscv: {what}", where=getattr(at, "data", None), hint=hint)
+    return DeviceError(f"operation {id_} ({name_of(op)}) on riscv: {what}", where=getattr(at, "data", None), hint=hint)
 
 
 def identity(op: FleetOp) -> str:

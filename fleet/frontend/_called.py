@@ -13,7 +13,7 @@ from fleet.errors import SourceError
 from fleet.frontend import _indexing, _library, _numpy
 from fleet.frontend._values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
 from fleet.ir.library.call import Call, Operand, is_callable
-from fleet.ir.library.inference import Leaf, results
+from fleet.ir.library.inference import CallError, Leaf, results
 from fleet.ir.shapes import InferenceError
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ __all__ = ["METHODS", "call", "checked", "function_of", "instead", "is_default",
 
 _INSTEAD = frozenset({"F208", "F302", "F305", "F401", "F404", "F405", "F501", "F506"})
 """What a rule of the front end says where the function is more than the rule: NumPy's own function may take it."""
+_CODES: Sequence[tuple[type[Exception], str]] = (
+    (np.exceptions.AxisError, "F305"), (IndexError, "F306"), (OverflowError, "F402"), (MemoryError, "F603"), (TypeError, "F401"),
+    (Exception, "F301"),
+)  # fmt: skip
+"""What NumPy raises -> the code of the error."""
 _MOST_WORDS = 512
 """Numbers of a list that stand in the call itself; longer ones are weights."""
 
@@ -37,7 +42,7 @@ def instead(error: SourceError, path: str) -> bool:
     return error.code in _INSTEAD and takes(path)
 
 
-_METHODS = """all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot flatten max
+_METHODS = """all any argmax argmin argpartition argsort choose clip compress cumprod cumsum diagonal dot flatten max
     mean min nonzero prod ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var"""
 METHODS = frozenset(_METHODS.split())
 """Methods of arrays that are functions of NumPy with the array as the first argument."""
@@ -142,7 +147,8 @@ def checked(ev: Evaluator, node: ast.expr, found: Call, types: Sequence[Attribut
     try:
         return results(str(found), types)
     except InferenceError as error:
-        return ev.fail("F401", node, str(error))
+        cause = error.cause if isinstance(error, CallError) else TypeError
+        return ev.fail(next(code for kind, code in _CODES if issubclass(cause, kind)), node, str(error))
 
 
 def _constants(ev: Evaluator, node: ast.expr, found: Call) -> tuple[list[Tensor], Call]:

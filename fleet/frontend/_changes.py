@@ -55,6 +55,7 @@ def _cycled(ev: Evaluator, node: ast.AST, values: Tensor, count: int) -> Tensor:
 def _put(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = _changed(ev, node, args["a"])
     places = flat(ev, node, array(ev, node, args["ind"]))
+    places = cast(ev, node, places, np.dtype(np.int64)) if places.dtype.kind == "u" else places
     if places.dtype.kind != "i":
         ev.fail("F405", node, f"put at {words(places)}", "places are integers")
     values = _cycled(ev, node, _cast_safely(ev, node, args["v"], owner.dtype), places.shape[0])
@@ -111,6 +112,7 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     name = str(args[""])
     owner = _changed(ev, node, args["a"])
     places = array(ev, node, args["indices"])
+    places = cast(ev, node, places, np.dtype(np.int64)) if places.dtype.kind == "u" else places
     if places.dtype.kind != "i" or not owner.shape:
         ev.fail("F405", node, f"{name}.at with places {words(places)}", "give one array of integers")
     target = (*places.shape, *owner.shape[1:])

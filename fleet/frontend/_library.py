@@ -31,6 +31,7 @@ from fleet.frontend._values import (
 )
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
+from fleet.ir.weights import DISTRIBUTIONS
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -49,7 +50,8 @@ _MODULES = frozenset(
 _OTHER = frozenset(
     f"numpy.{n}" for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions")
 )
-DRAWS = frozenset({"randn", "rand", "standard_normal", "random_sample", "random", "normal", "uniform", "randint", "permutation"})
+_PLAIN_DRAWS = "choice randn rand standard_normal random_sample random normal uniform randint permutation"
+DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
 """Functions of `np.random` that draw from the generator that `np.random.seed` seeds."""
 STANDARD = frozenset(
     {
@@ -93,7 +95,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return Library(path)
     if root not in ("numpy", "math"):
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
-    close = difflib.get_close_matches(path, supported(), 1)
+    close = [] if exists(path) else difflib.get_close_matches(path, supported(), 1, 0.8)  # else it is no misspelling
     hint = f"did you mean {close[0]}? " if close else ""
     return ev.fail("F205", node, f"{path} is not supported", f"{hint}docs/numpy.md lists what is")
 
@@ -137,6 +139,8 @@ def _limit(ev: Evaluator, node: ast.expr, path: str) -> Value:
     dtype = np.dtype(name)
     if field not in _LIMITS:
         ev.fail("F206", node, f"{kind} has no supported attribute `{field}`", f"it has {', '.join(sorted(_LIMITS))}")
+    if (dtype.kind == "f") != (kind == "numpy.finfo") or dtype.kind == "b":
+        ev.fail("F403", node, f"{kind} of {name}", "finfo takes floats, iinfo integers")
     value = getattr(np.finfo(dtype) if kind == "numpy.finfo" else np.iinfo(dtype), field, None)
     if value is None:
         ev.fail("F206", node, f"{kind} has no attribute `{field}` for {name}")

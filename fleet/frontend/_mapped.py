@@ -139,10 +139,15 @@ def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence
         hint = "np.vectorize is a loop of Python's; write the function with np.where and arrays"
         ev.fail("F506", node, "vectorize of a function that is more than + - * / and comparisons of floats", hint)
     wide = [_call(ev, node, "numpy.asarray", [a], {"dtype": np.dtype(float)}) for a in arrays]
+    kind = ev.call(node, function, list[Value](arrays), {})  # what NumPy asks of the first elements
     found = ev.call(node, function, wide, {})
-    if not isinstance(found, Tensor) or found.shape != np.broadcast_shapes(*(a.shape for a in arrays)):
+    if (
+        not isinstance(kind, Tensor)
+        or not isinstance(found, Tensor)
+        or found.shape != np.broadcast_shapes(*(a.shape for a in arrays))
+    ):
         ev.fail("F506", node, "vectorize of a function that does not use each of its arguments")
-    return found
+    return _call(ev, node, "numpy.asarray", [found], {"dtype": kind.dtype})
 
 
 MAPPED: Mapping[str, tuple[Callable[..., Value], tuple[str, ...]]] = {

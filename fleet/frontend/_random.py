@@ -12,7 +12,7 @@ import numpy as np
 from fleet.core.room import limit
 from fleet.frontend import _library
 from fleet.frontend._static import Made, Static
-from fleet.frontend._values import Generator, Value, words
+from fleet.frontend._values import Generator, Number, Value, words
 from fleet.ir.weights import Stream, draw_method
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_RANK = 32
 _SMALL = 1 << 20
+_WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric")
+"""Draws of integers."""
 _OTHERS = "other draws are made beforehand and given as weights"
 
 
@@ -66,7 +68,9 @@ def draw(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequenc
         ev.fail("F507", node, f"{name} of a single number is not supported: what a model computes must not hang on it",
                 "draw an array: size=1")  # fmt: skip
     _check(ev, node, shape)
-    dtype = np.dtype(options.get("dtype") or ("int64" if name in ("randint", "integers", "permutation") else "float64"))
+    if name == "choice":
+        check_size(ev, node, (ev.integer(node, Number(options.get("a", 0)), "a"),), np.dtype(np.int64))
+    dtype = np.dtype(options.get("dtype") or ("int64" if name in _WHOLE else "float64"))
     _bounds(ev, node, name, plain, options, dtype)
     made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
     recipe = stream.draw(name, plain, options, shape, dtype)

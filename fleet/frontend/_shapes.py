@@ -444,6 +444,7 @@ def _view(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 HANDLERS: Mapping[str, Handler] = {
     "view": _view,
+    "own": lambda ev, node, args: array(ev, node, args["a"]),
     "transpose": _transpose, "swapaxes": _swapaxes, "moveaxis": _moveaxis, "reshape": _reshape, "ravel": _ravel,
     "flatten": _flatten, "expand_dims": _expand_dims, "squeeze": _squeeze, "atleast_1d": _atleast(1), "atleast_2d": _atleast(2),
     "broadcast_to": _broadcast_to, "concatenate": _concatenate, "hstack": _hstack, "vstack": _vstack,

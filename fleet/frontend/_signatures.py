@@ -216,6 +216,7 @@ METHODS: Mapping[str, Signature] = {
     "reshape": Signature("reshape:method", ("a", "*shape")),
     "astype": Signature("astype", ("a", "dtype"), ("copy", "order", "casting")),
     "view": Signature("view", ("a", "dtype"), optional=1),
+    **{n: Signature("own", ("a",)) for n in ("conj", "conjugate")},
     "partition": Signature("partition", ("a", "kth"), ("axis", "kind")),
     "round": Signature("round", ("a", "decimals"), optional=1),
     "item": Signature("item", ("a",)),

@@ -6,11 +6,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from fleet.frontend import _builtins, _containers, _library
 from fleet.frontend._expressions import EXPRESSIONS
 from fleet.frontend._signatures import FUNCTIONS, METHODS, Signature
 from fleet.frontend._statements import STATEMENTS
 from fleet.frontend.codes import table
+from fleet.ir.library.call import FAMILIES, callable_names
+from fleet.ir.library.expand import has_sequence
 from fleet.ir.tables import write_page
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import draw_method
@@ -22,6 +26,7 @@ def tables() -> Mapping[str, str]:
     """Name of a table -> its Markdown."""
     return {
         "syntax": _rows("kind", "what is read", [("statements", _names(STATEMENTS)), ("expressions", _names(EXPRESSIONS))]),
+        "called": "\n".join(_called()),
         "functions": _rows(
             "function", "arguments", [(f"np.{n.removeprefix('numpy.')}", _call(s)) for n, s in sorted(FUNCTIONS.items())]
         ),
@@ -39,6 +44,18 @@ def tables() -> Mapping[str, str]:
         ),
         "codes": table(),
     }
+
+
+def _called() -> list[str]:
+    rows = ["| what they do | with a sequence of operations for every target | on vm and interp |", "|---|---|---|"]
+    ufuncs = [n for n in callable_names() if isinstance(getattr(np, n, None), np.ufunc)]
+    listed = {n.removeprefix("numpy.") for n in FUNCTIONS}
+    families = {**{k: sorted(v.split()) for k, v in FAMILIES.items()}, "ufuncs": ufuncs}
+    for family, names in families.items():
+        own = [n for n in names if n not in listed]
+        known, others = ([n for n in own if has_sequence(n) is known] for known in (True, False))
+        rows.append(f"| {family} | {_names(known)} | {_names(others)} |")
+    return rows
 
 
 _GENERATORS = {"RandomState": "`np.random.seed(n)`, `np.random.RandomState(n)`", "default_rng": "`np.random.default_rng(n)`"}

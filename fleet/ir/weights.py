@@ -19,7 +19,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["GENERATORS", "Creation", "Derived", "Draw", "Entry", "Recipe", "RecipeError", "Stream", "Weights", "draw_method"]
+__all__ = [
+    "DISTRIBUTIONS",
+    "GENERATORS",
+    "Creation",
+    "Derived",
+    "Draw",
+    "Entry",
+    "Recipe",
+    "RecipeError",
+    "Stream",
+    "Weights",
+    "draw_method",
+]
 
 Number: TypeAlias = "bool | int | float"
 _MAX_ELEMENTS = 1 << 27
@@ -78,15 +90,24 @@ def _modern(seed: int | None) -> np.random.Generator:
 GENERATORS: Mapping[str, Callable[[int | None], Any]] = {"RandomState": _legacy, "default_rng": _modern}
 """Kinds of generators: the legacy one behind `np.random.seed`, and `np.random.default_rng`."""
 
+DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("exponential", "rayleigh"), ("scale", "size")), "poisson": ("lam", "size"), "binomial": ("n", "p", "size"),
+    "gamma": ("shape", "scale", "size"), "beta": ("a", "b", "size"), "geometric": ("p", "size"), "chisquare": ("df", "size"),
+    "lognormal": ("mean", "sigma", "size"), "triangular": ("left", "mode", "right", "size"), "weibull": ("a", "size"),
+    **dict.fromkeys(("laplace", "logistic", "gumbel"), ("loc", "scale", "size")),
+    **dict.fromkeys(("standard_exponential", "standard_cauchy"), ("size",)), "standard_t": ("df", "size"),
+}  # fmt: skip
+"""Draws of both kinds of generators, with the same parameters."""
 _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "RandomState": {
         "randn": (), "rand": (), "standard_normal": ("size",), "random_sample": ("size",), "random": ("size",),
         "normal": ("loc", "scale", "size"), "uniform": ("low", "high", "size"), "randint": ("low", "high", "size", "dtype"),
-        "permutation": ("x",),
+        "permutation": ("x",), "choice": ("a", "size", "replace"), **DISTRIBUTIONS,
     },
     "default_rng": {
         "standard_normal": ("size", "dtype"), "random": ("size", "dtype"), "normal": ("loc", "scale", "size"),
         "uniform": ("low", "high", "size"), "integers": ("low", "high", "size", "dtype", "endpoint"), "permutation": ("x",),
+        "choice": ("a", "size", "replace"), **DISTRIBUTIONS,
     },
 }  # fmt: skip
 
@@ -393,6 +414,8 @@ def _call(plain: Sequence[Any]) -> _Call:
     call = _Call(str(method), frozen, pairs, tuple(int(d) for d in shape), str(dtype))
     given = dict(pairs)
     drawn = given.get("size", (given["x"],) if "x" in given else frozen)
+    if call.method == "choice" and not 0 < int(str(given.get("a", 0))) <= _MAX_ELEMENTS:
+        raise RecipeError("a choice of too many")
     if drawn != call.shape or min(call.shape, default=0) < 0 or math.prod(call.shape) > _MAX_ELEMENTS:
         raise RecipeError(f"a draw of shape {call.shape} by {call.method} of {drawn}")
     return call

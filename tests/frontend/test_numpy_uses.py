@@ -10,7 +10,7 @@ from helpers_uses import Use, by_python, corpus, difference, flat, source_of
 from fleet.engines.base import RunOptions
 from fleet.engines.interp import ENGINE as INTERP
 from fleet.engines.vm import ENGINE as VM_ENGINE
-from fleet.errors import SourceError
+from fleet.errors import FleetError, SourceError
 from fleet.frontend.interpreter import run
 
 INPUTS, USES = corpus()
@@ -31,6 +31,49 @@ def test_what_is_taken_is_cpythons_in_every_bit(tmp_path, use: Use) -> None:
     found = list(VM_ENGINE.run(program, inputs, RunOptions()).outputs.values())
     assert len(found) == len(expected)
     assert not [d for f, e in zip(found, expected, strict=True) if (d := difference(f, e))]
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -7.25, 30.0, np.nan, np.inf, -np.inf, 1e-3]
+DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "uint64", "bool"]
+
+
+def changed(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An input of the same name in another dtype or shape, some with zeros, infinities and NaN."""
+    dtype = np.dtype(rng.choice(DTYPES) if like.dtype.kind != "b" and rng.random() < 0.8 else like.dtype)
+    kind = rng.random()
+    shape = (*like.shape[:-1], 0) if kind < 0.1 and like.shape else (1,) * like.ndim if kind < 0.2 else like.shape
+    x = rng.choice(SPECIAL, shape) if rng.random() < 0.4 else rng.standard_normal(shape) * 4
+    if dtype.kind in "iub":
+        x = np.nan_to_num(x, nan=2, posinf=7, neginf=-3)
+        x = np.abs(x) if dtype.kind == "u" else x
+    x = np.asarray(x).astype(dtype)
+    if name in "ik":
+        x = np.abs(x if dtype.kind == "u" else np.nan_to_num(x.astype(float), posinf=7, neginf=-3).astype(np.int64)) % 3
+    return np.sort(x) if name == "q" else np.asarray(x)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_other_dtypes_and_shapes_are_cpythons_or_refused(tmp_path, seed: int) -> None:
+    """A part of the uses, each with inputs that nobody wrote it for: equal in every bit, or refused with a code."""
+    rng = np.random.default_rng(seed)
+    wrong: list[str] = []
+    for use in rng.choice(np.array(TAKEN, object), 40):
+        text, names = source_of(use.code, INPUTS)
+        inputs = {n: changed(n, INPUTS[n], rng) for n in names}
+        try:
+            expected: list[np.ndarray] | None = by_python(text, inputs)
+        except Exception:
+            expected = None
+        try:
+            found = list(VM_ENGINE.run(program_of(tmp_path, text, **inputs), inputs, RunOptions()).outputs.values())
+        except FleetError:
+            continue
+        words = f"{use.code} of {', '.join(f'{v.dtype}{list(v.shape)}' for v in inputs.values())}"
+        if expected is None:
+            wrong.append(f"{words}: taken, CPython refuses it")
+        else:
+            wrong += [f"{words}: {d}" for f, e in zip(found, expected, strict=True) if (d := difference(f, e))]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("use", [u for u in USES if u.refused], ids=lambda u: u.code)

@@ -15,13 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from fleet.ir.library.call import FAMILIES
 from fleet.targets.bytecode.hints import DispatchInfo
 from fleet.targets.bytecode.operators import OPERATORS, Kernel, Operator
 
 __all__ = ["FUNCTIONS", "IN_C_ORDER", "in_c_order"]
 
+_FAMILIES = ("differences, statistics and polynomials", "products and linear algebra")
 _LOOPS = ("exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 FUNCTIONS: Mapping[str, int] = {
+    **{name.rpartition(".")[2]: 2 for family in ("reductions", *_FAMILIES) for name in FAMILIES[family].split()},
     **dict.fromkeys(_LOOPS, 1),
     **dict.fromkeys(("power", "pow", "hypot", "logaddexp"), 2),
     **dict.fromkeys(("sum", "prod", "mean", "average", "std", "var", "nansum", "nanmean", "cumsum", "trace", "norm"), 1),
@@ -35,7 +38,7 @@ Of two zeros of other signs, fmin and fmax take one in their vector loops and th
 """
 _OURS = (
     *(*_LOOPS, "pow", "hypot", "logaddexp", "reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum"),
-    *("fmin", "fmax", "nan_min", "nan_max"),
+    *("fmin", "fmax", "nan_min", "nan_max", "numpy"),
 )
 _COPY = "_in_c_order"
 

@@ -130,6 +130,75 @@ _WITH_ARGUMENTS = (
 )
 
 
+_CALLED = (
+    *(f"np.{n}({{x}})" for n in ("arctan", "arcsinh", "cbrt", "sinc", "signbit", "spacing", "isposinf", "unwrap", "conj", "i0")),
+    *(f"np.{n}({{x}}, {{y}})" for n in ("arctan2", "copysign", "fmod", "logaddexp2", "nextafter", "float_power", "gcd", "vdot")),
+    *(f"np.{n}({{x}}, axis={{a}})" for n in ("cumprod", "nancumsum", "nanstd", "nanmedian", "nanprod", "trapezoid")),
+    *(f"np.{n}({{x}}, axis={{a}}, dtype=np.float32)" for n in ("sum", "mean", "prod", "std", "cumsum")),
+    *(f"np.{n}({{x}}, axis={{a}}, where={{x}} > 0)" for n in ("sum", "prod", "mean", "any", "all")),
+    *(f"np.{n}({{x}}, axis={{a}}, initial=2)" for n in ("max", "min", "sum", "prod")),
+    *(f"np.pad({{x}}, 2, mode={m!r})" for m in ("edge", "reflect", "symmetric", "wrap", "mean", "maximum")),
+    *(f"np.linalg.{n}" for n in ("norm({x}, 1, axis={a})", "norm({x}, np.inf)", "svd({x})[1]", "pinv({x})", "qr({x})[1]")),
+    *(f"np.{u}.{m}({{x}}, axis={{a}})" for u in ("maximum", "multiply", "bitwise_xor") for m in ("reduce", "accumulate")),
+    "np.percentile({x}, [25, 50], axis={a})",
+    "np.quantile({x}, 0.3, axis={a}, keepdims=True)",
+    "np.nanpercentile({x}, 40)",
+    "np.average({x}, axis={a}, weights=np.abs({x}) + 1)",
+    "np.add({x}, {y}, out=np.zeros({x}.shape))",
+    "np.divide({x}, {y}, out=np.ones({x}.shape), where={x} > 0)",
+    "np.sum({x}, axis={a}, out=np.zeros({x}.sum(axis={a}).shape))",
+    "np.gradient({x}, axis={a})",
+    "np.diff({x}, prepend=0, axis={a})",
+    "np.ediff1d({x})",
+    "np.interp({x}, np.arange(4.0), np.arange(4.0) ** 2)",
+    "np.searchsorted(np.arange(-3, 4), {x})",
+    "np.digitize({x}, [-1, 0, 2])",
+    "np.histogram({x}.astype(np.int8), bins=4)[0]",
+    "np.histogram({x}.astype(np.int8), bins=3, range=(-4, 4))[1]",
+    "np.convolve({x}.reshape(-1), [1, 2, 1], 'same')",
+    "np.correlate({x}.reshape(-1), {x}.reshape(-1), 'full')",
+    "np.isin({x}, [0, 1, 2])",
+    "np.unique({x}.astype(np.int8))",
+    "np.unique({x}.astype(np.int8), return_counts=True)[1]",
+    "np.nonzero({x})[0]",
+    "np.argwhere({x} > 0)",
+    "np.extract({x} > 0, {x})",
+    "np.bincount(np.abs({x}).astype(np.int8).reshape(-1) % 5)",
+    "np.partition({x}, 0, axis={a})",
+    "np.insert({x}, 1, 3, axis={a})",
+    "np.delete({x}, 0, axis={a})",
+    "np.rot90({x}, 1, (0, {a}))",
+    "np.block([[{x}, {x}]])",
+    "np.resize({x}, (3, 5))",
+    "np.cov({x})",
+    "np.cross({x}, {x})",
+    "np.vander({x}.reshape(-1), 3)",
+    "np.polyval([1, -2, 3], {x})",
+    "np.divmod({x}, {y})[1]",
+    "np.modf({x})[0]",
+    "np.frexp({x})[1]",
+    "np.packbits({x} > 0)",
+    "np.einsum('i...,i...->...', {x}, {x}, optimize=True)",
+    "{x}.copy(order='F').sum()",
+    "{x}.T.copy().sum()",
+    "np.ascontiguousarray({x}.T).sum()",
+    "{x}.reshape(-1, order='F')",
+    "{x}.ravel('F')",
+    "{x}.astype(np.float64, order='F').sum()",
+    "np.sort({x}.T, axis=0, kind='stable').sum()",
+    "np.r_[{x}.reshape(-1), 1, 2:4]",
+    "np.select([{x} > 1, {x} < 0], [{x}, {y}], 7)",
+    "np.take({x}, [5, -9], axis={a}, mode='wrap')",
+    "np.tensordot({x}, {x}, axes=({a}, {a}))",
+    "np.lib.stride_tricks.sliding_window_view({x}, 1, axis={a})",
+)
+"""NumPy's functions that the program calls as they are."""
+
+
+def _called(h: Hand, x: Known) -> str:
+    return h.one(_CALLED).format(x=x.text, y=h.like(x), a=h.axis(x))
+
+
 def _argued(h: Hand, x: Known) -> str:
     """Arguments and methods that the other entries leave out."""
     if h.chance(0.4):
@@ -670,6 +739,7 @@ def _table() -> Iterator[tuple[str, Draw]]:
     yield "made arrays", _beside_made
     yield "Python", _python
     yield "arguments", _argued
+    yield "NumPy's own functions", _called
     yield "sizes", _sizes
     yield "respelled calls", _respelled
 

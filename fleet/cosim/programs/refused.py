@@ -20,8 +20,6 @@ import os\nv = {x} + os.getpid()
 from collections import deque\nv = {x} + len(deque())
 import scipy.linalg\nv = scipy.linalg.norm({x})
 v = np.fft.fft({x})
-v = np.unique({x})
-v = np.cov({x})
 from numpy import foo\nv = {x}
 v = {x}.strides[0] + {x}
 v = {x} + {x}.flags.writeable
@@ -66,7 +64,6 @@ v = +({x} > 0)
 v = ({x} / 2) << 1
 v = np.bitwise_and({x} / 2, 1)
 v = np.clip({x} > 0, False, True) - ({x} > 1)
-v = np.reciprocal({x} > 0)
 v = ({x} / 2) & 1
 v = np.zeros(2, np.int8) + 300
 v = np.arange(3, dtype=np.uint8) - 256
@@ -85,12 +82,8 @@ v = {x}.reshape({x}.sum(), -1)
 v = np.arange({x}.max())
 v = np.ones(2.5)
 v = np.sum({x}, keepdims={x})
-v = np.isclose({x}, 1, rtol={x})
-v = np.var({x}, ddof={x}.sum())
 v = np.eye({x}.sum())
-v = np.pad({x}, 1, constant_values={x}.sum())
 v = np.linspace(0, {x}.sum(), 3)
-v = np.roll({x}, {x}.sum())
 v = np.ones(3)[1.5]
 v = np.ones(3)['a']
 v = {x}[{x} / 2]
@@ -122,7 +115,6 @@ if {x}.max() > 1:\n    v = {x}\nelse:\n    v = {x} * 2
 v = {x}\nwhile v.sum() > 0:\n    v = v - 1\n    break
 v = {x} + (not {x}.sum())
 v = {x} and {x}.sum()
-v = np.nonzero({x})[0]
 try:\n    v = {x} + 1 // 0\nexcept ZeroDivisionError:\n    v = {x}
 with open('/nowhere') as p:\n    v = {x}
 match 1:\n    case _:\n        v = {x}
@@ -146,17 +138,10 @@ v = np.ones(4)\np = v.reshape(2, 2)\np *= 2
 v = {x} + 1\nv[v > 0] = np.ones((9, 9))
 v = {x} + 1\n(v)[v > 0, 0] = 1
 v = {x} + 1\nv.T[v.T > 0] = {x}
-v = np.sum({x}, where={x} > 0)
 v = np.sort({x}, kind='foo')
-v = np.pad({x}, 1, mode='edge')
-v = np.linalg.norm({x}, ord=1)
 v = np.meshgrid([1], [2], indexing='ab')
-v = np.linalg.norm(np.ones((2, 2)), ord=2)
 v = np.einsum({x}, [0])
-v = np.array({x}, order='F')
 v = np.add({x}, 1, out={x})
-v = np.round(np.arange(3), -1)
-v = {x}.reshape(-1, order='F')
 v = {x}.copy()\nnp.put_along_axis(v, {x}, 1, None)
 def p(q):\n    return q\n@p\ndef r():\n    return {x}\nv = r()
 v = {x} + 7 ** 1000
@@ -199,8 +184,6 @@ v = np.take({x} + 0, 99)
 v = np.take(np.ones(3), -9)
 v = 2 @ 3 + {x}
 v = np.sum({x}, axis=[0])
-v = np.round({x} / 2, 9)
-v = np.var({x}.astype('float16'), ddof=1)
 v = np.einsum({x})
 v = np.einsum('ij')
 v = np.einsum(3, {x})
@@ -229,7 +212,6 @@ v = np.sum({x}, axis='a')
 v = np.sum({x}, axis=1.5)
 v = np.sum({x}, keepdims='a')
 v = np.sum({x}, keepdims=1.5)
-v = np.roll({x}, 1.5)
 v = np.linspace('a', 1)
 v = np.arange('a')
 v = np.arange(1, 2, 3, 4, 5)
@@ -245,7 +227,6 @@ v = np.stack([np.ones(2)], axis=3)
 v = np.concatenate([np.ones((2, 2)), np.ones((2, 3))])
 v = np.hstack([np.ones((2, 2)), np.ones(3)])
 v = np.meshgrid([1], indexing='ji')
-v = np.meshgrid([1], sparse=True)
 v = np.pad({x}, ((1, 2, 3),))
 v = np.pad({x}, 'a')
 v = np.tile({x}, 'a')

@@ -11,13 +11,13 @@ from fleet.ir.expansion import Expansion
 from fleet.ir.library import elements, products, reductions, series
 from fleet.ir.library.arrays import Array
 from fleet.ir.library.call import Call, Operand
-from fleet.ir.library.moves import moved, moves
+from fleet.ir.library.moves import MOVING, moved, moves
 from fleet.ir.library.record import NumpyOp
-from fleet.ir.library.ufuncs import ufunc
+from fleet.ir.library.ufuncs import UFUNCS, ufunc
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of
 
-__all__ = ["RULES", "expand_call"]
+__all__ = ["RULES", "expand_call", "has_sequence"]
 
 RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RULES, **series.RULES}
 """Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
@@ -50,6 +50,11 @@ def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSA
     if result.shape != shape_of(type_):
         raise InferenceError(f"{call}: its sequence gives {result.shape}, NumPy {shape_of(type_)}")
     return result.value
+
+
+def has_sequence(function: str) -> bool:
+    """Whether calls of the function have a sequence, at least for the usual arguments."""
+    return function in RULES or function in MOVING or function in UFUNCS
 
 
 def _given(value: Any, arrays: list[Array]) -> Any:

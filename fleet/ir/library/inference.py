@@ -16,7 +16,7 @@ from fleet.ir.promotion import carried
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 
-__all__ = ["Leaf", "results"]
+__all__ = ["CallError", "Leaf", "results"]
 
 _SIZED = """
     bincount broadcast_to diag diagflat diff histogram histogram2d histogram_bin_edges insert linalg.matrix_power pad polyder
@@ -24,6 +24,14 @@ _SIZED = """
 _LARGE = frozenset(_SIZED.split())
 """Functions whose numbers say how large the result, or how long the way to it, is."""
 _MOST = 1 << 26
+
+
+class CallError(InferenceError):
+    """NumPy refuses the operands. cause: what it raises."""
+
+    def __init__(self, message: str, cause: type[Exception]) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,10 @@ def results(text: str, operands: Sequence[Attribute]) -> Any:
         if not is_tensor(type_):
             raise InferenceError(f"a call of NumPy needs arrays, found the Python number {spelling(type_)}")
     found = _inferred(text, tuple((shape_of(t), numpy_dtype(t)) for t in operands))
-    if isinstance(found, str):
-        raise InferenceError(found)
+    if isinstance(found, CallError):
+        raise CallError(str(found), found.cause)
+    if isinstance(found, InferenceError):
+        raise InferenceError(str(found))
     return found
 
 
@@ -71,7 +81,7 @@ def _inferred(text: str, types: _Types) -> Any:
         _check_work(call, types)
         return _structure(call, types)
     except InferenceError as error:
-        return str(error)
+        return error.with_traceback(None)
 
 
 def _check_work(call: Call, types: _Types) -> None:
@@ -156,7 +166,7 @@ def _rebuilt(like: Any, parts: Sequence[Any]) -> Any:
 def _example_results(call: Call, types: _Types) -> Any:
     """The structure that NumPy gives for several examples; dimensions in which they differ are the values' business."""
     found: list[Any] = []
-    problem = ""
+    problem: Exception | None = None
     for kind in ("ramp", "zeros", "ones", "unit", "random"):
         arrays = [_example(kind, i, shape, dtype) for i, (shape, dtype) in enumerate(types)]
         try:
@@ -164,9 +174,11 @@ def _example_results(call: Call, types: _Types) -> Any:
         except InferenceError:
             raise
         except Exception as error:  # NumPy's functions raise what their own Python raises
-            problem = problem or str(error).split("\n", maxsplit=1)[0] or type(error).__name__
+            problem = problem or error
     if not found:
-        raise InferenceError(f"{call.function}: {problem}")
+        assert problem is not None
+        words = str(problem).split("\n", maxsplit=1)[0] or type(problem).__name__
+        raise CallError(f"{call.function}: {words}", type(problem))
     return _agreed(call, found)
 
 

@@ -18,14 +18,15 @@ from fleet.ir.library.arrays import Array, concat, filled, iota, take
 from fleet.ir.library.call import Call, Operand
 from fleet.ir.shapes import InferenceError
 
-__all__ = ["moved", "moves"]
+__all__ = ["MOVING", "moved", "moves"]
 
 _NAMES = """
     append asfortranarray atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack compress concatenate
     copy delete diag diagflat diagonal dsplit dstack expand_dims fft.fftshift fft.ifftshift flip hsplit hstack insert
     lib.stride_tricks.sliding_window_view linalg.diagonal linalg.matrix_transpose matrix_transpose moveaxis pad ravel repeat reshape
     resize roll rollaxis rot90 split squeeze stack swapaxes take tile transpose unstack vsplit vstack"""
-_MOVING = frozenset(_NAMES.split())
+MOVING = frozenset(_NAMES.split())
+"""Functions that move elements."""
 _PADS = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
 _MODES = frozenset({"constant", "wrap", "clip", "raise"})
 _DECIDING = ("indices", "condition", "repeats", "obj", "kwargs")
@@ -36,7 +37,7 @@ _MOST_ELEMENTS = 1 << 20
 
 def moves(call: Call, operands: Sequence[Array]) -> bool:
     """Whether the call moves elements, to places that its numbers decide."""
-    if call.function not in _MOVING or sum(o.size for o in operands) > _MOST_ELEMENTS:
+    if call.function not in MOVING or sum(o.size for o in operands) > _MOST_ELEMENTS:
         return False
     given: Mapping[str, Any] = call.bound()
     mode = given.get("mode", "constant")

@@ -14,7 +14,7 @@ from fleet.ir.library.arrays import Array, concat, filled, select, stack
 from fleet.ir.library.call import Call
 from fleet.ir.operation import ElementwiseOp, kind_of
 
-__all__ = ["scan", "ufunc", "vecdot"]
+__all__ = ["UFUNCS", "scan", "ufunc", "vecdot"]
 
 _MODULES = (elementwise, functions)
 _OPERATIONS: Mapping[str, str] = {
@@ -94,6 +94,10 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "matvec": lambda a, b: a.op("matmul", b[..., :, None])[..., 0],
     "vecmat": lambda a, b: a[..., None, :].op("matmul", b)[..., 0, :],
 }
+
+
+UFUNCS = frozenset(n for n in dir(np) if getattr(getattr(np, n), "__name__", "") in _OPERATIONS.keys() | _RULES.keys())
+"""Ufuncs that have a sequence, by every name that NumPy has for them."""
 
 
 def ufunc(call: Call, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

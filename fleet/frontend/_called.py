@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import SourceError
-from fleet.frontend import _indexing, _library, _numpy
+from fleet.frontend import _create, _indexing, _known, _library, _numpy
 from fleet.frontend._values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
 from fleet.ir.library.call import Call, Operand, is_callable
 from fleet.ir.library.inference import CallError, Leaf, results
-from fleet.ir.shapes import InferenceError
+from fleet.ir.shapes import UNKNOWN, InferenceError
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 __all__ = ["METHODS", "call", "checked", "function_of", "instead", "is_default", "prepared", "takes"]
 
-_INSTEAD = frozenset({"F208", "F302", "F305", "F401", "F404", "F405", "F501", "F506"})
+_INSTEAD = frozenset({"F208", "F302", "F401", "F404", "F405", "F501", "F506"})
 """What a rule of the front end says where the function is more than the rule: NumPy's own function may take it."""
 _CODES: Sequence[tuple[type[Exception], str]] = (
     (np.exceptions.AxisError, "F305"), (IndexError, "F306"), (OverflowError, "F402"), (MemoryError, "F603"), (TypeError, "F401"),
@@ -135,6 +135,11 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
         operands, found = _constants(ev, node, found)
     text = str(found)
     structure = checked(ev, node, found, [o.ssa.type for o in operands])
+    if into is None and any(UNKNOWN in leaf.shape for leaf in _leaves(structure)):
+        known = [_known.known_array(ev, o) for o in operands]
+        arrays = [k for k in known if k is not None]
+        if len(arrays) == len(operands):  # what values decide is known, since they are
+            return _made(ev, node, found.run(arrays))
     if into is not None:
         _indexing.check_alone(ev, node, into)
         into.ssa = _emitted(ev, node, text, operands, 0)
@@ -164,6 +169,23 @@ def _as_value(plain: Any) -> Value:
     if isinstance(plain, list | tuple):
         return tuple(_as_value(p) for p in plain)  # pyright: ignore[reportUnknownVariableType]
     return Number(plain)
+
+
+def _leaves(structure: Any) -> Iterator[Leaf]:
+    if isinstance(structure, Leaf):
+        yield structure
+    else:
+        for part in structure:
+            yield from _leaves(part)
+
+
+def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
+    """What a call gives while the source is read."""
+    if isinstance(value, tuple | list):
+        parts = [_made(ev, node, v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        return List(parts) if isinstance(value, list) else tuple(parts)
+    found = np.asarray(value)
+    return _create.static(ev, node, np.array(found, order="C"), "array", scalar=not isinstance(value, np.ndarray))
 
 
 def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], structure: Any, count: list[int]) -> Value:

@@ -40,7 +40,7 @@ IN_ORDER = {"reduce_sum", "mean", "var", "reduce_prod", "softmax", "layer_norm",
 
 SIZED = {kind_of(op) for op in FLEET.operations if issubclass(op, SizedOp)}
 """Operations whose sizes only the run knows: refused here, as memory is planned before the run."""
-STATIC = [case for case in CASES if case.name not in SIZED]
+STATIC = [case for case in CASES if case.name not in SIZED and not case.by_numpy_alone]
 
 
 def every_case() -> tuple[Program, dict[str, np.ndarray]]:

@@ -9,8 +9,9 @@ from helpers_uses import Use, by_python, corpus, difference, flat, source_of
 
 from fleet.engines.base import RunOptions
 from fleet.engines.interp import ENGINE as INTERP
+from fleet.engines.riscv import ENGINE as RISCV
 from fleet.engines.vm import ENGINE as VM_ENGINE
-from fleet.errors import FleetError, SourceError
+from fleet.errors import DeviceError, FleetError, SourceError
 from fleet.frontend.interpreter import run
 
 INPUTS, USES = corpus()
@@ -115,3 +116,24 @@ def test_the_interpreter_gives_the_same(tmp_path, use: Use) -> None:
     found = flat(run(f"{path}:forward", {k: v.copy() for k, v in inputs.items()}).returned)
     expected = by_python(text, inputs)
     assert not [d for f, e in zip(found, expected, strict=True) if (d := difference(np.asarray(f), e))]
+
+
+@pytest.mark.parametrize("use", TAKEN[::8], ids=lambda u: u.code)
+def test_riscv_computes_the_same_or_names_what_it_lacks(tmp_path, use: Use) -> None:
+    text, inputs = given(use)
+    program = program_of(tmp_path, text, **inputs)
+    try:
+        found = RISCV.run(program, inputs, RunOptions()).outputs.values()
+    except DeviceError as error:
+        assert any(w in str(error) for w in ("(numpy.", "float16", "f16")), error  # noqa: PT017
+        return
+    for f, e in zip(found, by_python(text, inputs), strict=True):
+        assert close(f, e), (f, e)
+
+
+def test_what_values_decide_is_known_where_they_are(tmp_path) -> None:
+    text = "import numpy as np\n\n\ndef forward(x):\n    return x[np.unique(np.array([2, 0, 2, 1]))][:, np.union1d([1], [0, 1])]\n"
+    x = np.arange(12.0).reshape(3, 4)
+    program = program_of(tmp_path, text, x=x)
+    assert [f.tolist() for f in VM_ENGINE.run(program, {"x": x}, RunOptions()).outputs.values()] == [x[:, :2].tolist()]
+    assert all("?" not in str(op.results[0].type) for op in program.operations())

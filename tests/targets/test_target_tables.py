@@ -125,3 +125,11 @@ _REFUSING: Mapping[str, Callable[[Program], object]] = {
 def test_what_is_refused_says_why(name: str, op: Op) -> None:
     with pytest.raises(DeviceError, match=TARGETS[name].refused[op]):
         _REFUSING[name](program_of(case_of(op)))
+
+
+@pytest.mark.parametrize("name", ["mlir", "riscv", "onnx"])
+def test_a_call_without_a_sequence_is_refused_by_the_functions_name(name: str) -> None:
+    refusing = {**_REFUSING, "onnx": onnx.export_onnx}
+    case = next(case for case in CASES if case.by_numpy_alone)
+    with pytest.raises(DeviceError, match=r"numpy\.linalg\.svd"):
+        refusing[name](program_of(case))

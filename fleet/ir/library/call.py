@@ -191,7 +191,9 @@ def _parsed(text: str) -> Call:
     if len(text) > _MAX_TEXT:
         raise InferenceError(f"a call of NumPy of {len(text)} characters")
     try:
-        node = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():  # of odd text the parser warns
+            warnings.simplefilter("ignore")
+            node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InferenceError(f"{text!r} is no call of NumPy") from None
     if not isinstance(node, ast.Call):

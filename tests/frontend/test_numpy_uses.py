@@ -86,7 +86,7 @@ def test_what_is_refused_says_why(tmp_path, use: Use) -> None:
 
 
 def test_most_uses_are_taken() -> None:
-    assert len(USES) > 700
+    assert len(USES) > 900
     assert len(TAKEN) >= 0.95 * len(USES)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -14,7 +14,7 @@ from fleet.ir.expansion import Expansion, known_shape
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, tensor_type
 
-__all__ = ["Array", "Item", "Some", "concat", "filled", "iota", "select", "sorted_along", "stack", "take", "take_along"]
+__all__ = ["Array", "Item", "Some", "array_of", "concat", "filled", "iota", "select", "sorted_along", "stack", "take", "take_along"]
 
 Item: TypeAlias = "int | slice | EllipsisType | None"
 
@@ -238,3 +238,15 @@ def take_along(x: Array, indices: Array, axis: int) -> Array:
 def sorted_along(x: Array, axis: int) -> Array:
     """`numpy.sort`."""
     return take_along(x, x.op("argsort", axis=axis % x.ndim), axis)
+
+
+def array_of(s: Expansion, value: Any, dtype: Any = None) -> Array:
+    """A number, or a list of numbers and arrays, as one array."""
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, list | tuple):
+        parts: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        numbers = [p for p in parts if not isinstance(p, Array)]
+        common = dtype or np.result_type(*(p.dtype for p in parts if isinstance(p, Array)), *(np.asarray(n).dtype for n in numbers))
+        return stack([array_of(s, p, common).astype(common) for p in parts])
+    return filled(s, (), value, dtype or np.asarray(value).dtype)

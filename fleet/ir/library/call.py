@@ -35,7 +35,7 @@ FAMILIES: Mapping[str, str] = {
         nanvar percentile prod ptp quantile std sum var""",
     "differences, statistics and polynomials": """
         bincount convolve corrcoef correlate cov diff digitize ediff1d gradient histogram histogram2d histogram_bin_edges interp
-        polyadd polyder polydiv polyfit polyint polymul polysub polyval trapezoid""",
+        linspace polyadd polyder polydiv polyfit polyint polymul polysub polyval trapezoid""",
     "order and sets": """
         argpartition argsort intersect1d isin lexsort partition searchsorted setdiff1d setxor1d sort union1d unique unique_all
         unique_counts unique_inverse unique_values""",

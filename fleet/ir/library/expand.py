@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from fleet.ir.expansion import Expansion
 from fleet.ir.library import elements, products, reductions, series
-from fleet.ir.library.arrays import Array
+from fleet.ir.library.arrays import Array, array_of
 from fleet.ir.library.call import Call, Operand
 from fleet.ir.library.moves import MOVING, moved, moves
 from fleet.ir.library.record import NumpyOp
@@ -23,6 +23,8 @@ RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RUL
 """Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
 
 
+_ARRAYS = frozenset({"a", "x", "y", "m", "f", "ary", "element", "weights", "where", "mean", "sorter"})
+"""Parameters that are arrays: a list stands for one."""
 _AS_OUT = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
 """Functions that compute in the dtype of what takes their result."""
 
@@ -37,9 +39,13 @@ def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSA
     if moves(call, arrays):
         return moved(s, call, arrays, numpy_dtype(type_), output).value
     if rule is None:
-        found = ufunc(call, [_given(a, arrays) for a in call.arguments], {k: _given(v, arrays) for k, v in call.keywords})
+        values = [_given(a, arrays) for a in call.arguments]
+        if "." not in call.function:
+            values = [array_of(s, v) if isinstance(v, list | tuple) else v for v in values]
+        found = ufunc(call, values, {k: _given(v, arrays) for k, v in call.keywords})
     else:
         given = {k: _given(v, arrays) for k, v in call.bound().items()}
+        given |= {k: array_of(s, v) for k, v in given.items() if k in _ARRAYS and isinstance(v, list | tuple)}
         if (out := given.pop("out", None)) is not None and call.function in _AS_OUT:
             given.setdefault("dtype", out.dtype)
         found = rule(s, **given)

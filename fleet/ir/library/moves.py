@@ -29,8 +29,8 @@ MOVING = frozenset(_NAMES.split())
 """Functions that move elements."""
 _PADS = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
 _MODES = frozenset({"constant", "wrap", "clip", "raise"})
-_DECIDING = ("indices", "condition", "repeats", "obj", "kwargs")
-"""Arguments that decide where elements go: of an array only the run knows."""
+_MOVED = frozenset({"A", "x", "arys", "arrays", "arr", "values", "a", "m", "array", "tup", "ary", "args", "v", "constant_values"})
+"""Parameters whose elements are moved; an operand as any other one decides where to, which only the run knows."""
 _MOST_BOXES = 256
 _MOST_ELEMENTS = 1 << 20
 
@@ -41,7 +41,15 @@ def moves(call: Call, operands: Sequence[Array]) -> bool:
         return False
     given: Mapping[str, Any] = call.bound()
     mode = given.get("mode", "constant")
-    return mode in (_PADS if call.function == "pad" else _MODES) and not any(isinstance(given.get(n), Operand) for n in _DECIDING)
+    if given.get("reflect_type", "even") != "even":  # which computes
+        return False
+    if any(_holds_operand(v) for k, v in given.items() if k not in _MOVED):
+        return False
+    return mode in (_PADS if call.function == "pad" else _MODES)
+
+
+def _holds_operand(value: Any) -> bool:
+    return any(_holds_operand(v) for v in value) if isinstance(value, tuple | list) else isinstance(value, Operand)
 
 
 def moved(s: Expansion, call: Call, operands: Sequence[Array], dtype: np.dtype, output: int) -> Array:

@@ -244,6 +244,8 @@ def _round(_s: Expansion, a: Array, decimals: int = 0) -> Array:
 
 
 def _clip(_s: Expansion, a: Array, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Array:
+    if unknown := bounds.keys() - {"min", "max"}:
+        raise InferenceError(f"clip with {', '.join(sorted(unknown))}")
     low, high = (x if x is not None else bounds.get(name) for x, name in ((a_min, "min"), (a_max, "max")))
     found = a if low is None else a.op("maximum", low)
     return found if high is None else found.op("minimum", high)

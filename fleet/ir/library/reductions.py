@@ -31,6 +31,8 @@ def _kept(x: Array, like: Array) -> Array:
 
 
 def _seen(a: Array, where: Any, neutral: float) -> Array:
+    if not isinstance(where, Array) and where is not True:
+        raise InferenceError(f"where={where!r}")
     return select(_kept(where, a), a, filled(a.s, (), neutral, a.dtype)) if isinstance(where, Array) else a
 
 

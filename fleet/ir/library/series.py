@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from fleet.ir.expansion import Expansion
-from fleet.ir.library.arrays import Array, concat, filled, iota, select, stack, take
+from fleet.ir.library.arrays import Array, array_of, concat, filled, iota, select, stack, take
 from fleet.ir.shapes import InferenceError
 
 __all__ = ["RULES", "places_among"]
@@ -17,18 +17,6 @@ __all__ = ["RULES", "places_among"]
 
 def _float(x: Array) -> Array:
     return x if x.dtype.kind == "f" else x.astype(np.float64)
-
-
-def _array(s: Expansion, value: Any, dtype: Any = None) -> Array:
-    """A list of numbers, or a number, as an array."""
-    if isinstance(value, Array):
-        return value
-    if isinstance(value, list | tuple):
-        parts: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
-        numbers = [p for p in parts if not isinstance(p, Array)]
-        common = dtype or np.result_type(*(p.dtype for p in parts if isinstance(p, Array)), *(np.asarray(n).dtype for n in numbers))
-        return stack([_array(s, p, common).astype(common) for p in parts])
-    return filled(s, (), value, dtype or np.asarray(value).dtype)
 
 
 def _along(x: Array, axis: int, part: slice) -> Array:
@@ -41,7 +29,7 @@ def _diff(s: Expansion, a: Array, n: int = 1, axis: int = -1, prepend: Any = Non
     for value, before in ((prepend, True), (append, False)):
         if value is None:
             continue
-        end = _array(s, value)
+        end = array_of(s, value)
         if end.ndim < a.ndim:
             end = end.broadcast(*(1 if i == axis else d for i, d in enumerate(a.shape)))
         parts = [end, *parts] if before else [*parts, end]
@@ -56,7 +44,7 @@ def _diff(s: Expansion, a: Array, n: int = 1, axis: int = -1, prepend: Any = Non
 def _ediff1d(s: Expansion, ary: Array, to_end: Any = None, to_begin: Any = None) -> Array:
     x = ary.reshape(ary.size)
     found = x[1:] - x[:-1]
-    ends = [None if v is None else _array(s, v, x.dtype).astype(x.dtype).reshape(-1) for v in (to_begin, to_end)]
+    ends = [None if v is None else array_of(s, v, x.dtype).astype(x.dtype).reshape(-1) for v in (to_begin, to_end)]
     return concat([p for p in (ends[0], found, ends[1]) if p is not None])
 
 
@@ -93,7 +81,7 @@ def _trapezoid(s: Expansion, y: Array, x: Any = None, dx: float = 1.0, axis: int
     axis %= y.ndim
     width: Any = dx
     if x is not None:
-        points = _array(s, x)
+        points = array_of(s, x)
         d = points[1:] - points[:-1] if points.ndim == 1 else _diff(s, points, axis=axis)
         width = d.reshape(*(-1 if i == axis else 1 for i in range(y.ndim))) if points.ndim == 1 else d
     pairs = _along(y, axis, slice(1, None)) + _along(y, axis, slice(0, -1))
@@ -118,14 +106,14 @@ def _correlated(s: Expansion, a: Array, v: Array, mode: str) -> Array:
 
 
 def _convolve(s: Expansion, a: Any, v: Any, mode: str = "full") -> Array:
-    first, second = _array(s, a), _array(s, v)
+    first, second = array_of(s, a), array_of(s, v)
     if second.size > first.size:
         first, second = second, first
     return _correlated(s, first, second[::-1], mode)
 
 
 def _correlate(s: Expansion, a: Any, v: Any, mode: str = "valid") -> Array:
-    first, second = _array(s, a), _array(s, v)
+    first, second = array_of(s, a), array_of(s, v)
     if second.size > first.size:
         raise InferenceError("correlate with a longer second array")
     return _correlated(s, first, second, mode)
@@ -143,7 +131,7 @@ def places_among(sorted_: Array, values: Array, *, right: bool) -> Array:
 
 
 def _searchsorted(s: Expansion, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
-    row, values = _array(s, a), _array(s, v)
+    row, values = array_of(s, a), array_of(s, v)
     if isinstance(sorter, Array):
         row = take(row, sorter)
     common = np.promote_types(row.dtype, values.dtype)
@@ -160,7 +148,7 @@ def _digitize(s: Expansion, x: Any, bins: Any, right: bool = False) -> Array:
 def _interp(s: Expansion, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
     if period is not None:
         raise InferenceError("interp with a period")
-    at, points, values = (_array(s, v).astype(np.float64) for v in (x, xp, fp))
+    at, points, values = (array_of(s, v).astype(np.float64) for v in (x, xp, fp))
     n = points.size
     place = places_among(points, at, right=True)
     low = (place - 1).op("maximum", 0).op("minimum", max(n - 2, 0))
@@ -172,7 +160,7 @@ def _interp(s: Expansion, x: Any, xp: Any, fp: Any, left: Any = None, right: Any
     again = slope * (at - x1) + y1
     found = select(found.isnan(), again, found)
     found = select(at.equal(x1), y1, found)
-    ends = [values[i] if v is None else _array(s, v, np.float64) for v, i in ((left, 0), (right, n - 1))]
+    ends = [values[i] if v is None else array_of(s, v, np.float64) for v, i in ((left, 0), (right, n - 1))]
     found = select(at < points[0], ends[0], select(at > points[n - 1], ends[1], found))
     return select(at.isnan(), at, found)
 
@@ -210,11 +198,11 @@ def _edges(s: Expansion, a: Array, bins: Any = 10, range: Any = None, **_weights
     if isinstance(bins, Array):
         return bins
     if isinstance(bins, list | tuple):
-        return _array(s, bins)
+        return array_of(s, bins)
     if not isinstance(bins, int):
         raise InferenceError(f"bins by the rule {bins}")
     if range is not None:
-        return _array(s, np.linspace(range[0], range[1], bins + 1).tolist())
+        return array_of(s, np.linspace(range[0], range[1], bins + 1).tolist())
     x = a.reshape(a.size)
     low, high = (x.reduce(n, None).astype(np.float64) for n in ("reduce_min", "reduce_max"))
     flat = low.equal(high)
@@ -261,8 +249,8 @@ def _corrcoef(s: Expansion, x: Array, y: Array | None = None, rowvar: bool = Tru
 
 
 def _polyval(s: Expansion, p: Any, x: Any) -> Array:
-    at = _array(s, x)
-    coefficients = p if isinstance(p, list | tuple) else [_array(s, p)[i] for i in range(_array(s, p).shape[0])]
+    at = array_of(s, x)
+    coefficients = p if isinstance(p, list | tuple) else [array_of(s, p)[i] for i in range(array_of(s, p).shape[0])]
     found: Array = filled(s, at.shape, 0, at.dtype)
     for c in coefficients:
         found = found * at + c
@@ -270,7 +258,7 @@ def _polyval(s: Expansion, p: Any, x: Any) -> Array:
 
 
 def _polyder(s: Expansion, p: Any, m: int = 1) -> Array:
-    x = _array(s, p)
+    x = array_of(s, p)
     for _ in range(m):
         n = x.size - 1
         x = x[:-1] * (n - iota(s, n)).astype(x.dtype)
@@ -280,14 +268,14 @@ def _polyder(s: Expansion, p: Any, m: int = 1) -> Array:
 def _polyint(s: Expansion, p: Any, m: int = 1, k: Any = None) -> Array:
     if m != 1 or k is not None:
         raise InferenceError("polyint more than once, or with constants")
-    x = _float(_array(s, p))
+    x = _float(array_of(s, p))
     n = x.size
     return concat([x / (n - iota(s, n)).astype(x.dtype), filled(s, (1,), 0, x.dtype)])
 
 
 def _polysum(sign: str) -> Callable[..., Array]:
     def rule(s: Expansion, a1: Any, a2: Any) -> Array:
-        a, b = _array(s, a1), _array(s, a2)
+        a, b = array_of(s, a1), array_of(s, a2)
         size = max(a.size, b.size)
         wide = [concat([filled(s, (size - v.size,), 0, v.dtype), v]) if v.size < size else v for v in (a, b)]
         return wide[0].op(sign, wide[1])

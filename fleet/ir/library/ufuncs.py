@@ -110,6 +110,8 @@ def ufunc(call: Call, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> 
         return _method(name, method, arguments, keywords)
     if keywords.keys() - {"dtype", "out", "where", "casting", "axis"} or ("axis" in keywords and function.signature is None):
         return None
+    if not isinstance(keywords.get("where", True), Array) and keywords.get("where", True) is not True:
+        return None
     found = _computed(function, arguments, keywords)
     if found is None or "out" not in keywords:
         return found

@@ -11,7 +11,7 @@ from fleet.cosim._error_steps import EPS, Arithmetic, Array, Rule, Step, clean, 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import integers
-from fleet.ir.types import shape_of
+from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.operators import apply
 
 __all__ = ["ARITHMETIC", "axes_of", "floor_of", "integers", "monotone", "product_parts", "quotient_error", "reduced_count"]
@@ -85,6 +85,12 @@ def _pow(s: Step) -> Array:
     spread = np.where((base - eb < 0) & ~whole, np.inf, spread)
     spread = np.where((eb == 0) & (ee == 0), 0.0, spread)
     return rounded_store(value, clean(spread), s.dtype, s.how.ulp.get("pow", 0.5))
+
+
+def _item(s: Step) -> Array:
+    """A float is the number itself; of an integer or truth value nothing is known but that of an exact one."""
+    error = s.e[0].reshape(())
+    return error if numpy_dtype(s.op.results[0].type).kind == "f" else np.where(error == 0, 0.0, np.inf)
 
 
 def _cast(s: Step) -> Array:
@@ -255,6 +261,7 @@ ARITHMETIC: Mapping[type[FleetOp], Rule] = {
     d.LogOp: monotone("log", np.log),
     d.TanhOp: monotone("tanh", np.tanh),
     d.CastOp: _cast,
+    d.ItemOp: _item,
     d.MatmulOp: _matmul,
     d.ReduceSumOp: _reduce_sum,
     d.ReduceMaxOp: _extreme(np.max),

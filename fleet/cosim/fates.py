@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.cosim.golden_values import Values
 from fleet.cosim.sides import FloatArithmetic
 from fleet.engines.trace import Trace
-from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.operators import apply
@@ -169,7 +169,7 @@ def completed(
     values = Values(program, inputs, found)
     for op in program.operations():
         name = op_id(op)
-        if op.results and name not in found and name in fates and not isinstance(op, ConstantOp):
+        if op.results and name not in found and name in fates and not isinstance(op, ConstantOp | ElementOp | RegionOp):
             twin = found.get(fates[name].removeprefix(_SAME)) if fates[name].startswith(_SAME) else None
             own = op.results[0].type
             if twin is not None and (twin.shape, twin.dtype) == (shape_of(own), numpy_dtype(own)):

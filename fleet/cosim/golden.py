@@ -262,7 +262,7 @@ def _class_reason(golden: Golden, program: Program, inputs: Mapping[str, np.ndar
 def _missing(golden: Golden, program: Program, rows: int) -> list[str]:
     """Operations that the program has and the golden does not, and the other way round."""
     stored = {k.split("/", 2)[2].rsplit("/", 1)[0] for k in golden.arrays if k.startswith(f"{rows}/op/")}
-    now = {op_id(op) for op in program.operations() if not isinstance(op, d.ConstantOp | d.PrintOp)}
+    now = {op_id(op) for op in program.operations() if not isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp)}
     where = str(golden.path)
     return [f"{where}: {op}: not in the golden" for op in sorted(now - stored)] + [
         f"{where}: {op}: in the golden, but the program has no such operation" for op in sorted(stored - now)

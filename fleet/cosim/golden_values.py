@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -13,6 +14,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.targets.bytecode.operators import apply
 
 __all__ = ["Values", "constant"]
 
@@ -22,15 +24,23 @@ class Values:
 
     def __init__(self, program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> None:
         self.program, self.inputs, self.tensors = program, inputs, tensors
+        self._bodies: dict[d.RegionOp, tuple[np.ndarray, ...]] = {}
 
     def of(self, value: SSAValue) -> np.ndarray:
-        """The array of a value. ComparisonFailure when the golden kept none."""
+        """The array of a value. ComparisonFailure when the golden kept none.
+
+        What a decision or loop gives is kept by no trace: it is computed of its operands, a tuple.
+        """
         if isinstance(value, BlockArgument):
             argument = self.program.arguments[value.index]
             return np.asarray((self.program.weights if argument.kind == "weight" else self.inputs)[argument.name])
         op = value.owner
         if isinstance(op, d.ConstantOp):
             return constant(op)
+        if isinstance(op, d.RegionOp):
+            if op not in self._bodies:
+                self._bodies[op] = apply(op, [self.of(v) for v in op.operands])
+            return cast("np.ndarray", self._bodies[op])
         assert isinstance(op, FleetOp)
         name = op_id(op)
         if name not in self.tensors:

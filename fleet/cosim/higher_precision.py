@@ -8,7 +8,9 @@ program's dtypes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
@@ -17,9 +19,10 @@ from fleet.cosim._error_steps import Array
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
+from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.operators import apply, run_body
 
 __all__ = ["evaluate", "widest"]
 
@@ -46,18 +49,15 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
     Raises:
         FleetError: an operation that cannot be computed in `dtype`.
     """
-    values: dict[SSAValue, Array] = {}
+    values: dict[SSAValue, Any] = {}
     operations = list(program.operations())
     left = Counter(v for op in operations for v in op.operands)
     kept: dict[str, Array] = {}
     for op in operations:
         if not op.results or isinstance(op, d.PrintOp):
             continue
-        if dtype.itemsize > 8 and isinstance(op, _NO_LONGDOUBLE):
-            raise ComparisonFailure(f"{kind_of(op)} has no longdouble", where=op_id(op))
-        operands = [_taken(op, v, _value(program, arguments, values, v), dtype) for v in op.operands]
-        found = values[op.results[0]] = _result(op, operands, dtype)
-        if op_id(op) in keep:
+        found = values[op.results[0]] = _one(op, [_value(program, arguments, values, v) for v in op.operands], dtype)
+        if op_id(op) in keep and not isinstance(op, d.RegionOp):
             kept[op_id(op)] = found
         for operand in op.operands:
             left[operand] -= 1
@@ -66,7 +66,18 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
     return kept
 
 
-def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Array], value: SSAValue) -> Array:
+def _one(op: FleetOp, operands: Sequence[Any], dtype: np.dtype) -> Any:
+    """An operation on operands as they were evaluated; bodies are evaluated in `dtype` too."""
+    if isinstance(op, d.RegionOp):
+        return d.run_regions(op, operands, partial(run_body, evaluate=partial(_one, dtype=dtype)))
+    if isinstance(op, d.ElementOp):
+        return np.asarray(op.compute(operands, attributes_of(op)))
+    if dtype.itemsize > 8 and isinstance(op, _NO_LONGDOUBLE):
+        raise ComparisonFailure(f"{kind_of(op)} has no longdouble", where=op_id(op))
+    return _result(op, [_taken(op, v, np.asarray(x), dtype) for v, x in zip(op.operands, operands, strict=True)], dtype)
+
+
+def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Any], value: SSAValue) -> Any:
     return arguments[program.arguments[value.index].name] if isinstance(value, BlockArgument) else values[value]
 
 

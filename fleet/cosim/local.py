@@ -38,7 +38,7 @@ def local_host_values(
     found: dict[str, np.ndarray] = {}
     for op in program.operations():
         name = op_id(op)
-        if name in skip or not op.results or isinstance(op, d.ConstantOp | d.PrintOp) or name not in golden.tensors:
+        if name in skip or not op.results or isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp) or name not in golden.tensors:
             continue
         try:
             operands = [values.of(v) for v in op.operands]

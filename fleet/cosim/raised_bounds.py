@@ -25,7 +25,7 @@ from fleet.cosim.shared_steps import alone, shared
 from fleet.cosim.sides import FloatArithmetic
 from fleet.cosim.tolerance import bounded_operations, last_readers, local_bounds
 from fleet.ir.composite import entering
-from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, op_id
+from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.operators import apply
@@ -119,6 +119,6 @@ def _with_new(raised: Program, inputs: Mapping[str, np.ndarray], tensors: Mappin
     found = dict(tensors)
     values = Values(raised, inputs, found)
     for op in raised.operations():
-        if op.results and op_id(op) not in found and not isinstance(op, ConstantOp):
+        if op.results and op_id(op) not in found and not isinstance(op, ConstantOp | RegionOp):
             found[op_id(op)] = np.asarray(apply(op, [values.of(v) for v in op.operands]))
     return found

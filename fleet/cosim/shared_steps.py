@@ -19,7 +19,7 @@ from fleet.cosim.golden_values import Values
 from fleet.cosim.sides import FloatArithmetic
 from fleet.cosim.tolerance import local_bounds
 from fleet.engines.trace import Trace
-from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.targets.bytecode.operators import apply
 
@@ -62,6 +62,8 @@ def hidden_steps(program: Program, shown: Collection[str], names: Collection[str
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
         between = _between(operations[name], enters)
+        if any(isinstance(op, RegionOp) for op in between):
+            continue  # what a decision or loop gives is no step's
         seen = (value.owner for op in (*between, operations[name]) for value in op.operands)
         if any(isinstance(op, FleetOp) and op_id(op) in enters for op in seen):
             found[name] = tuple(n for n, op in operations.items() if op in between)

@@ -91,8 +91,8 @@ def local_bounds(
 
 
 def bounded_operations(program: Program) -> list[FleetOp]:
-    """Operations with a result, in program order."""
-    return [op for op in program.operations() if op.results and not isinstance(op, d.PrintOp)]
+    """Operations whose result is an array or a number, in program order."""
+    return [op for op in program.operations() if op.results and not isinstance(op, d.PrintOp | d.RegionOp)]
 
 
 def last_readers(operations: Sequence[FleetOp]) -> dict[FleetOp, list[SSAValue]]:
@@ -110,7 +110,7 @@ def _check(values: Values, side: Side, operations: Sequence[FleetOp]) -> None:
     """ComparisonFailure where the golden kept no tensor that a bound is made of: at once, not in the middle of a comparison."""
     for op in operations:
         for value in op.operands if side.arithmetic(op).store is None else (*op.operands, *op.results):
-            if isinstance(value.owner, FleetOp) and not isinstance(value.owner, d.ConstantOp):
+            if isinstance(value.owner, FleetOp) and not isinstance(value.owner, d.ConstantOp | d.RegionOp):
                 values.of(value)
 
 
@@ -134,9 +134,11 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
     """One operation: its bound, which also goes into `errors` for its users."""
     shape, dtype = shape_of(op.results[0].type), result_dtype(op)
     moves = isinstance(op, MOVES)
-    x = [values.of(v) if moves else _as_used(values.of(v), v, dtype) for v in op.operands]
+    # Of what a body computed nothing is proved here.
+    operands = [] if isinstance(op, d.ElementOp) else list(op.operands)
+    x = [values.of(v) if moves else _as_used(values.of(v), v, dtype) for v in operands]
     with np.errstate(all="ignore"):
-        e = [_operand_error(op, v, xv, side, errors, local) for v, xv in zip(op.operands, x, strict=True)]
+        e = [_operand_error(op, v, xv, side, errors, local) for v, xv in zip(operands, x, strict=True)]
         candidates = None
         if isinstance(op, d.ConstantOp):
             array: Array = none(shape)
@@ -152,8 +154,8 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             how = side.arithmetic(op)
             inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
             # Of one group alone rows are no better than their elements.
-            norms = () if local else [_operand_norm(v, ev, errors) for v, ev in zip(op.operands, e, strict=True)]
-            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in op.operands], norms)
+            norms = () if local else [_operand_norm(v, ev, errors) for v, ev in zip(operands, e, strict=True)]
+            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in operands], norms)
             split = split_of(step)
             assert split is not None
             array = clean(split.spread + split.rounding) if some(split.rounding) else split.spread

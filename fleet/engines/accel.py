@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from fleet.engines.backend import Backend, Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
-from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.description import load as load_description
 from fleet.isa.description import parameter_values
@@ -174,11 +174,11 @@ def _unpack(compiled: AccelProgram, key: str, data: np.ndarray, dtype: np.dtype 
     return layout.unpack(data, buffer.shape, dtype or native)
 
 
-def _apply(op: FleetOp, operands: Sequence[Any]) -> Any:
+def _apply(op: FleetOp, operands: Sequence[Any], echo: Callable[[PrintOp, Sequence[Any]], None] | None = None) -> Any:
     """The VM's operator; imported where the host has something to do."""
     from fleet.targets.bytecode.operators import apply
 
-    return apply(op, operands)
+    return apply(op, operands, echo)
 
 
 def options_expect(options: RunOptions, seq: int) -> bool:
@@ -307,17 +307,20 @@ class _Run:
             self.host[key] = _apply(self.constants[key], [])
         return self.host[key]
 
+    def _print(self, _op: PrintOp, operands: Sequence[Any]) -> None:
+        self.printed.append(" ".join(str(v) for v in operands) + "\n")
+
     def _host(self, op: FleetOp) -> None:
         operands = [self._value(v) for v in op.operands]
         if isinstance(op, PrintOp):
-            self.printed.append(" ".join(str(v) for v in operands) + "\n")
+            self._print(op, operands)
             return
         start = time.perf_counter()
-        result = _apply(op, operands)
+        result = _apply(op, operands, self._print)
         if op.results:
             key = value_key(self.compiled.program, op.results[0])
             self.host[key] = result
-            if self.options.keep_tensors:
+            if self.options.keep_tensors and not isinstance(op, RegionOp):
                 self.tensors[key] = np.asarray(result)
         self.host_seconds += time.perf_counter() - start
 

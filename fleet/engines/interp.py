@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir.composite import entering
-from fleet.ir.dialect import ConstantOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.operators import apply
@@ -63,13 +63,16 @@ def interpret(
             return source[argument.name]
         return environment[value]
 
+    def show(op: PrintOp, operands: Sequence[Any]) -> None:
+        echo(*(o if is_tensor(v.type) else np.asarray(o).item() for o, v in zip(operands, op.operands, strict=True)))
+
     for index, op in enumerate(operations):
         operands = [of(v) for v in op.operands]
         if isinstance(op, PrintOp):
-            echo(*(o if is_tensor(v.type) else np.asarray(o).item() for o, v in zip(operands, op.operands, strict=True)))
+            show(op, operands)
         else:
-            environment[op.results[0]] = result = apply(op, operands)
-            if keep and not isinstance(op, ConstantOp):
+            environment[op.results[0]] = result = apply(op, operands, show)
+            if keep and not isinstance(op, ConstantOp | RegionOp):
                 tensors[op_id(op)] = result
         for value in op.operands:
             if last.get(value) is op and value not in kept:

@@ -52,7 +52,7 @@ class LlvmCpuEngine:
         trace = Trace(self.name, program.hash, elapsed_s=elapsed)
         if options.keep_tensors:
             known = {op_id(op) for op in program.operations()}
-            trace.tensors = {id_: compiled.fetch(buffer) for id_, buffer in plan.results.items() if id_ in known}
+            trace.tensors = {id_: compiled.fetch(buffer) for id_, buffer in plan.tensors.items() if id_ in known}
         trace.outputs = {name: compiled.fetch(buffer) for name, buffer in plan.outputs}
         trace.counters = {"operations": float(len(compiled.operations))}
         trace.meta = {

@@ -145,7 +145,7 @@ class LoadedImage:
         elapsed = time.perf_counter() - begun
         trace = Trace("riscv", program.hash, elapsed_s=elapsed)
         if options.keep_tensors:
-            trace.tensors = {id_: _fetch(machine, buffer) for id_, buffer in compiled.plan.results.items()}
+            trace.tensors = {id_: _fetch(machine, buffer) for id_, buffer in compiled.plan.tensors.items()}
         trace.outputs = {name: _fetch(machine, buffer) for name, buffer in compiled.plan.outputs}
         trace.counters["instructions"] = execution.instructions
         if execution.cycles is not None:

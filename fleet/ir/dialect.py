@@ -8,7 +8,8 @@ Weights and inputs are function arguments; constants are `fleet.constant`. Weigh
 Scalars (Python numbers) have builtin types, arrays tensor types; a dimension of -1 (`?`) is unknown until the program runs.
 
 The operations are defined by idea (`elementwise`, `reductions`, `movement`, `sized`, `composite`, `functions`,
-`library`, `program_ops`), each once; what such a module lists in `__all__` is here, and its operations are the dialect's.
+`library`, `program_ops`, `regions`), each once; what such a module lists in `__all__` is here, and its operations are the
+dialect's.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from fleet.ir.operation import *
 from fleet.ir.operation import FleetOp, kind_of
 from fleet.ir.program_ops import *
 from fleet.ir.reductions import *
+from fleet.ir.regions import *
+from fleet.ir.regions import YieldOp
 from fleet.ir.sized import *
 
 
@@ -37,4 +40,4 @@ def _operations() -> list[type[FleetOp]]:
 OPERATIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in _operations()}
 """Every operation by its name without the dialect's: "add"."""
 
-FLEET = Dialect("fleet", list(OPERATIONS.values()))
+FLEET = Dialect("fleet", [*OPERATIONS.values(), YieldOp])

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, var_operand_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, var_operand_def
 
 from fleet.ir.operation import FleetOp, ValueOp
 from fleet.ir.shapes import UNKNOWN, InferenceError, shape_words
 from fleet.ir.types import numpy_dtype, shape_of
 
-__all__ = ["ConstantOp", "PrintOp"]
+__all__ = ["ConstantOp", "ItemOp", "PrintOp"]
 
 
 @irdl_op_definition
@@ -36,6 +37,32 @@ class ConstantOp(ValueOp):
         kind = FloatAttr if numpy_dtype(type_).kind == "f" else IntegerAttr
         if not isinstance(number, kind) or numpy_dtype(number.get_type()) != numpy_dtype(type_):
             raise InferenceError(f"constant {number} for a result of type {type_}")
+
+
+@irdl_op_definition
+class ItemOp(ValueOp):
+    """The Python number `number` ("int", "float" or "bool") of an array of one element, or of another number: `float(x)`."""
+
+    name = "fleet.item"
+    operand = operand_def()
+    number = prop_def(StringAttr)
+    RESULT: ClassVar = "i64, f64 or i1"
+
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        shape = shape_of(operands[0])
+        if any(size not in (1, UNKNOWN) for size in shape):
+            raise InferenceError(f"a number out of an array of shape {shape_words(shape)}")
+        if attributes["number"] not in _NUMBERS:
+            raise InferenceError(f"a number {attributes['number']!r}, expected {', '.join(_NUMBERS)}")
+        return _NUMBERS[attributes["number"]]
+
+    @classmethod
+    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        return {"int": int, "float": float, "bool": bool}[attributes["number"]](np.asarray(operands[0]).item())
+
+
+_NUMBERS: Mapping[str, Attribute] = {"int": i64, "float": f64, "bool": i1}
 
 
 @irdl_op_definition

@@ -74,6 +74,8 @@ def _resolve(function: Callable[..., Any], keys: tuple[Any, ...]) -> tuple[np.dt
         return str(error).split("\n", maxsplit=1)[0]
     except ValueError as error:
         return str(error)
+    if any(t.hasobject for t in resolved):  # of Python integers, which NumPy compares as objects
+        return _resolve(function, tuple(np.dtype(np.int64) if k is int else k for k in keys))
     return tuple(resolved)
 
 

@@ -6,7 +6,21 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerType,
+    Signedness,
+    TensorType,
+    TupleType,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute
 
 _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
@@ -27,6 +41,8 @@ _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
 _TO_XDSL: dict[np.dtype, Attribute] = {np.dtype(name): attr for name, attr, _ in _PAIRS}
 _TO_NUMPY: dict[Attribute, np.dtype] = {attr: np.dtype(name) for name, attr, _ in _PAIRS}
 _SPELLING = {np.dtype(name): spelling for name, _, spelling in _PAIRS}
+
+_VOID = np.dtype(np.void)
 
 DTYPES: tuple[str, ...] = tuple(name for name, _, _ in _PAIRS)
 """What a program may hold."""
@@ -49,7 +65,9 @@ def _tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Attribute:
 
 
 def numpy_dtype(type_: Attribute) -> np.dtype:
-    """NumPy dtype of a tensor's elements or of a scalar type."""
+    """NumPy dtype of a tensor's elements or of a scalar type; numpy.void of a tuple, which has no one dtype."""
+    if isinstance(type_, TupleType):
+        return _VOID
     return _TO_NUMPY[type_.get_element_type() if isinstance(type_, TensorType) else type_]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.ir.dialect import AddOp, FleetOp, MulOp, PrintOp
+from fleet.ir.dialect import AddOp, FleetOp, MulOp, PrintOp, RegionOp
 from fleet.ir.types import numpy_dtype
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.passes import plain
@@ -23,7 +23,7 @@ _IDENTITY = frozenset({"id", "var", "at", "covers"})
 def _apply(edit: Edit) -> None:
     first: dict[Any, FleetOp] = {}
     for op in edit.operations():
-        if isinstance(op, PrintOp):
+        if isinstance(op, PrintOp | RegionOp):
             continue
         known = first.setdefault(_key(op), op)
         if known is op:

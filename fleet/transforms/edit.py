@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from fleet.core.unique import Taken
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.composite import CompositeOp, covered_ids
-from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, all_operations, has_effects, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Recipe, Weights
@@ -46,8 +46,9 @@ class Edit:
         changes: how often an operation came or went, for who keeps what he found.
     """
 
-    def __init__(self, program: Program) -> None:
-        self._base = program
+    def __init__(self, program: Program, parent: Edit | None = None) -> None:
+        """parent: of the program in which this one is the body of an operation: names are unique in the whole."""
+        self._base, self._parent = program, parent
         self._module = program.module.clone()
         self._function: FuncOp | None = None
         self._type_is_old = self._owns_weights = False
@@ -135,8 +136,11 @@ class Edit:
 
     def fresh_id(self, wanted: str) -> str:
         """`wanted`, with a number where an operation or argument already has that name."""
+        if self._parent is not None:
+            return self._parent.fresh_id(wanted)
         if self._taken is None:
-            self._taken = Taken({op_id(op) for op in self.operations()} | {a.name for a in self.arguments} | self.fates.keys())
+            ids = {op_id(op) for op in all_operations(self.block) if isinstance(op, FleetOp)}
+            self._taken = Taken(ids | {a.name for a in self.arguments} | self.fates.keys())
         return self._taken.unique(wanted)
 
     def insert_before(self, place: FleetOp, op: FleetOp, wanted_id: str | None = None) -> SSAValue:
@@ -211,9 +215,7 @@ class Edit:
                 covered |= {c: (order[op], i) for i, c in enumerate(covered_ids(op) or [op_id(op)])}
             # A number may stand for an operation of the source that was folded: a trace has no value of that any more.
             self.erase(op, f"folded into {name}" if isinstance(op, ConstantOp) else None)
-            waiting += [
-                o for o in operands if isinstance(o, FleetOp) and not isinstance(o, PrintOp) and not any(r.uses for r in o.results)
-            ]
+            waiting += [o for o in operands if isinstance(o, FleetOp) and not has_effects(o) and not any(r.uses for r in o.results)]
         inner = sorted((c for c in covered if c != name), key=covered.__getitem__)
         composite.cover([*inner, name])
         self.fates |= dict.fromkeys(inner, f"fused into {self._parts.get(name, name)}")
@@ -232,7 +234,7 @@ class Edit:
         """
         gone: list[str] = []
         for op in reversed(self.operations() if candidates is None else candidates):
-            if not isinstance(op, PrintOp) and not any(r.uses for r in op.results):
+            if not has_effects(op) and not any(r.uses for r in op.results):
                 gone.append(op_id(op))
                 twin = self._twins.get(op_id(op))
                 self.erase(op, fate if twin is None else f"the same as {twin}")
@@ -272,7 +274,9 @@ class Edit:
             if shape_of(value.type) != argument.shape or numpy_dtype(value.type) != argument.dtype:
                 raise ValueError(f"argument {argument.name} is {value.type}, declared as {argument.dtype}{list(argument.shape)}")
         seen: set[str] = set()
-        for op in self.operations():
+        for op in all_operations(self.block):
+            if not isinstance(op, FleetOp):
+                continue
             if (name := op_id(op)) in seen:
                 raise ValueError(f"two operations have the id {name}")
             seen.add(name)

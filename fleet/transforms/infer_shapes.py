@@ -12,7 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.constants import constant
-from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, op_id
+from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.shapes import InferenceError
@@ -67,7 +67,7 @@ def _apply(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> None:
             _retype(edit.block.args[i], tensor_type(shape, argument.dtype))
     edit.symbols |= sizes
     for op in edit.operations():
-        if isinstance(op, ConstantOp | PrintOp):
+        if isinstance(op, ConstantOp | PrintOp | RegionOp):
             continue
         if isinstance(op, DimOp):
             _known_dimension(edit, op)

@@ -15,6 +15,7 @@ from typing import Literal, cast
 from fleet.core.plugins import load_plugin
 from fleet.errors import FleetError
 from fleet.ir.program import Program
+from fleet.transforms.bodies import everywhere
 from fleet.transforms.edit import Edit
 
 __all__ = ["GROUP", "Pass", "PassFactory", "find_pass", "pass_names", "plain"]
@@ -42,7 +43,7 @@ class Pass:
     def run(self, program: Program) -> Program:
         """A new program; the one given is left alone."""
         edit = Edit(program)
-        self.apply(edit)
+        everywhere(self.apply, edit)
         return edit.program()
 
 

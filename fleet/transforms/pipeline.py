@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from fleet.errors import FleetError, ModelError
 from fleet.ir.dialect import kind_of
 from fleet.ir.program import Program
+from fleet.transforms.bodies import everywhere
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
 
@@ -79,7 +80,7 @@ class Pipeline:
             if hooks.dump is not None and hooks.dump_before:
                 _dump(hooks.dump, f"{index:02d}-{one.name}-before", edit)
             start = time.perf_counter()
-            one.apply(edit)
+            everywhere(one.apply, edit)
             seconds = time.perf_counter() - start
             before, counts = counts, _counts(edit)
             difference = {k: counts[k] - before[k] for k in sorted(counts.keys() | before.keys()) if counts[k] != before[k]}

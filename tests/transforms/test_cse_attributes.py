@@ -16,7 +16,7 @@ from fleet.transforms import cse
 
 IDENTITY = {"id", "var", "at", "covers"}
 TYPE = tensor_type((4,), np.dtype(np.float32))
-OPERATIONS = [op for op in d.FLEET.operations if issubclass(op, FleetOp) and op is not d.PrintOp]
+OPERATIONS = [op for op in d.FLEET.operations if issubclass(op, FleetOp) and not issubclass(op, d.PrintOp | d.RegionOp)]
 BLOCK = Block(arg_types=[TYPE, TYPE])
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import ModelError
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, IfOp, WhileOp, YieldOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 from fleet.targets.bytecode.hints import hint_of
@@ -58,16 +59,17 @@ class _Emitter:
         self.slots: dict[SSAValue, int] = {}
         self.invokes: list[str] = []
         self._const_index: dict[tuple[type, str], int] = {}
+        self._used = 0
+        self._aliases: dict[SSAValue, SSAValue] = {}
+        """A body's argument -> the value from outside that it is."""
+        self._parts: dict[SSAValue, list[int]] = {}
+        """Tuple -> the slots of its parts."""
 
     def run(self) -> ByteCodeModule:
         program = self.program
         for value in program.function.body.block.args:
-            self.slots[value] = len(self.slots)
-        for op in program.operations():
-            for result in op.results:
-                self.slots[result] = len(self.slots)
-            if not isinstance(op, ConstantOp):
-                self._invoke(op)
+            self.slots[value] = self._new_slot()
+        self._operations(program.function.body.block)
         stored: set[SSAValue] = set()
         for value in program.returned():
             if isinstance(value.owner, ConstantOp) and value not in stored:
@@ -80,9 +82,94 @@ class _Emitter:
         ]
         arguments = [ArgumentSlot(a.name, a.kind, a.shape, a.dtype.name, a.dims) for a in program.arguments]
         return ByteCodeModule(
-            self.consts, self.code, "python", len(self.slots), tuple(self.invokes), tuple(arguments), tuple(outputs),
+            self.consts, self.code, "python", self._used, tuple(self.invokes), tuple(arguments), tuple(outputs),
             program.weights, program.hash,
         )  # fmt: skip
+
+    def _new_slot(self) -> int:
+        self._used += 1
+        return self._used - 1
+
+    def _operations(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, IfOp):
+                self._if(op)
+            elif isinstance(op, WhileOp):
+                self._while(op)
+            elif isinstance(op, FleetOp):
+                for result in op.results:
+                    self.slots[result] = self._new_slot()
+                if isinstance(op, ElementOp):
+                    self._element(op)
+                elif not isinstance(op, ConstantOp):
+                    self._invoke(op)
+
+    # ---- decisions and loops: jumps
+
+    def _if(self, op: IfOp) -> None:
+        parts = self._parts[op.result] = [self._new_slot() for _ in op.result.type.types.data]
+        self._push(op.condition)
+        otherwise = self._jump(OpCode.if_false)
+        self._body(op.then.block, [*op.inputs], parts)
+        end = self._jump(OpCode.goto)
+        self._land(otherwise)
+        self._body(op.otherwise.block, [*op.inputs], parts)
+        self._land(end)
+
+    def _while(self, op: WhileOp) -> None:
+        carried = self._parts[op.result] = [self._new_slot() for _ in op.carried]
+        for value in op.carried:
+            self._push(value)
+        self._store_all([*op.carried], carried)
+        again = len(self.code)
+        for block in op.bodies:
+            for argument, slot in zip(block.args, carried, strict=False):
+                self.slots[argument] = slot
+            for argument, value in zip(block.args[len(carried) :], op.inputs, strict=True):
+                self._same(argument, value)
+        self._operations(op.test.block)
+        self._push(_given(op.test.block)[0])
+        end = self._jump(OpCode.if_false)
+        self._operations(op.body.block)
+        for value in (given := _given(op.body.block)):
+            self._push(value)
+        self._store_all(given, carried)
+        self._land(self._jump(OpCode.goto), again)
+        self._land(end)
+
+    def _body(self, block: Block, inputs: Sequence[SSAValue], parts: Sequence[int]) -> None:
+        for argument, value in zip(block.args, inputs, strict=True):
+            self._same(argument, value)
+        self._operations(block)
+        for value in (given := _given(block)):
+            self._push(value)
+        self._store_all(given, parts)
+
+    def _same(self, argument: SSAValue, value: SSAValue) -> None:
+        """Lets a body's argument stand for a value from outside."""
+        self._aliases[argument] = self._aliases.get(value, value)
+
+    def _store_all(self, values: Sequence[SSAValue], slots: Sequence[int]) -> None:
+        """Pops what was pushed for the values, last first, so that none is overwritten before it is read."""
+        for value, slot in reversed(list(zip(values, slots, strict=True))):
+            self._slot(_STORE[_letter(value.type)], slot)
+
+    def _element(self, op: ElementOp) -> None:
+        self._slot(_LOAD[_letter(op.result.type)], self._parts[op.operand][op.index.value.data])
+        self.code += [OpCode.invokestatic, self._const(hint_of(op))]
+        self.invokes.append(op_id(op))
+        self._store(op.result)
+
+    def _jump(self, code: OpCode) -> int:
+        """A jump whose target is not known yet; its place."""
+        self.code += [code, -1]
+        return len(self.code) - 1
+
+    def _land(self, place: int, target: int | None = None) -> None:
+        """Lets a jump go here, or to an earlier place."""
+        self.code[place] = len(self.code) if target is None else target
+
+    # ---- values
 
     def _invoke(self, op: FleetOp) -> None:
         for operand in op.operands:
@@ -93,6 +180,7 @@ class _Emitter:
             self._store(result)
 
     def _push(self, value: SSAValue) -> None:
+        value = self._aliases.get(value, value)
         if isinstance(value.owner, ConstantOp):
             self._push_constant(value.owner)
         else:
@@ -123,6 +211,12 @@ class _Emitter:
             self._const_index[key] = len(self.consts)
             self.consts.append(value)
         return self._const_index[key]
+
+
+def _given(block: Block) -> Sequence[SSAValue]:
+    last = block.last_op
+    assert isinstance(last, YieldOp)
+    return last.operands
 
 
 def _letter(type_: Attribute) -> str:

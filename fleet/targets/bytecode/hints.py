@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import ModelError
-from fleet.ir.dialect import FleetOp, PrintOp, kind_of
+from fleet.ir.dialect import ElementOp, FleetOp, PrintOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, spelling
 
@@ -72,9 +72,11 @@ def parse_type(text: str) -> tuple[tuple[int, ...], np.dtype]:
 
 
 def info_of(op: FleetOp) -> DispatchInfo:
-    """The dispatch of one IR operation."""
-    ins, outs = [v.type for v in op.operands], [v.type for v in op.results]
-    attrs = {k: v for k, v in attributes_of(op).items() if k not in _KEPT_IN_TYPES and v != []}
+    """The dispatch of one IR operation; a part of a tuple is what stands in the slot that holds it."""
+    outs = [v.type for v in op.results]
+    part = isinstance(op, ElementOp)
+    ins = outs if part else [v.type for v in op.operands]
+    attrs = {} if part else {k: v for k, v in attributes_of(op).items() if k not in _KEPT_IN_TYPES and v != []}
     sig = ["".join(_letter(t) for t in ins)] + (["".join(_letter(t) for t in outs)] if outs else [])
     kind = "python" if isinstance(op, PrintOp) else "device"
     return DispatchInfo(kind, kind_of(op), sig, [spelling(t) for t in ins], [spelling(t) for t in outs], attrs)

@@ -145,6 +145,11 @@ def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:
     emit_fill(b, out, value)
 
 
+def emit_item(b: Builder, out: Array, operand: Array) -> None:
+    """The one element as a number."""
+    store(b, out, index(0), load(b, operand, index(0), out.dtype))
+
+
 def emit_fill(b: Builder, out: Array, value: float) -> None:
     """Fills an array with a number."""
 

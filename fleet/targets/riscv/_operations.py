@@ -12,6 +12,7 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor
+from fleet.targets.riscv import _bodies as bodies
 from fleet.targets.riscv import _composite as composite
 from fleet.targets.riscv import _movement as movement
 from fleet.targets.riscv import _reductions as reductions
@@ -21,7 +22,7 @@ from fleet.targets.riscv._einsum import emit_einsum
 from fleet.targets.riscv._elementwise import BINARY, COST, UNARY, emit_binary, emit_unary, emit_where
 from fleet.targets.riscv._kernel import Array, Builder, Value, is_float, isa_of
 from fleet.targets.riscv._matmul import collapsed, emit_matmul, product_of
-from fleet.targets.riscv.isa import Isa
+from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import refuse
 
 Kernel: TypeAlias = Callable[[Builder, FleetOp, Array, Sequence[Array], Value], None]
@@ -31,7 +32,7 @@ Kernel: TypeAlias = Callable[[Builder, FleetOp, Array, Sequence[Array], Value], 
 def describe(op: FleetOp, arrays: Sequence[Array]) -> str:
     """What the code of an operation depends on besides addresses: equal descriptions share a function."""
     parts = [f"{a.dtype.name}{a.shape}{a.strides}{'' if a.constant is None else repr(a.constant)}" for a in arrays]
-    extra = repr(constant_value(op)) if isinstance(op, d.ConstantOp) else ""
+    extra = repr(constant_value(op)) if isinstance(op, d.ConstantOp) else str(op) if isinstance(op, d.RegionOp) else ""
     types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weak
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
@@ -80,6 +81,11 @@ def _emit_attention(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scr
     emit_attention(b, _attention(op, [out, *x], isa_of(b)), x[3] if len(x) > 3 else None, scratch)
 
 
+def _with_bodies(emit_: Callable[..., None]) -> Kernel:
+    """Of an operation with bodies."""
+    return lambda b, op, out, x, scratch: emit_(b, op, out, x, scratch, bodies.Inner(emit, workspace, isa_of(b)))
+
+
 KERNELS: Mapping[type[FleetOp], Kernel] = {
     **dict.fromkeys(BINARY, _of(emit_binary)),
     **dict.fromkeys(UNARY, _of(emit_unary)),
@@ -104,6 +110,9 @@ KERNELS: Mapping[type[FleetOp], Kernel] = {
     d.GeluOp: _composite(lambda b, out, x, a: composite.emit_activation(b, out, x[0], f"gelu_{a['approximate']}")),
     d.SiluOp: _composite(lambda b, out, x, _a: composite.emit_activation(b, out, x[0], "silu")),
     d.RopeOp: _composite(lambda b, out, x, a: movement.emit_rope(b, out, x[0], x[1], x[2], interleaved=a["interleaved"])),
+    d.ItemOp: lambda b, _op, out, x, _scratch: movement.emit_item(b, out, x[0]),
+    d.IfOp: _with_bodies(bodies.emit_if),
+    d.WhileOp: _with_bodies(bodies.emit_while),
     d.LinearOp: _emit_linear,
     d.AttentionOp: _emit_attention,
 }
@@ -118,6 +127,8 @@ def _attention(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> Attention:
 
 def workspace(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> int:
     """Bytes of scratch that the operation needs."""
+    if isinstance(op, d.RegionOp):
+        return bodies.body_workspace(op, arrays[1:], workspace, isa)
     if isinstance(op, d.AttentionOp):
         return _attention(op, arrays, isa).workspace
     if not isinstance(op, d.MatmulOp | d.LinearOp):
@@ -141,6 +152,8 @@ def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
 def work(op: FleetOp, arrays: Sequence[Array]) -> tuple[int, int]:
     """Upper estimate of instructions retired, and the multiply-adds that the operation stands for."""
     out, *operands = arrays
+    if isinstance(op, d.RegionOp):
+        return bodies.body_work(op, operands, work, workspace, DEFAULT_ISA)
     size = [max(1, a.size) for a in arrays]
     if isinstance(op, d.MatmulOp | d.LinearOp):
         macs = out.size * operands[0].shape[-1]

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import DeviceError
-from fleet.ir.dialect import FleetOp, PrintOp, name_of
+from fleet.ir.dialect import ElementOp, FleetOp, PrintOp, RegionOp, name_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.liveness import FOREVER, Life, share
@@ -94,6 +95,7 @@ class MemoryPlan:
     Attributes:
         weights, inputs: argument name -> buffer.
         results: operation id -> buffer, in program order (`print` has none).
+        tuples: ids of results that are tuples: bytes, of which other results are parts.
         scratch: address and size in bytes of the workspace that operations share (packed matrix columns).
         stack: [lowest address, initial stack pointer).
         regions: what an emulator maps besides the image; disjoint, ascending, unmapped pages between.
@@ -111,6 +113,12 @@ class MemoryPlan:
     outputs: tuple[tuple[str, Buffer], ...]
     kept: bool
     lives: tuple[tuple[str, int, int, int, int], ...]
+    tuples: frozenset[str] = frozenset()
+
+    @property
+    def tensors(self) -> Mapping[str, Buffer]:
+        """The results that are arrays or numbers."""
+        return {id_: buffer for id_, buffer in self.results.items() if id_ not in self.tuples} if self.tuples else self.results
 
     @property
     def result_bytes(self) -> int:
@@ -234,7 +242,8 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
     outputs = tuple((name, of[value]) for name, value in zip(program.outputs, program.returned(), strict=True))
     regions = tuple(region for region in cursor.regions if region.size)
     plan = MemoryPlan(
-        groups["weight"], groups["input"], results, scratch, stack, regions, outputs, kept=keep, lives=arena.lives
+        groups["weight"], groups["input"], results, scratch, stack, regions, outputs, kept=keep, lives=arena.lives,
+        tuples=frozenset(op_id(op) for op in arena.code if isinstance(op, RegionOp)),
     )  # fmt: skip
     return plan, of
 
@@ -248,6 +257,7 @@ class _Arena:
         self.code: list[FleetOp] = []
         self.lives: tuple[tuple[str, int, int, int, int], ...] = ()
         self._root: dict[SSAValue, tuple[SSAValue, int]] = {}
+        """What lies in another value's memory -> that value, and bytes from its beginning."""
         self._ends: dict[SSAValue, tuple[int, int]] = {}
         self._forever = set(program.returned())
         self._keep = keep
@@ -281,14 +291,18 @@ class _Arena:
             self.of[value] = replace(self.of[value], address=base + at)
         self.lives = tuple((self.of[v].name, self.of[v].address, self.of[v].nbytes, *self._ends[v]) for v in own)
         for value, (root, offset) in self._root.items():
-            address = self.of[root].address + offset * self.of[root].dtype.itemsize
-            self.of[value] = replace(self.of[value], address=address)
+            self.of[value] = replace(self.of[value], address=self.of[root].address + offset)
         return {id_: self.of[value] for id_, value in results.items()}
 
     def _define(self, op: FleetOp, buffer: Buffer, n: int) -> None:
         result = op.results[0]
         source = op.operands[0] if op.operands else None
         view = None
+        if isinstance(op, ElementOp):
+            root, before = self._root.get(op.operand, (op.operand, 0))
+            self._root[result] = (root, before + part_offsets(op.operand.type)[0][op.index.value.data])
+            self.of[result] = replace(buffer, strides=buffer.steps)
+            return
         if source is not None and buffer.dtype == self.of[source].dtype:
             given = self.of[source]
             try:
@@ -301,7 +315,7 @@ class _Arena:
             self.code.append(op)
             return
         root, before = self._root.get(source, (source, 0))
-        self._root[result] = (root, before + view.offset)
+        self._root[result] = (root, before + view.offset * buffer.dtype.itemsize)
         self.of[result] = replace(buffer, strides=view.strides)
 
     def _touch(self, value: SSAValue, n: int, *, forever: bool) -> None:
@@ -311,7 +325,21 @@ class _Arena:
             self._ends[root] = (first, FOREVER if forever else max(last, n))
 
 
+def part_offsets(type_: Attribute) -> tuple[list[int], int]:
+    """Where the parts of a tuple begin in its memory, in bytes, and how many bytes it takes."""
+    assert isinstance(type_, TupleType)
+    offsets, at = list[int](), 0
+    for part in type_.types.data:
+        offsets.append(at)
+        size = int(np.prod(shape_of(part), dtype=np.int64)) * numpy_dtype(part).itemsize
+        at += -(-size // ALIGN) * ALIGN
+    return offsets, at
+
+
 def _buffer(name: str, symbol: str, type_: Attribute) -> Buffer | None:
+    if isinstance(type_, TupleType):
+        known = all(dtype_of(t) is not None and min(shape_of(t), default=0) >= 0 for t in type_.types.data)
+        return Buffer(name, symbol, 0, (part_offsets(type_)[1],), np.dtype(np.uint8)) if known else None
     dtype, shape = dtype_of(type_), shape_of(type_)
     if dtype is None or any(d < 0 for d in shape):
         return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,13 @@ from fleet.frontend._errors import Source
 from fleet.frontend._values import Number, Tensor
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp, name_of
+from fleet.ir.dialect import OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
 MAX_OPERATIONS = 20_000
+_MAX_UNROLLED = 1_500
+"""Operations of a loop without products that are unrolled."""
 _MAX_FORMULA = 16
 """Numbers computed out of more others than this are constants of the program; `i += 1` in a loop would never end."""
 _CODES: Mapping[str, str] = {
@@ -42,6 +46,57 @@ class Builder:
         self._names: dict[FleetOp, tuple[int, str]] = {}
         self._dims: dict[tuple[SSAValue, int], SSAValue] = {}
         self._count = 0
+        self.unrolled: str | None = None
+        """Why the last long loop is none of the run."""
+        self._undone: list[list[Callable[[], object]]] = []
+        """What to take back at the end of each open body."""
+
+    @contextmanager
+    def within(self, block: Block) -> Generator[None]:
+        """Appends to a body. Values that numbers got in it are forgotten behind it: nothing outside can see them."""
+        outer, dims = self.block, self._dims
+        self.block, self._dims = block, dict(dims)
+        self._undone.append([])
+        try:
+            yield
+        finally:
+            self.block, self._dims = outer, dims
+            for undo in reversed(self._undone.pop()):
+                undo()
+
+    def discard(self, block: Block, count: int) -> None:
+        """Takes away what was appended to a body that is not needed; count: operations before it."""
+        for op in reversed(list(block.ops)):
+            op.detach()
+            op.erase(safe_erase=False)
+        self._count = count
+
+    @property
+    def count(self) -> int:
+        """Operations so far."""
+        return self._count
+
+    def too_many(self, since: int, times: int) -> bool:
+        """Whether the operations since there were `since`, so many times more, are too many to be unrolled.
+
+        Rounds with products are for devices, whose patterns do not look into bodies, and what is printed in a body not every
+        target can show: they stay apart as long as they can.
+        """
+        own = self._count - since
+        if self._count + own * times > MAX_OPERATIONS:
+            return True
+        recent = islice(reversed(list(self.block.ops)), own) if own * times > _MAX_UNROLLED else ()
+        kinds = {type(inner) for op in recent for inner in (op, *(o for r in op.regions for o in r.walk()))}
+        return bool(kinds) and not kinds & {MatmulOp, EinsumOp, PrintOp}
+
+    def _note(self, undo: Callable[[], object]) -> None:
+        if self._undone:
+            self._undone[-1].append(undo)
+
+    def _give(self, number: Number, value: SSAValue) -> None:
+        """The value that a number has from now on, in this body."""
+        number.ssa = value
+        self._note(lambda: setattr(number, "ssa", None))
 
     def emit(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> SSAValue:
         """One operation on values of the IR; its result."""
@@ -49,7 +104,7 @@ class Builder:
             op = make(name, operands, **attributes)
         except InferenceError as error:
             self.source.fail(_CODES.get(name, "F301"), node, str(error))
-        return self._append(node, op).results[0]
+        return self.append(node, op).results[0]
 
     def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> Tensor:
         """As `emit`, for results that are arrays."""
@@ -103,6 +158,7 @@ class Builder:
         type_ = type_ or self.type_of(node, number)
         if type_ not in number.constants:
             number.constants[type_] = self.constant(number.place or node, number.value, type_)
+            self._note(lambda: number.constants.pop(type_, None))
             if number.variable is not None:
                 depth, variable = number.variable
                 self.name(number.constants[type_], variable, depth)
@@ -114,9 +170,10 @@ class Builder:
             assert number.dim is not None
             if number.dim not in self._dims:
                 self._dims[number.dim] = self.emit(node, "dim", [number.dim[0]], axis=number.dim[1])
-            number.ssa = self._dims[number.dim]
+            self._give(number, self._dims[number.dim])
             if number.variable is not None:
-                self.name(number.ssa, number.variable[1], number.variable[0])
+                self.name(self._dims[number.dim], number.variable[1], number.variable[0])
+        assert number.ssa is not None
         if type_ in (None, number.ssa.type):
             return number.ssa
         assert type_ is not None
@@ -129,9 +186,9 @@ class Builder:
         own = [self.type_of(node, v) for v in (*operands, number)]
         common = f64 if f64 in own[-1:] else i64 if i64 in own else i32
         inputs = [self.number(node, v, common) for v in operands]
-        number.ssa = self.emit(number.place or node, name, inputs)
+        self._give(number, made := self.emit(number.place or node, name, inputs))
         if number.variable is not None:
-            self.name(number.ssa, number.variable[1], number.variable[0])
+            self.name(made, number.variable[1], number.variable[0])
 
     def constant(self, node: ast.AST, value: bool | int | float, type_: Attribute) -> SSAValue:
         """A constant of scalar or tensor type."""
@@ -139,7 +196,7 @@ class Builder:
             op = constant(value, type_)
         except InferenceError as error:
             self.source.fail("F402", node, str(error))
-        return self._append(node, op).results[0]
+        return self.append(node, op).results[0]
 
     def filled(self, node: ast.AST, shape: Sequence[int], value: bool | int | float, dtype: np.dtype) -> Tensor:
         """A tensor filled with one number (rank 0: a NumPy scalar)."""
@@ -157,16 +214,18 @@ class Builder:
 
     def print(self, node: ast.AST, values: Sequence[Tensor | Number], format: str | None = None) -> None:
         """`print(...)`; `format` as in PrintOp."""
-        self._append(node, PrintOp([v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values], format))
+        self.append(node, PrintOp([v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values], format))
 
-    def _append(self, node: ast.AST, op: FleetOp) -> FleetOp:
+    def append(self, node: ast.AST, op: FleetOp) -> FleetOp:
+        """The operation, at the end of the block. SourceError F604 for too many."""
         self._count += 1
         if self._count > MAX_OPERATIONS:
             self.source.fail(
                 "F604",
                 node,
                 f"the program has more than {MAX_OPERATIONS} operations",
-                "shorten loops, or compute with larger arrays",
+                "shorten loops, or compute with larger arrays"
+                + (f"; a loop is unrolled because {self.unrolled}" if self.unrolled else ""),
             )
         op.describe(id="", at=self.source.at(node))
         self.block.add_op(op)
@@ -187,7 +246,8 @@ class Builder:
         taken = Taken()
         counters: Counter[str] = Counter()
         last = {variable: op for op, (depth, variable) in self._ordered_names() if depth == 0}
-        for op in self.block.ops:
+        top = dict.fromkeys(self.block.ops)
+        for op in [*top, *(op for op in all_operations(self.block) if op not in top)]:  # the plain names are for those outside
             if not isinstance(op, FleetOp):
                 continue
             kind = name_of(op).rpartition(".")[2]
@@ -203,13 +263,13 @@ class Builder:
                 taken.add(identity)
             at = op.properties["at"]
             holds = last.get(variable) is op and final.get(variable) is op.results[0]
-            op.describe(id=identity, var=variable if depth == 0 and variable and holds else None)
+            op.describe(id=identity, var=variable if depth == 0 and variable and holds and op in top else None)
             op.properties["at"] = at
             if variable and op.results and _HINT.match(variable):
                 op.results[0].name_hint = variable
 
     def _ordered_names(self) -> list[tuple[FleetOp, tuple[int, str]]]:
-        return [(op, self._names[op]) for op in self.block.ops if isinstance(op, FleetOp) and op in self._names]
+        return [(op, self._names[op]) for op in all_operations(self.block) if isinstance(op, FleetOp) and op in self._names]
 
 
 def _beyond(name: str, operands: Sequence[Tensor | Number], dtypes: Sequence[np.dtype]) -> bool | None:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fleet.frontend import _objects, _text
+from fleet.frontend._meeting import choose
 from fleet.frontend._reflection import REFLECTION
+from fleet.frontend._regions import builder_of, condition
+from fleet.frontend._series import Series, along, series_of
 from fleet.frontend._values import (
     Bound,
     Class,
@@ -131,6 +134,8 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
 
 
 def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if any(isinstance(a, Number) and a.symbolic and a.whole and not a.sized for a in args):
+        return _late_range(ev, node, args)
     numbers = [ev.integer(node, a, "an argument of range") for a in args]
     if len(numbers) == 3 and numbers[2] == 0:
         ev.fail("F703", node, "range with a step of zero")
@@ -138,6 +143,29 @@ def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
     if max((abs(n) for n in numbers), default=0) >> 62:
         ev.fail("F605", node, "a range beyond 64 bits")
     return Range(values)
+
+
+def _late_range(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
+    """A range whose ends only the run knows; its step is known."""
+    numbers = [ev.operand(node, a) for a in args]
+    given = [v for v in numbers if isinstance(v, Number)]
+    if len(given) != len(args) or not 1 <= len(args) <= 3:
+        ev.fail("F404", node, f"range of {', '.join(words(a) for a in args)}", "give one to three integers")
+    first, end = (Number(0), given[0]) if len(given) == 1 else given[:2]
+    by = ev.integer(node, given[2], "the step of range") if len(given) == 3 else 1
+    if by == 0:
+        ev.fail("F703", node, "range with a step of zero")
+    distance = ev.domain.arithmetic(node, "sub", [end, first] if by > 0 else [first, end], None)
+    # As many rounds as steps fit into the distance, rounded up: a negative number of them is none.
+    if abs(by) > 1:
+        distance = ev.domain.arithmetic(node, "add", [distance, Number(abs(by) - 1)], None)
+        distance = ev.domain.arithmetic(node, "floor_div", [distance, Number(abs(by))], None)
+
+    def refused() -> Iterator[Value]:
+        ev.unknown(node, "how many elements this range has only the run knows")
+        yield None
+
+    return Lazy(refused(), "range", Series(distance, lambda k: along(ev, node, first, Number(by), k)))
 
 
 def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -155,8 +183,15 @@ def _number(kind: Callable[[Any], Any]) -> _Builtin:
         if isinstance(value, Number) and value.symbolic and (kind is float or (kind is int and value.whole)):
             return value if kind is int else ev.domain.arithmetic(node, "mul", [value, Number(1.0)], None)
         if kind is bool:
-            return Number(ev.truth(node, value))
+            held = condition(ev, node, value)
+            return Number(held) if isinstance(held, bool) else Number(None, held)
         known = value if isinstance(value, str) and len(value) < 400 else ev.static(value)
+        if (
+            known is None
+            and isinstance(value, Tensor | Number)
+            and (made := _late_number(ev, node, value, kind.__name__)) is not None
+        ):
+            return made
         if known is None:
             hint = "keep it an array: .astype(...), or arithmetic on the array itself"
             ev.fail("F407", node, f"a Python number out of {words(value)} is not supported", hint)
@@ -166,6 +201,14 @@ def _number(kind: Callable[[Any], Any]) -> _Builtin:
             return ev.fail("F703", node, f"{known!r}: {error}")
 
     return builtin
+
+
+def _late_number(ev: Evaluator, node: ast.AST, value: Tensor | Number, kind: str) -> Number | None:
+    """The Python number of one element, or of another number, that only the run knows; None of an array of several."""
+    if isinstance(value, Tensor) and (any(d < 0 for d in value.shape) or math.prod(value.shape) != 1):
+        return None
+    ssa = value.ssa
+    return None if ssa is None else Number(None, builder_of(ev).emit(node, "item", [ssa], number=kind))
 
 
 def _sequence(make: Callable[[list[Value]], Value]) -> _Builtin:
@@ -209,6 +252,8 @@ def _extreme(op: str) -> _Builtin:
             if "default" in keywords:
                 return keywords["default"]
             ev.fail("F703", node, f"{op} of nothing")
+        if measure is None and any(_late(ev, v) for v in values):
+            return late(ev, node, values, measure)
         best, best_key = values[0], _plain(ev, node, values[0], measure, op)
         for value in values[1:]:
             found = _plain(ev, node, value, measure, op)
@@ -216,7 +261,38 @@ def _extreme(op: str) -> _Builtin:
                 best, best_key = value, found
         return best
 
+    def late(ev: Evaluator, node: ast.Call, values: list[Value], measure: Value) -> Value:
+        """The run decides, as Python does: the first of those that none is beyond."""
+        name = "greater" if op == "max" else "less"
+
+        def key(value: Value) -> Tensor | Number:
+            return ev.operand(node, value if measure is None else ev.call(node, measure, [value], {}))
+
+        best, best_key = values[0], key(values[0])
+        for value in values[1:]:
+            found = key(value)
+            if isinstance(found, Number) and isinstance(best_key, Number):
+                beyond: Value = ev.domain.arithmetic(node, name, [found, best_key], None)
+            else:
+                beyond = ev.domain.binary(node, name, found, best_key)
+            held = condition(ev, node, beyond)
+            ways = (value, found), (best, best_key)
+            if isinstance(held, bool):
+                best, best_key = ways[not held]
+                continue
+            met = choose(ev, node, held, [lambda w=ways[0]: w, lambda w=ways[1]: w])
+            assert isinstance(met, tuple)
+            best, best_key = met[0], ev.operand(node, met[1])
+        return best
+
     return builtin
+
+
+def _late(ev: Evaluator, value: Value) -> bool:
+    """Whether it is one number that only the run knows."""
+    if isinstance(value, Tensor):
+        return math.prod(value.shape) == 1 and ev.static(value) is None
+    return isinstance(value, Number) and value.symbolic and not value.sized
 
 
 def _plain(ev: Evaluator, node: ast.Call, value: Value, measure: Value, op: str) -> Any:
@@ -256,20 +332,28 @@ def _zip(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, V
                     return
             yield tuple(found)
 
-    return Lazy(pairs(), "zip")
+    rows = [series_of(ev, node, a) for a in args]
+    known = [s for s in rows if s is not None and not s.count.symbolic]
+    if not rows or len(known) < len(rows):
+        return Lazy(pairs(), "zip")
+    shortest = min((s.count for s in known), key=lambda n: n.value)
+    return Lazy(pairs(), "zip", Series(shortest, lambda k: tuple(s.at(k) for s in known)))
 
 
 def _enumerate(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     first = keywords.get("start", args[1] if len(args) > 1 else Number(0))
     start = ev.integer(node, first, "the start of enumerate")
-    return Lazy(((Number(start + i), v) for i, v in enumerate(iterate(ev, node, args[0]))), "enumerate")
+    inner = series_of(ev, node, args[0])
+    series = None if inner is None else Series(inner.count, lambda k: (along(ev, node, Number(start), Number(1), k), inner.at(k)))
+    return Lazy(((Number(start + i), v) for i, v in enumerate(iterate(ev, node, args[0]))), "enumerate", series)
 
 
 def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], Lazy):
         ev.fail("F408", node, f"{words(args[0])} cannot be reversed")
     if isinstance(args[0], Range):
-        return Lazy((Number(i) for i in reversed(args[0].values)), "reversed")
+        backwards = args[0].values[::-1]
+        return Lazy((Number(i) for i in backwards), "reversed", series_of(ev, node, Range(backwards)))
     return Lazy(iter(list(reversed(collect(ev, node, args[0])))), "reversed")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fleet.errors import SourceError
+from fleet.frontend._flow import returned
 from fleet.frontend._scopes import Frame
 from fleet.frontend._values import Broken, Dict, Function, Value, words
 
@@ -78,7 +79,7 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
         if isinstance(callee.node, ast.Lambda):
             with ev.within(frame):
                 return ev.expression(callee.node.body)
-        return ev.run(callee.node.body, frame).value
+        return returned(ev, callee.node, ev.run(callee.node.body, frame))
     finally:
         ev.calls.pop()
 

@@ -94,7 +94,9 @@ def _place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    owner = _changed(ev, node, args["dst"])
+    owner, source = _changed(ev, node, args["dst"]), args["src"]
+    if isinstance(source, Number) and not source.truth and owner.dtype.kind == "b":
+        ev.fail("F406", node, f"{words(source)} cannot be put into an array of bool", "give True or False")
     values = _cast_safely(ev, node, args["src"], owner.dtype)
     if len(values.shape) > len(owner.shape):
         ev.fail("F301", node, f"an array of shape {values.shape} copied to one of shape {owner.shape}")

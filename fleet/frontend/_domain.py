@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.errors import SourceError
 from fleet.frontend._values import Generator, Number, Operand, Tensor, Value
 
 if TYPE_CHECKING:
@@ -78,6 +79,18 @@ class Domain(ABC):
     @abstractmethod
     def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """`print(...)`."""
+
+    def operations(self) -> int:
+        """Operations that have been made so far."""
+        return 0
+
+    def too_many(self, since: int, times: int) -> bool:
+        """Whether the operations made since there were `since`, so many times more, are better a loop of the run."""
+        return False
+
+    def stays_unrolled(self, error: SourceError) -> None:
+        """Notes why a long loop cannot be one of the run."""
+        del error
 
     @abstractmethod
     def named(self, value: Value, variable: str, depth: int) -> None:

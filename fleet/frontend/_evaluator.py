@@ -16,9 +16,9 @@ from fleet.errors import SourceError
 from fleet.frontend import _builtins, _expressions, _library, _objects, _statements
 from fleet.frontend._domain import Domain
 from fleet.frontend._errors import Source
+from fleet.frontend._flow import Flow
 from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
-from fleet.frontend._statements import Flow
 from fleet.frontend._values import (
     Broken,
     Function,
@@ -69,6 +69,14 @@ class Evaluator:
         self.calls: list[tuple[Function, Value]] = []
         """Functions that are being followed, and what the methods among them are called on."""
         self.inlined = 0
+        self.inside = 0
+        """Parts around what is followed that only the run enters or repeats: errors in them are raised at once."""
+        self.streams: set[int] = set()
+        """Generators that were made in the innermost of them."""
+        self.repeats = 1
+        """How often loops around what is followed will follow it, in the innermost of them."""
+        self.outer: list[Frame] = []
+        """The frames that wait for the present one."""
         self._depth = 0
         self._steps = 0
         self._scopes: dict[ast.AST, Scope] = {}
@@ -140,10 +148,12 @@ class Evaluator:
     def within(self, frame: Frame) -> Generator[None]:
         """Evaluates in another frame."""
         outer, self.frame = self.frame, frame
+        self.outer.append(outer)
         try:
             yield
         finally:
             self.frame = outer
+            self.outer.pop()
 
     def run(self, body: list[ast.stmt], frame: Frame) -> Flow:
         """Executes statements in `frame`."""
@@ -154,7 +164,12 @@ class Evaluator:
         """Assigns a variable by the rules of the present scope."""
         frame = self.frame.target(name)
         frame.variables[name] = value
-        if not quiet and isinstance(value, Tensor | Number):
+        if not quiet:
+            self.called(frame, name, value)
+
+    def called(self, frame: Frame, name: str, value: Value) -> None:
+        """Tells the domain that a variable has a value."""
+        if isinstance(value, Tensor | Number):
             spelled = name if frame.depth == 0 or frame.parent is None else f"{frame.function}.{name}"
             self.domain.named(value, spelled, frame.depth)
 

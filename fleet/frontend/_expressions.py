@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.frontend import _calls, _containers, _grids, _library, _objects, _records, _text
+from fleet.frontend._meeting import choose
+from fleet.frontend._regions import condition
 from fleet.frontend._scopes import Comprehension, Frame
 from fleet.frontend._shifts import shift
 from fleet.frontend._values import (
@@ -36,6 +39,8 @@ from fleet.frontend._values import (
 from fleet.frontend._words import kind
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
     from fleet.frontend._evaluator import Evaluator
 
 BINARY: Mapping[type[ast.operator], str] = {
@@ -139,7 +144,7 @@ _SIGN = {"pow": "**", "shift_left": "<<"}
 def _unary(ev: Evaluator, node: ast.UnaryOp) -> Value:
     found = ev.expression(node.operand)
     if isinstance(node.op, ast.Not):
-        return Number(not ev.truth(node.operand, found))
+        return negated(ev, node, condition(ev, node.operand, found))
     if isinstance(found, Instance):
         return _objects.unary(ev, node, found)
     value = ev.operand(node.operand, found)
@@ -170,19 +175,52 @@ def _boolop(ev: Evaluator, node: ast.BoolOp) -> Value:
     value: Value = None
     for i, part in enumerate(node.values):
         value = ev.expression(part)
-        if i < len(node.values) - 1 and ev.truth(part, value) is stop_at:
+        if i == len(node.values) - 1:
             break
+        held = condition(ev, part, value)
+        if held is stop_at:
+            break
+        if not isinstance(held, bool):
+            rest = (
+                ast.copy_location(ast.BoolOp(node.op, node.values[i + 1 :]), node)
+                if i + 2 < len(node.values)
+                else node.values[i + 1]
+            )
+            keep, go_on = functools.partial(_truth, value, held), functools.partial(ev.expression, rest)
+            return choose(ev, node, held, [keep, go_on] if stop_at else [go_on, keep])
     return value
 
 
-def _compare(ev: Evaluator, node: ast.Compare) -> Value:
-    left = ev.expression(node.left)
+def _truth(value: Value, held: SSAValue) -> Value:
+    """What stands for a value that decided: a NumPy truth value as Python's, for what it is asked for is its truth."""
+    return Number(None, held) if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "b" else value
+
+
+def negated(ev: Evaluator, node: ast.expr, held: bool | SSAValue) -> Number:
+    """`not`."""
+    return (
+        Number(not held)
+        if isinstance(held, bool)
+        else ev.domain.arithmetic(node, "equal", [Number(None, held), Number(False)], None)
+    )
+
+
+def _compare(ev: Evaluator, node: ast.Compare, first: int = 0, left: Value = None) -> Value:
+    """The comparisons from number `first` on; left: what stands before them, where that is not the first of all."""
+    left = ev.expression(node.left) if first == 0 else left
     result: Value = Number(True)
-    for i, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+    for i, (op, right_node) in enumerate(zip(node.ops[first:], node.comparators[first:], strict=True), first):
         right = ev.expression(right_node)
         result = _compared(ev, node, op, left, right)
-        if i < len(node.ops) - 1 and not ev.truth(node, result):
+        if i == len(node.ops) - 1:
+            break
+        held = condition(ev, node, result)
+        if held is False:
             return result
+        if not isinstance(held, bool):
+            keep = functools.partial(_truth, result, held)
+            rest = functools.partial(_compare, ev, node, i + 1, right)
+            return choose(ev, node, held, [rest, keep])
         left = right
     return result
 
@@ -200,8 +238,10 @@ def _compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, righ
     a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
     if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
         if isinstance(a, Number) and isinstance(b, Number):
-            if a.symbolic or b.symbolic:
+            if a.sized or b.sized:
                 ev.unknown(node, "a size that only the run knows is compared")
+            if a.symbolic or b.symbolic:
+                return ev.domain.arithmetic(node, name, [a, b], None)
             return Number(bool(_PYTHON[name](a.value, b.value)))
         return ev.domain.binary(node, name, a, b)
     return Number(_containers.compare(ev, node, name, left, right))
@@ -218,7 +258,10 @@ def _identical(left: Value, right: Value) -> bool:
 
 
 def _conditional(ev: Evaluator, node: ast.IfExp) -> Value:
-    return ev.expression(node.body if ev.truth(node.test, ev.expression(node.test)) else node.orelse)
+    held = condition(ev, node.test, ev.expression(node.test))
+    if isinstance(held, bool):
+        return ev.expression(node.body if held else node.orelse)
+    return choose(ev, node, held, [lambda: ev.expression(node.body), lambda: ev.expression(node.orelse)])
 
 
 def _named(ev: Evaluator, node: ast.NamedExpr) -> Value:

@@ -11,7 +11,7 @@ from fleet.frontend._values import Library, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
-    from fleet.frontend._statements import Flow
+    from fleet.frontend._flow import Flow
 
 _HANDLED = ("ignore", "warn")
 _ERRORS = ("all", "divide", "over", "under", "invalid")
@@ -73,10 +73,12 @@ def try_(ev: Evaluator, node: ast.Try) -> Flow:
         del ev.errors[errors:]
         hint = "`try` is followed where nothing fails while the source is read; test the condition with `if`"
         ev.fail("F502", node, f"inside of this `try` something fails: {what}", hint)
-    if not flow.kind:
+    if flow.flags and (node.orelse or node.finalbody):
+        ev.fail("F511", node, "a `try` with `else` or `finally` that is left where the run decides", "leave behind it")
+    if not flow.leaves and not flow.flags:
         flow = block(ev, node.orelse)
     last = block(ev, node.finalbody)
-    return last if last.kind else flow
+    return last if last.kind or last.flags else flow
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

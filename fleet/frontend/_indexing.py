@@ -59,6 +59,12 @@ def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0)
     return found if found.shape else Tensor(found.ssa)
 
 
+def late_element(ev: Evaluator, node: ast.AST, value: Tensor, at: Number) -> Tensor:
+    """`value[at]` at a place that only the run knows."""
+    found = gather(ev, node, value, array(ev, node, at), 0)
+    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
+
+
 def literal(ev: Evaluator, node: ast.AST, value: object) -> Static:
     """A small array or NumPy scalar that is known."""
     part = np.array(value, order="C")
@@ -137,7 +143,7 @@ def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[
 
 def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
     """An index's array, as numbers where they are known."""
-    if isinstance(item, Number):
+    if isinstance(item, Number) and not item.symbolic:
         return np.array(ev.integer(node, item, "an index"))
     found = array(ev, node, item)
     known = _known.known_array(ev, found)
@@ -274,7 +280,7 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
         ev.unknown(node, "assignment to a part of an array whose size only the run knows")
     new = _converted(ev, node, value, owner.dtype)
     index = [_literal(ev, node, item) for item in index]
-    if any(isinstance(item, Tensor) and not isinstance(item, Static) for item in index):
+    if any((isinstance(i, Tensor) and not isinstance(i, Static)) or (isinstance(i, Number) and i.symbolic) for i in index):
         _store_late(ev, node, owner, index, new)
         return
     where = _targets(ev, node, owner, index)

@@ -417,11 +417,13 @@ def _fill(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    known = ev.static(args["a"])
-    if known is None:
-        hint = "keep it an array; arrays of one element take part in arithmetic as they are"
-        ev.fail("F407", node, f"a Python number out of {words(args['a'])} is not supported", hint)
-    return Number(known)
+    known, x = ev.static(args["a"]), args["a"]
+    if known is not None:
+        return Number(known)
+    if not isinstance(x, Tensor) or any(d < 0 for d in x.shape) or math.prod(x.shape) != 1:
+        ev.fail("F407", node, f"a Python number out of {words(x)}", "take one element of it first")
+    number = {"b": "bool", "f": "float"}.get(x.dtype.kind, "int")
+    return Number(None, emitter(ev).emit(node, "item", [x.ssa], number=number))
 
 
 def _size(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

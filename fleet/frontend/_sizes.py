@@ -62,7 +62,9 @@ def given_sizes(ev: Evaluator, node: ast.AST, value: Value, what: str = "shape")
 def product(ev: Evaluator, node: ast.AST, a: Number, b: Number) -> Number:
     """Of two sizes, one of which only the run knows."""
     operands = _operands(ev, node, [a, b])
-    return Number(None, _builder(ev).emit(node, "mul", operands))
+    found = Number(None, _builder(ev).emit(node, "mul", operands))
+    found.sized = all(v.sized or not v.symbolic for v in (a, b))
+    return found
 
 
 def element_count(ev: Evaluator, node: ast.AST, x: Tensor) -> Number:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
 from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects, _shifts
+from fleet.frontend._flow import Flow
 from fleet.frontend._lost import lost
+from fleet.frontend._meeting import decide
+from fleet.frontend._regions import builder_of, condition
+from fleet.frontend._rolling import Rounds, roll
 from fleet.frontend._scopes import bound_names
+from fleet.frontend._series import Series, compared, series_of
 from fleet.frontend._values import (
     Broken,
     Function,
@@ -28,18 +33,11 @@ from fleet.frontend._values import (
 from fleet.frontend._words import kind
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
     from fleet.frontend._evaluator import Evaluator
 
 _SUPPORTED = "assignments, if, for, while, functions, classes, with, try, assert, raise, print and return"
-
-
-@dataclass(frozen=True)
-class Flow:
-    """How a block ended: "" (at its end), "break", "continue" or "return" with the statement and its value."""
-
-    kind: str = ""
-    statement: ast.Return | None = None
-    value: Value = None
 
 
 _END = Flow()
@@ -49,17 +47,22 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
     """Runs statements until one of them leaves the block. An error is noted, and what it would have bound is poisoned."""
     from fleet.frontend._evaluator import Poisoned
 
-    for statement in body:
+    for number, statement in enumerate(body):
         ev.step(statement)
         before = ev.breaks
+        rest = body[number + 1 :]
         try:
-            flow = _followed(ev, statement)
+            flow = _followed(ev, statement, rest)
             if ev.tolerant and ev.frame is ev.globals and ev.breaks == before:
                 ev.evaluated.append(statement)
         except Poisoned:
+            if ev.inside:
+                raise
             _poison(ev, statement)
             flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
         except SourceError as error:
+            if ev.inside:
+                raise
             if ev.tolerant:
                 if ev.frame is not ev.globals:
                     raise
@@ -68,14 +71,34 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
             ev.record(error)
             _poison(ev, statement)
             flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
-        if flow.kind:
+        if isinstance(flow, _Whole):
+            return flow.flow
+        if flow.flags and not flow.always and rest:
+            return _rest(ev, statement, flow, rest)
+        if flow.kind or flow.flags:
             return flow
     return _END
 
 
-def _followed(ev: Evaluator, statement: ast.stmt) -> Flow:
+@dataclass(frozen=True)
+class _Whole:
+    """How a block ended, by a statement that took those behind it into its ways."""
+
+    flow: Flow
+
+
+def _rest(ev: Evaluator, statement: ast.stmt, flow: Flow, body: Sequence[ast.stmt]) -> Flow:
+    """The statements behind one that may have left the block."""
+    builder = builder_of(ev)
+    left, *others = flow.flags.values()
+    for other in others:
+        left = builder.emit(statement, "item", [builder.emit(statement, "logical_or", [left, other])], number="bool")
+    return decide(ev, statement, left, [lambda: replace(flow, always=True), lambda: block(ev, body)])
+
+
+def _followed(ev: Evaluator, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Flow | _Whole:
     try:
-        return _run(ev, statement)
+        return _if(ev, statement, rest) if isinstance(statement, ast.If) else _run(ev, statement)
     except SizeUsed:
         ev.unknown(statement)
 
@@ -299,33 +322,114 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
 # ---- flow
 
 
-def _if(ev: Evaluator, node: ast.If) -> Flow:
-    return block(ev, node.body if ev.truth(node.test, ev.expression(node.test)) else node.orelse)
+def _if(ev: Evaluator, node: ast.If, rest: Sequence[ast.stmt]) -> Flow | _Whole:
+    taken = condition(ev, node.test, ev.expression(node.test))
+    if isinstance(taken, bool):
+        return block(ev, node.body if taken else node.orelse)
+    ways: list[Sequence[ast.stmt]] = [node.body, node.orelse]
+    if any(w and isinstance(w[-1], _LEAVES) for w in ways):
+        # What stands behind is the other way's alone: it sees that way's values, not what both have in common.
+        whole = [w if w and isinstance(w[-1], _LEAVES) else [*w, *rest] for w in ways]
+        return _Whole(decide(ev, node, taken, [lambda: block(ev, whole[0]), lambda: block(ev, whole[1])]))
+    return decide(ev, node, taken, [lambda: block(ev, node.body), lambda: block(ev, node.orelse)])
+
+
+def _plain_flow(flow: Flow | _Whole) -> Flow:
+    return flow.flow if isinstance(flow, _Whole) else flow
+
+
+_LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 def _for(ev: Evaluator, node: ast.For) -> Flow:
-    for value in ev.iterate(node.iter, ev.expression(node.iter)):
+    iterable = ev.expression(node.iter)
+    series = series_of(ev, node.iter, iterable)
+    bound = frozenset(bound_names([node.target, *node.body]))
+
+    def round_(value: Value) -> Flow:
         ev.step(node)
         assign(ev, node.target, value)
-        flow = block(ev, node.body)
+        return block(ev, node.body)
+
+    def rolled(series: Series, first: int, entered: Flow) -> Flow:
+        def test(number: Number) -> bool | SSAValue:
+            return condition(ev, node, compared(ev, node, "less", number, series.count))
+
+        rounds = Rounds(test, lambda number: round_(series.at(number)), bound, first)
+        return _behind(ev, node, roll(ev, node, rounds, entered))
+
+    if series is not None and series.count.symbolic:
+        return rolled(series, 0, _END)
+    count = int(series.count.value) if series is not None else 0
+    repeats, before = ev.repeats, ev.domain.operations()
+    for number, value in enumerate(ev.iterate(node.iter, iterable), 1):
+        ev.repeats = repeats * max(count, 1)
+        try:
+            flow = round_(value)
+        finally:
+            ev.repeats = repeats
         if flow.kind == "break":
             return _END
         if flow.kind == "return":
             return flow
+        left = count - number
+        if flow.kinds & _LEAVING:
+            if series is None:
+                what = "a loop over these values has no way to end where the run decides"
+                ev.fail("F511", node, what, "loop over range(...), an array, or a list of numbers")
+            return rolled(series, number, flow)
+        if series is not None and number == 1 and left > 1 and ev.domain.too_many(before, left * repeats):
+            try:
+                return rolled(series, number, _END)
+            except SourceError as error:
+                ev.domain.stays_unrolled(error)
     return block(ev, node.orelse)
+
+
+_LEAVING = frozenset({"break", "return"})
+
+
+def _behind(ev: Evaluator, node: ast.For | ast.While, flow: Flow) -> Flow:
+    """A loop's `else`, where it may have been left by a break; how the whole ends."""
+    rest = {k: v for k, v in flow.flags.items() if k == "return"}
+    ending = replace(flow, flags=rest) if rest else _END
+    if not node.orelse:
+        return ending
+    if not flow.flags:
+        return block(ev, node.orelse)
+    builder = builder_of(ev)
+    left, *others = flow.flags.values()
+    for other in others:
+        left = builder.emit(node, "item", [builder.emit(node, "logical_or", [left, other])], number="bool")
+    return decide(ev, node, left, [lambda: ending, lambda: block(ev, node.orelse)])
 
 
 def _while(ev: Evaluator, node: ast.While) -> Flow:
-    while ev.truth(node.test, ev.expression(node.test)):
+    def rolled(entered: Flow) -> Flow:
+        rounds = Rounds(
+            lambda _: condition(ev, node.test, ev.expression(node.test)), lambda _: round_(), frozenset(bound_names(node.body))
+        )
+        return _behind(ev, node, roll(ev, node, rounds, entered))
+
+    def round_() -> Flow:
         ev.step(node)
-        flow = block(ev, node.body)
+        return block(ev, node.body)
+
+    while True:
+        taken = condition(ev, node.test, ev.expression(node.test))
+        if not isinstance(taken, bool):
+            return rolled(_END)
+        if not taken:
+            return block(ev, node.orelse)
+        flow = round_()
         if flow.kind == "break":
             return _END
         if flow.kind == "return":
             return flow
+        if flow.kinds & _LEAVING:
+            return rolled(flow)
         if ev.errors:
-            break  # what the condition depends on may be poisoned
-    return block(ev, node.orelse)
+            return block(ev, node.orelse)  # what the condition depends on may be poisoned
 
 
 def _return(ev: Evaluator, node: ast.Return) -> Flow:
@@ -361,7 +465,7 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
     ast.ClassDef: _classes.define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
-    ast.If: _if,
+    ast.If: lambda ev, node: _plain_flow(_if(ev, node, ())),
     ast.For: _for,
     ast.While: _while,
     ast.With: _guards.with_,

@@ -60,6 +60,13 @@ class Static(Tensor):
         self._ssa = value
         self.entry = None
 
+    def restore(self, ssa: SSAValue | None, entry: Entry | None) -> None:
+        """Lets it be what it was: a value of the IR, or what makes it. A weight that it became stays one."""
+        weight = self._ssa is not None and self._ssa.owner is self._made.block
+        if ssa is not None or not weight:
+            self._ssa = ssa
+        self.entry = entry
+
     def note(self, variable: str, depth: int) -> None:
         """A variable is bound to it."""
         self.names.append((depth, variable))

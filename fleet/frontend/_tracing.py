@@ -113,7 +113,9 @@ class Tracing(Domain):
         if value is None:
             types = [self.builder.type_of(node, v) for v in operands]
             inputs = [self.builder.number(node, v, f64 if t == f64 else i64) for v, t in zip(operands, types, strict=True)]
-            return Number(None, self.builder.emit(node, op, inputs))
+            found = Number(None, self.builder.emit(node, op, inputs))
+            found.sized = all(v.sized or not v.symbolic for v in operands)
+            return found
         return self.builder.arithmetic(node, op, operands, value)
 
     def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
@@ -267,6 +269,18 @@ class Tracing(Domain):
         self.ev.bounded(node, len(template), "a string")
         if not self.muted:
             self.builder.print(node, values, template)
+
+    def operations(self) -> int:
+        """See `Domain.operations`."""
+        return self.builder.count
+
+    def too_many(self, since: int, times: int) -> bool:
+        """See `Domain.too_many`."""
+        return self.builder.too_many(since, times)
+
+    def stays_unrolled(self, error: SourceError) -> None:
+        """See `Domain.stays_unrolled`."""
+        self.builder.unrolled = error.what
 
     def named(self, value: Value, variable: str, depth: int) -> None:
         """See `Domain.named`."""

@@ -85,9 +85,10 @@ class Number:
         formula: operation, operands and result type that computed it, for a number that the source computes out of others.
         length: how many such operations stand behind it.
         dim: array and axis, for a dimension that is not known before the run.
+        sized: only sizes went into it: whoever fixes the dimensions knows it before the run.
     """
 
-    __slots__ = ("__weakref__", "_value", "constants", "dim", "formula", "length", "place", "ssa", "variable")
+    __slots__ = ("__weakref__", "_value", "constants", "dim", "formula", "length", "place", "sized", "ssa", "variable")
 
     def __init__(
         self,
@@ -106,6 +107,7 @@ class Number:
         self.formula: tuple[str, tuple[Number, ...], Attribute] | None = None
         self.length = length
         self.dim = dim
+        self.sized = dim is not None
 
     @property
     def symbolic(self) -> bool:
@@ -209,10 +211,14 @@ class Range:
 
 @dataclass(eq=False)
 class Lazy:
-    """An iterator: zip, map, enumerate, reversed or a generator expression. What it gives is evaluated when it is asked for."""
+    """An iterator: zip, map, enumerate, reversed or a generator expression. What it gives is evaluated when it is asked for.
+
+    series: gives an element by its number, where that is possible (`fleet.frontend._series.Series`).
+    """
 
     values: Iterator[Value]
     kind: str
+    series: object = None
 
 
 @dataclass(eq=False)

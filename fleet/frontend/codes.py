@@ -67,11 +67,13 @@ CODES: Mapping[str, Code] = {
     ),
     "F406": Code("a change in place that loses the dtype", _NP + "a = np.ones(2, int)\na += 0.5", "make a new array: a = a + 0.5"),
     "F407": Code(
-        "a Python number out of an array", _X + "print(float(x.sum()))", "keep it an array; it takes part in arithmetic as it is"
+        "a Python number out of an array",
+        _X + "print(float(x))",
+        "take one element, or keep the array",
     ),
     "F408": Code("a value of the wrong type", "print([1] + 2)", "see what was expected"),
     # F5: outside the subset
-    "F501": Code("values decide what is computed", _X + "if x.sum() > 0:\n    print(x)", "compute both, choose with np.where"),
+    "F501": Code("values decide what is computed", _X + "print(x[x > 0])", "compute with all of it, choose with np.where"),
     "F502": Code("a statement that is not supported", "match 1:\n    case _:\n        pass", "use the statements of the table"),
     "F503": Code("an expression that is not supported", "print({1, 2})", "use the expressions of the table"),
     "F504": Code(
@@ -90,12 +92,19 @@ CODES: Mapping[str, Code] = {
         _NP + "def forward(x: 'float64[N]'):\n    return x * 2 if x.shape[0] > 3 else x",
         "leave the dimension out of `--dynamic`, or compute with the whole array",
     ),
+    "F511": Code(
+        "what the run decides leaves values that do not fit together",
+        _X + "y = x if x.sum() > 0 else x[0]\nprint(y)",
+        "let a value have one type and shape on every way",
+    ),
     # F6: limits
     "F601": Code("too many steps to follow", "while True:\n    pass", "end the loop; compute with arrays instead of elements"),
     "F602": Code("nested too deeply", "x = " + "-" * 5000 + "1", "split it over several assignments"),
     "F603": Code("an array that is too large", _NP + "print(np.zeros((1 << 28,)))", "give large arrays as weights or inputs"),
     "F604": Code(
-        "a program of too many operations", _X + "for i in range(30000):\n    x = x + i\nprint(x)", "compute with larger arrays"
+        "a program of too many operations",
+        _X + "y = []\nfor i in range(30000):\n    y.append(x + i)\nprint(y[0])",
+        "compute with larger arrays",
     ),
     "F605": Code("a number of more than 64 bits", "print(7 ** 1000)", "use floats"),
     "F606": Code("recursion, or calls nested too deeply", "def f(n):\n    return f(n - 1)\nf(3)", "use a loop"),

@@ -20,13 +20,13 @@ from fleet.frontend._builder import Builder
 from fleet.frontend._calls import bind_defaults
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Poisoned, TooManyErrors
+from fleet.frontend._flow import Flow
 from fleet.frontend._given import Given, Input, given
 from fleet.frontend._live import LiveEvaluator
 from fleet.frontend._located import File, locate
 from fleet.frontend._places import Places
 from fleet.frontend._results import Known, Result, taken_apart
 from fleet.frontend._scopes import Frame
-from fleet.frontend._statements import Flow
 from fleet.frontend._static import Made
 from fleet.frontend._tracing import Tracing
 from fleet.frontend._values import Number, Storage, Tensor, Value, words

@@ -20,6 +20,7 @@ from fleet.frontend._arguments import bound_arguments, check_finite, declared
 from fleet.frontend._builder import Builder
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Evaluator, Poisoned, TooManyErrors
+from fleet.frontend._flow import returned
 from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
 from fleet.frontend._returns import returned_values
 from fleet.frontend._scopes import Frame
@@ -27,7 +28,7 @@ from fleet.frontend._static import Made
 from fleet.frontend._tracing import Tracing, final_values
 from fleet.frontend._values import Broken, Function, Storage, Tensor, Value
 from fleet.frontend.onnx.choice import is_onnx
-from fleet.ir.dialect import PrintOp
+from fleet.ir.dialect import has_effects
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.types import tensor_type
@@ -266,7 +267,7 @@ def _drop_dead(block: Block) -> None:
     op: Operation | None = block.last_op
     while op is not None:
         before = op.prev_op
-        if not isinstance(op, PrintOp | ReturnOp) and not any(r.uses for r in op.results):
+        if not isinstance(op, ReturnOp) and not has_effects(op) and not any(r.uses for r in op.results):
             op.detach()
             op.erase()
         op = before
@@ -292,7 +293,7 @@ def _evaluate(
             flow = evaluator.run(function.body, frame)
             if not evaluator.errors:
                 with evaluator.within(frame):
-                    outputs, values = returned_values(evaluator, function, flow.statement, flow.value)
+                    outputs, values = returned_values(evaluator, function, flow.statement, returned(evaluator, function, flow))
     except SourceError as error:
         evaluator.errors.append(error)
     except (TooManyErrors, Poisoned):

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 from operations import CASES, Case
 from riscv_models import model
 
+import fleet
 from fleet.cosim import _error_rules as bounds
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE
@@ -51,18 +52,27 @@ def expanded(table: Mapping[Op, object]) -> dict[Op, str]:
     return {op: "expanded" for op in of(d.CompositeOp, d.NumpyOp) if op not in table}
 
 
+def decisions() -> dict[Op, str]:
+    """Refused by name: `test_decisions_are_refused_by_name`."""
+    return dict.fromkeys((*of(d.RegionOp), d.ElementOp, d.ItemOp), "refused")
+
+
 _EXPORTED = {**onnx.RULES, **onnx.COMPOSITES}
 TARGETS = {
-    "vm": Target(frozenset(operators.RULES), {d.ConstantOp: "bytecode loads it (`ldc`)"}, {}),
+    "vm": Target(
+        frozenset(operators.RULES),
+        {d.ConstantOp: "bytecode loads it (`ldc`)", **dict.fromkeys(of(d.RegionOp), "bytecode jumps")},
+        {},
+    ),
     "mlir": Target(
         frozenset(mlir.RULES),
-        {**expanded(mlir.RULES), d.PrintOp: "its operands become results"},
+        {**expanded(mlir.RULES), d.PrintOp: "its operands become results", **decisions()},
         dict.fromkeys(of(d.SizedOp), "its sizes are the run's"),
     ),
-    "onnx": Target(frozenset(_EXPORTED), {**expanded(_EXPORTED), d.PrintOp: "its operands become outputs"}, {}),
+    "onnx": Target(frozenset(_EXPORTED), {**expanded(_EXPORTED), d.PrintOp: "its operands become outputs", **decisions()}, {}),
     "riscv": Target(
         frozenset({*riscv.KERNELS, *VIEWS}),
-        {**expanded(riscv.KERNELS), d.PrintOp: "the host prints its operands"},
+        {**expanded(riscv.KERNELS), d.PrintOp: "the host prints its operands", d.ElementOp: "a part of the memory of its tuple"},
         dict.fromkeys(of(d.SizedOp), "supported are static shapes"),
     ),
     "error bounds": Target(
@@ -71,6 +81,7 @@ TARGETS = {
             **dict.fromkeys((d.ArgmaxOp, d.ArgminOp), "compared by margin"),
             d.ConstantOp: "exact",
             d.PrintOp: "no value",
+            **dict.fromkeys((*of(d.RegionOp), d.ElementOp), "a body is evaluated as a whole, on an engine's own operands"),
         },
         {},
     ),
@@ -133,3 +144,12 @@ def test_a_call_without_a_sequence_is_refused_by_the_functions_name(name: str) -
     case = next(case for case in CASES if case.by_numpy_alone)
     with pytest.raises(DeviceError, match=r"numpy\.linalg\.svd"):
         refusing[name](program_of(case))
+
+
+@pytest.mark.parametrize("name", ["mlir", "onnx"])
+def test_decisions_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text('def forward(x: "float32[4]"):\n    if x.sum() > 0:\n        x = -x\n    return x\n')
+    program = fleet.compile(f"{path}:forward", inputs={"x": np.ones(4, np.float32)}).program
+    with pytest.raises(DeviceError, match=r"item\.0|item has no operator"):
+        {"mlir": mlir.export_mlir, "onnx": onnx.export_onnx}[name](program)

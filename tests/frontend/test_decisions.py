@@ -1,0 +1,456 @@
+"""Decisions and loops of the run: what CPython does, on the VM and by the IR bit for bit, on riscv nearly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fleet
+from fleet.errors import ModelError, SourceError
+from fleet.ir.dialect import IfOp, WhileOp, all_operations
+
+SEEDS = range(3)
+
+
+def reals(rng: np.random.Generator, *shape: int, dtype: str = "float64") -> np.ndarray:
+    return rng.standard_normal(shape).astype(dtype)
+
+
+PROGRAMS: dict[str, str] = {
+    "return_on_one_way": """
+def forward(x: "float64[8]"):
+    if x.sum() > 0:
+        return x * 2
+    return -x
+""",
+    "break_of_a_range": """
+def forward(x: "float64[8]"):
+    total = np.float64(0)
+    for i in range(100):
+        total = total + x[i % 8] ** 2
+        if total > 3:
+            break
+    return total, i
+""",
+    "continue_and_two_returns": """
+def forward(x: "float64[8]"):
+    s = 0.0
+    n = 0
+    for v in x:
+        if v < 0:
+            continue
+        s += v
+        n += 1
+    if n == 0:
+        return 0.0
+    return s / n
+""",
+    "return_out_of_a_loop_in_a_function": """
+def find(x, t):
+    for i in range(len(x)):
+        if x[i] > t:
+            return i
+    return -1
+
+def forward(x: "float64[50]"):
+    return find(x, 1.5), find(x, 100.0)
+""",
+    "collatz": """
+def forward(x: "int64[1]"):
+    n = int(x[0])
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+""",
+    "bubble_sort": """
+def forward(x: "float64[20]"):
+    a = x.copy()
+    n = len(a)
+    for i in range(n):
+        swapped = False
+        for j in range(0, n - i - 1):
+            if a[j] > a[j + 1]:
+                a[j], a[j + 1] = a[j + 1].copy(), a[j].copy()
+                swapped = True
+        if not swapped:
+            break
+    return a
+""",
+    "naive_convolution": """
+def forward(x: "float32[16, 16]"):
+    out = np.zeros((14, 14), np.float32)
+    k = np.arange(9, dtype=np.float32).reshape(3, 3)
+    for i in range(14):
+        for j in range(14):
+            s = np.float32(0)
+            for a in range(3):
+                for c in range(3):
+                    s += x[i + a, j + c] * k[a, c]
+            out[i, j] = s
+    return out
+""",
+    "best_begins_as_none": """
+def forward(x: "float64[6]"):
+    best = None
+    at = -1
+    for i, v in enumerate(x):
+        if best is None or v > best:
+            best = v
+            at = i
+    return best, at
+""",
+    "newton_on_python_numbers": """
+def sqrt(v, tol=1e-12):
+    g = v / 2
+    while abs(g * g - v) > tol:
+        g = 0.5 * (g + v / g)
+    return g
+def forward(x: "float64[3]"):
+    return sqrt(float(x[0])), sqrt(x[1]), max(x[0], x[1]), min(float(x[2]), 0.5)
+""",
+    "while_true_with_else": """
+def forward(x: "float64[5]", y: "float64[5]"):
+    while True:
+        x = x * 0.5
+        if np.linalg.norm(x) < 1e-3:
+            break
+        y = y + x
+    else:
+        y = y * 0
+    return x, y
+""",
+    "object_with_state": """
+class Opt:
+    def __init__(self, lr):
+        self.lr = lr
+        self.m = np.zeros(3)
+    def step(self, w, g):
+        self.m = 0.9 * self.m + g
+        return w - self.lr * self.m
+def forward(x: "float64[3]"):
+    o = Opt(0.1)
+    w = x
+    for k in range(200):
+        g = 2 * w
+        w = o.step(w, g)
+        if np.abs(g).max() < 1e-3:
+            return w, k
+    return w, k
+""",
+    "change_through_another_name": """
+def forward(x: "float64[4]"):
+    y = x.copy()
+    z = y
+    if x.sum() > -100:
+        z[0] = 5
+    return y, z
+""",
+    "two_names_of_one_array": """
+def forward(x: "float64[6]"):
+    new = np.zeros_like(x)
+    err = 1.0
+    n = 0
+    while err > 1e-3 and n < 20:
+        new[1:-1] = 0.5 * (x[:-2] + x[2:])
+        err = np.abs(new - x).max()
+        x = new
+        n += 1
+    return x, n
+""",
+    "two_buffers_change_places": """
+def forward(x: "float64[6]"):
+    cur = x.copy()
+    new = x.copy()
+    n = 0
+    while n < 50:
+        new[1:-1] = 0.5 * (cur[:-2] + cur[2:])
+        if np.abs(new - cur).max() < 1e-3:
+            break
+        cur, new = new, cur
+        n += 1
+    return cur, new, n
+""",
+    "variable_that_nobody_reads": """
+def forward(x: "float64[4]"):
+    if x.sum() > 0:
+        y = x
+        t = 3
+    return x
+""",
+    "function_that_changes_its_argument": """
+def f(a):
+    n = 0
+    while a[0] < 10:
+        a[0] = a[0] + 1
+        n += 1
+    return n
+def forward(x: "float64[4]"):
+    y = x.copy()
+    n = f(y)
+    return y, n
+""",
+    "gcd_and_chained_comparisons": """
+def forward(x: "int64[5]"):
+    a, b = int(x[0]), int(x[1])
+    while b:
+        a, b = b, a % b
+    ok = a > 3 and not (b > 0 or a == 7)
+    big = 0 < a < 100
+    return a, ok, big, 1 if a > 2 else 0
+""",
+    "for_with_else": """
+def forward(x: "float64[5]"):
+    s = 0.0
+    for i in range(5):
+        for j in range(5):
+            if x[i] > x[j]:
+                s += 1.0
+                continue
+            if x[i] == x[j] and i != j:
+                break
+        else:
+            s += 100.0
+    return s
+""",
+    "bisection": """
+def forward(x: "float64[5]"):
+    lo, hi = 0, len(x)
+    x = np.sort(x)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if x[mid] < 0.1:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+""",
+    "recursive_filter": """
+def forward(x: "float64[30000]"):
+    acc = 0.0
+    prev = x[0]
+    for i in range(1, 30000):
+        acc = acc * 0.99 + x[i] - prev
+        prev = x[i]
+    return acc
+""",
+    "tuple_that_is_carried": """
+def forward(x: "float64[5]", h: "float64[3]"):
+    state = (h, 0)
+    while state[1] < 10 and state[0].sum() < 1e6:
+        a, k = state
+        state = (a * 2 + 1, k + 1)
+    return state[0], state[1]
+""",
+    "dict_that_is_changed": """
+def forward(x: "float64[5]"):
+    d = {"a": x, "n": 0}
+    while d["n"] < 4:
+        if d["a"][0] > 0:
+            d["a"] = d["a"] + 1
+        d["n"] += 1
+    return d["a"]
+""",
+    "list_that_is_changed": """
+def forward(x: "float64[5]"):
+    parts = [x, x + 1]
+    n = 0
+    while parts[0].max() < 10:
+        parts[0] = parts[0] * 2
+        parts[1] = parts[0] + parts[1]
+        n += 1
+    return parts[0], parts[1], n
+""",
+}
+"""Name -> the source behind `import numpy as np`."""
+
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "alias2": (
+        """
+def forward(x: "float64[4]"):
+    a = np.zeros(4); b = np.ones(4)
+    if x.sum() > -100:
+        c = a
+    else:
+        c = b
+    c[0] = 7
+    return a, b, c
+""",
+        "F504",
+        "another array may share",
+    ),
+    "rng": (
+        """
+def forward(x: "float64[4]"):
+    n = 0
+    rng = np.random.default_rng(0)
+    while x.max() > 0.1 and n < 5:
+        x = x * rng.uniform()
+        n += 1
+    return x
+""",
+        "F507",
+        "draw an array",
+    ),
+    "lazy": (
+        """
+def forward(x: "float64[4]"):
+    it = iter([1.0, 2.0, 3.0])
+    if x.sum() > 0:
+        a = next(it)
+    else:
+        a = 0.0
+    return x * a
+""",
+        "F511",
+        "an iterator from outside moves on",
+    ),
+    "append": (
+        """
+def forward(x: "float64[4]"):
+    hist = []
+    while x.max() > 0.1:
+        x = x * 0.5
+        hist.append(x.sum())
+    return x
+""",
+        "F511",
+        "changes its length in a loop",
+    ),
+    "weak": (
+        """
+def forward(x: "float32[4]"):
+    total = 0.0
+    for i in range(4):
+        if x[i] > 0:
+            total += x[i]
+    return total
+""",
+        "F511",
+        "as the run decides",
+    ),
+    "inplacecallee2": (
+        """
+def f(a):
+    n = 0
+    while n < 3 and a.max() < 1000:
+        a[0] = a[0] + 1
+        a = a * 2
+        n += 1
+    return a
+def forward(x: "float64[4]"):
+    y = x.copy()
+    z = f(y)
+    return y, z
+""",
+        "F504",
+        "another array may share",
+    ),
+}
+
+
+def inputs_of(source: str, seed: int) -> dict[str, np.ndarray]:
+    """Arrays for what the source declares; integers are small and positive."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, np.ndarray] = {}
+    for part in source.partition("def forward(")[2].partition("):")[0].split('", '):
+        name, _, declared = part.strip().rstrip('"').partition(': "')
+        dtype, _, shape = declared.rstrip("]").partition("[")
+        sizes = tuple(int(n) for n in shape.split(","))
+        found[name] = rng.integers(1, 60, sizes).astype(dtype) if dtype.startswith("int") else reals(rng, *sizes, dtype=dtype)
+    if "g * g - v" in source:
+        found = {name: np.abs(a) + 1 for name, a in found.items()}  # of a negative number the loop has no end
+    return found
+
+
+def expected(source: str, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """What CPython gives."""
+    names: dict[str, Any] = {"np": np}
+    exec(source, names)
+    found = names["forward"](**{name: a.copy() for name, a in inputs.items()})
+    return [np.asarray(v) for v in (found if isinstance(found, tuple) else (found,))]
+
+
+def compiled(folder: Path, source: str, inputs: dict[str, np.ndarray]) -> fleet.Compiled:
+    path = folder / "m.py"
+    path.write_text(f"import numpy as np\n{source}")
+    return fleet.compile(f"{path}:forward", inputs=inputs)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_cpython_gives(name: str, tmp_path: Path) -> None:
+    for seed in SEEDS:
+        inputs = inputs_of(PROGRAMS[name], seed)
+        model = compiled(tmp_path, PROGRAMS[name], inputs)
+        wanted = expected(PROGRAMS[name], inputs)
+        for engine in ("vm", "interp"):
+            found = [np.asarray(v) for v in model.run(engine).outputs.values()]
+            for a, b in zip(found, wanted, strict=True):
+                assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), (engine, seed)
+        for engine in ("riscv", "llvm-cpu"):
+            found = [np.asarray(v) for v in model.run(engine).outputs.values()]
+            for a, b in zip(found, wanted, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-9, err_msg=f"{engine}, seed {seed}")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_followed_is_refused(name: str, tmp_path: Path) -> None:
+    source, code, words = REFUSED[name]
+    with pytest.raises(SourceError, match=words) as caught:
+        compiled(tmp_path, source, inputs_of(source, 0))
+    assert f" {code} " in str(caught.value)
+
+
+def test_bodies_hold_what_the_source_has(tmp_path: Path) -> None:
+    source = (
+        'def forward(x: "float32[4]"):\n    while x.max() > 1:\n        x = x * np.float32(0.5)\n'
+        "    if x.sum() > 0:\n        x = -x\n    return x\n"
+    )
+    model = compiled(tmp_path, source, {"x": np.ones(4, np.float32)})
+    kinds = [type(op) for op in all_operations(model.program.function.body.block)]
+    assert (kinds.count(WhileOp), kinds.count(IfOp)) == (1, 1)
+    model.program.module.verify()
+    code = model.text("bytecode")
+    assert "goto" in code
+    assert "if_false" in code
+
+
+def test_a_loop_without_an_end_ends(tmp_path: Path) -> None:
+    source = 'def forward(x: "float32[1]"):\n    while x[0] < 1:\n        x = x * np.float32(0.5)\n    return x\n'
+    model = compiled(tmp_path, source, {"x": np.zeros(1, np.float32)})
+    with pytest.raises(ModelError, match="steps without an end"):
+        model.run("vm")
+
+
+def test_prints_come_in_pythons_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = (
+        'def forward(x: "float64[3]"):\n    n = 0\n    while x.max() > 1:\n        print(n, x.max())\n'
+        "        x = x * 0.5\n        n += 1\n"
+        '    if n > 1:\n        print("many")\n    return x\n'
+    )
+    inputs = {"x": np.array([1.0, 2.0, 7.0])}
+    expected(source, inputs)
+    wanted = capsys.readouterr().out
+    model = compiled(tmp_path, source, inputs)
+    trace = model.run("vm")
+    assert str(trace.meta.get("stdout", capsys.readouterr().out)) == wanted
+
+
+def test_a_long_loop_stays_a_loop_and_a_short_one_is_unrolled(tmp_path: Path) -> None:
+    source = (
+        'def forward(x: "float64[9]"):\n    y = 0.0\n    for i in range({rounds}):\n        y = y * 0.5 + x[i % 9]\n    return y\n'
+    )
+    loops = {}
+    for rounds in (20, 20_000):
+        model = compiled(tmp_path, source.format(rounds=rounds), {"x": np.arange(9.0)})
+        loops[rounds] = sum(isinstance(op, WhileOp) for op in model.program.operations())
+        wanted = expected(source.format(rounds=rounds), {"x": np.arange(9.0)})
+        assert model.run("vm").outputs["y"] == wanted[0]
+    assert loops == {20: 0, 20_000: 1}

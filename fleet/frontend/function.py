@@ -20,7 +20,7 @@ from fleet.frontend._builder import Builder
 from fleet.frontend._calls import bind_defaults
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Poisoned, TooManyErrors
-from fleet.frontend._flow import Flow
+from fleet.frontend._flow import Flow, returned
 from fleet.frontend._given import Given, Input, given
 from fleet.frontend._live import LiveEvaluator
 from fleet.frontend._located import File, locate
@@ -191,7 +191,7 @@ def _result(ev: LiveEvaluator, builder: Builder, node: ast.FunctionDef, flow: Fl
     names: list[str] = []
     if isinstance(expression, ast.Tuple | ast.List):
         names = [e.id if isinstance(e, ast.Name) else f"out{i}" for i, e in enumerate(expression.elts)]
-    found = taken_apart(flow.value, name, leaf, names)
+    found = taken_apart(returned(ev, node, flow), name, leaf, names)
     if found is None:
         ev.fail("F509", place, f"{words(flow.value)} is returned", "return arrays, numbers, and tuples, lists and dicts of them")
     return found

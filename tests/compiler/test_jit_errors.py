@@ -32,7 +32,7 @@ def bad_shape(x):
 
 
 def decides(x):
-    if x.sum() > 0:
+    if x > 0:
         return x
     return -x
 
@@ -81,7 +81,7 @@ def uses_module(x):
     [
         (bad_name, r"test_jit_errors.py:{line}:16: F201 `undefined_name` is not defined"),
         (bad_shape, r"test_jit_errors.py:{line}:12: F302"),
-        (decides, r"F501"),
+        (decides, r"F703 the truth value of an array"),
         (assigns_global, r"test_jit_errors.py:{line}:5: F504 `GAIN` outlives the call"),
         (changes_argument, r"F504 the array belongs"),
         (changes_weight, r"F504 the array belongs"),

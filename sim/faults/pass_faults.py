@@ -82,7 +82,7 @@ FAULTS = (
         "pass-dce-print", "dce: a print, which has no result, counts as not used",
         "test_what_is_printed_stays_and_what_is_not_used_goes",
         Edit(
-            _EDIT, "if not isinstance(op, PrintOp) and not any(r.uses for r in op.results):\n                gone",
+            _EDIT, "if not has_effects(op) and not any(r.uses for r in op.results):\n                gone",
             "if not any(r.uses for r in op.results):\n                gone",
         ),
     ),

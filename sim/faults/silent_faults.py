@@ -183,7 +183,7 @@ FAULTS = (
         (
             Edit(
                 "fleet/cosim/compare.py",
-                "            name = op_id(op)\n            if isinstance(op, d.ConstantOp | d.PrintOp):",
+                "            name = op_id(op)\n            if isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp):",
                 "            name = op_id(op)\n            if isinstance(op, d.FleetOp):",
             ),
         ),

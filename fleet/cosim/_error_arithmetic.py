@@ -12,7 +12,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import integers
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 __all__ = ["ARITHMETIC", "axes_of", "floor_of", "integers", "monotone", "product_parts", "quotient_error", "reduced_count"]
 

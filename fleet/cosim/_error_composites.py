@@ -21,7 +21,7 @@ from fleet.ir.dialect import FleetOp
 from fleet.ir.expand import expand
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 __all__ = ["COMPOSITES"]
 

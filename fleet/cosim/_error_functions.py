@@ -15,7 +15,7 @@ from fleet.cosim._error_steps import EPS, Array, Rule, Step, clean, gamma, no_ov
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.targets.bytecode.erf import erf
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 __all__ = ["FUNCTIONS"]
 

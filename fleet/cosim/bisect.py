@@ -89,7 +89,7 @@ def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pi
     return Bisection(tuple(stages), None)
 
 
-def _quiet(*_values: object) -> None:
+def _quiet(*_values: object, **_how: object) -> None:
     """Prints of the program are no result here."""
 
 

@@ -21,7 +21,7 @@ from fleet.engines.trace import Trace
 from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 __all__ = ["FusedArithmetic", "completed", "fates_of", "fused_groups"]
 

@@ -14,7 +14,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 __all__ = ["Values", "constant"]
 

@@ -8,7 +8,7 @@ program's dtypes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
-from fleet.targets.bytecode.operators import apply, run_body
+from fleet.targets.bytecode.evaluate import Step, prepare, prepare_bodies
 
 __all__ = ["evaluate", "widest"]
 
@@ -56,7 +56,8 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
     for op in operations:
         if not op.results or isinstance(op, d.PrintOp):
             continue
-        found = values[op.results[0]] = _one(op, [_value(program, arguments, values, v) for v in op.operands], dtype)
+        with np.errstate(all="ignore"):
+            found = values[op.results[0]] = _prepare(op, dtype)([_value(program, arguments, values, v) for v in op.operands])
         if op_id(op) in keep and not isinstance(op, d.RegionOp):
             kept[op_id(op)] = found
         for operand in op.operands:
@@ -66,15 +67,17 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
     return kept
 
 
-def _one(op: FleetOp, operands: Sequence[Any], dtype: np.dtype) -> Any:
+def _prepare(op: FleetOp, dtype: np.dtype) -> Step:
     """An operation on operands as they were evaluated; bodies are evaluated in `dtype` too."""
     if isinstance(op, d.RegionOp):
-        return d.run_regions(op, operands, partial(run_body, evaluate=partial(_one, dtype=dtype)))
+        return prepare_bodies(op, partial(_prepare, dtype=dtype))
     if isinstance(op, d.ElementOp):
-        return np.asarray(op.compute(operands, attributes_of(op)))
+        attributes = attributes_of(op)
+        return lambda operands: np.asarray(op.compute(operands, attributes))
     if dtype.itemsize > 8 and isinstance(op, _NO_LONGDOUBLE):
         raise ComparisonFailure(f"{kind_of(op)} has no longdouble", where=op_id(op))
-    return _result(op, [_taken(op, v, np.asarray(x), dtype) for v, x in zip(op.operands, operands, strict=True)], dtype)
+    compute = _prepare_result(op, dtype)
+    return lambda operands: compute([_taken(op, v, np.asarray(x), dtype) for v, x in zip(op.operands, operands, strict=True)])
 
 
 def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Any], value: SSAValue) -> Any:
@@ -96,15 +99,14 @@ def _taken(op: FleetOp, operand: SSAValue, value: Array, dtype: np.dtype) -> Arr
     return value
 
 
-def _result(op: FleetOp, operands: list[Array], dtype: np.dtype) -> Array:
+def _prepare_result(op: FleetOp, dtype: np.dtype) -> Step:
     """One operation; a float in `dtype`, everything else as the program has it."""
     type_ = op.results[0].type
     own = numpy_dtype(type_)
-    if isinstance(op, d.CastOp) and is_tensor(type_) and own.kind == "f":
+    is_float = own.kind == "f" and is_tensor(type_)
+    if isinstance(op, d.CastOp) and is_float:
         source = numpy_dtype(op.operands[0].type)
         narrower = source.kind == "f" and np.finfo(own).nmant < np.finfo(source).nmant
-        with np.errstate(over="ignore"):
-            return (operands[0].astype(own) if narrower else operands[0]).astype(dtype)
-    with np.errstate(all="ignore"):
-        found = apply(op, operands)
-    return found.astype(dtype if own.kind == "f" and is_tensor(type_) else own, copy=False)
+        return lambda operands: (operands[0].astype(own) if narrower else operands[0]).astype(dtype)
+    compute = prepare(op)
+    return lambda operands: compute(operands).astype(dtype if is_float else own, copy=False)

@@ -32,7 +32,7 @@ def local_host_values(
     """
     from dataclasses import replace
 
-    from fleet.targets.bytecode.operators import apply
+    from fleet.targets.bytecode.evaluate import apply
 
     values = Values(replace(program, weights=weights), inputs, golden.tensors)
     found: dict[str, np.ndarray] = {}
@@ -78,7 +78,7 @@ class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
         return True
 
     def __getitem__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        from fleet.targets.bytecode.operators import apply
+        from fleet.targets.bytecode.evaluate import apply
 
         if self._last is None or self._last[0] != name:
             op = self._operations[name]
@@ -119,7 +119,7 @@ def local_parts(
         golden; "result": what storing that result in the device's dtype changes; "unit": the rest, what the unit computes
         differently (orders of sums, binary32, tables, inner tensors that it stores).
     """
-    from fleet.targets.bytecode.operators import apply
+    from fleet.targets.bytecode.evaluate import apply
 
     values = Values(stream.rounded, inputs, golden.tensors)
     ops = {op_id(op): op for op in stream.rounded.operations()}

@@ -28,7 +28,7 @@ from fleet.ir.composite import entering
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 from fleet.transforms.pipeline import run_pipeline
 
 __all__ = ["raised_bounds"]

@@ -21,7 +21,7 @@ from fleet.cosim.tolerance import local_bounds
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import ConstantOp, FleetOp, RegionOp, op_id
 from fleet.ir.program import Program
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 __all__ = ["alone", "hidden_steps", "shared", "stated"]
 

@@ -7,12 +7,14 @@ the host has, and unpacked when the host (or the trace) needs what the device ha
 
 from __future__ import annotations
 
+import io
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,8 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
+from fleet.targets.bytecode.evaluate import apply
+from fleet.targets.printed import show
 
 __all__ = [
     "check_description",
@@ -174,13 +178,6 @@ def _unpack(compiled: AccelProgram, key: str, data: np.ndarray, dtype: np.dtype 
     return layout.unpack(data, buffer.shape, dtype or native)
 
 
-def _apply(op: FleetOp, operands: Sequence[Any], echo: Callable[[PrintOp, Sequence[Any]], None] | None = None) -> Any:
-    """The VM's operator; imported where the host has something to do."""
-    from fleet.targets.bytecode.operators import apply
-
-    return apply(op, operands, echo)
-
-
 def options_expect(options: RunOptions, seq: int) -> bool:
     """Whether the commit of that number was to be held against an expected one."""
     return any(c.seq == seq for c in options.expected)
@@ -200,7 +197,7 @@ class _Run:
         self.on_device: set[str] = set()
         self.tensors: dict[str, np.ndarray] = {}
         self.host_seconds = 0.0
-        self.printed: list[str] = []
+        self.printed = io.StringIO()
         self.saturated = 0
         self.memory: MappedMemory
 
@@ -304,11 +301,11 @@ class _Run:
     def _kept(self, key: str) -> np.ndarray:
         """A value that the host has; a constant is made when it is needed first."""
         if key not in self.host:
-            self.host[key] = _apply(self.constants[key], [])
+            self.host[key] = apply(self.constants[key], [])
         return self.host[key]
 
-    def _print(self, _op: PrintOp, operands: Sequence[Any]) -> None:
-        self.printed.append(" ".join(str(v) for v in operands) + "\n")
+    def _print(self, op: PrintOp, operands: Sequence[Any]) -> None:
+        show(op, operands, partial(print, file=self.printed))
 
     def _host(self, op: FleetOp) -> None:
         operands = [self._value(v) for v in op.operands]
@@ -316,7 +313,7 @@ class _Run:
             self._print(op, operands)
             return
         start = time.perf_counter()
-        result = _apply(op, operands, self._print)
+        result = apply(op, operands, self._print)
         if op.results:
             key = value_key(self.compiled.program, op.results[0])
             self.host[key] = result
@@ -336,7 +333,7 @@ class _Run:
             "host_steps": [op_id(s.op) for s in c.steps if isinstance(s, HostStep)],
             "host_reasons": dict(c.missed),
             "host_seconds": self.host_seconds,
-            "stdout": "".join(self.printed),
+            "stdout": self.printed.getvalue(),
             "inputs_saturated": self.saturated,
             "groups": [{"ops": list(g.ops), "calls": len(g.calls), "results": list(g.results)} for g in c.groups],
             "memory_used": dict(c.plan.used),
@@ -385,7 +382,7 @@ def run_groups_locally(
     values = {**tensors, **{"%" + name: array for name, array in inputs.items()}}
     needed = {key for group in compiled.groups for key in group.activations}
     constants = (op for op in compiled.program.operations() if isinstance(op, ConstantOp) and op_id(op) in needed)
-    values |= {op_id(op): _apply(op, []) for op in constants}
+    values |= {op_id(op): apply(op, []) for op in constants}
     found: dict[str, np.ndarray] = {}
     with _workdir(None) as folder:
         memory = _fresh_memory(compiled, folder)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from fleet.ir.composite import entering
 from fleet.ir.dialect import ConstantOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.bytecode.vm import check_dimensions
+from fleet.targets.printed import show
 from fleet.transforms.pipeline import prepared
 
 __all__ = ["ENGINE", "InterpEngine", "interpret"]
@@ -42,7 +44,7 @@ def interpret(
         program: as any pass left it.
         inputs: array by name, for every input.
         keep: whether every operation's result is kept, under its id; else a value goes with its last use.
-        echo: called by the program's prints. progress: see `Progress`.
+        echo: called by the program's prints as `print` is. progress: see `Progress`.
 
     Returns outputs and tensors. Raises ModelError naming the operation that fails on these values.
     """
@@ -63,15 +65,12 @@ def interpret(
             return source[argument.name]
         return environment[value]
 
-    def show(op: PrintOp, operands: Sequence[Any]) -> None:
-        echo(*(o if is_tensor(v.type) else np.asarray(o).item() for o, v in zip(operands, op.operands, strict=True)))
-
     for index, op in enumerate(operations):
         operands = [of(v) for v in op.operands]
         if isinstance(op, PrintOp):
-            show(op, operands)
+            show(op, operands, echo)
         else:
-            environment[op.results[0]] = result = apply(op, operands, show)
+            environment[op.results[0]] = result = apply(op, operands, partial(show, echo=echo))
             if keep and not isinstance(op, ConstantOp | RegionOp):
                 tensors[op_id(op)] = result
         for value in op.operands:
@@ -102,7 +101,7 @@ class InterpEngine:
         printed = io.StringIO()
         start = time.perf_counter()
         outputs, tensors = interpret(
-            changed, inputs, keep=options.keep_tensors, echo=lambda *v: print(*v, file=printed), progress=options.progress
+            changed, inputs, keep=options.keep_tensors, echo=partial(print, file=printed), progress=options.progress
         )
         elapsed = time.perf_counter() - start
         known = {op_id(op) for op in program.operations()}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,8 +66,21 @@ _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
 _IN_C_ORDER = frozenset({"zeros", "ones", "full", "empty", "eye", "identity", "reshape", "ravel", "flatten"})
 
 
+@cache
+def _keywords(path: str) -> frozenset[str] | None:
+    """The parameters of a function of NumPy; None where NumPy does not tell, or takes any."""
+    try:
+        parameters = inspect.signature(attrgetter(path.removeprefix("numpy."))(np)).parameters
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else frozenset(parameters)
+
+
 def is_default(path: str, name: str, value: Value) -> bool:
-    """Whether an argument of a function or method says nothing."""
+    """Whether an argument of a function or method is one that it has, and says nothing."""
+    parameters = _keywords(path) if path.startswith("numpy.") else None
+    if parameters is not None and name not in parameters:
+        return False
     plain = value.value if isinstance(value, Number) and not value.symbolic else value
     if name == "order" and isinstance(plain, str):
         return plain == ("C" if path.rpartition(".")[2] in _IN_C_ORDER else "K")

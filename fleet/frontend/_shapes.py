@@ -426,6 +426,18 @@ def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return Number(None, emitter(ev).emit(node, "item", [x.ssa], number=number))
 
 
+def _tolist(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """Lists of Python numbers, as deep as the array has dimensions."""
+    x = array(ev, node, args["a"])
+    if not x.shape:
+        return _item(ev, node, {"a": x})
+    found: list[Value] = []
+    for part in ev.domain.elements(node, x):
+        found.append(_tolist(ev, node, {"a": part}))
+        ev.step(node)
+    return List(found)
+
+
 def _size(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     if args.get("axis") is None:
@@ -454,6 +466,7 @@ HANDLERS: Mapping[str, Handler] = {
     "hsplit": _split(True, 1), "vsplit": _split(True, 0), "take": _take, "tile": _tile, "repeat": _repeat, "flip": _flip(),
     "flipud": _flip(0), "fliplr": _flip(1), "roll": _roll, "pad": _pad, "tril": _triangle(False), "triu": _triangle(True),
     "diagonal": _diagonal, "trace": _trace, "copy": _copy, "astype": _astype, "shape": _shape, "fill": _fill, "item": _item,
+    "tolist": _tolist,
     "ndim": lambda ev, node, args: Number(len(array(ev, node, args["a"]).shape)),
     "size": _size,
 }  # fmt: skip

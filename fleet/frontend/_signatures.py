@@ -220,7 +220,7 @@ METHODS: Mapping[str, Signature] = {
     "partition": Signature("partition", ("a", "kth"), ("axis", "kind")),
     "round": Signature("round", ("a", "decimals"), optional=1),
     "item": Signature("item", ("a",)),
-    "tolist": Signature("item", ("a",)),
+    "tolist": Signature("tolist", ("a",)),
     "fill": Signature("fill", ("a", "value")),
 }
 """Method of an array -> signature; the array is the first argument."""

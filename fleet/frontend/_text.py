@@ -15,7 +15,9 @@ from fleet.frontend._values import Dict, Instance, Library, List, Named, Number,
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-Part: TypeAlias = "str | tuple[Tensor, str, str]"
+Part: TypeAlias = "str | tuple[Tensor | Number, str, str]"
+"""Text, or a value that only the run knows with its conversion and format."""
+
 _MAX_WIDTH = 999
 
 
@@ -31,9 +33,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
         case str():
             return [repr(value) if quoted else value]
         case Number():
-            if value.symbolic:
-                ev.unknown(node or ev.module.tree, "a size that only the run knows in a text")
-            return [repr(value.value)]
+            return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
         case None:
             return ["None"]
         case Instance() | Named():
@@ -117,9 +117,9 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
     conversion = chr(node.conversion) if node.conversion > 0 else ""
     if conversion == "a":
         ev.fail("F503", node, "the conversion !a is not supported", "use !r or !s")
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) or (isinstance(value, Number) and value.symbolic):
         check_printed(ev, node, value)
-        if spec and value.shape:
+        if spec and isinstance(value, Tensor) and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
         return [(value, conversion, spec)]
     if isinstance(value, Number | str):
@@ -135,10 +135,10 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
     return shown_parts
 
 
-def template(pieces: Sequence[Part]) -> tuple[str, list[Tensor]]:
+def template(pieces: Sequence[Part]) -> tuple[str, list[Tensor | Number]]:
     """Pieces as a format string with numbered places ("loss {0:.3f}") and what stands in them."""
     text: list[str] = []
-    values: list[Tensor] = []
+    values: list[Tensor | Number] = []
     for piece in pieces:
         if isinstance(piece, str):
             text.append(piece.replace("{", "{{").replace("}", "}}"))

@@ -230,9 +230,9 @@ class Generator:
 
 @dataclass(eq=False)
 class Text:
-    """A string that holds values known only at run time; it can be printed. Parts are text or (array, conversion, format)."""
+    """A string that holds values of the run; it can be printed. Parts are text or (array or number, conversion, format)."""
 
-    parts: list[str | tuple[Tensor, str, str]]
+    parts: list[str | tuple[Tensor | Number, str, str]]
 
 
 @dataclass(eq=False)
@@ -377,7 +377,11 @@ def words(value: Value) -> str:
         case Tensor():
             return f"an array {value.dtype}[{', '.join('?' if d < 0 else str(d) for d in value.shape)}]"
         case Number():
-            return "a size that only the run knows" if value.symbolic else f"the number {value.value!r}"
+            return (
+                f"the number {value.value!r}"
+                if not value.symbolic
+                else f"a {'size' if value.sized else 'number'} that only the run knows"
+            )
         case Library():
             return f"`{value.path.removeprefix('builtins.')}`"
         case Method():

@@ -6,7 +6,7 @@ at operands sees every use. The result is a tuple, of which `element` gives the 
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
@@ -25,12 +25,17 @@ from xdsl.irdl import (
 )
 from xdsl.traits import IsTerminator
 
-from fleet.ir.operation import FleetOp, ValueOp, kind_of
+from fleet.errors import ModelError
+from fleet.ir.operation import FleetOp, ValueOp, kind_of, op_id
 from fleet.ir.program_ops import PrintOp
 from fleet.ir.shapes import InferenceError, shape_words
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
-__all__ = ["ElementOp", "IfOp", "RegionOp", "WhileOp", "YieldOp", "all_operations", "has_effects", "run_regions"]
+__all__ = ["MAX_ROUNDS", "ElementOp", "IfOp", "RegionOp", "WhileOp", "YieldOp", "all_operations", "has_effects", "run_regions"]
+
+
+MAX_ROUNDS = 10_000_000
+"""Rounds after which a loop of the run counts as endless, on every engine."""
 
 
 @irdl_op_definition
@@ -60,9 +65,9 @@ class RegionOp(FleetOp, ABC):
     def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
         raise InferenceError(f"the result of {kind_of(cls)} is what its bodies give")
 
+    @abstractmethod
     def given(self) -> Sequence[tuple[Block, Sequence[Attribute], Sequence[Attribute]]]:
         """Every body with the types of its arguments and of what it has to give."""
-        raise NotImplementedError
 
     def check(self) -> None:
         """Raises InferenceError if a body's arguments or what it gives are not of the operation's types."""
@@ -214,12 +219,17 @@ def has_effects(op: Operation) -> bool:
 
 
 def run_regions(op: RegionOp, operands: Sequence[Any], run: Callable[[Block, Sequence[Any]], Sequence[Any]]) -> tuple[Any, ...]:
-    """What the operation gives. run: runs a body on arguments and gives what its `yield` has."""
+    """What the operation gives. run: runs a body on arguments and gives what its `yield` has.
+
+    Raises ModelError for a loop of more than `MAX_ROUNDS` rounds.
+    """
     if isinstance(op, IfOp):
         return tuple(run(op.then.block if operands[0] else op.otherwise.block, operands[1:]))
     assert isinstance(op, WhileOp)
     count = len(op.carried)
     carried, inputs = list(operands[:count]), operands[count:]
-    while run(op.test.block, [*carried, *inputs])[0]:
+    for _ in range(MAX_ROUNDS + 1):
+        if not run(op.test.block, [*carried, *inputs])[0]:
+            return tuple(carried)
         carried = list(run(op.body.block, [*carried, *inputs]))
-    return tuple(carried)
+    raise ModelError(f"a loop has not ended after {MAX_ROUNDS:,} rounds", where=op_id(op))

@@ -1,9 +1,11 @@
-"""What a program's `print`s show, made of values after a run: for targets whose code does not print itself."""
+"""What a program's `print`s show, made of values: for engines whose code does not print itself."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -14,17 +16,19 @@ from fleet.ir.types import is_tensor
 from fleet.targets.bytecode.hints import info_of
 from fleet.targets.bytecode.printing import printer
 
-__all__ = ["printed"]
+__all__ = ["printed", "show"]
+
+
+def show(op: PrintOp, operands: Sequence[Any], echo: Callable[..., Any]) -> None:
+    """Prints once, as the VM does. operands: an array or number for each of the operation's. echo: takes what `print` takes."""
+    values = (np.asarray(x)[()] if is_tensor(v.type) else np.asarray(x).item() for x, v in zip(operands, op.operands, strict=True))
+    printer(info_of(op), echo)(*values)
 
 
 def printed(program: Program, value: Callable[[SSAValue], np.ndarray]) -> str:
     """The text, in program order, as the VM prints it. `value` gives what a value of the IR was in the run."""
     text = io.StringIO()
-
-    def echo(*values: object, end: str = "\n") -> None:
-        print(*values, end=end, file=text)
-
     for op in program.operations():
         if isinstance(op, PrintOp):
-            printer(info_of(op), echo)(*(value(v)[()] if is_tensor(v.type) else value(v).item() for v in op.operands))
+            show(op, [value(v) for v in op.operands], partial(print, file=text))
     return text.getvalue()

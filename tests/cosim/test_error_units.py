@@ -15,7 +15,7 @@ from blocks import Builder
 from fleet.cosim._error_rules import split_of
 from fleet.cosim._error_steps import Arithmetic, Step, row_norm
 from fleet.ir.dialect import FleetOp
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 UNIT = Arithmetic(SINGLE, 40, {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}, inner=HALF)

@@ -16,7 +16,7 @@ from fleet.engines.vm import VmEngine
 from fleet.frontend.source import load
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 
 MODEL = Path(__file__).parents[2] / "examples" / "gpt2_block" / "model.py"
 SIZES = {"wqkv": (128, 384), "wo": (128, 128), "wup": (128, 512), "wdown": (512, 128)}

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import fleet
-from fleet.errors import ModelError, SourceError
+from fleet.errors import DeviceError, ModelError, SourceError
+from fleet.ir import regions
 from fleet.ir.dialect import IfOp, WhileOp, all_operations
+from fleet.targets.bytecode import vm
 
 SEEDS = range(3)
 
@@ -422,25 +424,45 @@ def test_bodies_hold_what_the_source_has(tmp_path: Path) -> None:
     assert "if_false" in code
 
 
-def test_a_loop_without_an_end_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["vm", "interp", "riscv", "llvm-cpu"])
+def test_a_loop_without_an_end_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    monkeypatch.setattr(regions, "MAX_ROUNDS", 1000)
+    monkeypatch.setattr(vm, "MAX_STEPS", 10_000)
     source = 'def forward(x: "float32[1]"):\n    while x[0] < 1:\n        x = x * np.float32(0.5)\n    return x\n'
     model = compiled(tmp_path, source, {"x": np.zeros(1, np.float32)})
-    with pytest.raises(ModelError, match="steps without an end"):
-        model.run("vm")
+    with pytest.raises(ModelError, match=r"steps without an end|a loop has not ended after 1,000 rounds"):
+        model.run(engine)
 
 
-def test_prints_come_in_pythons_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = (
-        'def forward(x: "float64[3]"):\n    n = 0\n    while x.max() > 1:\n        print(n, x.max())\n'
-        "        x = x * 0.5\n        n += 1\n"
-        '    if n > 1:\n        print("many")\n    return x\n'
-    )
-    inputs = {"x": np.array([1.0, 2.0, 7.0])}
+PRINTS = """
+def forward(x: "float64[3]"):
+    n = 0
+    while x.max() > 1:
+        {inside}
+        x = x * 0.5
+        n += 1
+    if n > 1:
+        x = -x
+    print("rounds", n, [n, x[0]], (n,), n > 2)
+    print(f"{{n}} rounds|{{n:3d}}|{{n!r}}|{{n / 2:.2f}}|{{x.sum():8.3f}}")
+    return x
+"""
+
+
+@pytest.mark.parametrize("engine", ["vm", "interp", "riscv", "llvm-cpu"])
+def test_prints_are_pythons(tmp_path: Path, capsys: pytest.CaptureFixture[str], engine: str) -> None:
+    inside = 'print(n, x.max(), f"{n:>4}")' if engine in ("vm", "interp") else "pass"
+    source, inputs = PRINTS.format(inside=inside), {"x": np.array([1.0, 2.0, 7.0])}
     expected(source, inputs)
     wanted = capsys.readouterr().out
-    model = compiled(tmp_path, source, inputs)
-    trace = model.run("vm")
+    trace = compiled(tmp_path, source, inputs).run(engine)
     assert str(trace.meta.get("stdout", capsys.readouterr().out)) == wanted
+
+
+def test_a_print_in_a_body_is_refused_where_code_does_not_print(tmp_path: Path) -> None:
+    model = compiled(tmp_path, PRINTS.format(inside="print(n)"), {"x": np.array([1.0, 2.0, 7.0])})
+    with pytest.raises(DeviceError, match="a print in a part that only the run enters or repeats"):
+        model.run("riscv")
 
 
 def test_a_long_loop_stays_a_loop_and_a_short_one_is_unrolled(tmp_path: Path) -> None:

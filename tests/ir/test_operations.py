@@ -22,8 +22,8 @@ from fleet.ir.operation import attributes_of
 from fleet.ir.shapes import InferenceError
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
+from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.bytecode.hints import DispatchHintParser, hint_of, info_of
-from fleet.targets.bytecode.operators import apply
 
 PROVED = [c for c in CASES if c.name not in ("argmax", "argmin") and not c.by_numpy_alone]
 BOUNDED = [c for c in PROVED if not any(np.isnan(v).any() for v in c.operands)]

@@ -25,7 +25,7 @@ def passed(program: Program, passes: str = RAISE) -> Program:
 
 
 def outputs(program: Program, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    return list(interpret(program, inputs, echo=lambda *_: None)[0].values())
+    return list(interpret(program, inputs, echo=lambda *_, **__: None)[0].values())
 
 
 def assert_close(before: Program, after: Program, model: Model | None = None, seed: int = 0, factor: float = 64.0) -> None:

@@ -130,6 +130,8 @@ _WITH_ARGUMENTS = (
 )
 
 
+_TAME = "np.clip(np.nan_to_num({x}), -100, 100)"
+"""For LAPACK's decompositions, which may not end where something is infinite."""
 _CALLED = (
     *(f"np.{n}({{x}})" for n in ("arctan", "arcsinh", "cbrt", "sinc", "signbit", "spacing", "isposinf", "unwrap", "conj", "i0")),
     *(f"np.{n}({{x}}, {{y}})" for n in ("arctan2", "copysign", "fmod", "logaddexp2", "nextafter", "float_power", "gcd", "vdot")),
@@ -138,7 +140,8 @@ _CALLED = (
     *(f"np.{n}({{x}}, axis={{a}}, where={{x}} > 0)" for n in ("sum", "prod", "mean", "any", "all")),
     *(f"np.{n}({{x}}, axis={{a}}, initial=2)" for n in ("max", "min", "sum", "prod")),
     *(f"np.pad({{x}}, 2, mode={m!r})" for m in ("edge", "reflect", "symmetric", "wrap", "mean", "maximum")),
-    *(f"np.linalg.{n}" for n in ("norm({x}, 1, axis={a})", "norm({x}, np.inf)", "svd({x})[1]", "pinv({x})", "qr({x})[1]")),
+    *(f"np.linalg.{n}" for n in ("norm({x}, 1, axis={a})", "norm({x}, np.inf)")),
+    *(f"np.linalg.{n}" for n in (f"svd({_TAME})[1]", f"pinv({_TAME})", f"qr({_TAME})[1]")),
     *(f"np.{u}.{m}({{x}}, axis={{a}})" for u in ("maximum", "multiply", "bitwise_xor") for m in ("reduce", "accumulate")),
     "np.percentile({x}, [25, 50], axis={a})",
     "np.quantile({x}, 0.3, axis={a}, keepdims=True)",

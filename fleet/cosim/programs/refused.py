@@ -95,7 +95,6 @@ v = np.ones(2, bool)\nv += 1
 v = float({x}.sum()) + {x}
 v = {x}.sum().item() + {x}
 v = int({x}.max()) * {x}
-v = np.array({x}.tolist())
 v = [1] + 2
 v = np.abs(None)
 v = np.full(3, None)

@@ -50,6 +50,15 @@ def _ldexp(x: Array, n: Array) -> Array:
     return x * first.op("exp2") * (n.astype(x.dtype) - first).op("exp2")
 
 
+def _reciprocal(x: Array) -> Array:
+    """Of integers rounded towards zero; that of 0 is what the processor makes of an infinity."""
+    if x.dtype.kind == "f":
+        return 1.0 / x
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_zero = int(np.reciprocal(np.zeros((), x.dtype)))
+    return select(x.equal(0), of_zero, select(x.op("abs").equal(1) if x.dtype.kind == "i" else x.equal(1), x, 0))
+
+
 def _bitwise_count(x: Array) -> Array:
     rest = x.op("abs") if x.dtype.kind == "i" else x
     found = rest % 2
@@ -76,7 +85,7 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "logaddexp2": _logaddexp2,
     "float_power": lambda a, b: a.op("pow", b),
     "square": lambda x: x * x,
-    "reciprocal": lambda x: 1.0 / x if x.dtype.kind == "f" else x.op("floor_div", x * x),
+    "reciprocal": _reciprocal,
     "positive": lambda x: x,
     "conjugate": lambda x: x,
     "fabs": lambda x: x.op("abs"),

@@ -24,7 +24,7 @@ from fleet.isa.codec import register_writes
 from fleet.isa.description import Description, load
 from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, HostStep, value_key
-from fleet.targets.bytecode.operators import apply
+from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.driver import DDR_BASE, HBM_BANK_STEP, HBM_BASE
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.cpp import print_cpp

@@ -7,34 +7,29 @@ through the entry-point group `fleet.vm_operators` (name -> an `Operator`), or b
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import entry_points
 from operator import methodcaller
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.ir import Block, SSAValue
 
 from fleet.core.plugins import load_plugin
-from fleet.errors import FleetError, ModelError
+from fleet.errors import ModelError
 from fleet.ir import dialect as d
-from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, kind_of, op_id
-from fleet.ir.operation import attributes_of
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.ir.dialect import FleetOp, kind_of
 from fleet.targets.bytecode.erf import erf
-from fleet.targets.bytecode.hints import DispatchInfo, info_of, sequence
+from fleet.targets.bytecode.hints import DispatchInfo, sequence
 from fleet.targets.bytecode.operators_composite import COMPOSITES
 from fleet.targets.bytecode.operators_library import library
 from fleet.targets.bytecode.operators_movement import MOVEMENT, splat
 from fleet.targets.bytecode.operators_sized import SIZED
 
-__all__ = ["OPERATORS", "RULES", "Kernel", "Operator", "apply", "kernel"]
+__all__ = ["OPERATORS", "RULES", "Kernel", "Operator", "kernel"]
 
 Kernel: TypeAlias = Callable[..., Any]
 Operator: TypeAlias = Callable[[DispatchInfo], Kernel]
-Echo: TypeAlias = Callable[[PrintOp, Sequence[Any]], None]
 
 
 def _elementwise(ufunc: Kernel, python: Kernel | None = None) -> Operator:
@@ -101,10 +96,6 @@ def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
-def _number(kind: Callable[[Any], Any], value: Any) -> Any:
-    return kind(np.asarray(value).item())
-
-
 def _identity(value: Any) -> Any:
     """A part of a decision's or loop's result: in bytecode these are jumps, and the part stands in a slot."""
     return value
@@ -133,7 +124,7 @@ RULES: Mapping[type[FleetOp], Operator] = {
     **SIZED,
     **COMPOSITES,
     d.NumpyOp: library,
-    d.ItemOp: lambda info: partial(_number, {"int": int, "float": float, "bool": bool}[info.attrs["number"]]),
+    d.ItemOp: lambda info: lambda value: d.ItemOp.compute([value], info.attrs),
     d.ElementOp: lambda _info: _identity,
     d.PrintOp: lambda _info: print,
 }
@@ -167,50 +158,3 @@ def _plugin(name: str) -> Operator | None:
     for point in entry_points(group=ENTRY_POINTS, name=name):
         return cast("Operator", load_plugin(point, "VM operator"))
     return None
-
-
-def run_body(
-    block: Block, arguments: Sequence[Any], *, evaluate: Callable[[FleetOp, Sequence[Any]], Any], echo: Echo | None = None
-) -> Sequence[Any]:
-    """What a body of a decision or loop gives for these arguments.
-
-    evaluate: of one operation on its operands. echo: called with every print and its operands; None: prints are left out.
-    """
-    values: dict[SSAValue, Any] = dict(zip(block.args, arguments, strict=True))
-    for op in block.ops:
-        if isinstance(op, PrintOp):
-            if echo is not None:
-                echo(op, [values[v] for v in op.operands])
-        elif isinstance(op, FleetOp):
-            values[op.results[0]] = evaluate(op, [values[v] for v in op.operands])
-    last = block.last_op
-    assert isinstance(last, d.YieldOp)
-    return [values[v] for v in last.operands]
-
-
-def apply(op: FleetOp, operands: Sequence[Any], echo: Echo | None = None) -> Any:
-    """Evaluates ONE operation of the IR on these operands, with the VM's own table.
-
-    `operands` have the shapes of the operation's operands; their dtypes are taken as they are, except that operands
-    which the IR has as Python numbers act as Python numbers. The result has the IR's dtype where the IR has a Python
-    number, else what NumPy gives; of a decision or loop it is a tuple, and echo gets the prints in it (None: left out).
-    Raises ModelError naming the operation.
-    """
-    if isinstance(op, ConstantOp):
-        return np.full(shape_of(op.result.type), constant_value(op), numpy_dtype(op.result.type))
-    if isinstance(op, PrintOp):
-        raise ModelError("print has no value", where=op_id(op))
-    if isinstance(op, d.RegionOp):
-        return d.run_regions(op, operands, partial(run_body, evaluate=partial(apply, echo=echo), echo=echo))
-    if isinstance(op, d.ElementOp):
-        return op.compute(operands, attributes_of(op))
-    values = [v if is_tensor(o.type) else np.asarray(v).item() for v, o in zip(operands, op.operands, strict=True)]
-    try:
-        with np.errstate(all="ignore"):
-            result = kernel(info_of(op))(*values)
-    except FleetError:
-        raise
-    except Exception as error:
-        raise ModelError(f"{kind_of(op)}: {error}", where=op_id(op)) from error
-    type_ = op.results[0].type
-    return np.asarray(result) if is_tensor(type_) else np.asarray(result, numpy_dtype(type_))

@@ -23,7 +23,7 @@ from fleet.targets.bytecode.steps import Run, closure
 
 __all__ = ["MAX_STEPS", "VM", "check_dimensions"]
 
-MAX_STEPS = 10_000_000
+MAX_STEPS = 100_000_000
 """Steps after which a run counts as endless."""
 
 
@@ -55,7 +55,7 @@ class VM:
         tensors: dict[str, np.ndarray] | None = None,
         keep: Collection[str] | None = None,
         profile: Profile | None = None,
-        max_steps: int = MAX_STEPS,
+        max_steps: int | None = None,
     ) -> dict[str, np.ndarray]:
         """Runs the code.
 
@@ -65,11 +65,12 @@ class VM:
                 the last.
             keep: the ids that `tensors` takes; None: all. What is not kept is freed after its last use.
             profile: gets every operation's calls, time and bytes.
-            max_steps: a run of more steps is stopped.
+            max_steps: a run of more steps is stopped; None: of more than `MAX_STEPS`.
 
         Returns output name -> array. Raises ModelError for a missing or unfit input, for a weight that cannot be made, for an
         operator that fails on the values (naming the operation), and for a run without an end.
         """
+        most = MAX_STEPS if max_steps is None else max_steps
         frame = self._frame.copy()
         for slot, name, shape, dtype in self._inputs:
             frame[slot] = _input(inputs or {}, name, shape, dtype)
@@ -78,9 +79,9 @@ class VM:
             frame[slot] = self._weight(name)
         with np.errstate(all="ignore"):
             if tensors is None and profile is None:
-                self._fast(frame, max_steps)
+                self._fast(frame, most)
             else:
-                self._observed(frame, max_steps, tensors, keep, profile)
+                self._observed(frame, most, tensors, keep, profile)
         return {o.name: _output(frame[o.slot], o.type, o.scalar) for o in self.bc.outputs}
 
     def _weight(self, name: str) -> np.ndarray | np.generic:

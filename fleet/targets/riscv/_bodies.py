@@ -15,20 +15,19 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.ir import dialect as d
+from fleet.ir import regions
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.liveness import Life, share
 from fleet.targets.riscv._kernel import I64, Array, Builder, Value, index, load
 from fleet.targets.riscv._movement import emit_copy
+from fleet.targets.riscv.faults import Fault, emit_fault
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import ALIGN, dtype_of, part_offsets, refuse
 from fleet.targets.riscv.views import view_of
 
-__all__ = ["ROUNDS", "Inner", "body_work", "body_workspace", "emit_if", "emit_while"]
-
-ROUNDS = 100_000
-"""Rounds of a loop that an estimate of its work assumes: how many there are only the run knows."""
+__all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while"]
 
 Emit: TypeAlias = Callable[[Builder, FleetOp, Array, Sequence[Array], Value], None]
 Workspace: TypeAlias = Callable[[FleetOp, Sequence[Array], Isa], int]
@@ -195,7 +194,7 @@ def body_work(op: d.RegionOp, operands: Sequence[Array], work: Work, workspace: 
     """Upper estimate of instructions; multiply-adds of one round."""
     found = [[work(inner, layout.arrays(inner)) for inner in layout.code] for layout in _layouts(op, operands, workspace, isa)]
     moved = 400 + 60 * part_offsets(op.result.type)[1]
-    rounds = ROUNDS if isinstance(op, d.WhileOp) else 1
+    rounds = regions.MAX_ROUNDS if isinstance(op, d.WhileOp) else 1
     return min(1 << 52, rounds * (moved + sum(w for body in found for w, _ in body))), sum(m for body in found for _, m in body)
 
 
@@ -223,11 +222,16 @@ def emit_while(b: Builder, op: d.WhileOp, out: Array, operands: Sequence[Array],
     for target, source in zip(carried, operands, strict=False):
         _copy(b, target, replace(source, constant=None))
     arguments = [*carried, *(replace(a, constant=None) for a in operands[count:])]
+    before = b.block
     again, round_, end = (b.append_basic_block(name) for name in ("again", "round", "end"))
     b.branch(again)
     b.position_at_end(again)
+    rounds = b.phi(I64)
+    rounds.add_incoming(index(0), before)
     (holds,) = _run(b, test, arguments, scratch, inner.emit)
-    b.cbranch(load(b, holds, index(0), np.dtype(np.bool_)), round_, end)
+    repeat = load(b, holds, index(0), np.dtype(np.bool_))
+    endless = b.icmp_unsigned(">=", rounds, index(regions.MAX_ROUNDS))
+    b.cbranch(b.and_(repeat, b.not_(endless)), round_, end)
     b.position_at_end(round_)
     given = _run(b, body, arguments, scratch, inner.emit)
     # What is still the round's own argument must not be overwritten before it is copied.
@@ -238,5 +242,7 @@ def emit_while(b: Builder, op: d.WhileOp, out: Array, operands: Sequence[Array],
             _copy(b, place, source)
     for waits, source, place, target in zip(kept, given, held, carried, strict=True):
         _copy(b, target, place if waits else source)
+    rounds.add_incoming(b.add(rounds, index(1)), b.block)
     b.branch(again)
     b.position_at_end(end)
+    emit_fault(b, b.and_(repeat, endless), Fault.ROUNDS, rounds, index(regions.MAX_ROUNDS))

@@ -19,6 +19,7 @@ class Fault(IntEnum):
     NEGATIVE_POWER = 1
     INDEX = 2
     ANGLE = 3
+    ROUNDS = 4
 
     def message(self, value: int, bound: int) -> str:
         """One clause, with the value that caused it."""
@@ -26,6 +27,8 @@ class Fault(IntEnum):
             return f"integers to negative integer powers are not allowed (exponent {value})"
         if self is Fault.ANGLE:
             return f"the argument of sin or cos is larger than {bound}, beyond which this target does not reduce it"
+        if self is Fault.ROUNDS:
+            return f"a loop has not ended after {bound:,} rounds"
         return f"index {value} is out of bounds for axis 0 with size {bound}"
 
 

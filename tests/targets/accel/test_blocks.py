@@ -192,7 +192,7 @@ def test_single_operations(build: Callable[[Builder], str], names: list[str], sh
     assert len(calls) == (12 if names == ["softmax"] and tiles == 3 else tiles)  # a softmax has no more tokens than channels
     arrays = {"x": 3 * rand(7, *shape), "z": rand(8, *shape)}
     (y,) = IssEngine().run(program, arrays, RunOptions(device="hbm_small")).outputs.values()
-    from fleet.targets.bytecode.operators import apply
+    from fleet.targets.bytecode.evaluate import apply
 
     values = {**arrays, **compiled(program).rounded.weights}
     values |= {"x": arrays["x"].astype(np.float16), "z": arrays["z"].astype(np.float16)}

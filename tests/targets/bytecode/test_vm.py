@@ -11,9 +11,10 @@ from fleet.errors import ModelError
 from fleet.ir.build import make
 from fleet.ir.types import tensor_type
 from fleet.targets.bytecode import VM, ByteCodeModule, DispatchHintParser, OpCode, TypeCode
+from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
-from fleet.targets.bytecode.operators import OPERATORS, apply
+from fleet.targets.bytecode.operators import OPERATORS
 
 ADD = "device_add_sig_ii_i_ins_i32_i32_outs_i32"
 SUB = "device_sub_sig_ii_i_ins_i32_i32_outs_i32"

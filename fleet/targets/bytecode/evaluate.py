@@ -1,0 +1,116 @@
+"""Operations of the IR evaluated one at a time, with the VM's own table: for engines and checks that follow no bytecode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.ir import Block, SSAValue
+
+from fleet.errors import FleetError, ModelError
+from fleet.ir import dialect as d
+from fleet.ir.constants import constant_value
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, kind_of, op_id
+from fleet.ir.operation import attributes_of
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.targets.bytecode.hints import info_of
+from fleet.targets.bytecode.operators import kernel
+
+__all__ = ["Echo", "Step", "apply", "prepare", "prepare_bodies"]
+
+Echo: TypeAlias = Callable[[PrintOp, Sequence[Any]], None]
+Step: TypeAlias = Callable[[Sequence[Any]], Any]
+"""What an operation computes of its operands."""
+
+
+def apply(op: FleetOp, operands: Sequence[Any], echo: Echo | None = None) -> Any:
+    """Evaluates one operation of the IR on these operands, with the VM's own table.
+
+    `operands` have the shapes of the operation's operands; their dtypes are taken as they are, except that operands
+    which the IR has as Python numbers act as Python numbers. The result has the IR's dtype where the IR has a Python
+    number, else what NumPy gives; of a decision or loop it is a tuple, and echo gets the prints in it (None: left out).
+    Raises ModelError naming the operation.
+    """
+    with np.errstate(all="ignore"):
+        return prepare(op, echo)(operands)
+
+
+def prepare(op: FleetOp, echo: Echo | None = None) -> Step:
+    """`apply` of one operation, to be called many times; NumPy's warnings are the caller's to switch off."""
+    if isinstance(op, ConstantOp):
+        constant = np.full(shape_of(op.result.type), constant_value(op), numpy_dtype(op.result.type))
+        return lambda _operands: constant
+    if isinstance(op, PrintOp):
+        raise ModelError("print has no value", where=op_id(op))
+    if isinstance(op, d.RegionOp):
+        return prepare_bodies(op, lambda inner: prepare(inner, echo), echo)
+    if isinstance(op, d.ElementOp):
+        attributes = attributes_of(op)
+        return lambda operands: op.compute(operands, attributes)
+    return _prepare_kernel(op)
+
+
+def _prepare_kernel(op: FleetOp) -> Step:
+    tensors = [is_tensor(v.type) for v in op.operands]
+    type_ = op.results[0].type
+    dtype = None if is_tensor(type_) else numpy_dtype(type_)
+    compute = kernel(info_of(op))
+
+    def step(operands: Sequence[Any]) -> Any:
+        values = [v if tensor else np.asarray(v).item() for v, tensor in zip(operands, tensors, strict=True)]
+        try:
+            return np.asarray(compute(*values), dtype)
+        except FleetError:
+            raise
+        except Exception as error:
+            raise ModelError(f"{kind_of(op)}: {error}", where=op_id(op)) from error
+
+    return step
+
+
+def prepare_bodies(op: d.RegionOp, prepare_one: Callable[[FleetOp], Step], echo: Echo | None = None) -> Step:
+    """A decision or loop whose bodies' operations are prepared once, each when its body is first entered.
+
+    echo: called with every print and its operands; None: prints are left out.
+    """
+    bodies: dict[Block, Step] = {}
+
+    def run(block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
+        if block not in bodies:
+            bodies[block] = _prepare_body(block, prepare_one, echo)
+        found: Sequence[Any] = bodies[block](arguments)
+        return found
+
+    return lambda operands: d.run_regions(op, operands, run)
+
+
+def _prepare_body(block: Block, prepare_one: Callable[[FleetOp], Step], echo: Echo | None) -> Step:
+    places: dict[SSAValue, int] = {v: i for i, v in enumerate(block.args)}
+    steps: list[tuple[Step, list[int]]] = []
+    for op in block.ops:
+        if isinstance(op, PrintOp):
+            if echo is None:
+                continue
+            step: Step = _print(op, echo)
+        elif isinstance(op, FleetOp):
+            step = prepare_one(op)
+        else:
+            continue
+        steps.append((step, [places[v] for v in op.operands]))
+        places.update({v: len(block.args) + len(steps) - 1 for v in op.results})
+    last = block.last_op
+    assert isinstance(last, d.YieldOp)
+    given = [places[v] for v in last.operands]
+
+    def run(arguments: Sequence[Any]) -> Sequence[Any]:
+        values = list(arguments)
+        for step, operands in steps:
+            values.append(step([values[i] for i in operands]))
+        return [values[i] for i in given]
+
+    return run
+
+
+def _print(op: PrintOp, echo: Echo) -> Step:
+    return lambda operands: echo(op, operands)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -247,30 +247,26 @@ def _extreme(op: str) -> _Builtin:
 
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
         values = collect(ev, node, args[0]) if len(args) == 1 else args
-        measure = keywords.get("key")
         if not values:
             if "default" in keywords:
                 return keywords["default"]
             ev.fail("F703", node, f"{op} of nothing")
-        if measure is None and any(_late(ev, v) for v in values):
-            return late(ev, node, values, measure)
-        best, best_key = values[0], _plain(ev, node, values[0], measure, op)
-        for value in values[1:]:
-            found = _plain(ev, node, value, measure, op)
+        keys = _keys(ev, node, values, keywords)
+        if any(_of_the_run(ev, k) for k in keys):
+            return late(ev, node, values, keys)
+        best, best_key = values[0], _plain(ev, node, keys[0], op)
+        for value, key in zip(values[1:], keys[1:], strict=True):
+            found = _plain(ev, node, key, op)
             if better(found, best_key):
                 best, best_key = value, found
         return best
 
-    def late(ev: Evaluator, node: ast.Call, values: list[Value], measure: Value) -> Value:
+    def late(ev: Evaluator, node: ast.Call, values: Sequence[Value], keys: Sequence[Value]) -> Value:
         """The run decides, as Python does: the first of those that none is beyond."""
         name = "greater" if op == "max" else "less"
-
-        def key(value: Value) -> Tensor | Number:
-            return ev.operand(node, value if measure is None else ev.call(node, measure, [value], {}))
-
-        best, best_key = values[0], key(values[0])
-        for value in values[1:]:
-            found = key(value)
+        best, best_key = values[0], ev.operand(node, keys[0])
+        for value, key in zip(values[1:], keys[1:], strict=True):
+            found = ev.operand(node, key)
             if isinstance(found, Number) and isinstance(best_key, Number):
                 beyond: Value = ev.domain.arithmetic(node, name, [found, best_key], None)
             else:
@@ -288,15 +284,20 @@ def _extreme(op: str) -> _Builtin:
     return builtin
 
 
-def _late(ev: Evaluator, value: Value) -> bool:
+def _keys(ev: Evaluator, node: ast.Call, values: Sequence[Value], keywords: Mapping[str, Value]) -> Sequence[Value]:
+    """What is compared for each value: what `key` gives, or the value itself."""
+    measure = keywords.get("key")
+    return values if measure is None else [ev.call(node, measure, [v], {}) for v in values]
+
+
+def _of_the_run(ev: Evaluator, value: Value) -> bool:
     """Whether it is one number that only the run knows."""
     if isinstance(value, Tensor):
         return math.prod(value.shape) == 1 and ev.static(value) is None
     return isinstance(value, Number) and value.symbolic and not value.sized
 
 
-def _plain(ev: Evaluator, node: ast.Call, value: Value, measure: Value, op: str) -> Any:
-    found = value if measure is None else ev.call(node, measure, [value], {})
+def _plain(ev: Evaluator, node: ast.Call, found: Value, op: str) -> Any:
     known = found if isinstance(found, str) else ev.static(found)
     if isinstance(found, Number) and found.symbolic:
         ev.unknown(node, f"{op} of a size that only the run knows")
@@ -308,7 +309,7 @@ def _plain(ev: Evaluator, node: ast.Call, value: Value, measure: Value, op: str)
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     values = collect(ev, node, args[0])
-    measured = [(_plain(ev, node, v, keywords.get("key"), "sorted"), v) for v in values]
+    measured = [(_plain(ev, node, k, "sorted"), v) for k, v in zip(_keys(ev, node, values, keywords), values, strict=True)]
     if len({isinstance(m, str) for m, _ in measured}) > 1:
         ev.fail("F408", node, "strings and numbers have no order")
     backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fleet.frontend import _objects, _records
+from fleet.frontend._errors import expression_at
 from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Slice, Tensor, Text, Value, words
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     if isinstance(lhs, Range) and isinstance(rhs, Range):
         return lhs.values == rhs.values
     if isinstance(lhs, Instance) or isinstance(rhs, Instance):
-        place = node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
+        place = expression_at(node)
         answer = _objects.compared(ev, place, "equal", lhs, rhs)
         if answer is not None:
             return ev.truth(node, answer[0])

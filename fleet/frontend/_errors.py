@@ -58,3 +58,8 @@ def combined(errors: Sequence[SourceError]) -> SourceError:
     below = "\n".join(str(e) for e in errors[1:])
     detail = f"{first.detail}\n{below}" if first.detail else below
     return SourceError(first.what, where=first.where, hint=first.hint, detail=detail, code=first.code)
+
+
+def expression_at(node: ast.AST) -> ast.expr:
+    """The node itself, or an expression that stands where it stands, for what is asked on its behalf."""
+    return node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)

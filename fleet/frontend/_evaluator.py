@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from fleet.errors import SourceError
 from fleet.frontend import _builtins, _expressions, _library, _objects, _statements
 from fleet.frontend._domain import Domain
-from fleet.frontend._errors import Source
+from fleet.frontend._errors import Source, expression_at
 from fleet.frontend._flow import Flow
 from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
@@ -247,7 +247,7 @@ class Evaluator:
                 return bool(value.values)
             case Instance():
                 for method in ("__bool__", "__len__"):
-                    answer = _objects.special(self, _expression_of(node), value, method)
+                    answer = _objects.special(self, expression_at(node), value, method)
                     if answer is not None:
                         return self.truth(node, answer[0])
                 return True
@@ -313,10 +313,6 @@ class Evaluator:
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
         """Calls a value."""
         return _library.call(self, node, function, args, keywords)
-
-
-def _expression_of(node: ast.AST) -> ast.expr:
-    return node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
 
 
 Handler = Callable[[Evaluator, Any], Value]

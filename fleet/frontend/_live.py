@@ -16,7 +16,7 @@ import numpy as np
 from fleet.frontend import _library
 from fleet.frontend._builtins import BUILTINS
 from fleet.frontend._domain import Domain
-from fleet.frontend._errors import Source
+from fleet.frontend._errors import Source, expression_at
 from fleet.frontend._evaluator import Evaluator
 from fleet.frontend._located import File, locate
 from fleet.frontend._module import Module
@@ -246,7 +246,7 @@ class LiveEvaluator(Evaluator):
             return self._array(np.asarray(value), scalar=True)
         path = _paths().get(_key(value))
         if path is not None:
-            name = node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
+            name = expression_at(node)
             return Library(path) if path.startswith("builtins.") else _library.resolve(self, name, path)
         kind = type(value).__name__
         hint = "use arrays, numbers, strings, lists, tuples, dicts, and functions of NumPy, math and Python source"

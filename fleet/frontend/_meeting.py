@@ -6,13 +6,12 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
 from xdsl.dialects.builtin import f64, i1, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend._flow import Flow
-from fleet.frontend._regions import Way, added, builder_of, follow, inside, isolated, kind_of_number
+from fleet.frontend._regions import SCALARS, Way, added, builder_of, follow, inside, isolated, kind_of_number
 from fleet.frontend._scopes import Frame
 from fleet.frontend._state import Holder, State, fill, joined_storage, put, tensors_of
 from fleet.frontend._static import Static
@@ -26,7 +25,6 @@ __all__ = ["NUMBERS", "choose", "decide", "same"]
 
 NUMBERS: Mapping[type, Attribute] = {bool: i1, int: i64, float: f64}
 """Python's number -> the type of one that only the run knows."""
-_SCALARS: Mapping[type, np.dtype] = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 _HINT = "let it have one type and shape on every way"
 
 
@@ -196,7 +194,7 @@ class _Meeting:
             return value
         other = next(v for v in values if isinstance(v, Tensor))
         assert isinstance(value, Number)
-        if other.shape or not other.scalar or other.dtype != _SCALARS[kind_of_number(value)]:
+        if other.shape or not other.scalar or other.dtype != SCALARS[kind_of_number(value)]:
             self.fail(what, values)
         with self.builder.within(self.ways[way].block):
             if not value.symbolic:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
+import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
 
+from fleet.frontend._errors import expression_at
 from fleet.frontend._flow import Flow
 from fleet.frontend._state import State
 from fleet.frontend._values import Number, Tensor, Value, words
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from fleet.frontend._builder import Builder
     from fleet.frontend._evaluator import Evaluator
 
-__all__ = ["Way", "added", "builder_of", "condition", "follow", "inside", "isolated"]
+__all__ = ["SCALARS", "Way", "added", "any_of", "builder_of", "condition", "follow", "inside", "isolated", "kind_of_number"]
 
 
 def builder_of(ev: Evaluator) -> Builder:
@@ -36,7 +39,7 @@ def condition(ev: Evaluator, node: ast.AST, value: Value) -> bool | SSAValue:
     if isinstance(value, Number) and value.symbolic and not value.sized:
         number = value if value.ssa is not None and value.ssa.type == i1 else None
         if number is None:
-            number = ev.domain.arithmetic(_expression(node), "not_equal", [value, Number(0)], None)
+            number = ev.domain.arithmetic(expression_at(node), "not_equal", [value, Number(0)], None)
         assert number.ssa is not None
         return number.ssa
     if isinstance(value, Tensor) and ev.domain.known(value) is None:
@@ -51,10 +54,6 @@ def _truth_of(ev: Evaluator, node: ast.AST, value: Tensor) -> SSAValue:
         hint = "choose with np.where, or reduce with .any() or .all()"
         ev.fail("F703", node, f"the truth value of {words(value)} is ambiguous", hint)
     return builder_of(ev).emit(node, "item", [value.ssa], number="bool")
-
-
-def _expression(node: ast.AST) -> ast.expr:
-    return node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
 
 
 @dataclass
@@ -140,6 +139,20 @@ def inside(value: SSAValue, block: Block) -> bool:
     """Whether a value is the body's own."""
     owner = value.owner
     return (owner.parent if isinstance(owner, Operation) else owner) is block
+
+
+def any_of(ev: Evaluator, node: ast.AST, flags: Iterable[SSAValue]) -> SSAValue:
+    """Whether one of these truth values of the run holds."""
+    builder = builder_of(ev)
+
+    def either(a: SSAValue, b: SSAValue) -> SSAValue:
+        return builder.emit(node, "item", [builder.emit(node, "logical_or", [a, b])], number="bool")
+
+    return reduce(either, flags)
+
+
+SCALARS: Mapping[type, np.dtype] = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+"""Python's number -> the dtype of an array of such."""
 
 
 def kind_of_number(value: Number) -> type:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend._regions import kind_of_number
+from fleet.frontend._errors import expression_at
+from fleet.frontend._regions import SCALARS, builder_of, kind_of_number
 from fleet.frontend._values import Lazy, List, Number, Range, Tensor, Value
 
 if TYPE_CHECKING:
@@ -28,11 +29,7 @@ class Series:
 
 def compared(ev: Evaluator, node: ast.AST, name: str, lhs: Number, rhs: Number) -> Number:
     """A comparison of numbers that only the run knows."""
-    return ev.domain.arithmetic(_expression(node), name, [lhs, rhs], None)
-
-
-def _expression(node: ast.AST) -> ast.expr:
-    return node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
+    return ev.domain.arithmetic(expression_at(node), name, [lhs, rhs], None)
 
 
 def series_of(ev: Evaluator, node: ast.expr, value: Value) -> Series | None:
@@ -67,19 +64,17 @@ def _of_list(ev: Evaluator, node: ast.expr, items: list[Value]) -> Series | None
     numbers = [v for v in items if isinstance(v, Number) and not v.symbolic]
     if not numbers or len(numbers) < len(items) or len({kind_of_number(v) for v in numbers}) > 1:
         return None
-    dtype = {bool: np.bool_, int: np.int64, float: np.float64}[kind_of_number(numbers[0])]
+    kind = kind_of_number(numbers[0])
     try:
-        table = np.array([v.value for v in numbers], dtype)
+        table = np.array([v.value for v in numbers], SCALARS[kind])
     except OverflowError:
         return None
 
     def at(k: Number) -> Value:
         from fleet.frontend import _create, _indexing
-        from fleet.frontend._regions import builder_of
 
         found = _indexing.late_element(ev, node, _create.static(ev, node, table, "table", scalar=False), k)
         assert isinstance(found, Tensor)
-        kind = kind_of_number(numbers[0]).__name__
-        return Number(None, builder_of(ev).emit(node, "item", [found.ssa], number=kind))
+        return Number(None, builder_of(ev).emit(node, "item", [found.ssa], number=kind.__name__))
 
     return Series(Number(len(items)), at)

@@ -13,7 +13,7 @@ from fleet.frontend import _classes, _containers, _expressions, _guards, _librar
 from fleet.frontend._flow import Flow
 from fleet.frontend._lost import lost
 from fleet.frontend._meeting import decide
-from fleet.frontend._regions import builder_of, condition
+from fleet.frontend._regions import any_of, condition
 from fleet.frontend._rolling import Rounds, roll
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._series import Series, compared, series_of
@@ -89,10 +89,7 @@ class _Whole:
 
 def _rest(ev: Evaluator, statement: ast.stmt, flow: Flow, body: Sequence[ast.stmt]) -> Flow:
     """The statements behind one that may have left the block."""
-    builder = builder_of(ev)
-    left, *others = flow.flags.values()
-    for other in others:
-        left = builder.emit(statement, "item", [builder.emit(statement, "logical_or", [left, other])], number="bool")
+    left = any_of(ev, statement, flow.flags.values())
     return decide(ev, statement, left, [lambda: replace(flow, always=True), lambda: block(ev, body)])
 
 
@@ -397,11 +394,7 @@ def _behind(ev: Evaluator, node: ast.For | ast.While, flow: Flow) -> Flow:
         return ending
     if not flow.flags:
         return block(ev, node.orelse)
-    builder = builder_of(ev)
-    left, *others = flow.flags.values()
-    for other in others:
-        left = builder.emit(node, "item", [builder.emit(node, "logical_or", [left, other])], number="bool")
-    return decide(ev, node, left, [lambda: ending, lambda: block(ev, node.orelse)])
+    return decide(ev, node, any_of(ev, node, flow.flags.values()), [lambda: ending, lambda: block(ev, node.orelse)])
 
 
 def _while(ev: Evaluator, node: ast.While) -> Flow:

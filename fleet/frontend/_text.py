@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fleet.frontend import _objects, _records
+from fleet.frontend._errors import expression_at
 from fleet.frontend._values import Dict, Instance, Library, List, Named, Number, Range, Tensor, Text, Value, words
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
 
 def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[Part]:
     """By `__str__` or `__repr__`, or as a dataclass or named tuple."""
-    place = node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node or ev.module.tree.body[0])
+    place = expression_at(node or ev.module.tree.body[0])
     for method in ("__repr__",) if quoted else ("__str__", "__repr__"):
         said = _objects.special(ev, place, value, method)
         if said is not None:

@@ -22,6 +22,12 @@ def reals(rng: np.random.Generator, *shape: int, dtype: str = "float64") -> np.n
 
 
 PROGRAMS: dict[str, str] = {
+    "best_by_key": """
+def forward(x: "float64[4]", y: "float64[3]"):
+    best = max(range(4), key=lambda i: x[i])
+    near = min([x[0], x[1], x[2]], key=lambda v: abs(v - y[0]))
+    return x * best, near, max(float(x[0]), 0.5, key=lambda v: -v)
+""",
     "return_on_one_way": """
 def forward(x: "float64[8]"):
     if x.sum() > 0:

@@ -261,6 +261,7 @@ ARITHMETIC: Mapping[type[FleetOp], Rule] = {
     d.LogOp: monotone("log", np.log),
     d.TanhOp: monotone("tanh", np.tanh),
     d.CastOp: _cast,
+    d.CheckOp: _exact,
     d.ItemOp: _item,
     d.MatmulOp: _matmul,
     d.ReduceSumOp: _reduce_sum,

@@ -206,7 +206,9 @@ def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -
     fault = compiled.symbols[FAULT_SYMBOL].address
     code, value, bound = (int(word) for word in np.frombuffer(machine.read(fault, 24), "<i8"))
     if error.trapped and code in {int(f) for f in Fault if f}:
-        return ModelError(f"{name}: {Fault(code).message(value, bound)}", where=where, hint="check the input data")
+        return ModelError(
+            f"{name}: {Fault(code).message(value, bound, compiled.program)}", where=where, hint="check the input data"
+        )
     return EmulationError(
         f"{name} crashed on riscv: {error.what}",
         where=where,

@@ -69,7 +69,7 @@ class Evaluator:
         self.calls: list[tuple[Function, Value]] = []
         """Functions that are being followed, and what the methods among them are called on."""
         self.inlined = 0
-        self.inside = 0
+        self.inside = self.checks = 0
         """Parts around what is followed that only the run enters or repeats: errors in them are raised at once."""
         self.streams: set[int] = set()
         """Generators that were made in the innermost of them."""

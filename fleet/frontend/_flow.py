@@ -14,12 +14,12 @@ from fleet.frontend._values import Value
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-__all__ = ["Flow", "returned"]
+__all__ = ["Flow", "Raised", "returned"]
 
 
 @dataclass(frozen=True)
 class Flow:
-    """How a block ended: kind "" (at its end), "break", "continue" or "return" with the statement and its value.
+    """How a block ended: kind "" (at its end), "break", "continue", "raise", or "return" with the statement and its value.
 
     Attributes:
         flags: where the run decides how it ends, kind is "" and these say of each kind whether it is the one; statement and value
@@ -44,8 +44,17 @@ class Flow:
         return frozenset([self.kind]) if self.kind else frozenset(self.flags)
 
 
+class Raised(Exception):
+    """Raised while following what stands behind an exception of the source, in a part that only the run enters."""
+
+
 def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
-    """What a function gives whose statements end so. SourceError F511 where only the run knows whether it gives anything."""
+    """What a function gives whose statements end so.
+
+    Raised for an exception of the source; SourceError F511 where only the run knows whether it gives anything.
+    """
+    if flow.kind == "raise":
+        raise Raised
     if flow.flags and not flow.always and flow.value is not None:
         ev.fail("F511", flow.statement or node, "whether a value is returned the run decides", "return one on every way")
     return flow.value

@@ -66,8 +66,11 @@ def try_(ev: Evaluator, node: ast.Try) -> Flow:
     for statement in _statements(node.body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
             _check_import(ev, statement)
-    errors, breaks = len(ev.errors), ev.breaks
+    errors, breaks, checks = len(ev.errors), ev.breaks, ev.checks
     flow = block(ev, node.body)
+    if node.handlers and ev.checks > checks:
+        hint = "test the condition with `if` instead of catching the exception"
+        ev.fail("F502", node, "whether something inside of this `try` raises, only the run knows", hint)
     if node.handlers and (len(ev.errors) > errors or ev.breaks > breaks):
         what = ev.errors[errors].what if len(ev.errors) > errors else "a statement that cannot be read"
         del ev.errors[errors:]

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import f64, i1, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend._flow import Flow
+from fleet.frontend._flow import Flow, Raised
 from fleet.frontend._regions import SCALARS, Way, added, builder_of, follow, inside, isolated, kind_of_number
 from fleet.frontend._scopes import Frame
 from fleet.frontend._state import Holder, State, fill, joined_storage, put, tensors_of
@@ -46,7 +46,10 @@ def choose(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable
     def followed(way: Callable[[], Value]) -> Callable[[], tuple[Flow, Value]]:
         return lambda: (Flow(), way())
 
-    return _decided(ev, node, flag, [followed(w) for w in ways])[1]
+    flow, value = _decided(ev, node, flag, [followed(w) for w in ways])
+    if flow.kind == "raise":
+        raise Raised
+    return value
 
 
 def _decided(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable[[], tuple[Flow, Value]]]) -> tuple[Flow, Value]:
@@ -57,7 +60,9 @@ def _decided(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callab
             followed.append(follow(ev, node, Block(), way))
             before.put_back()
         meeting = _Meeting(ev, node, followed, before)
-        flow, value = meeting.flow(), meeting.value([w.value for w in followed], "what it gives")
+        flow = meeting.flow()
+        going = [i for i, w in enumerate(followed) if w.flow.kind != "raise"]
+        value = meeting.value([followed[i].value for i in going], "what it gives", going) if going else None
         changes = _changes(before, meeting)
         for i, way in enumerate(followed):
             way.block.add_op(YieldOp([row[i] for row in meeting.rows]))
@@ -89,7 +94,7 @@ class _Meeting:
         self.builder = builder_of(ev)
         self.rows: list[list[SSAValue]] = []
         self.takes: list[Callable[[SSAValue], None]] = []
-        self.alive = [i for i, w in enumerate(ways) if not (w.flow.leaves and w.flow.kinds == frozenset({"return"}))]
+        self.alive = [i for i, w in enumerate(ways) if not (w.flow.leaves and w.flow.kinds <= {"return", "raise"})]
         """The ways after which it goes on in the function, be it behind a loop or in its next round."""
         self._met: dict[tuple[int, ...], Tensor] = {}
         self._sources: dict[Tensor, Mapping[int, Tensor]] = {}
@@ -105,13 +110,14 @@ class _Meeting:
     def flow(self) -> Callable[[], Flow]:
         """How the ways end together; to be asked for when the operation is made."""
         flows = [w.flow for w in self.ways]
-        kinds = sorted({k for f in flows for k in f.kinds})
+        ending = [f for f in flows if f.kind != "raise"]
+        kinds = sorted({k for f in ending for k in f.kinds})
         if not kinds:
-            return Flow
+            return Flow if ending else lambda: Flow("raise")
         returning = [i for i, f in enumerate(flows) if "return" in f.kinds]
         value = self.value([flows[i].value for i in returning], "the value of return", returning) if returning else None
         statement = flows[returning[0]].statement if returning else None
-        if len(kinds) == 1 and all(f.kind for f in flows):
+        if len(kinds) == 1 and all(f.kind for f in ending):
             return lambda: Flow(kinds[0], statement, value)
         flags: dict[str, SSAValue] = {}
         for kind in kinds:

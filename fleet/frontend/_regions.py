@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
 
 from fleet.frontend._errors import expression_at
-from fleet.frontend._flow import Flow
+from fleet.frontend._flow import Flow, Raised
 from fleet.frontend._state import State
 from fleet.frontend._values import Number, Tensor, Value, words
 from fleet.ir.dialect import ConstantOp, FleetOp
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from fleet.frontend._builder import Builder
     from fleet.frontend._evaluator import Evaluator
 
-__all__ = ["SCALARS", "Way", "added", "any_of", "builder_of", "condition", "follow", "inside", "isolated", "kind_of_number"]
+__all__ = [
+    "SCALARS", "Way", "added", "any_of", "builder_of", "check", "condition", "follow", "inside", "isolated", "kind_of_number",
+    "negated",
+]  # fmt: skip
 
 
 def builder_of(ev: Evaluator) -> Builder:
@@ -82,7 +85,10 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
     count = builder.count
     try:
         with builder.within(block):
-            flow, value = way()
+            try:
+                flow, value = way()
+            except Raised:
+                flow, value = Flow("raise"), None
         if ev.random is not random:
             ev.fail("F511", node, "np.random is seeded in a part that only the run enters or repeats", "seed it before")
         return Way(block, flow, value, State.of(ev))
@@ -139,6 +145,19 @@ def inside(value: SSAValue, block: Block) -> bool:
     """Whether a value is the body's own."""
     owner = value.owner
     return (owner.parent if isinstance(owner, Operation) else owner) is block
+
+
+def check(ev: Evaluator, node: ast.AST, flag: SSAValue | bool, said: str) -> None:
+    """Ends the run with an exception of the source where the flag does not hold."""
+    ev.checks += 1
+    builder = builder_of(ev)
+    builder.emit(node, "check", [builder.constant(node, flag, i1) if isinstance(flag, bool) else flag], message=said)
+
+
+def negated(ev: Evaluator, node: ast.AST, flag: SSAValue) -> SSAValue:
+    """Whether it does not hold."""
+    builder = builder_of(ev)
+    return builder.emit(node, "item", [builder.emit(node, "logical_not", [flag])], number="bool")
 
 
 def any_of(ev: Evaluator, node: ast.AST, flags: Iterable[SSAValue]) -> SSAValue:

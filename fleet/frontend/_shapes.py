@@ -209,6 +209,8 @@ def piece(ev: Evaluator, node: ast.AST, x: Tensor, axis: int, start: int, stop: 
 
 def _split(equal: bool, axis: int | None = None) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        if equal and not isinstance(args["a"], Tensor) and ev.sequence(args["indices_or_sections"]) is None:
+            ev.fail("F408", node, f"{words(args['a'])} is split into equal parts, but has no shape", "make it an array first")
         x = array(ev, node, args["a"])
         along = 0 if axis == 1 and len(x.shape) == 1 else axis
         at = along if along is not None else axis_of(ev, node, len(x.shape), args["axis"]) if "axis" in args else 0

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
 from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects, _shifts
-from fleet.frontend._flow import Flow
+from fleet.frontend._flow import Flow, Raised
 from fleet.frontend._lost import lost
 from fleet.frontend._meeting import decide
-from fleet.frontend._regions import any_of, condition
+from fleet.frontend._regions import any_of, check, condition, negated
 from fleet.frontend._rolling import Rounds, roll
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._series import Series, compared, series_of
@@ -55,6 +55,8 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
             flow = _followed(ev, statement, rest)
             if ev.tolerant and ev.frame is ev.globals and ev.breaks == before:
                 ev.evaluated.append(statement)
+        except Raised:
+            return Flow("raise")
         except Poisoned:
             if ev.inside:
                 raise
@@ -324,6 +326,8 @@ def _if(ev: Evaluator, node: ast.If, rest: Sequence[ast.stmt]) -> Flow | _Whole:
     if isinstance(taken, bool):
         return block(ev, node.body if taken else node.orelse)
     ways: list[Sequence[ast.stmt]] = [node.body, node.orelse]
+    if any(_only_raises(w) for w in ways):
+        return _guard(ev, node, taken, ways)
     if any(w and isinstance(w[-1], _LEAVES) for w in ways):
         # What stands behind is the other way's alone: it sees that way's values, not what both have in common.
         whole = [w if w and isinstance(w[-1], _LEAVES) else [*w, *rest] for w in ways]
@@ -331,11 +335,33 @@ def _if(ev: Evaluator, node: ast.If, rest: Sequence[ast.stmt]) -> Flow | _Whole:
     return decide(ev, node, taken, [lambda: block(ev, node.body), lambda: block(ev, node.orelse)])
 
 
+def _only_raises(way: Sequence[ast.stmt]) -> bool:
+    """Whether it has no way out but an exception."""
+    return (
+        bool(way)
+        and isinstance(way[-1], ast.Raise)
+        and not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for s in way for n in ast.walk(s))
+    )
+
+
+def _guard(ev: Evaluator, node: ast.If, flag: SSAValue, ways: Sequence[Sequence[ast.stmt]]) -> Flow:
+    """An `if` that raises: what else it does, and what stands behind it, is entered by no decision."""
+    raising, other = ways if _only_raises(ways[0]) else reversed(ways)
+    raises = flag if raising is ways[0] else negated(ev, node, flag)
+    if len(raising) > 1:
+        decide(ev, node, raises, [lambda: block(ev, raising), lambda: _END])
+    else:
+        (statement,) = raising
+        assert isinstance(statement, ast.Raise)
+        check(ev, statement, negated(ev, node, raises), _said(ev, statement))
+    return block(ev, other)
+
+
 def _plain_flow(flow: Flow | _Whole) -> Flow:
     return flow.flow if isinstance(flow, _Whole) else flow
 
 
-_LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+_LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 def _for(ev: Evaluator, node: ast.For) -> Flow:
@@ -367,7 +393,7 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             ev.repeats = repeats
         if flow.kind == "break":
             return _END
-        if flow.kind == "return":
+        if flow.kind in _OUT:
             return flow
         left = count - number
         if flow.kinds & _LEAVING:
@@ -384,6 +410,7 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
 
 
 _LEAVING = frozenset({"break", "return"})
+_OUT = frozenset({"return", "raise"})
 
 
 def _behind(ev: Evaluator, node: ast.For | ast.While, flow: Flow) -> Flow:
@@ -417,7 +444,7 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
         flow = round_()
         if flow.kind == "break":
             return _END
-        if flow.kind == "return":
+        if flow.kind in _OUT:
             return flow
         if flow.kinds & _LEAVING:
             return rolled(flow)
@@ -429,15 +456,26 @@ def _return(ev: Evaluator, node: ast.Return) -> Flow:
     return Flow("return", node, None if node.value is None else ev.expression(node.value))
 
 
-def _assert(ev: Evaluator, node: ast.Assert) -> None:
-    if not ev.truth(node.test, ev.expression(node.test)):
-        said = "" if node.msg is None else f": {_expressions.shown(ev, ev.expression(node.msg))}"
+def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
+    holds = condition(ev, node.test, ev.expression(node.test))
+    if holds is True:
+        return _END
+    said = "" if node.msg is None else f": {_expressions.shown(ev, ev.expression(node.msg))}"
+    if holds is False and not ev.inside:
         ev.fail("F702", node, f"the assertion is false{said}")
+    check(ev, node, holds, f"AssertionError{said}")
+    return Flow("raise") if holds is False else _END
 
 
-def _raise(ev: Evaluator, node: ast.Raise) -> None:
-    said = "" if node.exc is None else _expressions.exception(ev, node.exc)
-    ev.fail("F701", node, f"the source raises {said or 'an exception'}")
+def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
+    if not ev.inside:
+        ev.fail("F701", node, f"the source raises {_said(ev, node)}")
+    check(ev, node, False, _said(ev, node))
+    return Flow("raise")
+
+
+def _said(ev: Evaluator, node: ast.Raise) -> str:
+    return ("" if node.exc is None else _expressions.exception(ev, node.exc)) or "an exception"
 
 
 def _expression(ev: Evaluator, node: ast.Expr) -> None:

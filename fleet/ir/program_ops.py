@@ -14,7 +14,7 @@ from fleet.ir.operation import FleetOp, ValueOp
 from fleet.ir.shapes import UNKNOWN, InferenceError, shape_words
 from fleet.ir.types import numpy_dtype, shape_of
 
-__all__ = ["ConstantOp", "ItemOp", "PrintOp"]
+__all__ = ["CheckOp", "ConstantOp", "ItemOp", "PrintOp"]
 
 
 @irdl_op_definition
@@ -59,15 +59,41 @@ class ItemOp(ValueOp):
 
     @classmethod
     def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        return {"int": int, "float": float, "bool": bool}[attributes["number"]](np.asarray(operands[0]).item())
+        found = {"int": int, "float": float, "bool": bool}[attributes["number"]](np.asarray(operands[0]).item())
+        if found > _LARGEST and isinstance(found, int):
+            raise OverflowError(f"{found} is no number of the run: its integers have 64 bits with a sign")
+        return found
 
 
+_LARGEST = (1 << 63) - 1
 _NUMBERS: Mapping[str, Attribute] = {"int": i64, "float": f64, "bool": i1}
 
 
 @irdl_op_definition
+class CheckOp(ValueOp):
+    """`raise` and `assert`: a truth value that has to hold, or the run ends with `message` ("ValueError: no data")."""
+
+    name = "fleet.check"
+    operand = operand_def()
+    message = prop_def(StringAttr)
+    RESULT: ClassVar = "the operand's type"
+
+    @classmethod
+    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+        if numpy_dtype(operands[0]).kind != "b" or shape_of(operands[0]):
+            raise InferenceError("a check of what is not one truth value")
+        return operands[0]
+
+    @classmethod
+    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        if not operands[0]:
+            raise ValueError(f"the source raises {attributes['message']}")
+        return operands[0]
+
+
+@irdl_op_definition
 class PrintOp(FleetOp):
-    """`print(...)`: the one operation with an effect.
+    """`print(...)`.
 
     `format` is what is printed, its newline included, as a format string with numbered places ("loss {0:.3f}"); without it
     the operands are printed as Python's `print` does.

@@ -27,7 +27,7 @@ from xdsl.traits import IsTerminator
 
 from fleet.errors import ModelError
 from fleet.ir.operation import FleetOp, ValueOp, kind_of, op_id
-from fleet.ir.program_ops import PrintOp
+from fleet.ir.program_ops import CheckOp, PrintOp
 from fleet.ir.shapes import InferenceError, shape_words
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
@@ -214,8 +214,8 @@ def all_operations(block: Block) -> Iterator[Operation]:
 
 
 def has_effects(op: Operation) -> bool:
-    """Whether it does something beside giving its result: it prints."""
-    return isinstance(op, PrintOp) or any(has_effects(o) for region in op.regions for b in region.blocks for o in b.ops)
+    """Whether it does something beside giving its result: it prints, or may end the run."""
+    return isinstance(op, CheckOp | PrintOp) or any(has_effects(o) for region in op.regions for b in region.blocks for o in b.ops)
 
 
 def run_regions(op: RegionOp, operands: Sequence[Any], run: Callable[[Block, Sequence[Any]], Sequence[Any]]) -> tuple[Any, ...]:

@@ -134,6 +134,7 @@ def test_the_interpreter_takes_the_same(tmp_path, body: str) -> None:
         ("return x[[0, 3], [0, 0]]", "F306 index 3 is out of bounds for a dimension of size 3"),
         ("return np.take_along_axis(x, n, axis=1)", "F405 indices an array int64[3] along an axis"),
         ("return np.argsort(x, kind='odd')", "F506"),
+        ("return np.split([1.0, 2.0], 2)[0]", "F408 a list of 2 is split into equal parts, but has no shape"),
         ("return np.expand_dims(x, 0, order=None)", "F506 np.expand_dims with `order=`"),
         ("np.put_along_axis(x, n[:, None], 1, axis=1)\nreturn x", "F504 the array belongs to whoever calls the model"),
     ],

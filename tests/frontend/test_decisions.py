@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from pathlib import Path
 from typing import Any
 
@@ -438,6 +439,73 @@ def test_a_loop_without_an_end_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     model = compiled(tmp_path, source, {"x": np.zeros(1, np.float32)})
     with pytest.raises(ModelError, match=r"steps without an end|a loop has not ended after 1,000 rounds"):
         model.run(engine)
+
+
+RAISES = """
+def checked(v, low):
+    if v < low:
+        raise ValueError(f"below {low}")
+    return np.sqrt(v)
+
+def forward(x: "float64[4]"):
+    assert x.shape == (4,)
+    assert np.all(np.isfinite(x)), "not finite"
+    if x.max() > 1e6:
+        raise OverflowError("too large")
+    elif x.sum() == 0:
+        y = x + 1
+    else:
+        y = x * 2
+    total = 0.0
+    for v in y:
+        if v > 1000:
+            unit = "kilo"
+            raise RuntimeError(unit + " too big")
+        total += checked(v, -1.0)
+    n = 0
+    while total > 0.1:
+        total = total / 2
+        n += 1
+        if n > 9:
+            raise RuntimeError("no convergence")
+    return y, n, total, 1.0 if n < 9 else checked(-total - 2, -1.0)
+"""
+
+
+@pytest.mark.parametrize("engine", ["vm", "interp", "riscv", "llvm-cpu"])
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        ([0.0, 1.0, 2.0, 3.0], None),
+        ([0.0, 0.0, 0.0, 0.0], None),
+        ([0.0, 1.0, np.nan, 3.0], "AssertionError: not finite"),
+        ([0.0, 1.0, 2e6, 3.0], "OverflowError: too large"),
+        ([0.0, 1.0, 2e3, 3.0], "RuntimeError: kilo too big"),
+        ([0.0, 1.0, 2.0, -3.0], "ValueError: below -1.0"),
+        ([200.0, 200.0, 200.0, 200.0], "RuntimeError: no convergence"),
+        ([50.0, 50.0, 50.0, 50.0], "ValueError: below -1.0"),
+    ],
+)
+def test_what_the_source_raises_ends_the_run(tmp_path: Path, engine: str, x: list[float], said: str | None) -> None:
+    inputs = {"x": np.array(x)}
+    model = compiled(tmp_path, RAISES, inputs)
+    if said is None:
+        for found, wanted in zip(model.run(engine).outputs.values(), expected(RAISES, inputs), strict=True):
+            np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12)
+        return
+    kind, _, text = said.partition(": ")
+    with pytest.raises(getattr(builtins, kind), match=text):
+        expected(RAISES, inputs)
+    with pytest.raises(ModelError, match=f"the source raises {said}"):
+        model.run(engine)
+
+
+def test_an_integer_that_python_alone_can_hold_ends_the_run(tmp_path: Path) -> None:
+    source = 'def forward(a: "uint64[1]"):\n    return int(a[0]) + 1\n'
+    for engine in ("vm", "interp", "riscv", "llvm-cpu"):
+        assert compiled(tmp_path, source, {"a": np.array([5], np.uint64)}).run(engine).outputs["out0"] == 6
+        with pytest.raises(ModelError, match="9223372036854775808 is no number of the run"):
+            compiled(tmp_path, source, {"a": np.array([1 << 63], np.uint64)}).run(engine)
 
 
 PRINTS = """

@@ -54,7 +54,7 @@ def expanded(table: Mapping[Op, object]) -> dict[Op, str]:
 
 def decisions() -> dict[Op, str]:
     """Refused by name: `test_decisions_are_refused_by_name`."""
-    return dict.fromkeys((*of(d.RegionOp), d.ElementOp, d.ItemOp), "refused")
+    return dict.fromkeys((*of(d.RegionOp), d.CheckOp, d.ElementOp, d.ItemOp), "refused")
 
 
 _EXPORTED = {**onnx.RULES, **onnx.COMPOSITES}

@@ -96,6 +96,11 @@ def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
+def _computed(op: type[d.ValueOp]) -> Operator:
+    """What the operation itself says that it computes."""
+    return lambda info: lambda *values: op.compute(values, info.attrs)
+
+
 def _identity(value: Any) -> Any:
     """A part of a decision's or loop's result: in bytecode these are jumps, and the part stands in a slot."""
     return value
@@ -124,7 +129,7 @@ RULES: Mapping[type[FleetOp], Operator] = {
     **SIZED,
     **COMPOSITES,
     d.NumpyOp: library,
-    d.ItemOp: lambda info: lambda value: d.ItemOp.compute([value], info.attrs),
+    **{op: _computed(op) for op in (d.CheckOp, d.ItemOp)},
     d.ElementOp: lambda _info: _identity,
     d.PrintOp: lambda _info: print,
 }

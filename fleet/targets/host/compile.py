@@ -94,9 +94,8 @@ class HostProgram:
         if words[0]:
             known = 0 <= words[3] < len(self.operations)
             operation, at = self.operations[words[3]] if known else ("an operation", None)
-            raise ModelError(
-                f"operation {operation}: {Fault(words[0]).message(words[1], words[2])}", where=at, hint="check the input data"
-            )
+            what = Fault(words[0]).message(words[1], words[2], self.program)
+            raise ModelError(f"operation {operation}: {what}", where=at, hint="check the input data")
 
     @cached_property
     def _entry(self) -> tuple[Any, Any]:

@@ -174,7 +174,7 @@ def _run(b: Builder, layout: _Layout, arguments: Sequence[Array], scratch: Value
 
     for op in layout.code:
         out, *operands = [placed(v, a) for v, a in zip((op.results[0], *op.operands), layout.arrays(op), strict=True)]
-        if out.size:
+        if out.size or d.has_effects(op):
             emit(b, op, out, operands, inner)
     return [placed(v, layout.places[v].array) for v in layout.given]
 

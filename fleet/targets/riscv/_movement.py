@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
-from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.dialect import CheckOp, ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.targets.riscv._kernel import (
     Array,
@@ -24,7 +24,7 @@ from fleet.targets.riscv._kernel import (
 )
 from fleet.targets.riscv._loops import moved, nest, nest_fold, shifted
 from fleet.targets.riscv._reductions import combine
-from fleet.targets.riscv.faults import Fault, emit_fault
+from fleet.targets.riscv.faults import Fault, check_number, emit_fault
 from fleet.targets.riscv.plan import refuse
 
 
@@ -147,7 +147,17 @@ def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:
 
 def emit_item(b: Builder, out: Array, operand: Array) -> None:
     """The one element as a number."""
+    if operand.dtype == np.uint64 and out.dtype == np.int64:
+        word = load(b, operand, index(0), operand.dtype)
+        emit_fault(b, b.icmp_signed("<", word, index(0)), Fault.INTEGER, word, index(0))
     store(b, out, index(0), load(b, operand, index(0), out.dtype))
+
+
+def emit_check(b: Builder, op: CheckOp, out: Array, operand: Array) -> None:
+    """A truth value that has to hold."""
+    holds = load(b, operand, index(0), np.dtype(np.bool_))
+    emit_fault(b, b.not_(holds), Fault.CHECK, index(check_number(op)), index(0))
+    store(b, out, index(0), holds)
 
 
 def emit_fill(b: Builder, out: Array, value: float) -> None:

@@ -110,6 +110,7 @@ KERNELS: Mapping[type[FleetOp], Kernel] = {
     d.GeluOp: _composite(lambda b, out, x, a: composite.emit_activation(b, out, x[0], f"gelu_{a['approximate']}")),
     d.SiluOp: _composite(lambda b, out, x, _a: composite.emit_activation(b, out, x[0], "silu")),
     d.RopeOp: _composite(lambda b, out, x, a: movement.emit_rope(b, out, x[0], x[1], x[2], interleaved=a["interleaved"])),
+    d.CheckOp: _of(movement.emit_check),
     d.ItemOp: lambda b, _op, out, x, _scratch: movement.emit_item(b, out, x[0]),
     d.IfOp: _with_bodies(bodies.emit_if),
     d.WhileOp: _with_bodies(bodies.emit_while),

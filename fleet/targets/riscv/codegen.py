@@ -193,7 +193,7 @@ def _arrays(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | Non
 def _fill(function: Value, op: FleetOp, used: Sequence[Buffer], isa: Isa) -> None:
     b = new_builder(function.append_basic_block("entry"), isa)
     out, *operands = _arrays(op, used, function.args)
-    if out.size:
+    if out.size or dialect.has_effects(op):
         emit(b, op, out, operands, function.args[-1])
     b.ret_void()
 

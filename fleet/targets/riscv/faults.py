@@ -7,7 +7,12 @@ reads the three words and makes a message of them. All zero means that the progr
 from __future__ import annotations
 
 from enum import IntEnum
+from hashlib import sha256
 from typing import Any
+
+from fleet.ir.dialect import CheckOp
+from fleet.ir.program import Program
+from fleet.ir.regions import all_operations
 
 FAULT_SYMBOL = "fleet_fault"
 
@@ -20,9 +25,18 @@ class Fault(IntEnum):
     INDEX = 2
     ANGLE = 3
     ROUNDS = 4
+    INTEGER = 5
+    CHECK = 6
 
-    def message(self, value: int, bound: int) -> str:
+    def message(self, value: int, bound: int, program: Program) -> str:
         """One clause, with the value that caused it."""
+        if self is Fault.CHECK:
+            said = {
+                check_number(op): op.message.data for op in all_operations(program.function.body.block) if isinstance(op, CheckOp)
+            }
+            return f"the source raises {said.get(value, 'an exception')}"
+        if self is Fault.INTEGER:
+            return f"{value % (1 << 64)} is no number of the run: its integers have 64 bits with a sign"
         if self is Fault.NEGATIVE_POWER:
             return f"integers to negative integer powers are not allowed (exponent {value})"
         if self is Fault.ANGLE:
@@ -30,6 +44,11 @@ class Fault(IntEnum):
         if self is Fault.ROUNDS:
             return f"a loop has not ended after {bound:,} rounds"
         return f"index {value} is out of bounds for axis 0 with size {bound}"
+
+
+def check_number(op: CheckOp) -> int:
+    """What stands for a check's message in generated code."""
+    return int.from_bytes(sha256(op.message.data.encode()).digest()[:7], "little")
 
 
 def emit_fault(b: Any, condition: Any, fault: Fault, value: Any, bound: Any) -> None:

@@ -14,6 +14,7 @@ from onnx import defs
 from fleet.core.room import check_room
 from fleet.frontend.onnx.graph import Function, Graph, Model, Node, Port
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
+from fleet.frontend.onnx.older import modernised
 from fleet.frontend.onnx.problems import refuse
 from fleet.frontend.onnx.tensors import read_tensor
 
@@ -53,6 +54,7 @@ def read_model(data: bytes, name: str, folder: Path | None = None) -> Model:
         refuse(name, "is nested too deeply")
     if not proto.HasField("graph") or not proto.opset_import:
         refuse(name, "is no ONNX model: it has no graph, or says no opset")
+    proto = modernised(proto, name)
     opsets = _opsets(proto.opset_import, name)
     reading = _Reading(name, folder)
     functions: dict[tuple[str, str], Function] = {}

@@ -202,7 +202,7 @@ def test_nodes_in_another_order_are_put_in_order() -> None:
 
 
 def test_opsets_and_domains() -> None:
-    for opset in (1, 7, 10, 200):
+    for opset in (0, -1, 200):
         assert f"its opset ai.onnx {opset} is not supported" in refused(
             model([node("Neg", ["x"], ["y"])], DECLARED, ["y"], opset=opset)
         )

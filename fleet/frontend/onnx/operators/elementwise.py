@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
 from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of
 
@@ -173,8 +174,18 @@ def _leaky_relu(n: Call) -> Array:
 
 
 @operator("PRelu")
+@operator("PRelu", domain=OLDER)
 def _prelu(n: Call) -> Array:
-    return where(n.x < 0, n.x * n.array(1), n.x)
+    """A slope [C] is one a channel where an old opset says so, and where it fits no last dimension: exporters write it still."""
+    x, slope = n.x, n.array(1)
+    if (
+        slope.rank == 1
+        and x.rank > 1
+        and slope.size == x.shape[1]
+        and (n.node.domain == OLDER or slope.size not in (1, x.shape[-1]))
+    ):
+        slope = slope.reshape(slope.size, *[1] * (x.rank - 2))
+    return where(x < 0, x * slope, x)
 
 
 def _elu(x: Array, alpha: float) -> Array:

@@ -42,7 +42,7 @@ def _resize(n: Call) -> Array:
             continue
         at = _coordinates(n, a, transform)
         if mode == "nearest":
-            places = np.clip(_nearest(n, at), 0, a.before - 1).astype(np.int64)
+            places = np.clip(_nearest(n, at, a.scale), 0, a.before - 1).astype(np.int64)
             result = result.take(n.constant(places), a.axis)
         else:
             result = _weighted(result, a.axis, _matrix(n, a, at, mode))
@@ -103,7 +103,7 @@ def _coordinates(n: Call, a: _Axis, transform: str) -> np.ndarray:
             return n.refuse(f"the coordinate_transformation_mode {transform!r}")
 
 
-def _nearest(n: Call, at: np.ndarray) -> np.ndarray:
+def _nearest(n: Call, at: np.ndarray, scale: float) -> np.ndarray:
     match n.attribute("nearest_mode", "round_prefer_floor"):
         case "round_prefer_floor":
             return np.ceil(at - 0.5)
@@ -113,6 +113,8 @@ def _nearest(n: Call, at: np.ndarray) -> np.ndarray:
             return np.floor(at)
         case "ceil":
             return np.ceil(at)
+        case "simple":  # of opset 10, which did not say; this is what onnxruntime does
+            return np.ceil(at) if scale < 1 else np.floor(at)
         case other:
             return n.refuse(f"the nearest_mode {other!r}")
 

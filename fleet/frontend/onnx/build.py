@@ -78,6 +78,10 @@ class Build:
             array.ssa = self._weight(array.known, array.name)
         return array.ssa
 
+    def kept(self, array: np.ndarray, name: str) -> Array:
+        """As `known`, but never folded into what is computed of it: the program has it as a weight."""
+        return Array(self, None, self.value(self.known(array, name)))
+
     def _weight(self, array: np.ndarray, name: str | None) -> SSAValue:
         flat = array.reshape(-1)
         uniform = name is None and flat.size and (flat.size == 1 or flat.tobytes() == flat[:1].tobytes() * flat.size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -97,6 +97,10 @@ class Call:
     def has(self, name: str) -> bool:
         """Whether the node has an attribute."""
         return name in self.node.attributes
+
+    def given(self, values: Sequence[Value]) -> Call:
+        """The same node with other inputs."""
+        return replace(self, values=values)
 
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front. Raises ModelError."""

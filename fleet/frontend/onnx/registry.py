@@ -9,15 +9,19 @@ from typing import TypeAlias
 from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.call import Call, Value
 
-__all__ = ["Result", "Translation", "operator", "operators", "translation"]
+__all__ = ["MICROSOFT", "Result", "Translation", "operator", "operators", "translation"]
 
 Result: TypeAlias = "Array | Sequence[Value] | None"
 Translation: TypeAlias = Callable[[Call], Result]
+
+MICROSOFT = "com.microsoft"
+"""Domain of the operators that onnxruntime's optimiser and quantiser write."""
 
 _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
     *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
     *("quantisation", "recurrent", "reductions", "resizing", "sequences", "shapes", "sorting"),
+    *("microsoft", "microsoft_attention", "microsoft_quantised"),
 )
 
 

@@ -29,7 +29,11 @@ def _shaped(x: Array, y: Array, found: Windows) -> Array:
 
 @operator("MaxPool")
 def _max_pool(n: Call) -> Sequence[Array]:
-    x = n.x
+    return max_pool(n, n.x)
+
+
+def max_pool(n: Call, x: Array) -> list[Array]:
+    """x [N, C, ...] by the node's attributes: the result, and where its elements stood if the node wants it."""
     lowest = -np.inf if x.dtype.kind == "f" else float(np.iinfo(x.dtype).min)
     found = _windows(n, x, lowest)
     outputs = [_shaped(x, found.values.max([2]), found)]
@@ -57,7 +61,11 @@ def _indices(n: Call, x: Array, found: Windows) -> Array:
 
 @operator("AveragePool")
 def _average_pool(n: Call) -> Array:
-    x = n.x
+    return average_pool(n, n.x)
+
+
+def average_pool(n: Call, x: Array) -> Array:
+    """x [N, C, ...] by the node's attributes."""
     found = _windows(n, x, 0)
     total = found.values.sum([2])
     if n.attribute("count_include_pad", 0):

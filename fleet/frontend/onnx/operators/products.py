@@ -31,6 +31,11 @@ def _matmul(n: Call) -> Array:
 
 @operator("Gemm")
 def _gemm(n: Call) -> Array:
+    return gemm(n)
+
+
+def gemm(n: Call) -> Array:
+    """`alpha * a @ b + beta * c`."""
     a, b, c = n.array(0), n.array(1), n.optional(2)
     alpha, beta = n.attribute("alpha", 1.0), n.attribute("beta", 1.0)
     if a.rank != 2 or b.rank != 2:

@@ -46,7 +46,8 @@ def _axis(n: Call, x: Array) -> int:
 
 
 @operator("QuantizeLinear")
-def _quantize_linear(n: Call) -> Array:
+def quantize_linear(n: Call) -> Array:
+    """Floats to codes, by a scale for all, one an index of an axis, or one a block."""
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     axis, block = _axis(n, x), n.attribute("block_size", 0)
     if zero is not None:
@@ -62,7 +63,8 @@ def _quantize_linear(n: Call) -> Array:
 
 
 @operator("DequantizeLinear")
-def _dequantize_linear(n: Call) -> Array:
+def dequantize_linear(n: Call) -> Array:
+    """Codes to floats, as `quantize_linear` has them."""
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     if x.known is not None and x.rank > 1:
         x = Array(n.build, None, n.build.value(x))  # the program keeps the codes of a quantised weight, and its scales
@@ -75,17 +77,22 @@ def _dequantize_linear(n: Call) -> Array:
     return (wide.astype(scale.dtype) * spread(n, scale, x, axis, block)).astype(dtype)
 
 
-@operator("DynamicQuantizeLinear")
-def _dynamic_quantize_linear(n: Call) -> Sequence[Array]:
-    x, axes = n.x, list(range(n.x.rank))
+def dynamic_codes(x: Array) -> tuple[Array, Array, Array]:
+    """uint8 codes of floats, with the scale and the zero point that their least and greatest give."""
+    axes = list(range(x.rank))
     low, high = minimum(x.min(axes), 0), maximum(x.max(axes), 0)
     scale = (high - low) / 255
     scale = scale + scale.equal(0).astype(scale.dtype)
     zero = minimum(maximum(unary("rint", -low / scale), 0), 255)
-    return [quantised(x / scale, zero, np.dtype(np.uint8)), scale, zero.astype(np.uint8)]
+    return quantised(x / scale, zero, np.dtype(np.uint8)), scale, zero.astype(np.uint8)
 
 
-def _centred(x: Array, zero: Array | None, rows: bool) -> Array:
+@operator("DynamicQuantizeLinear")
+def _dynamic_quantize_linear(n: Call) -> Sequence[Array]:
+    return dynamic_codes(n.x)
+
+
+def centred(x: Array, zero: Array | None, rows: bool) -> Array:
     """x - zero as int32; a zero point of one dimension is one a row, or one a column."""
     wide = x.astype(np.int32)
     if zero is None:
@@ -101,7 +108,7 @@ def _centred(x: Array, zero: Array | None, rows: bool) -> Array:
 @operator("MatMulInteger")
 def _matmul_integer(n: Call) -> Array:
     a, b = n.array(0), n.array(1)
-    return matmul(_centred(a, n.optional(2), rows=True), _centred(b, n.optional(3), rows=False))
+    return matmul(centred(a, n.optional(2), rows=True), centred(b, n.optional(3), rows=False))
 
 
 def _column(scale: Array, rows: bool) -> Array:
@@ -113,7 +120,7 @@ def _column(scale: Array, rows: bool) -> Array:
 @operator("QLinearMatMul")
 def _qlinear_matmul(n: Call) -> Array:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (n.array(i) for i in range(8))
-    found = matmul(_centred(a, a_zero, rows=True), _centred(b, b_zero, rows=False))
+    found = matmul(centred(a, a_zero, rows=True), centred(b, b_zero, rows=False))
     factor = _column(a_scale, True) * _column(b_scale, False) / _column(y_scale, True)
     wide = np.dtype(np.float64)
     return quantised(found.astype(wide) * factor.astype(wide), _column(y_zero, True), y_zero.dtype)
@@ -121,10 +128,15 @@ def _qlinear_matmul(n: Call) -> Array:
 
 @operator("QLinearConv")
 def _qlinear_conv(n: Call) -> Array:
-    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (n.array(i) for i in range(8))
+    return qlinear_conv(n, n.x)
+
+
+def qlinear_conv(n: Call, x: Array) -> Array:
+    """A convolution of codes, x [N, C, ...]."""
+    x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (n.array(i) for i in range(1, 8))
     lead = [1] * (w.rank - 1)
     w_zero = w_zero if w_zero.size == 1 else w_zero.reshape(w_zero.size, *lead)
-    found = convolve(n, _centred(x, x_zero, rows=False), _centred(w, w_zero, rows=False))
+    found = convolve(n, centred(x, x_zero, rows=False), centred(w, w_zero, rows=False))
     per_channel = [1] * (w.rank - 2)
     if (bias := n.optional(8)) is not None:
         found = found + bias.reshape(bias.size, *per_channel)

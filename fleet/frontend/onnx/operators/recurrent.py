@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,17 +28,20 @@ _ACTIVATIONS: dict[str, Callable[[Array, float, float], Array]] = {
 }
 _DEFAULTS = {"leakyrelu": (0.01, 0.0), "elu": (1.0, 0.0), "hardsigmoid": (0.2, 0.5), "thresholdedrelu": (1.0, 0.0)}
 _Function = Callable[[Array], Array]
+Product: TypeAlias = Callable[[Array, int], Array]
+"""Rows by the weights of a direction."""
 
 
 class Cell:
     """What the three have in common, of one direction."""
 
-    def __init__(self, n: Call, gates: int, activations: Sequence[str], direction: int, backwards: bool) -> None:
+    def __init__(
+        self, n: Call, gates: int, activations: Sequence[str], direction: int, backwards: bool, product: Product | None = None
+    ) -> None:
         self.n, self.backwards = n, backwards
         self.x = n.array(0)
         self.hidden = n.attribute("hidden_size", n.array(2).shape[2])
-        self.w = n.array(1).part(0, direction, 1).squeeze(0)
-        self.r = n.array(2).part(0, direction, 1).squeeze(0)
+        self.product = product or self._plain
         bias = n.optional(3)
         self.wb = self.rb = None
         if bias is not None:
@@ -47,6 +51,19 @@ class Cell:
         self.direction = direction
         clip = n.attribute("clip", 0.0)
         self.clip: _Function = (lambda v: maximum(minimum(v, clip), -clip)) if clip else (lambda v: v)
+
+    def _plain(self, x: Array, direction: int) -> Array:
+        return x @ self.n.array(1).part(0, direction, 1).squeeze(0).swapped()
+
+    def recur(self) -> Product:
+        """The state by its weights."""
+        turned = self.r.swapped()
+        return lambda h, _direction: h @ turned
+
+    @property
+    def r(self) -> Array:
+        """The weights of the state, [gates * hidden, hidden]."""
+        return self.n.array(2).part(0, self.direction, 1).squeeze(0)
 
     def state(self, index: int) -> Array:
         """An initial state [batch, hidden], zeros where none is given."""
@@ -67,10 +84,14 @@ class Cell:
         lengths = self.n.integers(4, "its sequence_lens") if self.n.optional(4) is not None else [steps] * batch
         whole = min(lengths, default=steps)
         outputs: list[Array | None] = [None] * steps
-        projected = self.x @ self.w.swapped()
+        used = max(lengths, default=steps)
+        projected = self.product(self.x.part(0, 0, used), self.direction)
         if self.wb is not None:
             projected = projected + self.wb
         for t in reversed(range(steps)) if self.backwards else range(steps):
+            if t >= used:
+                outputs[t] = states[0].like(0).broadcast_to(1, *states[0].shape)
+                continue
             new = step(projected.part(0, t, 1).squeeze(0), states)
             if t >= whole:
                 live = self.n.constant(np.array([[t < length] for length in lengths]))
@@ -124,23 +145,27 @@ def _batch_first(n: Call) -> Call:
         v = n.optional(i)
         if v is not None and i < len(values) and v.rank == 3:
             values[i] = v.transpose(1, 0, 2)
-    return Call(n.build, n.node, values, n.opset, n.body)
+    return n.given(values)
 
 
 @operator("LSTM")
 def _lstm(n: Call) -> list[Array]:
-    n = _batch_first(n)
+    return lstm(_batch_first(n))
+
+
+def lstm(n: Call, inputs: Product | None = None, states: Product | None = None) -> list[Array]:
+    """An LSTM, time first; with products of its own for the inputs and for the state where its weights are codes."""
 
     def run(direction: int, backwards: bool) -> tuple[Array, Sequence[Array]]:
-        cell = Cell(n, 4, ["Sigmoid", "Tanh", "Tanh"], direction, backwards)
+        cell = Cell(n, 4, ["Sigmoid", "Tanh", "Tanh"], direction, backwards, inputs)
         f, g, h = cell.functions
         peepholes = n.optional(7)
         p = peepholes.part(0, direction, 1).squeeze(0) if peepholes is not None else None
-        turned = cell.r.swapped()
+        recur = states or cell.recur()
 
-        def step(x: Array, states: Sequence[Array]) -> Sequence[Array]:
-            before, memory = states
-            both = x + before @ turned
+        def step(x: Array, held: Sequence[Array]) -> Sequence[Array]:
+            before, memory = held
+            both = x + recur(before, direction)
             both = both if cell.rb is None else both + cell.rb
             i, o, forget, c = (cell.gate(both, k) for k in range(4))
             if p is not None:

@@ -149,7 +149,7 @@ def _tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
         f"{total['folded']} are computed whole while the model is read, {total['skipped']} are refused with a reason, "
         f"{total['failed']} give something else.\n"
     )
-    return {"summary": summary, "node tests": "\n".join(rows) + "\n", "unsupported": _unsupported()}
+    return {"summary": summary, "node tests": "\n".join(rows) + "\n", "unsupported": _unsupported(), "microsoft": _microsoft()}
 
 
 def _unsupported() -> str:
@@ -166,6 +166,14 @@ def _unsupported() -> str:
         if translation(schema.domain, schema.name, 1 << 30) is None:
             names.append(f"`{schema.domain}.{schema.name}`" if schema.domain else f"`{schema.name}`")
     return f"{len(names)}: {', '.join(sorted(names))}\n"
+
+
+def _microsoft() -> str:
+    """Operators of com.microsoft that the front end has."""
+    from fleet.frontend.onnx.registry import MICROSOFT, operators
+
+    names = sorted(name for domain, name in operators() if domain == MICROSOFT)
+    return f"{len(names)}: {', '.join(f'`{name}`' for name in names)}\n"
 
 
 def _skipped(outcomes: Mapping[str, tuple[str, Outcome]]) -> str:

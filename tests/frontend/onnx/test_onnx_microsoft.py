@@ -340,3 +340,74 @@ def test_dynamic_quantize_lstm(direction: str, lengths: list[int] | None, atol: 
     }  # fmt: skip
     known = ("w", "r", "w.s", "w.z", "r.s", "r.z", "n")
     agree(both("DynamicQuantizeLSTM", inputs, 3, known, direction=direction, hidden_size=hidden), 1e-5, atol)
+
+
+# ---- whole models as the tools write them
+
+
+def small_network() -> onnx.ModelProto:
+    """A convolutional part, a pooling, a product and an activation of several operators."""
+    from onnx_models import model
+
+    weights = {
+        "w1": floats(8, 3, 3, 3, scale=0.2), "b1": floats(8, scale=0.1), "w2": floats(8, 8, 1, 1, scale=0.3),
+        "w3": floats(8, 5, scale=0.4), "b3": floats(5), "root": np.float32(2**0.5), "one": np.float32(1), "half": np.float32(0.5),
+    }  # fmt: skip
+    nodes = [
+        node("Conv", ["x", "w1", "b1"], ["c1"], "c1", pads=[1, 1, 1, 1]), node("LeakyRelu", ["c1"], ["r1"], "r1", alpha=0.1),
+        node("Conv", ["r1", "w2"], ["c2"], "c2"), node("Add", ["c2", "r1"], ["a"], "a"), node("Sigmoid", ["a"], ["s"], "s"),
+        node("GlobalAveragePool", ["s"], ["g"], "g"), node("Flatten", ["g"], ["f"], "f"), node("MatMul", ["f", "w3"], ["m"], "m"),
+        node("Add", ["m", "b3"], ["mb"], "mb"), node("Div", ["mb", "root"], ["d"], "d"), node("Erf", ["d"], ["e"], "e"),
+        node("Add", ["e", "one"], ["e1"], "e1"), node("Mul", ["mb", "e1"], ["me"], "me"), node("Mul", ["me", "half"], ["y"], "y"),
+    ]  # fmt: skip
+    return onnx.shape_inference.infer_shapes(model(nodes, {"x": (np.float32, 2, 3, 8, 8)}, ["y"], weights, 17))
+
+
+class Calibration:
+    """A few drawn inputs for onnxruntime's quantiser."""
+
+    def __init__(self) -> None:
+        self.left = [{"x": floats(2, 3, 8, 8)} for _ in range(4)]
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        return self.left.pop() if self.left else None
+
+
+def beside(path: Any, inputs: dict[str, np.ndarray], atol: float) -> set[str]:
+    """Compares a file on the VM with onnxruntime; gives the operators of com.microsoft in it."""
+    import onnxruntime
+
+    made = onnx.load(path)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    for got, want in zip(run(made, inputs), session.run(None, inputs), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=atol)
+    return {n.op_type for n in made.graph.node if n.domain == "com.microsoft"}
+
+
+def test_what_the_optimiser_writes(tmp_path: Any) -> None:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(tmp_path / "optimised.onnx")
+    onnxruntime.InferenceSession(small_network().SerializeToString(), options, providers=["CPUExecutionProvider"])
+    found = beside(tmp_path / "optimised.onnx", {"x": floats(2, 3, 8, 8)}, 1e-5)
+    assert {"FusedConv", "Gelu"} <= found or {"FusedConv", "BiasGelu"} <= found
+
+
+def test_what_the_quantiser_writes(tmp_path: Any) -> None:
+    from onnxruntime import quantization
+
+    plain, path = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    onnx.save(small_network(), plain)
+    quantization.quantize_static(
+        plain, path, Calibration(), quant_format=quantization.QuantFormat.QOperator, reduce_range=True,
+        activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
+    )  # fmt: skip
+    found = beside(path, {"x": floats(2, 3, 8, 8)}, 1e-4)
+    assert {"QLinearAdd", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearGlobalAveragePool"} <= found
+    quantization.quantize_dynamic(plain, path, weight_type=quantization.QuantType.QInt8, reduce_range=True)
+    beside(path, {"x": floats(2, 3, 8, 8)}, 1e-4)

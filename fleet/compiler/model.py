@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.errors import FleetError, SetupError, SourceError
+from fleet.errors import FleetError, SetupError
 
 if TYPE_CHECKING:
     from fleet.engines.trace import Trace
@@ -57,18 +57,13 @@ def engine_of(backend: str) -> str:
 def source_stage(stage: str, spec: str) -> str:
     """The tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
     from fleet.frontend.dump import tokens, tree
-    from fleet.frontend.source import is_onnx
+    from fleet.frontend.source import is_onnx, source_text
 
     if is_onnx(spec):
         raise FleetError(f"an ONNX model has no {stage}", where=spec, hint=f"stages of every model are {', '.join(STAGES[2:])}")
 
     path = spec if spec.endswith(".py") else spec.rpartition(":")[0] or spec
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
-    return (tokens if stage == "token" else tree)(text, path)
+    return (tokens if stage == "token" else tree)(source_text(path), path)
 
 
 @dataclass(frozen=True)

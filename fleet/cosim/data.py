@@ -11,8 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from fleet.core.archives import check_archive
+from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
+
+_OWN = ("npz", "npy", "zip", "pickle", "python", "text", "json", "toml", "empty", "unknown")
+"""Kinds of files of which the reader of arrays says itself what is wrong."""
 
 
 def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
@@ -30,6 +34,7 @@ def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
         raise ModelError(f"no such {what} file", where=where, hint="check the path")
     if path.is_dir():
         raise ModelError(f"is a folder; the {what} file should be a .npz", where=where)
+    refuse_foreign(path, f"{what} (.npz or .npy)", _OWN, "weights")
     try:
         check_archive(path, where)
         if zipfile.is_zipfile(path):

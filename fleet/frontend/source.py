@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
 from fleet.frontend._arguments import bound_arguments, check_finite, declared
@@ -47,7 +48,11 @@ __all__ = [
     "parameters",
     "sample_inputs",
     "signature",
+    "source_text",
 ]
+
+_OWN = ("python", "text", "empty", "unknown")
+"""Kinds of files that are read as Python: what is wrong with them their parser says."""
 
 MODEL = "__fleet_model__"
 """What `__name__` is for a function's file."""
@@ -139,14 +144,7 @@ def open_source(spec: str) -> tuple[Module, str | None]:
     path, colon, name = spec.rpartition(":")
     if not colon or spec.endswith(".py"):
         path, name = spec, ""
-    file = Path(path)
-    try:
-        if file.stat().st_size > MAX_SOURCE_BYTES:
-            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path, hint="split it; weights belong into a .npz")
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
+    text = source_text(path)
     # A path that the locale cannot decode holds surrogates, which no UTF-8 file or terminal takes.
     module = parse(text, path.encode(errors="surrogateescape").decode(errors="replace"))
     if not name:
@@ -160,6 +158,19 @@ def open_source(spec: str) -> tuple[Module, str | None]:
         names = ", ".join(sorted(module.functions)) or "none"
         raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F207")
     return module, name
+
+
+def source_text(path: str) -> str:
+    """The text of a Python file. Raises SourceError, and ModelError for a file of another kind."""
+    file = Path(path)
+    refuse_foreign(file, "a Python source, an ONNX model or a bytecode file", _OWN)
+    try:
+        if file.stat().st_size > MAX_SOURCE_BYTES:
+            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path, hint="split it; weights belong into a .npz")
+        return file.read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
 
 
 def module_statements(text: str, name: str) -> list[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from fleet.core.file_kinds import refuse_foreign
 from fleet.errors import ModelError
 from fleet.llm.cache import model_file
 from fleet.llm.config import ARCHITECTURES
@@ -16,6 +17,10 @@ from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
 __all__ = ["LoadedModel", "TextModel", "TinyTokenizer", "load_model", "model_file"]
+
+
+_OWN = ("gguf", "language-model", "folder", "python", "text", "json", "empty", "unknown", "special")
+"""Kinds of files of which the readers of language models say themselves what is wrong."""
 
 
 class TextModel(Protocol):
@@ -97,6 +102,7 @@ def load_model(spec: str) -> LoadedModel:
     path = model_file(spec) if spec in LANGUAGE_MODELS else Path(spec)
     if spec in LANGUAGE_MODELS and not path.exists():
         raise ModelError("its weights are not here", where=f"model {spec}", hint=f"fetch them: fleet models fetch {spec}")
+    refuse_foreign(path, "a GGUF file or a folder with safetensors", _OWN, "language")
     if path.is_dir():
         return _folder(spec, path)
     if not path.is_file():

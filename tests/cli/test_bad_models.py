@@ -49,12 +49,14 @@ def test_place_and_caret(
 
 def test_what_is_no_model(tmp_path: Path, refused: Refused) -> None:
     refused("run", "no.py:f", words=("no.py: cannot be read", "path.py:function"))
-    refused("run", ".:f", words=(".: cannot be read",))
+    refused("run", ".:f", words=(".: is a folder", "name the file in it"))
     (tmp_path / "m.py").write_text(HEAD + "    return x + 1\n")
     refused("run", "m.py:g", words=("no function `g`", "its functions: f"))
     refused("run", "m.py", words=("no statements", "m.py:NAME", "its functions: f"))
     (tmp_path / "b.py").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)))
-    refused("run", "b.py:f", words=("b.py: cannot be read", "path.py:function"))
+    refused("run", "b.py:f", words=("b.py: is an ELF file", "expected a Python source"))
+    (tmp_path / "c.py").write_bytes(bytes(range(128, 256)))
+    refused("run", "c.py:f", words=("c.py: cannot be read", "path.py:function"))
 
 
 def test_endless_inlining(tmp_path: Path, refused: Refused) -> None:
@@ -142,3 +144,30 @@ def test_names_that_are_html(tmp_path: Path, fleet: Fleet) -> None:
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;&amp;&gt;.py" in page
     assert "<script>" not in (tmp_path / "r" / "junit.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run",), ("cosim", "--engines", "vm,riscv"), ("compile",), ("compile", "--emit", "ast"),
+        ("case", "add", "mine"), ("bisect-pass",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_file_of_pytorch_gets_the_two_lines_that_convert_it(command: tuple[str, ...], tmp_path: Path, refused: Refused) -> None:
+    """Wherever a model is named, with a function behind it or without."""
+    for name, data in (("junk.pt", b"junk\n"), ("net.pth", b"PK\x03\x04" + bytes(22) + b"\x10\0\0\0archive/data.pkl")):
+        (tmp_path / name).write_bytes(data)
+        ran = refused(*command, f"{name}:forward", words=("PyTorch file", "convert it to ONNX"), detail=2)
+        assert "torch.onnx.export(" in ran.err.splitlines()[2]
+
+
+def test_a_language_model_of_pytorch_becomes_a_folder(tmp_path: Path, refused: Refused) -> None:
+    (tmp_path / "m.pt").write_bytes(b"junk")
+    refused("generate", "--model", "m.pt", "--prompt", "a", "--engines", "vm", words=("make a folder with safetensors",), detail=1)
+
+
+def test_weights_of_pytorch_become_an_npz(dense: Path, refused: Refused) -> None:
+    (dense / "w.pt").write_bytes(b"PK\x03\x04" + bytes(22) + b"\x10\0\0\0archive/data.pkl")
+    ran = refused("run", "model.py:forward", "--weights", "w.pt", words=("expected weights", "make a .npz"), detail=1)
+    assert 'numpy.savez("w.npz"' in ran.err

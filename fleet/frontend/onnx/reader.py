@@ -11,6 +11,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import defs
 
+from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import check_room
 from fleet.frontend.onnx.graph import Function, Graph, Model, Node, Port
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
@@ -28,6 +29,7 @@ _A = onnx.AttributeProto
 
 def read_file(path: Path) -> Model:
     """Reads a model. Raises ModelError for anything that is no model, or asks for more than the limits allow."""
+    refuse_foreign(path, "an ONNX model", ("onnx", "text", "empty", "unknown", "special"))
     try:
         status = path.stat()
         return _cached(str(path), status.st_mtime_ns, status.st_size)

@@ -19,9 +19,9 @@ def tracked() -> set[Path]:
     return {ROOT / line for line in said.split("\0") if line}
 
 
-def test_the_build_takes_the_package_and_the_hardware() -> None:
+def test_the_build_takes_the_package_the_hardware_and_the_documentation() -> None:
     assert BUILD["packages"] == ["fleet"]
-    assert BUILD["force-include"] == {"rtl_models": "fleet/_rtl_models"}
+    assert BUILD["force-include"] == {"rtl_models": "fleet/_rtl_models", "docs": "fleet/_docs"}
 
 
 def test_every_file_of_the_sets_is_in_the_wheel() -> None:

@@ -97,6 +97,7 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.case_runs import result_folder, run_case
     from fleet.cosim.cases import load_case, select
+    from fleet.cosim.last_run import keep
     from fleet.cosim.settings_held import ignored_seeds
 
     found = load_case(find_case(case))
@@ -111,6 +112,7 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
         print_head()
         result = run_case(one, case_options(watch))
         watch.done()
+        keep(result)
         print_verdict(result)
         results.append(result)
         if folder is not None:

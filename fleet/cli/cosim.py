@@ -6,6 +6,7 @@ import datetime
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from fleet.errors import FleetError, ModelError
 if TYPE_CHECKING:
     import numpy as np
 
+    from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import LoadedModel
     from fleet.cosim.result import CosimResult
 
@@ -184,10 +186,10 @@ def command(
     machine: bool,
 ) -> int:
     """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
-    from fleet.cosim.campaign import CosimOptions, cosim
+    from fleet.cli.table import as_json
+    from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.files import check_writable
     from fleet.cosim.model import load_model
-    from fleet.cosim.request import check_ready, check_request, known_engines
     from fleet.cosim.result import CosimResult
     from fleet.cosim.what_ran import DataProvenance
 
@@ -198,27 +200,51 @@ def command(
     truth = _labels(labels, loaded, batch)
     before = CosimResult.load(since) if since else _previous(folder)
     samples = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
-    watch = Watch(machine)
     provenance = DataProvenance(
         "random" if loaded.random else "real", samples, str(input_path) if input_path else None,
         str(labels) if labels else None, loaded.banner,
     )  # fmt: skip
     options = CosimOptions(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
-        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
-        progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison,
+        command=shlex.join(["fleet", *sys.argv[1:]]),
         lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device)), riscv=riscv, stop=not no_stop,
     )  # fmt: skip
-    check_request(loaded.program, truth, names, options, known_engines(options))
-    check_ready(loaded.program, names, options)
     if folder is not None:
         check_writable(folder)
-    if not machine:
-        _announce(loaded, samples, names, device, memory, seed)
-    result = cosim(loaded.program, loaded.inputs, truth, names, options)
-    watch.done()
+    result = co_simulate(loaded, truth, names, options, machine)
     files = store(result, folder, before) if folder else {}
-    return finish(result, files, machine)
+    if machine:
+        click.echo(json.dumps(as_json(result, files), indent=1))
+    elif "page" in files:
+        click.echo(f"report: {files['page']}")
+    return result.exit_code
+
+
+def co_simulate(
+    loaded: LoadedModel, labels: np.ndarray | None, engines: list[str], options: CosimOptions, quiet: bool
+) -> CosimResult:
+    """Runs what was loaded, prints rows as they come and the verdict (not if quiet), keeps the result as the last one.
+
+    Raises FleetError for what makes the run senseless: nothing ran.
+    """
+    from fleet.cli.table import print_verdict
+    from fleet.cosim.campaign import cosim
+    from fleet.cosim.last_run import keep
+    from fleet.cosim.request import check_ready, check_request, known_engines
+
+    watch = Watch(quiet)
+    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    options = replace(options, date=date, progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison)
+    check_request(loaded.program, labels, engines, options, known_engines(options))
+    check_ready(loaded.program, engines, options)
+    if not quiet:
+        _announce(loaded, options.data.samples, engines, options.device, options.memory, options.seed)
+    result = cosim(loaded.program, loaded.inputs, labels, engines, options)
+    watch.done()
+    keep(result)
+    if not quiet:
+        print_verdict(result)
+    return result
 
 
 def finish(result: CosimResult, files: dict[str, str], machine: bool) -> int:

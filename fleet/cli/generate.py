@@ -78,6 +78,7 @@ def command(
     from dataclasses import replace
 
     from fleet.cosim.files import check_writable
+    from fleet.cosim.last_run import keep
     from fleet.llm.contestants import Request, generate
     from fleet.llm.load import load_model
     from fleet.llm.models import CLASSIC, SHORT
@@ -103,6 +104,7 @@ def command(
     told = _Told(machine, request.device, memory)
     result = generate(loaded, request, told.watch(), told.announce)
     told.done()
+    keep(result)
     page: Path | None = None
     if folder is not None:
         from fleet.report.generation import store_generation

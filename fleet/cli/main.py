@@ -25,6 +25,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     # name -> module, one line for the overview (the command's own help is in its module)
     "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
     "generate": ("fleet.cli.generate", "Let a language model answer on several engines, compare every step, report."),
+    "try": ("fleet.cli.try_file", "What a file is, whether vm and the best device agree on it, what to type next."),
+    "inspect": ("fleet.cli.inspect", "What a file is and holds, and what each device would run of it."),
     "compile": ("fleet.cli.compile", "Compile a model: print a stage, run it, check it against CPython."),
     "init": ("fleet.cli.init", "Make a workspace: models, cases, goldens, instruction sets of your own."),
     "isa": ("fleet.cli.isa", "Make, extend, check and compare instruction sets."),
@@ -42,6 +44,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
     "report": ("fleet.cli.report", "Make the pages again from a stored result."),
     "diff": ("fleet.cli.diff", "What changed between two runs."),
+    "help": ("fleet.cli.help", "Pages of the documentation."),
     "doctor": ("fleet.cli.doctor_command", "What is installed, what is missing and how to get it."),
 }
 

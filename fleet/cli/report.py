@@ -6,15 +6,29 @@ from pathlib import Path
 
 import click
 
+from fleet.errors import FleetError
 
-@click.command(name="report", epilog="\b\nExample:\n  fleet report reports/digits --since reports/yesterday -o /tmp/again")
-@click.argument("result", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages (default: RESULT).")
+_EPILOG = """\b
+Examples:
+  fleet report reports/digits --since reports/yesterday --report /tmp/again
+  fleet report --last                             (of a run without --report: pages in reports/last)
+"""
+
+
+@click.command(name="report", epilog=_EPILOG)
+@click.argument("result", type=click.Path(path_type=Path), required=False)
+@click.option("--last", is_flag=True, help="The last run in this folder, also one without --report.")
+@click.option("--report", "out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages (default: RESULT).")
 @click.option("--since", type=click.Path(path_type=Path), help="An earlier result to say what changed since.")
-def command(result: Path, out: Path | None, since: Path | None) -> int:
+def command(result: Path | None, last: bool, out: Path | None, since: Path | None) -> int:
     """Make the pages again from RESULT (a report's folder, its result.json or generation.json). Runs nothing."""
+    from fleet.cosim.last_run import kept
     from fleet.report.page import write_report
 
+    if (result is None) != last:
+        raise FleetError("names RESULT or --last, one of them", where="fleet report", hint="for instance `fleet report --last`")
+    if result is None:
+        result, out = kept(), out or Path("reports/last")
     folder = out or (result if result.is_dir() else result.parent)
     generation = result / "generation.json" if result.is_dir() else result
     if generation.name == "generation.json" and generation.exists() and not (result / "result.json").exists():

@@ -19,18 +19,21 @@ import click
     help="Replay a stored stream or co-simulation and leave waves of the divergence here.",
 )
 @click.option(
-    "--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Where stored results are."
+    "--reports",
+    type=click.Path(path_type=Path),
+    help="Where stored results are (default: reports, and the last run of this folder).",
 )
-def command(failure: str | None, reports: Path, html: Path | None, waves: Path | None) -> int:
+def command(failure: str | None, reports: Path | None, html: Path | None, waves: Path | None) -> int:
     """Explain the last failed comparison, or FAILURE (a path, a case's name or a stream's name), on one page.
 
     Operation, instruction, field, address, register writes, values expected and found, the chain of its inputs. Nothing runs but
     with --waves, which plays the instructions of the replay again and shows the units that they run in. Exit code 1 when it
     explains a failure, 2 when there is none.
     """
+    from fleet.cosim.last_run import kept_folder
     from fleet.report.why import find_failure, page
 
-    found = find_failure(failure, reports)
+    found = find_failure(failure, *((Path("reports"), kept_folder()) if reports is None else (reports,)))
     click.echo(page(found), nl=False)
     if html is not None:
         from fleet.report.divergence import write_divergence

@@ -12,7 +12,7 @@ from fleet.ir.dialect import MatmulOp
 from fleet.ir.types import shape_of
 from fleet.targets.accel.program import AccelProgram, Group, HostStep
 
-__all__ = ["static_counters"]
+__all__ = ["matmul_macs", "static_counters"]
 
 _TOTALS = ("macs", "macs_issued", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes", "cycles_estimate")
 
@@ -26,7 +26,7 @@ def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, 
             if not name.startswith("hbm_port_bytes"):
                 counters[f"{name}.{group.ops[-1]}"] += number
     host = [s.op for s in compiled.steps if isinstance(s, HostStep)]
-    host_macs = float(sum(_matmul_macs(op) for op in host))
+    host_macs = float(sum(matmul_macs(op) for op in host))
     counters["host_macs"] = host_macs
     counters["host_share"] = host_macs / (host_macs + counters["macs"]) if host_macs else 0.0
     counters["host_ops"] = float(len(host))
@@ -53,8 +53,8 @@ def _group_counters(compiled: AccelProgram, group: Group, memory: str) -> dict[s
     return found
 
 
-def _matmul_macs(op: Operation) -> int:
-    """Of a product, or of the products inside a composite."""
+def matmul_macs(op: Operation) -> int:
+    """Multiply-accumulates of a product, or of the products inside a composite; 0 of anything else."""
     if isinstance(op, AttentionOp):
         # Scores, then weights by values: every query channel meets every position twice.
         return 2 * int(np.prod(shape_of(op.q.type), dtype=np.int64)) * shape_of(op.k.type)[0]

@@ -44,6 +44,7 @@ __all__ = [
     "is_onnx",
     "load",
     "module_statements",
+    "open_module",
     "open_source",
     "parameters",
     "sample_inputs",
@@ -144,9 +145,7 @@ def open_source(spec: str) -> tuple[Module, str | None]:
     path, colon, name = spec.rpartition(":")
     if not colon or spec.endswith(".py"):
         path, name = spec, ""
-    text = source_text(path)
-    # A path that the locale cannot decode holds surrogates, which no UTF-8 file or terminal takes.
-    module = parse(text, path.encode(errors="surrogateescape").decode(errors="replace"))
+    module = open_module(path)
     if not name:
         if not module.statements() and module.functions:
             names = ", ".join(sorted(module.functions))
@@ -158,6 +157,12 @@ def open_source(spec: str) -> tuple[Module, str | None]:
         names = ", ".join(sorted(module.functions)) or "none"
         raise SourceError(f"no function `{name}` at the top level", where=path, hint=f"its functions: {names}", code="F207")
     return module, name
+
+
+def open_module(path: str) -> Module:
+    """The parsed file, whatever it defines. Raises SourceError."""
+    # A path that the locale cannot decode holds surrogates, which no UTF-8 file or terminal takes.
+    return parse(source_text(path), path.encode(errors="surrogateescape").decode(errors="replace"))
 
 
 def source_text(path: str) -> str:

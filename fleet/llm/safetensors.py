@@ -18,14 +18,16 @@ import numpy as np
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 
-__all__ = ["TensorFolder", "read_json", "write_safetensors"]
+__all__ = ["TensorFolder", "TensorPlace", "read_header", "read_json", "write_safetensors"]
 
 _DTYPES: Mapping[str, str] = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _MAX_HEADER, _MAX_FILES, _MAX_DIMENSIONS = 1 << 26, 1024, 8
 _SINGLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
-class _Tensor(NamedTuple):
+class TensorPlace(NamedTuple):
+    """Where a tensor lies: file, its dtype's name in the format, shape, first byte, bytes."""
+
     path: Path
     dtype: str
     shape: tuple[int, ...]
@@ -53,8 +55,8 @@ def _object(data: bytes, place: str) -> dict[str, Any]:
     return content
 
 
-def _header(path: Path) -> dict[str, _Tensor]:
-    """What is where in one file, everything checked against its size."""
+def read_header(path: Path) -> dict[str, TensorPlace]:
+    """What is where in one file, everything checked against its size. Raises ModelError, naming file and reason."""
     place = str(path)
     try:
         size = path.stat().st_size
@@ -68,7 +70,7 @@ def _header(path: Path) -> dict[str, _Tensor]:
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})", where=place) from error
     content.pop("__metadata__", None)
-    tensors: dict[str, _Tensor] = {}
+    tensors: dict[str, TensorPlace] = {}
     for name, entry in content.items():
         match entry:
             case {"dtype": str(dtype), "shape": [*shape], "data_offsets": [int(start), int(end)]} if (
@@ -76,7 +78,7 @@ def _header(path: Path) -> dict[str, _Tensor]:
                 and all(type(n) is int and 0 <= n < 1 << 40 for n in shape)
                 and 0 <= start <= end <= size - 8 - length
             ):
-                tensors[name] = _Tensor(path, dtype, tuple(shape), 8 + length + start, end - start)
+                tensors[name] = TensorPlace(path, dtype, tuple(shape), 8 + length + start, end - start)
             case _:
                 raise ModelError(
                     f"tensor {name!r:.80} is described by {entry!r:.100}, expected dtype, shape and offsets within the file",
@@ -97,10 +99,10 @@ class TensorFolder:
     def __init__(self, folder: Path) -> None:
         """Reads the headers. Raises ModelError, naming file and reason."""
         self.place = str(folder)
-        self._tensors: dict[str, _Tensor] = {}
+        self._tensors: dict[str, TensorPlace] = {}
         self.files = self._files(folder)
         for path in self.files:
-            self._tensors.update(_header(path))
+            self._tensors.update(read_header(path))
         self.shapes: Mapping[str, tuple[int, ...]] = {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def _files(self, folder: Path) -> list[Path]:

@@ -47,8 +47,8 @@ class Failure:
     divergence: Divergence | None
 
 
-def find_failure(name: str | None, root: Path) -> Failure:
-    """The last failed comparison below `root`, or the one that `name` means: a path, a case's name or a stream's name.
+def find_failure(name: str | None, root: Path, *others: Path) -> Failure:
+    """The last failed comparison below `root` and the others, or the one that `name` means: a path, a case's or a stream's name.
 
     Raises ModelError where there is none (which says whether anything was compared at all).
     """
@@ -57,7 +57,7 @@ def find_failure(name: str | None, root: Path) -> Failure:
         if not files:
             raise ModelError("holds no stored result", where=name, hint=f"expected {RESULT} or {STREAM}")
     else:
-        files = list(_stored(root))
+        files = list(_stored(root, *others))
         if not files and (agreed := last_agreed(root)) is not None:
             raise ModelError(f"no comparison failed: {agreed}", where=name or str(root))
         if not files:
@@ -81,13 +81,13 @@ def find_failure(name: str | None, root: Path) -> Failure:
         raise broken if broken is not None and len(files) == 1 else ModelError("no stored result of that name", where=name)
     if not seen and broken is not None:
         raise broken
-    last = "" if name is not None else f"; {agreed}" if (agreed := last_agreed(root)) else ""
+    last = "" if name is not None else f"; {agreed}" if (agreed := last_agreed(root, *others)) else ""
     raise ModelError(f"no comparison failed: {seen} stored results, all passed{last}", where=name or str(root))
 
 
-def last_agreed(root: Path) -> str | None:
-    """The last run below a folder that agreed, a run of random programs too: what it was, and where it is stored."""
-    runs = [*_stored(root), *root.rglob("*-[0-9]*.json")] if root.is_dir() else []
+def last_agreed(*roots: Path) -> str | None:
+    """The last run below some folders that agreed, a run of random programs too: what it was, and where it is stored."""
+    runs = [*_stored(*roots), *(p for root in roots if root.is_dir() for p in root.rglob("*-[0-9]*.json"))]
     for path in sorted(runs, key=lambda p: p.stat().st_mtime, reverse=True):
         try:
             what = _fuzzed(path) if path.name not in (RESULT, STREAM, GENERATION) else _passed(path)
@@ -115,9 +115,10 @@ def _fuzzed(path: Path) -> str:
     return f"fleet isa fuzz on {state['device']}, seed {state['seed']}: {count}" if state["programs"] else ""
 
 
-def _stored(folder: Path) -> Iterator[Path]:
-    """Results and streams below a folder, the last written first."""
-    files = [p for pattern in (RESULT, STREAM, GENERATION) for p in folder.rglob(pattern)] if folder.is_dir() else []
+def _stored(*folders: Path) -> Iterator[Path]:
+    """Results and streams below some folders, the last written first."""
+    found = (f for f in folders if f.is_dir())
+    files = [p for folder in found for pattern in (RESULT, STREAM, GENERATION) for p in folder.rglob(pattern)]
     return iter(sorted(files, key=lambda p: p.stat().st_mtime, reverse=True))
 
 

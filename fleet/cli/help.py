@@ -1,0 +1,38 @@
+"""`fleet help`: the pages of the documentation, which a wheel carries too."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+import fleet
+from fleet.errors import ExitCode, FleetError
+
+_EPILOG = "\b\nExamples:\n  fleet help\n  fleet help onnx\n  fleet help numpy | less"
+
+
+def pages() -> dict[str, Path]:
+    """Topic -> file: docs/ of the checkout, else what the wheel has of it."""
+    package = Path(fleet.__file__).parent
+    folder = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
+    return {} if folder is None else {p.stem: p for p in sorted(folder.glob("*.md"))}
+
+
+@click.command(name="help", epilog=_EPILOG)
+@click.argument("topic", required=False)
+def command(topic: str | None) -> int:
+    """Print the page on TOPIC (docs/TOPIC.md works too), or the list of topics; `fleet COMMAND --help` is about a command."""
+    found = pages()
+    if topic is None:
+        for name, path in found.items():
+            with path.open(encoding="utf-8") as file:
+                click.echo(f"{name:<24} {file.readline().lstrip('# ').rstrip()}")
+        return ExitCode.AGREED
+    name = topic.removeprefix("docs/").removesuffix(".md")
+    if name not in found:
+        near = get_close_matches(name, found, 3) or list(found)
+        raise FleetError("no page of this name", where=topic, hint=f"pages are {', '.join(near)}; `fleet help` lists them all")
+    click.echo(found[name].read_text(encoding="utf-8"), nl=False)
+    return ExitCode.AGREED

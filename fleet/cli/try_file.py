@@ -1,0 +1,257 @@
+"""`fleet try`: inspect a file, run it on the golden and on the best device's functional model, say what to type next."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fleet.cli.model import data_options, onnx_options
+from fleet.errors import ExitCode, FleetError
+
+if TYPE_CHECKING:
+    from fleet.cli.inspected import Asked, Page
+
+_EPILOG = """\b
+Examples:
+  fleet try model.onnx
+  fleet try model.py:forward --weights w.npz --input x.npz
+  fleet try smollm2.gguf
+  fleet try sim/cases/digits.toml
+  fleet try vgemm
+
+What is not given is drawn with --seed. No hardware is simulated; `fleet cosim` does that. Models that would take longer than about
+a minute get a smaller batch, or the command to type. Exit code 0: compared and agreed; 1: something differs; 2: fleet does not
+read the file, with what to do; 4: nothing could be compared.
+"""
+
+_MAX_WORK = 1 << 29
+_MAX_WEIGHTS = 1 << 25
+"""Multiply-accumulates and weights that are quantised, run and compared within about half a minute on two cores."""
+_MAX_LANGUAGE = 1 << 24
+"""Weights of a language model that are quantised and run for a few tokens in that time."""
+
+
+@click.command(name="try", epilog=_EPILOG)
+@click.argument("model", metavar="FILE")
+@onnx_options
+@data_options
+@click.option("--device", help="This device instead of the one that runs the largest share.")
+@click.option("--json", "as_json", is_flag=True, help="Page, verdict and figures as JSON on standard output, nothing else.")
+def command(
+    model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, device: str | None, as_json: bool
+) -> int:
+    """Try FILE: what it is, whether vm and the best device's iss agree on it, and what to type next."""
+    from fleet.cli.inspected import Asked, inspected
+
+    asked = Asked(model, weights, input_path, seed, batch, device)
+    page = inspected(asked)
+    if page.program is not None and page.program.macs > _MAX_WORK and asked.batch is None and asked.input_path is None:
+        asked = replace(asked, batch=1)
+        page = inspected(asked)
+    if not as_json:
+        click.echo(page.text())
+    if page.problem is not None:
+        if as_json:
+            click.echo(json.dumps(page.to_json(), indent=1))
+            return ExitCode.BAD_INPUT
+        raise page.problem
+    trial = _Trial(page, asked, as_json)
+    code = trial.run()
+    if as_json:
+        click.echo(json.dumps({**page.to_json(), "tried": trial.facts, "exit_code": code}, indent=1))
+        return code
+    click.echo()
+    for i, line in enumerate(trial.commands[:3]):
+        click.echo(f"{'next' if i == 0 else '':<6} {line}")
+    return code
+
+
+class _Trial:
+    """One run of what a page is of. facts: of the run, JSON values; commands: what to type next."""
+
+    def __init__(self, page: Page, asked: Asked, quiet: bool) -> None:
+        self.page, self.asked, self.quiet = page, asked, quiet
+        self.facts: dict[str, Any] = {}
+        own = f"fleet try {shlex.quote(page.spec)}"
+        self.commands = [line for line in page.commands if line != own and not line.startswith(f"{own} ")]
+
+    def run(self) -> int:
+        """Runs it; the exit code. Raises FleetError."""
+        page = self.page
+        if page.loaded is not None:
+            return self._model()
+        if page.kind in ("gguf", "language-model"):
+            return self._language()
+        if page.kind == "bytecode":
+            return self._bytecode()
+        if page.kind == "result":
+            return self._verdict("agreed when it was made" if page.facts["verdict"] == "pass" else "see the reasons", page)
+        if page.kind in ("instruction-set", "set-folder") and self.commands and "isa check" in self.commands[0]:
+            return self._set()
+        return self._left("nothing in it runs by itself")
+
+    def say(self, line: str = "") -> None:
+        """A line for people."""
+        if not self.quiet:
+            click.echo(line)
+
+    def _silent(self) -> AbstractContextManager[object]:
+        """Around a command that prints, where JSON alone is to stand on standard output."""
+        return redirect_stdout(io.StringIO()) if self.quiet else nullcontext()
+
+    def _left(self, why: str) -> int:
+        """Ends with the verdict that nothing was compared."""
+        self.facts |= {"verdict": "nothing compared", "reasons": [why]}
+        self.say()
+        self.say(f"verdict: NOTHING COMPARED\n  {why}")
+        return ExitCode.INCOMPLETE
+
+    def _verdict(self, why: str, page: Page) -> int:
+        verdict = str(page.facts["verdict"])
+        self.facts |= {"verdict": verdict, "reasons": [why]}
+        self.say()
+        self.say(f"verdict: {verdict.upper()} ({why})")
+        return {"pass": ExitCode.AGREED, "fail": ExitCode.DIFFERS}.get(verdict, ExitCode.INCOMPLETE)
+
+    def _model(self) -> int:
+        """vm, and iss on the best device; where nothing runs on one, an independent engine on the host."""
+        from fleet.cli.cosim import co_simulate
+        from fleet.cli.table import as_json
+        from fleet.cosim.campaign import CosimOptions
+        from fleet.cosim.what_ran import DataProvenance
+
+        loaded, facts = self.page.loaded, self.page.program
+        assert loaded is not None
+        assert facts is not None
+        if not loaded.program.outputs:
+            return self._script()
+        best = facts.best
+        if facts.macs > _MAX_WORK or facts.weight_numbers > _MAX_WEIGHTS:
+            limit = f"{_MAX_WORK:,} multiply-accumulates or {_MAX_WEIGHTS:,} weights"
+            return self._left(f"more than {limit} would take longer than a minute: the first command below runs it")
+        engines = ["vm", "iss" if best is not None else self._second()]
+        device = best.device if best is not None else None
+        words = ["--engines", ",".join(engines), *(["--device", device] if device else []), "--seed", str(self.asked.seed)]
+        again = f"fleet cosim {self._named().words(*words)}"
+        given = str(self.asked.input_path) if self.asked.input_path else None
+        rows = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
+        options = CosimOptions(
+            model=loaded.spec, device=device, seed=self.asked.seed, command=again,
+            data=DataProvenance("random" if loaded.random else "real", rows, given, None, loaded.banner),
+        )  # fmt: skip
+        self.say()
+        result = co_simulate(loaded, None, engines, options, self.quiet)
+        self.facts |= as_json(result, {})
+        if result.divergence is not None:
+            self.commands.insert(0, "fleet why")
+        self.commands += ["fleet report --last", "fleet help reading-a-report"]
+        return result.exit_code
+
+    def _script(self) -> int:
+        """A script without results: what it prints, by the golden and by another engine."""
+        from fleet.engines.base import RunOptions
+        from fleet.engines.registry import find_engine
+
+        loaded = self.page.loaded
+        assert loaded is not None
+        names = ("vm", self._second())
+        options = RunOptions(seed=self.asked.seed, keep_tensors=False)
+        printed = {n: str(find_engine(n).engine.run(loaded.program, loaded.inputs, options).meta.get("stdout", "")) for n in names}
+        self.commands += ["fleet help numpy", "fleet help bytecode"]
+        self.facts["printed"] = printed
+        if not any(printed.values()):
+            return self._left("it returns nothing and prints nothing")
+        self.say()
+        self.say(printed["vm"].rstrip("\n"))
+        agreed = len(set(printed.values())) == 1
+        self.facts["verdict"] = "pass" if agreed else "fail"
+        self.say()
+        self.say(
+            f"verdict: {'PASS' if agreed else 'FAIL'} ({' and '.join(names)} print {'the same' if agreed else 'different texts'})"
+        )
+        return ExitCode.AGREED if agreed else ExitCode.DIFFERS
+
+    def _named(self) -> Asked:
+        loaded = self.page.loaded
+        return self.asked if loaded is None else replace(self.asked, spec=loaded.spec)
+
+    def _second(self) -> str:
+        """An engine beside the golden that computes in its own way and is there."""
+        from fleet.engines.registry import find_engine
+        from fleet.frontend.source import is_onnx
+
+        loaded = self.page.loaded
+        assert loaded is not None
+        own = "onnxruntime" if is_onnx(loaded.spec) else "cpython"
+        for name in (own, "riscv"):
+            try:
+                if find_engine(name).engine.available() is None:
+                    return name
+            except FleetError:
+                continue
+        return "interp"
+
+    def _language(self) -> int:
+        """A few tokens."""
+        from fleet.cli.generate import command as generate
+
+        numbers, device = int(self.page.facts["weight_numbers"]), self.page.facts["device"]
+        if numbers > _MAX_LANGUAGE or device is None:
+            why = "no device holds it" if device is None else f"{numbers:,} weights take longer than a minute to quantise and run"
+            return self._left(f"{why}: the first command below asks it")
+        self.say()
+        context = click.get_current_context()
+        with self._silent():
+            code: int = context.invoke(
+                generate, spec=self.asked.spec, prompt="Hello", engines="vm,iss", device=self.asked.device or device, tokens=2,
+                seed=self.asked.seed,
+            )  # fmt: skip
+        self.facts["verdict"] = {0: "pass", 1: "fail"}.get(code, "nothing compared")
+        self.commands.insert(1, "fleet report --last")
+        return code
+
+    def _bytecode(self) -> int:
+        """The VM, on drawn or given inputs: there is no second engine for a file without its source."""
+        import numpy as np
+
+        from fleet.cli.outputs import print_outputs
+        from fleet.cosim.data import load_arrays, random_like
+        from fleet.targets.bytecode.module import ByteCodeModule
+        from fleet.targets.bytecode.vm import VM
+
+        module = ByteCodeModule.load(Path(self.asked.spec))
+        batch = self.asked.batch or 8
+        inputs = load_arrays(self.asked.input_path, what="input") if self.asked.input_path else {}
+        missing = {
+            a.name: (tuple(n if n >= 0 else batch for n in a.shape), np.dtype(a.dtype))
+            for a in module.arguments
+            if a.kind == "input" and a.name not in inputs
+        }
+        outputs = VM(module, echo=(lambda *_: None) if self.quiet else print).run(
+            {**inputs, **random_like(missing, self.asked.seed)}
+        )
+        if not self.quiet:
+            click.echo()
+            print_outputs(outputs)
+        self.facts["outputs"] = {name: {"dtype": a.dtype.name, "shape": list(a.shape)} for name, a in outputs.items()}
+        drawn = f" on drawn {', '.join(missing)}" if missing else ""
+        return self._left(f"the vm ran it{drawn}; a second engine needs the model's source")
+
+    def _set(self) -> int:
+        """The set against its contract, on the functional model."""
+        from fleet.cli.isa_check import check_installed
+
+        self.say()
+        name = shlex.split(self.commands[0])[-1]
+        with self._silent():
+            code = check_installed(name, self.asked.device, draws=6, sample=1, seed=self.asked.seed, rtl=False)
+        self.facts["verdict"] = "fail" if code else "pass"
+        self.commands = [f"fleet isa check {name} --rtl", f"fleet isa fuzz {name}", "fleet help bring-your-own"]
+        return code

@@ -1,0 +1,183 @@
+"""What a model is made of, and what each device would run of it; nothing of it runs.
+
+Example:
+    >>> from fleet.compiler.inspection import inspect_program
+    >>> facts = inspect_program(fleet.compile("model.py:forward").program)
+    >>> facts.best.device, facts.best.share
+    ('hbm_small', 1.0)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.engines.accel_counters import matmul_macs, static_counters
+from fleet.errors import FleetError
+from fleet.ir.dialect import ConstantOp, op_id
+from fleet.isa.registry import find_device, instruction_sets
+from fleet.targets.accel.compile import compile_accel, lowered_program
+from fleet.transforms.place import Placement, place
+
+if TYPE_CHECKING:
+    from fleet.ir.program import Program
+    from fleet.sdk import Device, InstructionSet
+
+__all__ = ["OnDevice", "ProgramFacts", "Reason", "inspect_program"]
+
+_COMPILED = 1 << 20
+"""Weights' numbers up to which a program is compiled for every device; a larger one is only placed, which takes no time."""
+
+_LEAST_BITS = 4
+"""Bits of a weight on a device, at least: what does not fit in these fits in no way."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why operations stay on the host. operations: their ids; macs: multiply-accumulates in them."""
+
+    why: str
+    operations: tuple[str, ...]
+    macs: int
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """What one device would run.
+
+    Attributes:
+        device, instruction_set: names; room: bytes of the device's memories.
+        operations, macs: of the program as the device's compiler sees it; placed, placed_macs: those that the device runs.
+        reasons: of what the host keeps, the most work first.
+        cycles: what the set's cost model expects with ideal memory; None where the program was not compiled for the device.
+        seconds: the same at the device's clock.
+        refused: why the device cannot hold the model, None where it can, or where that was not tried (`compiled`).
+        compiled: whether the program was compiled, not only placed.
+    """
+
+    device: str
+    instruction_set: str
+    room: int
+    operations: int
+    placed: int
+    macs: int
+    placed_macs: int
+    reasons: tuple[Reason, ...]
+    cycles: int | None = None
+    seconds: float | None = None
+    refused: str | None = None
+    compiled: bool = False
+
+    @property
+    def share(self) -> float:
+        """Part of the work that the device runs, 0 to 1: of the multiply-accumulates, or of the operations where there are none."""
+        if self.refused is not None:
+            return 0.0
+        if self.macs:
+            return self.placed_macs / self.macs
+        return self.placed / self.operations if self.operations else 0.0
+
+
+@dataclass(frozen=True)
+class ProgramFacts:
+    """A program and its devices.
+
+    Attributes:
+        operators: name -> how often, the commonest first; constants are not counted.
+        macs: multiply-accumulates of its products.
+        weights, weight_numbers, weight_bytes: arrays, their elements, their bytes.
+        symbols: sizes of the free dimensions that all this is for.
+        devices: of every installed set.
+    """
+
+    operators: Mapping[str, int]
+    macs: int
+    weights: int
+    weight_numbers: int
+    weight_bytes: int
+    symbols: Mapping[str, int]
+    devices: tuple[OnDevice, ...]
+
+    @property
+    def best(self) -> OnDevice | None:
+        """The device to begin with; None where none runs anything.
+
+        Of those that run the largest share: the set with the fastest, and of that set the smallest device that is known to hold the
+        model, whose hardware is simulated soonest; the largest where that is not known.
+        """
+        most = max(((d.share, d.placed) for d in self.devices), default=(0.0, 0))
+        able = [d for d in self.devices if d.share > 0 and (d.share, d.placed) == most]
+        if not able:
+            return None
+        family = min(able, key=lambda d: d.seconds or 0.0).instruction_set
+        own = [d for d in able if d.instruction_set == family]
+        return min((d for d in own if d.compiled), key=lambda d: d.room, default=max(own, key=lambda d: d.room))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; every device with its share."""
+        devices = [{**asdict(d), "share": d.share} for d in self.devices]
+        return {**asdict(self), "operators": dict(self.operators), "symbols": dict(self.symbols), "devices": devices}
+
+
+def inspect_program(program: Program, device: str | None = None) -> ProgramFacts:
+    """The facts. device: only this one. Raises DeviceError for an unknown device."""
+    operators = Counter(op.name.partition(".")[2] for op in program.operations() if not isinstance(op, ConstantOp))
+    shapes = [(a.shape, a.dtype) for a in program.arguments if a.kind == "weight"]
+    numbers = sum(int(np.prod(shape, dtype=np.int64)) for shape, _ in shapes)
+    if device is not None:
+        chosen = [find_device(device)]
+    else:
+        chosen = [(s, d) for s in instruction_sets(tell=False).values() for d in s.devices.values()]
+    return ProgramFacts(
+        operators=dict(operators.most_common()),
+        macs=sum(matmul_macs(op) for op in program.operations()),
+        weights=len(shapes),
+        weight_numbers=numbers,
+        weight_bytes=sum(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize for shape, dtype in shapes),
+        symbols=dict(program.symbols),
+        devices=tuple(_on_device(program, s, d, numbers) for s, d in chosen),
+    )
+
+
+def _on_device(program: Program, instruction_set: InstructionSet, device: Device, numbers: int) -> OnDevice:
+    ports = device.parameters.get("HbmPorts", 1)
+    room = sum(size * (ports if space == "hbm" else 1) for space, size in device.memory.items())
+    name, family = device.name, instruction_set.name
+    try:
+        lowered = lowered_program(program, instruction_set)
+        placement = place(lowered, instruction_set.patterns, device, {})
+    except FleetError as error:
+        return OnDevice(name, family, room, 0, 0, 0, 0, (), refused=error.what)
+    operations = [op for op in lowered.operations() if not isinstance(op, ConstantOp)]
+    work = {op_id(op): matmul_macs(op) for op in operations}
+    found = OnDevice(
+        name, family, room, len(operations), len(operations) - len(placement.missed), sum(work.values()),
+        sum(n for op, n in work.items() if op not in placement.missed), _reasons(placement, work),
+    )  # fmt: skip
+    if not found.placed:
+        return found
+    if numbers > _COMPILED:
+        return replace(found, refused=_too_small(room, numbers))
+    try:
+        compiled = compile_accel(program, instruction_set, device)
+    except FleetError as error:
+        return replace(found, refused=error.what)
+    cycles = round(static_counters(compiled)["cycles_estimate"])
+    return replace(found, cycles=cycles, seconds=cycles / device.clock_mhz / 1e6, compiled=True)
+
+
+def _reasons(placement: Placement, work: Mapping[str, int]) -> tuple[Reason, ...]:
+    by_reason: dict[str, list[str]] = {}
+    for operation, why in placement.missed.items():
+        by_reason.setdefault(why, []).append(operation)
+    reasons = [Reason(why, tuple(ops), sum(work.get(op, 0) for op in ops)) for why, ops in by_reason.items()]
+    return tuple(sorted(reasons, key=lambda r: (-r.macs, -len(r.operations))))
+
+
+def _too_small(room: int, numbers: int) -> str | None:
+    least = numbers * _LEAST_BITS // 8
+    return f"{numbers:,} weights need {least:,} bytes or more, it has {room:,}" if least > room else None

@@ -19,8 +19,8 @@ Examples:
   fleet inspect hbm_small
 
 Python with NumPy, ONNX, GGUF, folders with safetensors, bytecode, instruction streams, results, cases, arrays, instruction sets.
-The bytes of a file count, not its name. Nothing runs. Cycles are those of the cost model, with ideal memory. Exit code 2 where
-fleet does not read the file, with what to do.
+The bytes of a file count, not its name. Nothing runs. Cycles are those of the cost model, with ideal memory. Exit code 2 for a
+file that fleet does not read, with what to do.
 """
 
 

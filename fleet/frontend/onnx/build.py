@@ -12,8 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from fleet.core.notice import notice
 from fleet.core.unique import Taken
 from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.chain import Chain
 from fleet.frontend.onnx.folding import folded
 from fleet.frontend.onnx.graph import Node
 from fleet.frontend.onnx.limits import MAX_OPERATIONS
@@ -42,11 +44,13 @@ class Build:
 
     Attributes:
         where: the file, for messages. bound: values of inputs that decide shapes, by name.
+        given: values of all inputs, which decide branches alone.
     """
 
-    def __init__(self, where: str, bound: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, where: str, bound: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> None:
         self.where = where
         self.bound = bound
+        self.given = given
         self.block = Block()
         self.arguments: list[Argument] = []
         self.weights: dict[str, np.ndarray] = {}
@@ -182,6 +186,31 @@ class Build:
             hint = "its shapes must not depend on data"
             self.refuse(f"{what} must be known before the model runs, and is computed of its data", hint)
         raise NeedsInputs(names)
+
+    def decided(self, condition: Array) -> bool:
+        """What a condition is for the inputs that are given.
+
+        Raises NeedsInputs where small inputs alone decide it, ModelError where it cannot be computed while the model is read.
+        """
+        if condition.known is not None:
+            return bool(condition.known.reshape(-1)[0])
+        value = self.value(condition)
+        names = self._roots(value)
+        if names is not None:
+            raise NeedsInputs(names)
+        values = {v: self.given.get(a.name, self.weights.get(a.name)) for v, a in zip(self.block.args, self.arguments, strict=True)}
+        chain = Chain(value, {v: a.name for v, a in zip(self.block.args, self.arguments, strict=True) if a.kind == "input"}, values)
+        try:
+            found = bool(np.asarray(chain.compute()).reshape(-1)[0])
+        except (NotImplementedError, KeyError, ArithmeticError, ValueError, LookupError, TypeError):
+            self.refuse(
+                f"its branches have no one shape, and its condition is computed of data: {chain.words()}",
+                "leave it out with --from and --to, or say the inputs that decide it with --known",
+            )
+        where = self._place.where if self._place is not None else self.where
+        branch = "then" if found else "else"
+        notice(f"{where}: its {branch} branch is taken, as the given inputs decide ({chain.words()}); others may need the other")
+        return found
 
     def _roots(self, value: SSAValue) -> frozenset[str] | None:
         """The inputs that alone decide a value; None where one of them is too large to be a shape."""

@@ -84,7 +84,11 @@ def _check_attributes(node: Node, opset: int) -> None:
 
 
 def import_model(
-    model: Model, arguments: Sequence[Argument], bound: Mapping[str, np.ndarray], symbols: Mapping[str, int]
+    model: Model,
+    arguments: Sequence[Argument],
+    bound: Mapping[str, np.ndarray],
+    symbols: Mapping[str, int],
+    inputs: Mapping[str, np.ndarray],
 ) -> Program:
     """The program.
 
@@ -93,6 +97,7 @@ def import_model(
         arguments: the inputs with their shapes.
         bound: values of inputs that decide shapes; those are no inputs of the program.
         symbols: sizes of named dimensions.
+        inputs: values of the inputs, for a branch that nothing less decides.
 
     Raises:
         ModelError: all operators that are not supported, or the first node that does not fit its inputs.
@@ -100,7 +105,7 @@ def import_model(
     """
     if found := unsupported_operators(model):
         raise unsupported(model.name, found)
-    build = Build(model.name, bound)
+    build = Build(model.name, bound, inputs)
     walk = _Walk(model, build)
     scope: dict[str, Value] = {n: build.known(a, n) for n, a in model.graph.weights.items()}
     for argument in arguments:

@@ -7,11 +7,13 @@ size: it is then no input of the program. So is one that the user says is known.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from fleet.core.notice import notice
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import Choice
@@ -90,18 +92,35 @@ def program_of(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice | 
     if missing := [f"{a.name} ({a})" for a in declared if a.name not in inputs]:
         refuse(model.name, f"no input for {', '.join(missing)}", f"given are {', '.join(inputs) or 'none'}")
     try:
-        symbols = bind(declared, {a.name: inputs[a.name].shape for a in declared})
+        symbols = bind(_apart(model.name, declared, inputs), {a.name: inputs[a.name].shape for a in declared})
     except DeclarationError as error:
         raise ModelError(str(error), where=model.name) from None
     arguments = [_argument(model.name, a, inputs[a.name]) for a in declared]
     bound: dict[str, np.ndarray] = {name: inputs[name] for name in choice.known}
     while True:
         try:
-            return import_model(model, arguments, bound, symbols)
+            return import_model(model, arguments, bound, symbols, inputs)
         except NeedsInputs as needed:
             new = needed.names - bound.keys()
             assert new, "an input that is bound is known"
             bound |= {name: inputs[name] for name in new}
+
+
+def _apart(where: str, declared: Sequence[Declared], inputs: Mapping[str, np.ndarray]) -> list[Declared]:
+    """The inputs with a name of its own for a dimension whose name stands for two sizes, and a line that says so.
+
+    Exporters give one name to sizes that were equal when the model was written; no engine holds a model to it.
+    """
+    sizes: dict[str, int] = {}
+    found: list[Declared] = []
+    for a in declared:
+        dims = list(a.dims or ())
+        for i, (dim, size) in enumerate(zip(dims, inputs[a.name].shape, strict=False)):
+            if isinstance(dim, str) and sizes.setdefault(dim, size) != size:
+                dims[i] = f"{a.name}.{i}"
+                notice(f'{where}: dimension {dim} is {sizes[dim]}, and {size} as dimension {i} of "{a.name}": taken as two')
+        found.append(a if a.dims is None else replace(a, dims=tuple(dims)))
+    return found
 
 
 def _declared(choice: Choice, port: Port) -> Declared:

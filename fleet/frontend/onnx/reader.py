@@ -142,8 +142,10 @@ class _Reading:
         for d in tensor.shape.dim:
             self.name_of(d.dim_param, where)
         dims = tuple(_dim(d) for d in tensor.shape.dim) if tensor.HasField("shape") else None
-        if dims is not None and any(isinstance(d, int) and d < 0 for d in dims):
+        if dims is not None and any(isinstance(d, int) and d < -1 for d in dims):
             refuse(where, f"{proto.name!r} has the shape {list(dims)}")
+        if dims is not None:  # -1 is what some exporters write for a dimension of no known size
+            dims = tuple("" if d == -1 else d for d in dims)
         return Port(proto.name, tensor.elem_type, dims)
 
     def node(self, proto: onnx.NodeProto, index: int, where: str, depth: int, names: frozenset[str] = frozenset()) -> Node:

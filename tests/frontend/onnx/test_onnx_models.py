@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_models import ROOT, digits, model, node, program, reference, run
 
+from fleet.errors import ModelError
 from fleet.frontend.onnx.load import load
 from fleet.frontend.source import load as load_source
 from fleet.ir.dialect import ConstantOp, op_id
@@ -185,6 +186,58 @@ def test_if_takes_both_branches_where_it_must() -> None:
         inputs: dict[str, Any] = {"x": x, "c": np.array(c)}
         assert [a.name for a in program(made, inputs).inputs] == ["x", "c"]
         np.testing.assert_array_equal(run(made, inputs)[0], -x if c else np.abs(x))
+
+
+def branches(then: list[onnx.NodeProto], other: list[onnx.NodeProto]) -> dict[str, onnx.GraphProto]:
+    result = [helper.make_empty_tensor_value_info("z")]
+    return {"then_branch": helper.make_graph(then, "t", [], result), "else_branch": helper.make_graph(other, "e", [], result)}
+
+
+def test_a_branch_that_does_not_fit_is_left_out() -> None:
+    """As voice detectors have it: one model of each sample rate, and an input that says which."""
+    bodies = branches([node("MatMul", ["x", "w16"], ["z"])], [node("MatMul", ["x", "w8"], ["z"])])
+    nodes = [node("Equal", ["rate", "r16"], ["c"]), node("If", ["c"], ["y"], "choice", **bodies)]
+    weights = {"w16": floats(6, 2), "w8": floats(3, 2), "r16": np.array(16000)}
+    made = model(nodes, {"x": (np.float32, 4, "samples"), "rate": (np.int64,)}, ["y"], weights)
+    for size, rate in ((6, 16000), (3, 8000)):
+        inputs = {"x": floats(4, size), "rate": np.array(rate)}
+        found = program(made, inputs)
+        assert ([a.name for a in found.inputs], found.bound["rate"]) == (["x"], rate)
+        agree(made, inputs)
+    with pytest.raises(ModelError, match=r"node 0 \(MatMul z\): matmul of shapes"):
+        program(made, {"x": floats(4, 5), "rate": np.array(8000)})
+
+
+def test_data_decide_a_branch(capsys: pytest.CaptureFixture[str]) -> None:
+    """Results of two shapes: the branch that fits the inputs, and a line that says so; else a chain and a remedy."""
+    bodies = branches([node("Neg", ["x"], ["z"])], [node("ReduceSum", ["x"], ["z"])])
+    nodes = [
+        node("ReduceSum", ["x"], ["s"], "sum", keepdims=0),
+        node("Greater", ["s", "zero"], ["c"], "above"),
+        node("If", ["c"], ["y"], "choice", **bodies),
+    ]
+    made = model(nodes, {"x": (np.float32, 8, 9)}, ["y"], {"zero": np.float32(0)})
+    x = np.abs(floats(8, 9))
+    for inputs, branch in (({"x": x}, "then"), ({"x": -x}, "else")):
+        agree(made, inputs)
+        said = capsys.readouterr().err
+        assert f"(If choice): its {branch} branch is taken, as the given inputs decide (x -> sum -> above)" in said
+    nodes[0] = node("Gelu", ["x"], ["g"], "gelu")
+    nodes[1:1] = [node("ReduceSum", ["g"], ["s"], "sum", keepdims=0)]
+    with pytest.raises(ModelError, match="If choice") as caught:
+        program(model(nodes, {"x": (np.float32, 8, 9)}, ["y"], {"zero": np.float32(0)}), {"x": x})
+    assert "its condition is computed of data: x -> gelu -> sum -> above; leave it out with --from and --to" in str(caught.value)
+
+
+def test_dimensions_as_exporters_write_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """-1 for a size that is not known, and one name for two sizes."""
+    nodes = [node("ReduceMax", ["b"], ["m"], keepdims=0), node("Add", ["a", "m"], ["y"])]
+    made = model(nodes, {"a": (np.float32, "n", 2), "b": (np.float32, "n", "k")}, ["y"])
+    made.graph.input[1].type.tensor_type.shape.dim[1].dim_value = -1
+    inputs = {"a": floats(3, 2), "b": floats(5, 4)}
+    assert program(made, inputs).symbols == {"n": 3, "b.0": 5, "b.1": 4}
+    assert 'dimension n is 3, and 5 as dimension 0 of "b": taken as two' in capsys.readouterr().err
+    np.testing.assert_array_equal(run(made, inputs)[0], inputs["a"] + inputs["b"].max())
 
 
 def test_functions_of_the_model_are_followed() -> None:

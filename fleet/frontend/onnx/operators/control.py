@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fleet.errors import ModelError
 from fleet.frontend.onnx.array import Array, concat, where
 from fleet.frontend.onnx.call import Call, Value
 from fleet.frontend.onnx.graph import Graph
@@ -28,15 +29,15 @@ def _if(n: Call) -> Sequence[Value]:
         both = _both(n, condition)
         if both is not None:
             return both
-    chosen = bool(n.known(0, "its condition").reshape(-1)[0])
-    return n.body(_body(n, "then_branch" if chosen else "else_branch"), [])
+    return n.body(_body(n, "then_branch" if n.build.decided(condition) else "else_branch"), [])
 
 
 def _both(n: Call, condition: Array) -> Sequence[Value] | None:
-    """Both branches, and a choice, where their results have the same shapes; None where they have not."""
+    """Both branches, and a choice; None where their results differ in shape, or one of them does not fit these inputs."""
     try:
         yes, no = n.body(_body(n, "then_branch"), []), n.body(_body(n, "else_branch"), [])
-    except NeedsInputs:
+    except (NeedsInputs, ModelError):
+        n.build.at(n.node)
         return None
     chosen: list[Value] = []
     for a, b in zip(yes, no, strict=False):

@@ -93,6 +93,7 @@ def run_case(case: NodeCase, engine: str = "vm") -> Outcome:
     from fleet.engines.base import RunOptions
     from fleet.engines.registry import find_engine
     from fleet.frontend.onnx.load import program_of
+    from fleet.frontend.onnx.narrow import carried
     from fleet.frontend.onnx.reader import read_model
 
     if any(not isinstance(v, np.ndarray) for i, o in case.sets for v in (*i, *o)):
@@ -101,11 +102,11 @@ def run_case(case: NodeCase, engine: str = "vm") -> Outcome:
     try:
         model = read_model(case.data, case.name)
         for inputs, wanted in case.sets:
-            given = {p.name: a for p, a in zip(model.graph.inputs, inputs, strict=True)}
+            given = {p.name: carried(a) for p, a in zip(model.graph.inputs, inputs, strict=True)}
             program = program_of(model, given)
             fed = {a.name: given[a.name] for a in program.inputs}
             found = find_engine(engine).engine.run(program, fed, RunOptions(keep_tensors=False)).outputs
-            if reason := _differs([found[name] for name in program.outputs], wanted, case):
+            if reason := _differs([found[name] for name in program.outputs], [carried(a) for a in wanted], case):
                 return Outcome("failed", reason)
             bound = bound or len(program.inputs) < len(given)
             folded = folded or not program.inputs

@@ -16,6 +16,7 @@ from fleet.ir.types import numpy_dtype, shape_of
 
 if TYPE_CHECKING:
     from fleet.frontend.onnx.build import Build
+    from fleet.frontend.onnx.narrow import Narrow
 
 __all__ = ["Array", "binary", "concat", "einsum", "maximum", "minimum", "unary", "where"]
 
@@ -25,13 +26,20 @@ class Array:
 
     Attributes:
         known: its elements, where they are known. ssa: its value in the program, once there is one.
-        name: of an initializer.
+        name: of an initializer. narrow: its type, where that is narrower than the one that carries it.
     """
 
-    __slots__ = ("build", "known", "name", "ssa")
+    __slots__ = ("build", "known", "name", "narrow", "ssa")
 
-    def __init__(self, build: Build, known: np.ndarray | None, ssa: SSAValue | None, name: str | None = None) -> None:
-        self.build, self.known, self.ssa, self.name = build, known, ssa, name
+    def __init__(
+        self,
+        build: Build,
+        known: np.ndarray | None,
+        ssa: SSAValue | None,
+        name: str | None = None,
+        narrow: Narrow | None = None,
+    ) -> None:
+        self.build, self.known, self.ssa, self.name, self.narrow = build, known, ssa, name, narrow
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,6 +71,10 @@ class Array:
         """A number as a scalar of this dtype."""
         with np.errstate(all="ignore"):
             return self.build.known(np.asarray(number).astype(self.dtype))
+
+    def of(self, narrow: Narrow | None) -> Array:
+        """The same values as those of a narrow type, or of none; they must be exact in it."""
+        return self if self.narrow is narrow else Array(self.build, self.known, self.ssa, self.name, narrow)
 
     # ---- arithmetic
 

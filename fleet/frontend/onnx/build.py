@@ -19,6 +19,7 @@ from fleet.frontend.onnx.chain import Chain
 from fleet.frontend.onnx.folding import folded
 from fleet.frontend.onnx.graph import Node
 from fleet.frontend.onnx.limits import MAX_OPERATIONS
+from fleet.frontend.onnx.narrow import carried, narrow_of
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
@@ -73,7 +74,7 @@ class Build:
 
     def known(self, array: np.ndarray, name: str | None = None) -> Array:
         """An array that is known now; it becomes a weight, or a constant, where a value of the program is needed."""
-        return Array(self, array, None, name)
+        return Array(self, carried(array), None, name, narrow_of(array.dtype))
 
     def value(self, array: Array) -> SSAValue:
         """The value of the program behind an array."""

@@ -15,6 +15,7 @@ from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.call import Call, Value
 from fleet.frontend.onnx.graph import Function, Graph, Model, Node
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_STEPS
+from fleet.frontend.onnx.narrow import BY_CODE, STEPWISE, cast, has_narrow, typed
 from fleet.frontend.onnx.problems import refuse, unsupported
 from fleet.frontend.onnx.reader import read_function
 from fleet.frontend.onnx.registry import translation
@@ -108,11 +109,12 @@ def import_model(
     build = Build(model.name, bound, inputs)
     walk = _Walk(model, build)
     scope: dict[str, Value] = {n: build.known(a, n) for n, a in model.graph.weights.items()}
+    codes = {p.name: p.code for p in model.graph.inputs}
     for argument in arguments:
-        if argument.name in bound:
-            scope[argument.name] = build.known(bound[argument.name])
-        else:
-            scope[argument.name] = build.input(argument)
+        name = argument.name
+        value = build.known(bound[name]) if name in bound else build.input(argument)
+        narrow = BY_CODE.get(codes[name] or 0)
+        scope[name] = value if narrow is None else cast(value, narrow.dtype)
     walk.nodes(model.graph.nodes, scope, model.opsets, 0)
     outputs: dict[str, Array] = {}
     for port in model.graph.outputs:
@@ -143,6 +145,8 @@ class _Walk:
             self.build.at(node)
             results = self._node(node, values, scope, opsets, depth)
             self.build.at(node)
+            if has_narrow(values):
+                results = typed(node, opsets.get(node.domain, 0), values, results)
             self.build.finish(node, results)
             for i, name in enumerate(node.outputs):
                 if name:
@@ -165,6 +169,8 @@ class _Walk:
 
         _check_attributes(node, opset)
         translate = translation(node.domain, node.op, opset)
+        if node.op in STEPWISE and has_narrow(values) and _schema(node.domain, node.op, opset) is not None:
+            translate = None
         if translate is None:
             try:
                 defined = self._defined(node, values, opsets)
@@ -201,7 +207,9 @@ class _Walk:
         else:
             codes = {d: c for c, d in DTYPES.items()}
             types = [
-                helper.make_tensor_type_proto(codes[v.dtype], v.shape).SerializeToString() if isinstance(v, Array) else b""
+                helper.make_tensor_type_proto(v.narrow.code if v.narrow else codes[v.dtype], v.shape).SerializeToString()
+                if isinstance(v, Array)
+                else b""
                 for v in values
             ]
             names = [n if i < len(values) and values[i] is not None else "" for i, n in enumerate(node.inputs)]

@@ -20,6 +20,7 @@ from fleet.frontend.onnx.choice import Choice
 from fleet.frontend.onnx.cut import cut, resized
 from fleet.frontend.onnx.graph import Model, Port
 from fleet.frontend.onnx.importer import import_model
+from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
 from fleet.frontend.onnx.tensors import dtype_of
@@ -130,7 +131,8 @@ def _declared(choice: Choice, port: Port) -> Declared:
     if port.code is None:
         kind = "a sequence or an optional" if port.sequence else "of no known type"
         refuse(where, f"the input {port.name!r} is {kind}", "inputs are tensors")
-    dtype = dtype_of(port.code, f"{where}:input {port.name}")
+    narrow = BY_CODE.get(port.code)
+    dtype = dtype_of(port.code, f"{where}:input {port.name}") if narrow is None else narrow.carried
     dims = None if port.dims is None else tuple(d if d != "" else f"{port.name}.{i}" for i, d in enumerate(port.dims))
     return Declared(port.name, dtype, dims)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import onnx
 
 from fleet.core.room import check_room
+from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import refuse
 
-__all__ = ["DTYPES", "NARROW", "dtype_name", "dtype_of", "read_tensor"]
+__all__ = ["DTYPES", "dtype_name", "dtype_of", "read_tensor"]
 
 _T = onnx.TensorProto
 
@@ -27,14 +27,10 @@ DTYPES: Mapping[int, np.dtype] = {
 }  # fmt: skip
 """Element types that a program carries."""
 
-NARROW: Mapping[int, tuple[np.dtype, int, bool]] = {
-    _T.INT4: (np.dtype(np.int8), 4, True), _T.UINT4: (np.dtype(np.uint8), 4, False),
-    _T.INT2: (np.dtype(np.int8), 2, True), _T.UINT2: (np.dtype(np.uint8), 2, False),
+_PACKED: Mapping[int, tuple[int, bool]] = {
+    _T.INT4: (4, True), _T.UINT4: (4, False), _T.INT2: (2, True), _T.UINT2: (2, False), _T.FLOAT4E2M1: (4, False),
 }  # fmt: skip
-"""Packed integers of a file -> what carries them, bits, signed. Only weights may have them."""
-
-_WIDENED: Mapping[int, Any] = {_T.BFLOAT16: ml_dtypes.bfloat16}
-"""Floats that only weights may have; they are exact in float32."""
+"""Types of which several stand in a byte: bits, signed."""
 
 _FIELDS: Mapping[int, str] = {
     _T.FLOAT: "float_data", _T.DOUBLE: "double_data", _T.INT64: "int64_data", _T.UINT64: "uint64_data", _T.UINT32: "uint64_data",
@@ -58,9 +54,12 @@ def dtype_name(code: int) -> str:
 
 
 def dtype_of(code: int, where: str) -> np.dtype:
-    """Raises ModelError for an element type that a program does not carry."""
+    """NumPy's dtype, of a narrow type that of ml_dtypes. Raises ModelError for an element type that is not read."""
+    if code in BY_CODE:
+        return BY_CODE[code].dtype
     if code not in DTYPES:
-        refuse(where, f"element type {dtype_name(code)} is not supported", f"supported are {', '.join(map(dtype_name, DTYPES))}")
+        names = ", ".join(map(dtype_name, (*DTYPES, *BY_CODE)))
+        refuse(where, f"element type {dtype_name(code)} is not supported", f"supported are {names}")
     return DTYPES[code]
 
 
@@ -71,8 +70,7 @@ def read_tensor(tensor: onnx.TensorProto, where: str, folder: Path | None) -> np
     if any(d < 0 for d in shape):
         refuse(where, f"has the shape {list(shape)}")
     count = math.prod(shape)
-    if code not in DTYPES and code not in NARROW and code not in _WIDENED:
-        dtype_of(code, where)
+    dtype_of(code, where)
     if tensor.data_location == _T.EXTERNAL:
         return _from_bytes(_external(tensor, where, folder, _bytes_of(code, count)), code, shape, where)
     if tensor.HasField("raw_data"):
@@ -81,14 +79,18 @@ def read_tensor(tensor: onnx.TensorProto, where: str, folder: Path | None) -> np
 
 
 def _bytes_of(code: int, count: int) -> int:
-    if code in NARROW:
-        return -(-count * NARROW[code][1] // 8)
-    return count * (2 if code in _WIDENED else DTYPES[code].itemsize)
+    if code in _PACKED:
+        return -(-count * _PACKED[code][0] // 8)
+    return count * _dtype(code).itemsize
+
+
+def _dtype(code: int) -> np.dtype:
+    return BY_CODE[code].dtype if code in BY_CODE else DTYPES[code]
 
 
 def _carried(code: int, count: int) -> int:
     """Bytes of so many elements as a program carries them."""
-    return count * (NARROW[code][0].itemsize if code in NARROW else 4 if code in _WIDENED else DTYPES[code].itemsize)
+    return count * (BY_CODE[code].carried.itemsize if code in BY_CODE else DTYPES[code].itemsize)
 
 
 def _from_bytes(raw: np.ndarray, code: int, shape: tuple[int, ...], where: str) -> np.ndarray:
@@ -96,35 +98,32 @@ def _from_bytes(raw: np.ndarray, code: int, shape: tuple[int, ...], where: str) 
     expected = _bytes_of(code, count)
     if raw.size != expected:
         refuse(where, f"of shape {list(shape)} needs {expected} bytes of {dtype_name(code)}, found {raw.size}")
-    if code in NARROW:
+    if code in _PACKED:
         return _unpacked(raw, code, count).reshape(shape)
-    if code in _WIDENED:
-        return raw.view(_WIDENED[code]).astype(np.float32).reshape(shape)
-    found = raw.view(DTYPES[code]) if DTYPES[code].kind != "b" else raw != 0
+    found = raw != 0 if code == _T.BOOL else raw.view(_dtype(code))
     return found.reshape(shape)
 
 
 def _unpacked(raw: np.ndarray, code: int, count: int) -> np.ndarray:
-    dtype, bits, signed = NARROW[code]
-    each = 8 // bits
-    parts = np.stack([(raw >> (bits * i)) & ((1 << bits) - 1) for i in range(each)], axis=-1).reshape(-1)[:count]
+    bits, signed = _PACKED[code]
+    parts = np.stack([(raw >> (bits * i)) & ((1 << bits) - 1) for i in range(8 // bits)], axis=-1).reshape(-1)[:count]
+    if code == _T.FLOAT4E2M1:
+        return parts.view(_dtype(code))
     if signed:
         parts = ((parts.astype(np.int8) ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8)
-    return parts.astype(dtype)
+    return parts.astype(_dtype(code))
 
 
 def _from_fields(tensor: onnx.TensorProto, code: int, shape: tuple[int, ...], count: int, where: str) -> np.ndarray:
     field: Any = getattr(tensor, _FIELDS.get(code, "int32_data"))
-    expected = -(-count * NARROW[code][1] // 8) if code in NARROW else count
+    expected = _bytes_of(code, count) if code in _PACKED else count
     if len(field) != expected:
         refuse(where, f"of shape {list(shape)} needs {expected} values, found {len(field)}")
-    if code in NARROW:
+    dtype = _dtype(code)
+    if code in _PACKED:
         return _unpacked(np.array(field, np.int64).astype(np.uint8), code, count).reshape(shape)
-    if code == _T.FLOAT16:
-        return np.array(field, np.int64).astype(np.uint16).view(np.float16).reshape(shape)
-    if code in _WIDENED:
-        return np.array(field, np.int64).astype(np.uint16).view(_WIDENED[code]).astype(np.float32).reshape(shape)
-    dtype = DTYPES[code]
+    if code == _T.FLOAT16 or code in BY_CODE:  # bits
+        return np.array(field, np.int64).astype(f"u{dtype.itemsize}").view(dtype).reshape(shape)
     wide = np.array(field, dtype if dtype.kind == "f" or dtype.itemsize == 8 else np.int64)
     if dtype.kind in "iu" and dtype.itemsize < 8 and wide.size:
         limits = np.iinfo(dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
 from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.narrow import cast
 from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of
@@ -267,12 +268,20 @@ def _shrink(n: Call) -> Array:
 
 @operator("Cast")
 def _cast(n: Call) -> Array:
-    return n.x.astype(dtype_of(n.attribute("to", 0), n.node.where))
+    return _converted(n, dtype_of(n.attribute("to", 0), n.node.where))
+
+
+def _converted(n: Call, to: np.dtype) -> Array:
+    mode = n.attribute("round_mode", "up")
+    if mode not in ("up", "down", "nearest"):
+        n.refuse(f"the round_mode {mode!r}")
+    return cast(n.x, to, saturate=bool(n.attribute("saturate", 1)), mode=mode)
 
 
 @operator("CastLike")
 def _cast_like(n: Call) -> Array:
-    return n.x.astype(n.array(1).dtype)
+    like = n.array(1)
+    return _converted(n, like.dtype if like.narrow is None else like.narrow.dtype)
 
 
 @operator("BitShift")

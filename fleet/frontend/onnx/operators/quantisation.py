@@ -11,6 +11,7 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, maximum, minimum, unary
 from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.narrow import cast, narrow_of
 from fleet.frontend.onnx.operators.convolution import convolve
 from fleet.frontend.onnx.operators.products import matmul
 from fleet.frontend.onnx.registry import operator
@@ -32,13 +33,14 @@ def spread(n: Call, v: Array, x: Array, axis: int, block: int) -> Array:
     return v.reshape(*[v.size if i == axis else 1 for i in range(x.rank)])
 
 
-def quantised(scaled: Array, zero: Array | None, dtype: np.dtype) -> Array:
-    """Rounded to even, moved by the zero point, cut off at what the dtype holds."""
+def quantised(scaled: Array, zero: Array | None, dtype: np.dtype, low: float | None = None, high: float | None = None) -> Array:
+    """Rounded to even, moved by the zero point, cut off at what the dtype holds, or between `low` and `high`."""
     limits = np.iinfo(dtype)
     found = unary("rint", scaled)
     if zero is not None:
         found = found + zero.astype(scaled.dtype)
-    return minimum(maximum(found, float(limits.min)), float(limits.max)).astype(dtype)
+    least, most = float(limits.min) if low is None else low, float(limits.max) if high is None else high
+    return minimum(maximum(found, least), most).astype(dtype)
 
 
 def _axis(n: Call, x: Array) -> int:
@@ -51,7 +53,7 @@ def quantize_linear(n: Call) -> Array:
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     axis, block = _axis(n, x), n.attribute("block_size", 0)
     if zero is not None:
-        dtype = zero.dtype
+        dtype = zero.dtype if zero.narrow is None else zero.narrow.dtype
     else:
         code = n.attribute("output_dtype", 0)
         dtype = dtype_of(code, n.node.where) if code else np.dtype(np.uint8)
@@ -59,7 +61,14 @@ def quantize_linear(n: Call) -> Array:
     wide = np.dtype(np.float32) if kind == np.float16 else kind
     x = x.astype(wide) if x.dtype != wide else x
     scaled = x / spread(n, scale, x, axis, block).astype(wide)
-    return quantised(scaled, None if zero is None else spread(n, zero, x, axis, block), dtype)
+    narrow = narrow_of(dtype)
+    if narrow is not None and narrow.floating:  # floats have no zero point but 0
+        return cast(scaled, dtype, saturate=bool(n.attribute("saturate", 1)))
+    offset = None if zero is None else spread(n, zero, x, axis, block)
+    if narrow is not None:
+        low, high = narrow.limits
+        return quantised(scaled, offset, narrow.carried, low, high).of(narrow)
+    return quantised(scaled, offset, dtype)
 
 
 @operator("DequantizeLinear")
@@ -67,14 +76,19 @@ def dequantize_linear(n: Call) -> Array:
     """Codes to floats, as `quantize_linear` has them."""
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     if x.known is not None and x.rank > 1:
-        x = Array(n.build, None, n.build.value(x))  # the program keeps the codes of a quantised weight, and its scales
+        x = Array(
+            n.build, None, n.build.value(x), narrow=x.narrow
+        )  # the program keeps the codes of a quantised weight, and its scales
     axis, block = _axis(n, x), n.attribute("block_size", 0)
-    wide = x.astype(np.int64) if x.dtype == np.uint32 else x.astype(np.int32)
-    if zero is not None:
-        wide = wide - spread(n, zero, x, axis, block).astype(wide.dtype)
     code = n.attribute("output_dtype", 0)
-    dtype = dtype_of(code, n.node.where) if code else scale.dtype
-    return (wide.astype(scale.dtype) * spread(n, scale, x, axis, block)).astype(dtype)
+    dtype = dtype_of(code, n.node.where) if code else scale.dtype if scale.narrow is None else scale.narrow.dtype
+    if x.dtype.kind == "f":
+        wide = x  # floats of 8 or 4 bits, whose zero point is 0
+    else:
+        wide = x.astype(np.int64) if x.dtype == np.uint32 else x.astype(np.int32)
+        if zero is not None:
+            wide = wide - spread(n, zero, x, axis, block).astype(wide.dtype)
+    return cast(wide.astype(scale.dtype) * spread(n, scale, x, axis, block), dtype)
 
 
 def dynamic_codes(x: Array) -> tuple[Array, Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 from fleet.frontend.onnx.array import Array, concat, unary, where
 from fleet.frontend.onnx.call import Call
 from fleet.frontend.onnx.limits import MAX_UNROLLED
+from fleet.frontend.onnx.narrow import Narrow, cast
 from fleet.frontend.onnx.registry import operator
 
 
@@ -49,6 +50,8 @@ _EMPTY: Mapping[str, float] = {
     "ReduceLogSum": -np.inf, "ReduceLogSumExp": -np.inf,
 }  # fmt: skip
 """What a reduction of no elements gives."""
+_STEPWISE = 64
+"""Elements of a sum of a narrow type that are rounded one by one."""
 _SINCE = {"ReduceSum": 13}
 """Opset from which axes are an input; 18 for all others."""
 
@@ -80,7 +83,18 @@ def _reduce(n: Call) -> Array:
         return n.constant(np.full(shape, value, x.dtype))
     if not axes and given == [] and op in ("ReduceSum", "ReduceProd", "ReduceMean", "ReduceMax", "ReduceMin"):
         return x
+    if op == "ReduceSum" and x.narrow is not None and len(axes) == 1 and 0 < x.shape[axes[0]] <= _STEPWISE:
+        total = _stepwise(x, axes[0], x.narrow)
+        return total if keep else total.squeeze(*axes)
     return _REDUCE[op](x, axes, keep)
+
+
+def _stepwise(x: Array, axis: int, narrow: Narrow) -> Array:
+    """A sum of few elements, rounded after each, as ONNX's reference evaluator has it; longer ones are rounded once."""
+    total = x.part(axis, 0, 1)
+    for i in range(1, x.shape[axis]):
+        total = cast(total.of(None) + x.part(axis, i, 1), narrow.dtype)
+    return total
 
 
 @operator("ArgMax", "ArgMin")

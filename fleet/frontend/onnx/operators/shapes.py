@@ -73,7 +73,7 @@ def _eye_like(n: Call) -> Array:
         n.refuse(f"of a tensor of rank {n.x.rank}, expected 2")
     n.bounded(*n.x.shape)
     dtype = dtype_of(n.attribute("dtype", 1), n.node.where) if n.has("dtype") else n.x.dtype
-    return n.constant(np.eye(*n.x.shape, k=n.attribute("k", 0), dtype=dtype))
+    return n.build.known(np.eye(*n.x.shape, k=n.attribute("k", 0)).astype(dtype))
 
 
 @operator("NonZero")

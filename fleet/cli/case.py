@@ -50,17 +50,17 @@ def command() -> None:
 @command.command(
     name="add",
     epilog="\b\nExample:\n  fleet case add mine model.py:forward --weights w.npz --input x.npz --labels y.npz "
-    "--metric accuracy --engines vm,iss,rtl --devices hbm_small\n  fleet golden update mine --reason 'first golden'",
+    "--metric accuracy --engines vm,iss,rtl --device hbm_small\n  fleet golden update mine --reason 'first golden'",
 )
 @click.argument("name")
 @click.argument("model")
 @data_options
-@click.option("--labels", type=click.Path(path_type=Path))
-@click.option("--metric", type=click.Choice(["accuracy"]))
+@click.option("--labels", type=click.Path(path_type=Path), help="One integer a row (.npz with one array).")
+@click.option("--metric", type=click.Choice(["accuracy"]), help="The task's own figure.")
 @click.option("--engines", default="vm,iss,rtl", show_default=True, help="Comma-separated.")
-@click.option("--devices", default="hbm_small", show_default=True, help="Comma-separated; empty for none.")
-@click.option("--memories", default="ideal", show_default=True, help="Comma-separated: ideal, fixed, stall.")
-@click.option("--tier", type=click.Choice(["quick", "nightly"]), default="quick", show_default=True)
+@click.option("--device", "devices", default="hbm_small", show_default=True, help="Comma-separated; empty for none.")
+@click.option("--memory", "memories", default="ideal", show_default=True, help="Comma-separated: ideal, fixed, stall.")
+@click.option("--tier", type=click.Choice(["quick", "nightly"]), default="quick", show_default=True, help="When its runs run.")
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=CASES, show_default=True, help="Where the case goes.")
 def add(
     name: str, model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, labels: Path | None,

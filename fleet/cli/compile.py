@@ -37,7 +37,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.command(name="compile", epilog=_EPILOG)
 @click.argument("model")
 @click.option("--emit", "stage", type=click.Choice(STAGES), help="What to print; ir unless the model runs.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@click.option("-o", "--output", "out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @onnx_options
 @data_options
 @click.option("--dynamic", multiple=True, help="A declared dimension that stays unknown until the run; `all`: every one.")

@@ -188,7 +188,6 @@ def command(
     """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
     from fleet.cli.table import as_json
     from fleet.cosim.campaign import CosimOptions
-    from fleet.cosim.files import check_writable
     from fleet.cosim.model import load_model
     from fleet.cosim.result import CosimResult
     from fleet.cosim.what_ran import DataProvenance
@@ -209,9 +208,7 @@ def command(
         command=shlex.join(["fleet", *sys.argv[1:]]),
         lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device)), riscv=riscv, stop=not no_stop,
     )  # fmt: skip
-    if folder is not None:
-        check_writable(folder)
-    result = co_simulate(loaded, truth, names, options, machine)
+    result = co_simulate(loaded, truth, names, options, machine, folder)
     files = store(result, folder, before) if folder else {}
     if machine:
         click.echo(json.dumps(as_json(result, files), indent=1))
@@ -221,14 +218,22 @@ def command(
 
 
 def co_simulate(
-    loaded: LoadedModel, labels: np.ndarray | None, engines: list[str], options: CosimOptions, quiet: bool
+    loaded: LoadedModel,
+    labels: np.ndarray | None,
+    engines: list[str],
+    options: CosimOptions,
+    quiet: bool,
+    folder: Path | None = None,
 ) -> CosimResult:
     """Runs what was loaded, prints rows as they come and the verdict (not if quiet), keeps the result as the last one.
+
+    folder: where a report will go; made before anything runs, after all else was checked.
 
     Raises FleetError for what makes the run senseless: nothing ran.
     """
     from fleet.cli.table import print_verdict
     from fleet.cosim.campaign import cosim
+    from fleet.cosim.files import check_writable
     from fleet.cosim.last_run import keep
     from fleet.cosim.request import check_ready, check_request, known_engines
 
@@ -237,6 +242,8 @@ def co_simulate(
     options = replace(options, date=date, progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison)
     check_request(loaded.program, labels, engines, options, known_engines(options))
     check_ready(loaded.program, engines, options)
+    if folder is not None:
+        check_writable(folder)
     if not quiet:
         _announce(loaded, options.data.samples, engines, options.device, options.memory, options.seed)
     result = cosim(loaded.program, loaded.inputs, labels, engines, options)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fleet.cli.grammar import Duration
 from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure, ExitCode, FleetError
 
@@ -22,14 +23,14 @@ _SECONDS = 60.0
 
 @click.command(
     name="fuzz",
-    epilog="\b\nExamples:\n  fleet fuzz --seconds 600 --jobs 2\n  fleet fuzz --seed 7 --programs 100000\n"
+    epilog="\b\nExamples:\n  fleet fuzz --budget 10m --jobs 2\n  fleet fuzz --seed 7 --programs 100000\n"
     "  fleet fuzz reports/fuzz/programs/failing",
 )
 @click.argument("stored", required=False, type=click.Path(path_type=Path))
 @click.option("--programs", type=click.IntRange(1), help="Accepted programs of this run, at least.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True),
-    help="How long, at most; default: 60, no limit with --programs.",
+    "--budget", "seconds", type=Duration(),
+    help="How long, at most (90s, 5m, 1h); default: 60s, no limit with --programs.",
 )  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one a processor, at most 8.")
@@ -55,8 +56,6 @@ def command(
     from fleet.cosim.programs.batches import ENGINES
     from fleet.cosim.programs.fuzz import fuzz
 
-    if seconds is not None and math.isnan(seconds):
-        raise click.UsageError("--seconds is nan, expected more than 0")
     seconds = seconds or (_SECONDS if programs is None else math.inf)
     names = () if engines == "none" else tuple(dict.fromkeys(engines.split(",")))
     if unknown := [n for n in names if n not in ENGINES]:
@@ -74,7 +73,7 @@ def command(
     for line in _table(state):
         click.echo(line)
     if not here.accepted:
-        raise ComparisonFailure("no program was run", where="fleet fuzz", hint="give more --seconds")
+        raise ComparisonFailure("no program was run", where="fleet fuzz", hint="give a larger --budget")
     failed = bool(state.failures)
     word = click.style("FAIL", fg="red", bold=True) if failed else click.style("PASS", fg="green", bold=True)
     early = programs is not None and here.accepted < programs

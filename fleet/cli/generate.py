@@ -112,7 +112,7 @@ def command(
         _, page = store_generation(result, folder)
     if host is not None and not machine:
         click.echo(f"host program: fleet host build {host}/answer.cpp -I {host} -o {host}/answer; "
-                   f"fleet host run --device {device} --engine iss {host}/answer {host} {tokens}")  # fmt: skip
+                   f"fleet host run --device {device} --engines iss {host}/answer {host} {tokens}")  # fmt: skip
     if machine:
         click.echo(json.dumps(result.to_json(), indent=1))
     else:

@@ -30,7 +30,7 @@ class _Number(click.ParamType):
 @click.group(
     name="host",
     epilog="\b\nExamples:\n  fleet host build main.cpp -I generated -o program\n"
-    "  fleet host run --device hbm_small --engine rtl --check ./program weights",
+    "  fleet host run --device hbm_small --engines rtl --check ./program weights",
 )
 def command() -> None:
     """C++ host programs: build them, run them on the simulation."""
@@ -51,7 +51,7 @@ def include_dir() -> None:
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-I", "folders", multiple=True, type=click.Path(path_type=Path), help="Where headers are; may be repeated.")
 @click.option("-D", "macros", multiple=True, metavar="NAME[=VALUE]", help="Macro; may be repeated.")
-@click.option("-o", "output", required=True, type=click.Path(path_type=Path), help="The program.")
+@click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), help="The program.")
 @click.option("--debug", is_flag=True, help="For a debugger: -g -O0 instead of -O2.")
 @click.option("--compiler", default="g++", show_default=True, help="A C++17 compiler.")
 def build(
@@ -66,13 +66,21 @@ def build(
 @command.command(
     name="run",
     context_settings={"allow_interspersed_args": False},  # what stands behind PROGRAM is the program's
-    epilog="\b\nExamples:\n  fleet host run --device hbm_small --engine iss ./program weights\n"
-    "  fleet host run --device hbm_small --engine rtl --memory timed --check ./program weights",
+    epilog="\b\nExamples:\n  fleet host run --device hbm_small --engines iss ./program weights\n"
+    "  fleet host run --device hbm_small --engines rtl --memory timed --check ./program weights",
 )
 @click.option("--device", required=True, help="Device (see `fleet devices`).")
-@click.option("--engine", type=click.Choice(["iss", "rtl"]), default="iss", show_default=True, help="What is behind the registers.")
+@click.option(
+    "--engines", "engine", type=click.Choice(["iss", "rtl"]), default="iss", show_default=True, help="What is behind the registers."
+)
 @click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:<n>], stall[:<seed>] or timed[:<seed>]; for rtl.")
-@click.option("--seed", default=0, show_default=True, help="Of the design's state at power-on and of the memory model; for rtl.")
+@click.option(
+    "--seed",
+    default=0,
+    type=click.IntRange(min=0),
+    show_default=True,
+    help="Of the design's state at power-on and of the memory model; for rtl.",
+)
 @click.option("--check", is_flag=True, help="Run the functional model beside rtl and compare every instruction.")
 @click.option("--ddr-base", type=_Number(), default="0x200000000", show_default=True, help="Where the program sees DDR.")
 @click.option("--hbm-base", type=_Number(), default="0x0", show_default=True, help="Where the program sees HBM.")

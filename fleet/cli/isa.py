@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from fleet.cli.grammar import Duration
 from fleet.isa.scaffold.kinds import KINDS
 from fleet.isa.scaffold.operations import OPERATIONS
 
@@ -130,7 +131,7 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
 @click.option("--device", help="Device to draw for; default: the set's smallest.")
 @click.option("--draws", default=24, show_default=True, type=click.IntRange(1), help="Calls of every instruction.")
 @click.option("--sample", default=2, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind.")
-@click.option("--seed", default=0, show_default=True, help="Of what is drawn.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
 @click.option("--rtl/--no-rtl", default=None, help="Run the sample on the hardware too; default: where the set has hardware.")
 def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
     """Check the installed instruction set SET, or that of DEVICE: a line with file and line for everything that is wrong.
@@ -169,7 +170,7 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
 
 @command.command(
     name="export",
-    epilog="\b\nExamples:\n  fleet isa export mine --format ipxact\n  fleet isa export mine --format c -o software/include",
+    epilog="\b\nExamples:\n  fleet isa export mine --format ipxact\n  fleet isa export mine --format c --report software/include",
 )
 @click.argument("name", metavar="SET|DEVICE")
 @click.option(
@@ -180,7 +181,7 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
     help="IP-XACT component, UVM register model, C headers, pages to browse, or SystemVerilog (register block, packages).",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, file_okay=False),
+    "--report", "output", type=click.Path(path_type=Path, file_okay=False),
     help="Folder where it goes; default: exports/SET/FORMAT. A file there that no export wrote is not replaced.",
 )  # fmt: skip
 def export(name: str, form: str, output: Path | None) -> int:
@@ -195,14 +196,14 @@ def export(name: str, form: str, output: Path | None) -> int:
 
 @command.command(
     name="fuzz",
-    epilog="\b\nExamples:\n  fleet isa fuzz mine --seconds 600\n  fleet isa fuzz mine --seed 7 --seconds 1e4 --instructions 100000",
+    epilog="\b\nExamples:\n  fleet isa fuzz mine --budget 10m\n  fleet isa fuzz mine --seed 7 --budget 3h --instructions 100000",
 )
 @click.argument("name", metavar="SET|DEVICE")
 @click.option("--device", help="Device; default: the set's smallest.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True),
-    help="How long, at most; default: 60, no limit with --count or --instructions.",
+    "--budget", "seconds", type=Duration(),
+    help="How long, at most (90s, 5m, 1h); default: 60s, no limit with --count or --instructions.",
 )  # fmt: skip
 @click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
 @click.option("--instructions", type=click.IntRange(1), help="Instructions of this run; the last program is finished.")
@@ -267,11 +268,13 @@ def mutants(
 
 @command.command(
     name="coverage",
-    epilog="\b\nExamples:\n  fleet isa coverage mine_tiny --minutes 5\n  fleet isa coverage mine_tiny --minutes 5 --no-steer "
-    "--report reports/plain\n  fleet isa coverage mine_tiny --minutes 0 --merge a/account.json --merge b/account.json",
+    epilog="\b\nExamples:\n  fleet isa coverage mine_tiny --budget 5m\n  fleet isa coverage mine_tiny --budget 5m --no-steer "
+    "--report reports/plain\n  fleet isa coverage mine_tiny --budget 0 --merge a/account.json --merge b/account.json",
 )
 @click.argument("device", metavar="SET|DEVICE")
-@click.option("--minutes", default=5.0, show_default=True, type=click.FloatRange(min=0), help="How long; 0: only show --merge.")
+@click.option(
+    "--budget", "seconds", default="5m", show_default=True, type=Duration(zero=True), help="How long; 0: only show --merge."
+)
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Simulations side by side.")
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 10**6), help="Of the first job; the next has the next."
@@ -287,7 +290,7 @@ def mutants(
     help="Accounts of earlier runs: their bins count, and are not aimed at again.",
 )  # fmt: skip
 def coverage(
-    device: str, minutes: float, jobs: int, seed: int, steer: bool, rtl: bool, folder: Path, accounts: tuple[Path, ...]
+    device: str, seconds: float, jobs: int, seed: int, steer: bool, rtl: bool, folder: Path, accounts: tuple[Path, ...]
 ) -> int:  # fmt: skip
     """Run streams on DEVICE, on iss and rtl, and account for what they met: fields, values, results, hazards, crosses.
 
@@ -296,7 +299,7 @@ def coverage(
     from fleet.cli.isa_coverage import Asked, run_isa_coverage
     from fleet.cli.isa_target import find_target
 
-    return run_isa_coverage(Asked(find_target(device)[1].name, minutes, jobs, seed, steer, rtl, folder, accounts))
+    return run_isa_coverage(Asked(find_target(device)[1].name, seconds, jobs, seed, steer, rtl, folder, accounts))
 
 
 @command.command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,10 +25,10 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Asked:
-    """The command's options; minutes 0: nothing runs, `merge` is shown."""
+    """The command's options; seconds 0: nothing runs, `merge` is shown."""
 
     device: str
-    minutes: float
+    seconds: float
     jobs: int
     seed: int
     steer: bool
@@ -47,19 +46,17 @@ def run_isa_coverage(asked: Asked) -> int:
     from fleet.isa.registry import find_device
     from fleet.report.coverage import write_coverage
 
-    if not 0 <= asked.minutes < math.inf:
-        raise ModelError(f"--minutes is {asked.minutes:g}, expected a number of minutes")
-    if not asked.minutes and not asked.merge:
-        raise ModelError("nothing would be run or shown", where=asked.device, hint="give --minutes, or --merge FILE")
+    if not asked.seconds and not asked.merge:
+        raise ModelError("nothing would be run or shown", where=asked.device, hint="give --budget, or --merge FILE")
     space = space_of(*find_device(asked.device))
     check_writable(asked.report)
     total = new_account(space)
     for path in asked.merge:
         total.merge(load_account(path))
     rtl: RtlCoverage | None = None
-    if asked.minutes > 0:
+    if asked.seconds > 0:
         plan = Plan(
-            asked.device, 60 * asked.minutes, asked.seed, asked.jobs, asked.steer, asked.rtl, asked.report / "runs"
+            asked.device, asked.seconds, asked.seed, asked.jobs, asked.steer, asked.rtl, asked.report / "runs"
         )  # fmt: skip
         click.echo(f"{space.instruction_set.name} on {asked.device}: {len(space.open):,} bins, seeds from {asked.seed}")
         with ProgressLine("coverage") as bar:
@@ -72,7 +69,7 @@ def run_isa_coverage(asked: Asked) -> int:
             f"nothing was run: memory is too small for {_left_out(total)}", where=asked.device, hint="give it more memory"
         )
     if not total.programs and not total.failures:
-        raise ComparisonFailure("nothing was run", where=asked.device, hint="give more --minutes, or --merge FILE")
+        raise ComparisonFailure("nothing was run", where=asked.device, hint="give a larger --budget, or --merge FILE")
     rtl = rtl or _known_hardware(asked, total)
     total.save(asked.report / "account.json")
     page = write_coverage(space, total, rtl, asked.report)

@@ -39,8 +39,6 @@ def run_fuzz(
         raise ModelError("--steer and --undefined are two ways to choose programs: give one")
     if seconds is None:  # what is counted has no time limit
         seconds = _SECONDS if count is None and instructions is None else math.inf
-    if not seconds > 0:  # the option's range lets what is not a number pass
-        raise ModelError(f"--seconds is {seconds:g}, expected more than 0")
     instruction_set, chip = find_target(name, device)
     jobs = jobs or min(8, os.cpu_count() or 1)
     folder = folder / "undefined" if undefined else folder
@@ -81,7 +79,7 @@ def run_fuzz(
             hint=None if undefined else "give it more memory",
         )
     if not ran_now:
-        raise ComparisonFailure("no program was run", where=chip.name, hint="give more --seconds")
+        raise ComparisonFailure("no program was run", where=chip.name, hint="give a larger --budget")
     if no_room:
         why = "their first instructions depend on what nothing defined" if undefined else f"{chip.name} is too small for them"
         click.echo(f"{state.left_out - left_out:,} left out, {why}; the first: {no_room[0]}")
@@ -109,7 +107,7 @@ def _ended_early(seconds: float, failures: bool, *asked: tuple[int, int | None, 
     short = ", ".join(f"{had:,} of {wanted:,} {what}" for had, wanted, what in asked if wanted is not None)
     if not short and not failures:
         return ""
-    limit = f"--seconds {seconds:g}" if seconds < math.inf else "the seed's last program"
+    limit = f"--budget {seconds:g}s" if seconds < math.inf else "the seed's last program"
     return f"; ENDED EARLY, by {'its failures' if failures else limit}" + (f", after {short}" if short else "")
 
 

@@ -34,6 +34,7 @@ def made_again(command: str, path: Path) -> tuple[Model, tuple[str, ...], CosimO
 
 def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cli.cosim import command
+    from fleet.cli.grammar import equip
     from fleet.cli.model import lowering
     from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import load_model
@@ -41,7 +42,7 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cosim.what_ran import DataProvenance
 
     try:
-        p: dict[str, Any] = command.make_context("cosim", words).params
+        p: dict[str, Any] = equip(command, "cosim").make_context("cosim", words).params
     except click.ClickException as error:
         raise ModelError(f"its command cannot be read ({error.format_message()})", where=shlex.join(["cosim", *words])) from error
     loaded = load_model(p["model"], p["weights"], p["input_path"], p["seed"], p["batch"])

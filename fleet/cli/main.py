@@ -21,35 +21,46 @@ from fleet.core.plugins import blamed, reason
 from fleet.core.signals import EndingSignals, ending_signals
 from fleet.errors import ExitCode, FleetError
 
-_COMMANDS: dict[str, tuple[str, str]] = {
-    # name -> module, one line for the overview (the command's own help is in its module)
-    "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
-    "generate": ("fleet.cli.generate", "Let a language model answer on several engines, compare every step, report."),
-    "try": ("fleet.cli.try_file", "What a file is, whether vm and the best device agree on it, what to type next."),
-    "inspect": ("fleet.cli.inspect", "What a file is and holds, and what each device would run of it."),
-    "compile": ("fleet.cli.compile", "Compile a model: print a stage, run it, check it against CPython."),
-    "init": ("fleet.cli.init", "Make a workspace: models, cases, goldens, instruction sets of your own."),
-    "isa": ("fleet.cli.isa", "Make, extend, check and compare instruction sets."),
-    "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
-    "bisect-pass": ("fleet.cli.bisect_pass", "Name the first pass of a pipeline after which a result differs."),
-    "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
-    "case": ("fleet.cli.case", "Add or run a case of the regression."),
-    "stream": ("fleet.cli.stream", "Run instruction streams without a model on iss and rtl."),
-    "host": ("fleet.cli.host", "Build and run C++ host programs on the simulation."),
-    "models": ("fleet.cli.models", "Models of other people: list, fetch weights, measure quantisation."),
-    "quantise": ("fleet.cli.quantise", "What a device's quantisation costs a model, without and with calibration data."),
-    "why": ("fleet.cli.why", "Explain the last failed comparison on one page."),
-    "fuzz": ("fleet.cli.fuzz", "Random programs of NumPy, compared between CPython and the engines."),
-    "shrink": ("fleet.cli.shrink", "Make a failure small and keep it as a test."),
-    "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
-    "report": ("fleet.cli.report", "Make the pages again from a stored result."),
-    "diff": ("fleet.cli.diff", "What changed between two runs."),
-    "help": ("fleet.cli.help", "Pages of the documentation."),
-    "doctor": ("fleet.cli.doctor_command", "What is installed, what is missing and how to get it."),
+_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    # heading -> name -> module, one line for the overview (the command's own help is in its module)
+    "Run": {
+        "try": ("fleet.cli.try_file", "What a file is, whether vm and the best device agree on it, what to type next."),
+        "run": ("fleet.cli.run", "Run a model or a bytecode file on one engine."),
+        "cosim": ("fleet.cli.cosim", "Run a model on several engines, compare, report."),
+        "generate": ("fleet.cli.generate", "Let a language model answer on several engines, compare every step, report."),
+        "compile": ("fleet.cli.compile", "Compile a model: print a stage, run it, check it against CPython."),
+        "stream": ("fleet.cli.stream", "Run instruction streams without a model on iss and rtl."),
+        "host": ("fleet.cli.host", "Build and run C++ host programs on the simulation."),
+        "models": ("fleet.cli.models", "Models of other people: list, fetch weights, measure quantisation."),
+        "quantise": ("fleet.cli.quantise", "What a device's quantisation costs a model, without and with calibration data."),
+    },
+    "Look": {
+        "inspect": ("fleet.cli.inspect", "What a file is and holds, and what each device would run of it."),
+        "why": ("fleet.cli.why", "Explain the last failed comparison on one page."),
+        "report": ("fleet.cli.report", "Make the pages again from a stored result."),
+        "diff": ("fleet.cli.diff", "What changed between two runs."),
+        "devices": ("fleet.cli.devices", "Installed instruction sets and devices."),
+        "doctor": ("fleet.cli.doctor_command", "What is installed, what is missing and how to get it."),
+        "help": ("fleet.cli.help", "Pages of the documentation."),
+        "completion": ("fleet.cli.completion", "Completion of commands, devices, engines, cases and instructions in a shell."),
+    },
+    "Regression": {
+        "case": ("fleet.cli.case", "Add or run a case of the regression."),
+        "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
+        "fuzz": ("fleet.cli.fuzz", "Random programs of NumPy, compared between CPython and the engines."),
+        "shrink": ("fleet.cli.shrink", "Make a failure small and keep it as a test."),
+        "bisect-pass": ("fleet.cli.bisect_pass", "Name the first pass of a pipeline after which a result differs."),
+    },
+    "Bring your own": {
+        "init": ("fleet.cli.init", "Make a workspace: models, cases, goldens, instruction sets of your own."),
+        "isa": ("fleet.cli.isa", "Make, extend, check and compare instruction sets."),
+    },
 }
+_COMMANDS = {name: entry for group in _GROUPS.values() for name, entry in group.items()}
 
 _EPILOG = """\b
 Examples:
+  fleet try model.onnx
   fleet cosim examples/digits/model.py:forward --weights examples/digits/weights.npz \\
       --input examples/digits/test.npz --labels examples/digits/labels.npz \\
       --metric accuracy --engines vm,iss,rtl,riscv --device hbm_small --report reports/digits
@@ -68,11 +79,14 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        return importlib.import_module(_COMMANDS[cmd_name][0]).command
+        from fleet.cli.grammar import equip
+
+        return equip(importlib.import_module(_COMMANDS[cmd_name][0]).command, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+        for heading, group in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, line) for name, (_, line) in group.items()])
 
 
 @click.group(cls=_Lazy, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -170,6 +184,8 @@ def _outcome(command: click.Command, program: str, arguments: list[str] | None, 
     except BrokenPipeError:
         return _unread()
     except SystemExit as error:
+        if "_FLEET_COMPLETE" in os.environ:  # a shell asked, and got its answer
+            return ExitCode.AGREED
         if sys.stdout is not ours:  # click replaces it before it leaves because of a closed pipe
             return _unread()
         return _unexpected(error, program)

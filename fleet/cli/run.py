@@ -26,7 +26,7 @@ _EPILOG = """\b
 Examples:
   fleet run examples/add_sample.py
   fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --input examples/digits/test.npz -o out.npz
-  fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --engine iss --device hbm_small
+  fleet run examples/digits/model.py:forward --weights examples/digits/weights.npz --engines iss --device hbm_small
   fleet run --profile examples/digits/model.py:forward --weights examples/digits/weights.npz
   fleet run model.onnx --input x.npz        (inputs by their names in the graph)
   fleet run model.fbc --input x.npz         (a file that `fleet compile --emit bytecode -o model.fbc` wrote)
@@ -62,7 +62,11 @@ def _nothing(*_values: object) -> None:
 @click.command(name="run", epilog=_EPILOG)
 @click.argument("model")
 @click.option(
-    "--engine", default="vm", show_default=True, help="vm, interp, cpython, onnxruntime, iss, rtl, riscv, llvm-cpu, mlir."
+    "--engines",
+    "engine",
+    default="vm",
+    show_default=True,
+    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, llvm-cpu, mlir; `fleet cosim` compares several.",
 )
 @onnx_options
 @data_options
@@ -76,7 +80,7 @@ def _nothing(*_values: object) -> None:
 @accel_options
 @riscv_options
 @click.option("--profile", is_flag=True, help="Print calls, time and bytes of every operation (engine vm), on standard error.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
+@click.option("-o", "--output", "out", type=click.Path(path_type=Path), help="Write the outputs to this .npz.")
 @click.option("--json", "as_json", is_flag=True, help="Counters and output shapes as JSON instead of text.")
 def command(
     model: str,
@@ -96,13 +100,15 @@ def command(
     as_json: bool,
 ) -> int:
     """Run MODEL (path.py:function, path.py, or a .fbc bytecode file) on one engine and print its outputs."""
+    if "," in engine:
+        raise FleetError(f"one engine, not {engine}", where="--engines", hint="`fleet cosim` runs several and compares them")
     counters: dict[str, float] = {}
     banner: str | None = None
     if profile and engine != "vm":
-        raise FleetError(f"engine {engine} has no profile of operations", where="--profile", hint="use --engine vm")
+        raise FleetError(f"engine {engine} has no profile of operations", where="--profile", hint="use --engines vm")
     if model.endswith(".fbc"):
         if engine != "vm":
-            raise FleetError(f"engine {engine} does not run bytecode files", where=model, hint="use --engine vm")
+            raise FleetError(f"engine {engine} does not run bytecode files", where=model, hint="use --engines vm")
         outputs = _bytecode(Path(model), input_path, profile, as_json)
     else:
         from fleet.engines.base import RunOptions

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fleet.cli.grammar import Duration
+
 if TYPE_CHECKING:
     from fleet.cosim.shrink.stream import Shrunk
     from fleet.cosim.streams.case import Issue, Setting, StreamCase
@@ -18,14 +20,28 @@ OUT = Path("reports/shrunk")
 @click.command(
     name="shrink",
     epilog="\b\nExamples:\n  fleet shrink\n  fleet shrink reports/fuzz/hbm_small-program-7-ideal-regs\n"
-    "  fleet shrink hbm_small/program/7 --memory stall:3 --issue aux\n  fleet shrink reports/mine/result.json --seconds 300",
+    "  fleet shrink hbm_small/program/7 --memory stall:3 --issue aux\n  fleet shrink reports/mine/result.json --budget 5m",
 )
 @click.argument("what", required=False)
 @click.option("--memory", default=None, help="Of a stream: ideal, fixed:<n>, stall:<seed>, ... Default: what it failed with.")
 @click.option("--issue", default=None, type=click.Choice(["regs", "aux", "ahead"]), help="Of a stream: how it is issued.")
 @click.option("--power-on", default=None, type=int, help="Of a stream: seed of the design's state at power-on.")
-@click.option("--seconds", default=120.0, show_default=True, help="Time; the best so far is kept when it is over.")
-@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Where the bundle goes.")
+@click.option(
+    "--budget",
+    "seconds",
+    type=Duration(),
+    default="120s",
+    show_default=True,
+    help="Time (90s, 5m); the best so far is kept when it is over.",
+)
+@click.option(
+    "--report",
+    "out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=OUT,
+    show_default=True,
+    help="Where the bundle goes.",
+)
 @click.option(
     "--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Where stored results are."
 )
@@ -40,10 +56,8 @@ def command(
     """Reduce a failure while it fails in the same way: WHAT is a stored stream, a stream's name, a stored result of a model, or a
     case (its name or file: the last stored result of it); without it, the last failure (as `fleet why` finds it).
 
-    Exit code 1: it fails, and what is left of it stands in --out. 2: bad input, or it does not fail.
+    Exit code 1: it fails, and what is left of it stands in --report. 2: bad input, or it does not fail.
     """
-    if not seconds > 0:  # not a number is none either
-        raise click.UsageError(f"--seconds is {seconds:g}, expected more than 0")
     source = _source(what, reports)
     if isinstance(source, Path) and source.name == "result.json":
         from fleet.cli.shrink_model import shrink_result
@@ -117,7 +131,7 @@ def _tell(found: Shrunk, case: StreamCase, setting: Setting) -> None:
     click.echo(f"  instructions  {before.instructions} -> {after.instructions}")
     click.echo(f"  memory        {before.bytes:,} -> {after.bytes:,} bytes that are not 0")
     click.echo(f"  setting       {setting.name} -> {found.outcome.setting.name}")
-    rest = "nothing more can be taken away" if found.finished else "time was over; more --seconds may take more away"
+    rest = "nothing more can be taken away" if found.finished else "time was over; a larger --budget may take more away"
     click.echo(f"  {found.ran} attempts in {found.seconds:.1f} s, {found.again} known, {found.refused} not well-formed; {rest}\n")
     instruction_set, _ = find_device(case.device)
     for origin, call in zip(found.origins, found.outcome.case.calls, strict=True):

@@ -56,7 +56,7 @@ def _tell(found: ShrunkModel, command: str) -> None:
     click.echo(f"{command}: {found.signature}")
     click.echo(f"  operations    {before.operations} -> {after.operations}")
     click.echo(f"  numbers       {before.numbers:,} -> {after.numbers:,}, not 0: {before.not_zero:,} -> {after.not_zero:,}")
-    rest = "nothing more can be taken away" if found.finished else "time was over; more --seconds may take more away"
+    rest = "nothing more can be taken away" if found.finished else "time was over; a larger --budget may take more away"
     click.echo(f"  {found.ran} co-simulations in {found.seconds:.1f} s; {rest}\n")
     click.echo(print_ir(found.model.program.module), nl=False)
     for reason in found.result.reasons[:4]:

@@ -34,7 +34,12 @@ def command() -> None:
 @click.option("--no-stop", is_flag=True, help="Run to the end, also behind the first commit that differs.")
 @click.option("--waves", is_flag=True, help="Leave waves (another build of the simulation).")
 @click.option(
-    "--report", "folder", type=click.Path(path_type=Path), default=REPORTS, show_default=True, help="Where a failing stream goes."
+    "--report",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=REPORTS,
+    show_default=True,
+    help="Where a failing stream goes.",
 )
 def run(
     streams: tuple[str, ...],

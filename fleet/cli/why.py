@@ -12,7 +12,9 @@ import click
     epilog="\b\nExamples:\n  fleet why\n  fleet why digits\n  fleet why reports/streams/hbm_small-mvm-random-3-ideal-regs",
 )
 @click.argument("failure", required=False)
-@click.option("--html", type=click.Path(path_type=Path), help="Write the page with pictures here as well.")
+@click.option(
+    "-o", "--output", "html", type=click.Path(path_type=Path, dir_okay=False), help="Write the page with pictures here as well."
+)
 @click.option(
     "--waves",
     type=click.Path(path_type=Path),

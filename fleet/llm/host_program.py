@@ -1,7 +1,7 @@
 """A model as a C++ host program: driver, weights, embedding and vocabulary as files, and a main that answers a prompt.
 
 `fleet host build FOLDER/answer.cpp -I FOLDER -o FOLDER/answer` builds it, and
-`fleet host run --device D --engine iss FOLDER/answer FOLDER 8` runs it against the simulation.
+`fleet host run --device D --engines iss FOLDER/answer FOLDER 8` runs it against the simulation.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def chain_lines(chain: Sequence[Link], most: int) -> list[str]:
         name = f"{link.field} -> " if link.field else ""
         lines.append(f"{'  ' * link.depth}{of}{name}{link.place} ({link.size:,} bytes): {source}{agreed}")
     if len(chain) > most:
-        lines.append(f"... {len(chain) - most} more links, on the page of `fleet why --html`")
+        lines.append(f"... {len(chain) - most} more links, on the page of `fleet why -o PAGE.html`")
     return lines
 
 

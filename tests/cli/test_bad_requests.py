@@ -36,9 +36,9 @@ ON_DEVICE = ("--device", "hbm_small")
         (("compile", MODEL, "--emit", "foo"), ("--emit", "'foo'", "'accel-regs'")),
         (("compile", MODEL, "--emit", "accel-regs"), ("--emit accel-regs needs a device",)),
         (("compile", MODEL, "--emit", "accel-regs", "--device", "foo"), ("no device 'foo'",)),
-        (("run", MODEL, "--engine", "foo"), ("no engine is called foo", "fleet doctor")),
-        (("run", MODEL, "--engine", "iss"), ("--device: engine 'iss' needs a device",)),
-        (("run", MODEL, "--engine", "iss", "--device", "foo"), ("no device 'foo'",)),
+        (("run", MODEL, "--engines", "foo"), ("no engine is called foo", "fleet doctor")),
+        (("run", MODEL, "--engines", "iss"), ("--device: engine 'iss' needs a device",)),
+        (("run", MODEL, "--engines", "iss", "--device", "foo"), ("no device 'foo'",)),
         (("run", MODEL, "-o", "."), (".: cannot be written",)),
         (("report", "no"), ("no: no result here", "fleet cosim")),
         (("diff", "no", "nor"), ("no: no result here",)),
@@ -95,7 +95,7 @@ def test_a_model_of_which_nothing_runs_on_the_device(
 ) -> None:
     (tmp_path / "m.py").write_text(f'import numpy as np\n\n\ndef f(x: "{dtype}[N, 64]"):\n    return {body}\n')
     monkeypatch.chdir(tmp_path)
-    for asked in (["cosim", "m.py:f", "--engines", "vm,iss,riscv"], ["run", "m.py:f", "--engine", "iss"]):
+    for asked in (["cosim", "m.py:f", "--engines", "vm,iss,riscv"], ["run", "m.py:f", "--engines", "iss"]):
         assert main([*asked, *ON_DEVICE]) == 2
         out, err = capsys.readouterr()
         assert out == ""
@@ -166,11 +166,11 @@ def test_no_unicorn(dense: Path, refused: Refused) -> None:
     block = "import sys; sys.modules['unicorn'] = None"
     words = ("engine riscv: ", "`unicorn` cannot be imported", "extra `riscv`", "fleet doctor")
     refused("cosim", MODEL, "--engines", "vm,riscv", prelude=block, words=words)
-    refused("run", MODEL, "--engine", "riscv", prelude=block, words=words)
+    refused("run", MODEL, "--engines", "riscv", prelude=block, words=words)
 
 
 def test_riscv_choices(dense: Path, refused: Refused) -> None:
-    for command in (("cosim", MODEL, "--engines", "vm,riscv"), ("run", MODEL, "--engine", "riscv")):
+    for command in (("cosim", MODEL, "--engines", "vm,riscv"), ("run", MODEL, "--engines", "riscv")):
         refused(*command, "--riscv-isa", "rv64x", words=("instruction set 'rv64x' is not supported", "rv64gcv"))
         refused(*command, "--riscv-emulator", "bochs", words=("no RISC-V emulator is called bochs", "unicorn, qemu"))
         both = ("--riscv-isa", "rv64gcv", "--riscv-emulator", "unicorn")
@@ -180,7 +180,7 @@ def test_riscv_choices(dense: Path, refused: Refused) -> None:
 def test_no_shared_library_of_python(dense: Path, fleet: Fleet) -> None:
     assert sys.executable
     block = "import os, find_libpython; os.environ.pop('LIBPYTHON_LOC', None); find_libpython.find_libpython = lambda: None"
-    ran = fleet("run", MODEL, "--engine", "rtl", *ON_DEVICE, prelude=block)
+    ran = fleet("run", MODEL, "--engines", "rtl", *ON_DEVICE, prelude=block)
     assert ran.code == 2
     assert "libpython" in ran.err.splitlines()[-1]
     assert "fleet doctor" in ran.err.splitlines()[-1]

@@ -34,7 +34,7 @@ def test_a_stored_program_is_run_again(stored: Path, monkeypatch: pytest.MonkeyP
     ("arguments", "said"),
     [
         (["--engines", "vm,tpu"], "no engine 'vm'; choose among interp, riscv, iss"),
-        (["--seconds", "nan"], "--seconds is nan"),
+        (["--budget", "nan"], "nan is no duration"),
         (["absent.py"], "not a stored program"),
         (["--programs", "0"], "--programs"),
     ],
@@ -50,6 +50,6 @@ def test_a_run_that_ends_before_what_was_asked_for_is_incomplete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("fleet.cosim.programs.fuzz._SHRINK_SECONDS", 0.0)
-    code = main(["fuzz", "--programs", "100000", "--seconds", "0.2", "--jobs", "1", "--engines", "none", "--report", str(tmp_path)])
+    code = main(["fuzz", "--programs", "100000", "--budget", "0.2", "--jobs", "1", "--engines", "none", "--report", str(tmp_path)])
     assert code in (1, 4)
     assert "ENDED EARLY, 100,000 were asked for" in capsys.readouterr().out

@@ -36,7 +36,7 @@ def test_every_format_of_a_devices_set(form: str, name: str, found: str, capsys:
     listed = json.loads((folder / LIST).read_text())
     assert listed == {f"{found}/{form}": sorted(contents(folder).keys() - {LIST})}
     before = contents(folder)
-    assert main(["isa", "export", found, "--format", form, "-o", str(folder)]) == 0, "a second export replaces the first"
+    assert main(["isa", "export", found, "--format", form, "--report", str(folder)]) == 0, "a second export replaces the first"
     assert contents(folder) == before
 
 
@@ -58,11 +58,11 @@ def test_nothing_of_another_hand_is_replaced(capsys: pytest.CaptureFixture[str])
     (folder / "notes.txt").write_text("mine")
     (folder / "vgemm.h").write_text("mine as well")
     before = contents(folder)
-    assert main(["isa", "export", "vgemm", "--format", "c", "-o", "mine"]) == 2
+    assert main(["isa", "export", "vgemm", "--format", "c", "--report", "mine"]) == 2
     assert capsys.readouterr().err == "fleet: mine/vgemm.h: is there, and no export wrote it; choose another folder with -o\n"
     assert contents(folder) == before
     (folder / "vgemm.h").unlink()
-    assert main(["isa", "export", "vgemm", "--format", "c", "-o", "mine"]) == 0
+    assert main(["isa", "export", "vgemm", "--format", "c", "--report", "mine"]) == 0
     assert (folder / "notes.txt").read_text() == "mine"
 
 
@@ -75,7 +75,7 @@ def test_what_is_no_file_is_not_replaced(kind: str, capsys: pytest.CaptureFixtur
         place.mkdir()
     else:
         place.symlink_to(Path("elsewhere" if kind == "link" else "nowhere").absolute())
-    assert main(["isa", "export", "vgemm", "--format", "ipxact", "-o", "mine"]) == 2
+    assert main(["isa", "export", "vgemm", "--format", "ipxact", "--report", "mine"]) == 2
     assert "mine/vgemm.xml: is there, and no export wrote it" in capsys.readouterr().err
     assert Path("elsewhere").read_text() == "mine"
     assert [p.name for p in Path("mine").iterdir()] == ["vgemm.xml"]
@@ -84,7 +84,7 @@ def test_what_is_no_file_is_not_replaced(kind: str, capsys: pytest.CaptureFixtur
 def test_formats_and_sets_share_a_folder_and_stale_files_go() -> None:
     folder = Path("all")
     for name, form in (("vgemm", "c"), ("vgemm", "uvm"), ("hbm0923", "c")):
-        assert main(["isa", "export", name, "--format", form, "-o", "all"]) == 0
+        assert main(["isa", "export", name, "--format", form, "--report", "all"]) == 0
     assert {"vgemm.h", "vgemm_uvm_pkg.sv", "hbm0923.h"} <= contents(folder).keys()
     isa_export.write_export(folder, "vgemm/c", {"other.h": b"renamed"})
     left = contents(folder).keys()
@@ -132,7 +132,7 @@ def test_a_list_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture
     Path("kept").write_text("mine")
     Path("out").mkdir()
     (Path("out") / LIST).write_text(text)
-    assert main(["isa", "export", "vgemm", "--format", "c", "-o", "out"]) == 2
+    assert main(["isa", "export", "vgemm", "--format", "c", "--report", "out"]) == 2
     assert capsys.readouterr().err.startswith(f"fleet: out/{LIST}: is no list of exported files; remove it, or choose another")
     assert Path("kept").read_text() == "mine"
     assert len(contents(Path("out"))) == 1
@@ -144,8 +144,8 @@ def test_a_list_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture
         (["nothing", "--format", "c"], "no instruction set and no device is called 'nothing'; instruction sets:"),
         (["vgemm", "--format", "pdf"], "'pdf' is not one of 'ipxact', 'uvm', 'c', 'html', 'sv'"),
         (["vgemm"], "Missing option '--format'"),
-        (["vgemm", "--format", "c", "-o", "file"], "is a file"),
-        (["vgemm", "--format", "c", "-o", "file/below"], "file/below"),
+        (["vgemm", "--format", "c", "--report", "file"], "is a file"),
+        (["vgemm", "--format", "c", "--report", "file/below"], "file/below"),
     ],
 )
 def test_bad_requests_are_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

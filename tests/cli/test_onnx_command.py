@@ -84,8 +84,8 @@ def test_a_case_names_an_onnx_model(folder: Path, capsys: pytest.CaptureFixture[
         (["run", "bad.onnx"], "is no ONNX model"),
         (["run", "m.onnx", "--weights", "x.npz"], "weights in it"),
         (["compile", "--emit", "ir", "--dynamic", "N", "m.onnx"], "cannot stay unknown"),
-        (["run", "m.onnx", "--engine", "cpython"], "no Python source"),
-        (["run", "u.onnx", "--engine", "riscv"], "float16"),
+        (["run", "m.onnx", "--engines", "cpython"], "no Python source"),
+        (["run", "u.onnx", "--engines", "riscv"], "float16"),
         (["run", "m.onnx", "--input", "wrong.npz"], "the model's arguments are x"),
     ],
 )

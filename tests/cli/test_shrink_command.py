@@ -43,7 +43,7 @@ def test_a_stream_by_name_becomes_a_bundle_that_is_a_test(
     wrong: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong.chdir(tmp_path)
-    done = CliRunner().invoke(command, [NAME, "--seconds", "30", "--memory", "stall:2"], standalone_mode=False)
+    done = CliRunner().invoke(command, [NAME, "--budget", "30", "--memory", "stall:2"], standalone_mode=False)
     assert done.return_value == 1, done.output
     for words in ("instructions  ", "-> 1", "setting       stall:2/regs -> ideal/regs", "attempts in", "sim/bundles", "fleet why"):
         assert words in done.output, (words, done.output)
@@ -57,7 +57,7 @@ def test_a_stream_by_name_becomes_a_bundle_that_is_a_test(
     assert sum(f.stat().st_size for f in path.parent.iterdir()) < 20_000
 
     # Without a name it takes the last failure, which is this one; nothing of it can go.
-    again = CliRunner().invoke(command, ["--seconds", "20", "--expect", "diverges", "--out", "other"], standalone_mode=False)
+    again = CliRunner().invoke(command, ["--budget", "20", "--expect", "diverges", "--report", "other"], standalone_mode=False)
     assert again.return_value == 1, again.output
     assert "instructions  1 -> 1" in again.output
     (second,) = (tmp_path / "other").glob("*/stream.json")
@@ -83,7 +83,7 @@ def test_a_case_means_its_last_stored_result(wrong: pytest.MonkeyPatch, tmp_path
     wrong.setattr("fleet.cosim.tolerance._INFLATE", 1e-3)  # so that the lost bit is beyond the bound
     assert main(["case", "run", "small.toml", "--report", "reports/small"]) == 1
     for what in ("small.toml", "small"):
-        done = CliRunner().invoke(command, [what, "--seconds", "3", "--out", f"out-{what}"], standalone_mode=False)
+        done = CliRunner().invoke(command, [what, "--budget", "3", "--report", f"out-{what}"], standalone_mode=False)
         assert done.return_value == 1, done.output
         assert "operations    " in done.output
         assert "a test:  move the folder" in done.output
@@ -101,7 +101,7 @@ def test_a_case_means_its_last_stored_result(wrong: pytest.MonkeyPatch, tmp_path
         (["broken"], "holds no stored result"),
         (["broken/stream.json"], "not a stored result"),
         (["other/stream.json"], "no stream of schema"),
-        ([NAME, "--seconds", "0"], "--seconds is 0"),
+        ([NAME, "--budget", "0"], "0 is no duration"),
         ([NAME, "--memory", "sometimes"], "sometimes"),
         (["model/result.json"], "arrays cannot be read"),
     ],

@@ -36,7 +36,7 @@ def test_the_vm_text_is_printed_and_reads_back(model, capsys) -> None:
 
 
 def test_the_profile_goes_to_standard_error(model, capsys) -> None:
-    assert main(["run", "--engine", "vm", *model]) == 0
+    assert main(["run", "--engines", "vm", *model]) == 0
     plain = capsys.readouterr()
     assert main(["run", "--profile", *model]) == 0
     told = capsys.readouterr()
@@ -56,5 +56,5 @@ def test_the_profile_of_a_file_beside_json(model, capsys) -> None:
 
 
 def test_other_engines_have_no_profile(model, capsys) -> None:
-    assert main(["run", "--profile", "--engine", "cpython", *model]) == 2
-    assert "engine cpython has no profile of operations; use --engine vm" in capsys.readouterr().err
+    assert main(["run", "--profile", "--engines", "cpython", *model]) == 2
+    assert "engine cpython has no profile of operations; use --engines vm" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def test_the_program(tmp_path: Path) -> None:
     (tmp_path / "main.cpp").write_text(re.findall(r"```cpp\n(.*?)```", PAGE, re.DOTALL)[1])
     built = fleet("host", "build", tmp_path / "main.cpp", "-o", tmp_path / "program")
     assert (built.returncode, built.stderr) == (0, "")
-    ran = fleet("host", "run", "--device", "hbm_small", "--engine", "iss", tmp_path / "program")
+    ran = fleet("host", "run", "--device", "hbm_small", "--engines", "iss", tmp_path / "program")
     assert ran.returncode == 0
     assert ran.stdout == block("text")
     assert ran.stderr.strip() in PAGE
@@ -40,10 +40,10 @@ def test_the_program(tmp_path: Path) -> None:
 def test_a_model_as_a_program(tmp_path: Path) -> None:
     """The page's commands in a folder with the examples; on the functional model, since hardware is what sim/host has."""
     commands = next(b for b in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) if "--emit hpp" in b)
-    assert "--engine rtl --check" in commands
+    assert "--engines rtl --check" in commands
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     fleet_here = f'fleet() {{ "{sys.executable}" -m fleet.cli.main "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; set -e\n'
-    script = fleet_here + commands.replace("--engine rtl --check", "--engine iss")
+    script = fleet_here + commands.replace("--engines rtl --check", "--engines iss")
     ran = subprocess.run(
         ["bash", "-c", script],
         cwd=tmp_path,

@@ -184,7 +184,7 @@ def compile_accel(folder: Path) -> int:
 
 
 def run_iss(folder: Path) -> int:
-    return main(["run", f"{folder / 'model.py'}:forward", "--engine", "iss", "--device", "vector_tiny"])
+    return main(["run", f"{folder / 'model.py'}:forward", "--engines", "iss", "--device", "vector_tiny"])
 
 
 # In the order of the page: file, text, what a careless author writes instead, what tells him.

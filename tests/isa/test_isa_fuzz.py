@@ -79,19 +79,19 @@ def test_what_is_counted_has_no_time_limit_of_its_own(made: Workspace, monkeypat
 
 
 def test_a_limit_that_ends_a_run_is_told_in_the_last_line(made: Workspace) -> None:
-    by_device = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--seconds", "0.3", "--instructions", "1000000", "--jobs", "1")
+    by_device = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--budget", "0.3", "--instructions", "1000000", "--jobs", "1")
     assert f"fuzzed on {NAME}, seed 8: " in by_device
     assert re.search(r"ENDED EARLY, by --seconds 0.3, after [0-9,]+ of 1,000,000 instructions$", by_device.strip())
-    enough = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--seconds", "1000", "--count", "2", "--jobs", "1")
+    enough = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--budget", "1000", "--count", "2", "--jobs", "1")
     assert "PASS 2 programs" in enough
     assert "EARLY" not in enough
-    assert "EARLY" not in made.fleet("isa", "fuzz", NAME, "--seed", "8", "--seconds", "0.1", "--jobs", "1")
+    assert "EARLY" not in made.fleet("isa", "fuzz", NAME, "--seed", "8", "--budget", "0.1", "--jobs", "1")
 
 
 def test_a_killed_run_loses_what_was_under_way_at_most(made: Workspace) -> None:
     """SIGKILL, while two processes work: their simulations end too, what was known stays known, nothing is counted twice."""
     folder = made.folder / "reports" / "killed"
-    command = ["isa", "fuzz", "fuzzed", "--seed", "8", "--seconds", "600", "--jobs", "2", "--report", str(folder)]
+    command = ["isa", "fuzz", "fuzzed", "--seed", "8", "--budget", "600", "--jobs", "2", "--report", str(folder)]
     process = made.start(*command)
     journal = folder / f"{NAME}-8.journal"
     deadline = time.monotonic() + 120
@@ -181,8 +181,8 @@ def test_a_state_of_another_description_is_refused_with_its_line(made: Workspace
 
 
 def test_no_time_is_no_pass(made: Workspace) -> None:
-    assert "--seconds is nan" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--seconds", "nan", code=2)
-    assert "no program was run" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--seconds", "1e-9", code=1)
+    assert "nan is no duration" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--budget", "nan", code=2)
+    assert "no program was run" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--budget", "1e-9", code=1)
 
 
 def test_a_fault_in_the_hardware_is_found_stored_and_replayed(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_every_tool_ends_with_a_result(tmp_path: Path) -> None:
     assert re.search(r"PASS \d+ programs from 0 on", fuzzed)
     steered = made.fleet("isa", "fuzz", DEVICE, "--count", "30", "--seed", "2", "--jobs", "1", "--steer")
     assert re.search(r"PASS \d+ programs from 0 on", steered)
-    covered = made.fleet("isa", "coverage", DEVICE, "--minutes", "0.05", "--jobs", "1", "--report", "reports/coverage")
+    covered = made.fleet("isa", "coverage", DEVICE, "--budget", "0.05m", "--jobs", "1", "--report", "reports/coverage")
     assert re.search(r"PASS [\d,]+ programs", covered)
     assert json.loads((made.folder / "reports/coverage/summary.json").read_text())["programs"] > 10
     suite = made.pytest("sim/test_conformance.py", "-q")
@@ -52,7 +52,7 @@ def test_a_program_that_cannot_be_drawn_or_run_is_a_finding(tmp_path: Path) -> N
     assert text.count('at, fresh = place.source("ddr", BEAT * beats)') == 1
     wrong = 'at, fresh = (4096 - BEAT, True) if rng.random() < 0.1 else place.source("ddr", BEAT * beats)'
     source.write_text(text.replace('at, fresh = place.source("ddr", BEAT * beats)', wrong))
-    for tool in (("fuzz", "--count", "40", "--jobs", "1"), ("coverage", "--minutes", "0.05", "--jobs", "1")):
+    for tool in (("fuzz", "--count", "40", "--jobs", "1"), ("coverage", "--budget", "0.05m", "--jobs", "1")):
         out = made.fleet("isa", tool[0], DEVICE, *tool[1:], code=1)
         assert "FAIL" in out
         assert re.search(r"mine_small/\S+/\d+: .*; fleet stream run mine_small/", out), out

@@ -75,7 +75,7 @@ def run_program(
         ComparisonFailure: a commit differs, or `check` found nothing to compare.
     """
     if check and engine != "rtl":
-        raise DeviceError("--check compares rtl with the functional model", where=f"engine {engine}", hint="use --engine rtl")
+        raise DeviceError("--check compares rtl with the functional model", where=f"engine {engine}", hint="use --engines rtl")
     if options.device is None:
         raise DeviceError("no device given", where=str(program), hint="name one with --device")
     instruction_set, device = find_device(options.device)

@@ -69,7 +69,7 @@ def test_every_example_is_among_them() -> None:
 
 @needs_tools
 def test_gpt2_is_lowered() -> None:
-    """Its 2,530 operations; `fleet run examples/gpt2.py --engine mlir` prints the seed's logits."""
+    """Its 2,530 operations; `fleet run examples/gpt2.py --engines mlir` prints the seed's logits."""
     export = export_mlir(load_model(LONG[0], None, None, 0, None).program)
     functions = [op for op in export.module.ops if op.name == "func.func"]
     assert 20 < len(functions) < 200

@@ -1,0 +1,258 @@
+"""What all commands have in common: `--quiet`, `--json`, durations, words that a shell completes, and the spellings of before.
+
+    -o, --output FILE     what is written is a file          --report FOLDER   what is written is a folder
+    --engines a,b         --device NAME                      --memory MODEL    --seed N
+    --jobs N              --budget 90s|5m|1h                 --json, --quiet
+
+`equip` gives a command what its declaration leaves out; `fleet.cli.main` does so with each that it loads. Old spellings work for
+one version, with a hint on standard error: they are options that nobody sees, whose value goes to the new one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from fleet.errors import ExitCode, FleetError
+
+__all__ = ["ENGINES", "Duration", "equip"]
+
+ENGINES = "--engines"
+
+_OLD: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "run": {"--engine": (ENGINES, ""), "--out": ("--output", "")},
+    "compile": {"--out": ("--output", "")},
+    "report": {"--out": ("--report", ""), "-o": ("--report", "")},
+    "why": {"--html": ("--output", "")},
+    "shrink": {"--out": ("--report", ""), "--seconds": ("--budget", "")},
+    "fuzz": {"--seconds": ("--budget", "")},
+    "isa fuzz": {"--seconds": ("--budget", "")},
+    "isa coverage": {"--minutes": ("--budget", "m")},
+    "isa export": {"--output": ("--report", ""), "-o": ("--report", "")},
+    "case add": {"--devices": ("--device", ""), "--memories": ("--memory", "")},
+    "host run": {"--engine": (ENGINES, "")},
+}
+"""Command -> spelling of before -> the option of today, and the unit that the value had. Gone with the next version."""
+
+_PATTERN = re.compile(r"([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(s|m|min|h)?")
+_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_JSON = "fleet.cli.json"
+
+
+class Duration(click.ParamType):
+    """Seconds out of "90", "90s", "5m" or "1h".
+
+    zero: whether 0 is one.
+    """
+
+    name = "duration"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        self.zero = zero
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """See the class. Fails for what is no duration, infinite, negative, or 0 without `zero`."""
+        if isinstance(value, float):
+            return value
+        found = _PATTERN.fullmatch(str(value).strip().lower())
+        seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else math.nan
+        if not math.isfinite(seconds) or (seconds <= 0 and not self.zero):
+            words = "0 or more" if self.zero else "more than 0"
+            self.fail(f"{value!s:.40} is no duration of {words}: give 90, 90s, 5m or 1h", param, ctx)
+        return seconds
+
+
+class Named(click.ParamType):
+    """Text that a shell completes out of a list.
+
+    listed: gives the names; several: whether they stand with commas between them.
+    """
+
+    name = "text"
+
+    def __init__(self, listed: Callable[[], list[str]], *, several: bool = False) -> None:
+        self._listed, self._several = listed, several
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text as it is: who takes it says what is wrong with it."""
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Names that begin so."""
+        before, comma, begin = incomplete.rpartition(",") if self._several else ("", "", incomplete)
+        try:
+            names = self._listed()
+        except (FleetError, OSError, ValueError):
+            return []
+        taken = before.split(",")
+        return [CompletionItem(f"{before}{comma}{n}") for n in names if n.startswith(begin) and n not in taken]
+
+
+class _OrFile(Named):
+    """A name of the list, or a file."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Names that begin so, and the shell's files."""
+        return [*super().shell_complete(ctx, param, incomplete), CompletionItem(incomplete, type="file")]
+
+
+def engines() -> list[str]:
+    """Installed engines; nothing of them is loaded."""
+    from importlib.metadata import entry_points
+
+    return sorted({point.name for point in entry_points(group="fleet.engines")})
+
+
+def devices() -> list[str]:
+    """Devices of installed sets."""
+    from fleet.isa.registry import instruction_sets
+
+    return sorted(d for s in instruction_sets(tell=False).values() for d in s.devices)
+
+
+def sets() -> list[str]:
+    """Installed instruction sets, and their devices."""
+    from fleet.isa.registry import instruction_sets
+
+    return sorted({*instruction_sets(tell=False), *devices()})
+
+
+def instructions() -> list[str]:
+    """Instructions of installed sets."""
+    from fleet.isa.registry import instruction_sets
+
+    return sorted({name for s in instruction_sets(tell=False).values() for name in s.instructions})
+
+
+def cases() -> list[str]:
+    """Names of the cases below sim/cases."""
+    from fleet.cosim.cases import names_of
+
+    return sorted(names_of(Path("sim/cases")).values())
+
+
+def _memories() -> list[str]:
+    return ["ideal", "fixed", "stall", "timed"]
+
+
+def _topics() -> list[str]:
+    from fleet.cli.help import pages
+
+    return list(pages())
+
+
+_OPTIONS: Mapping[str, click.ParamType] = {
+    "--device": Named(devices),
+    ENGINES: Named(engines, several=True),
+    "--memory": Named(_memories),
+    "--like": Named(instructions),
+    "--instruction": Named(instructions),
+}
+"""Option -> what a shell completes it with, where it takes any text."""
+
+_ARGUMENTS: Mapping[str, click.ParamType] = {
+    "case run": Named(cases), "case accept": Named(cases), "golden update": Named(cases), "help": Named(_topics),
+    "inspect": _OrFile(sets), "try": _OrFile(sets), **{f"isa {n}": _OrFile(sets) for n in ("check", "coverage", "fuzz", "mutants",
+    "doc", "export", "generate", "add", "diff")}, "stream run": _OrFile(devices), "why": _OrFile(cases), "shrink": _OrFile(cases),
+    **{n: _OrFile(list) for n in ("cosim", "compile", "run", "quantise", "bisect-pass")},
+}  # fmt: skip
+"""Command -> what a shell completes its first argument with."""
+
+
+def equip(command: click.Command, words: str) -> click.Command:
+    """Gives a command, and those below it, what all have; the same command, done once. words: "isa fuzz"."""
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            equip(below, f"{words} {name}".strip())
+        return command
+    known = {word for p in command.params for word in p.opts}
+    if "--quiet" in known:
+        return command
+    if "--json" not in known:
+        command.params.append(
+            click.Option(["--json"], is_flag=True, expose_value=False, callback=_note_json, help="What is printed, as JSON.")
+        )
+        command.callback = _enveloped(command.callback, words)
+    command.params.append(
+        click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_silence, help="Print nothing but errors.")
+    )
+    for old, (new, unit) in _OLD.get(words, {}).items():
+        command.params.append(_old_option(old, new, unit, next(p for p in command.params if new in p.opts)))
+    first = True
+    for p in command.params:
+        if isinstance(p, click.Option):
+            given = next((_OPTIONS[word] for word in p.opts if word in _OPTIONS), None)
+        else:
+            given, first = (_ARGUMENTS.get(words) if first else None), False
+        if given is not None and type(p.type) is type(click.STRING):
+            p.type = given
+    return command
+
+
+def _old_option(old: str, new: str, unit: str, today: click.Parameter) -> click.Option:
+    """A spelling of before: hidden, read first, its value becomes the default of today's option."""
+
+    def moved(context: click.Context, _: click.Parameter, value: Any) -> None:
+        if value is None or context.resilient_parsing:
+            return
+        click.echo(f"fleet: {old} is {new} now; the old word goes with the next version", err=True)
+        assert today.name is not None
+        given = tuple(f"{v}{unit}" for v in value) if today.multiple else f"{value}{unit}"
+        context.default_map = {**(context.default_map or {}), today.name: given}
+
+    return click.Option(
+        [old, f"old_{old.strip('-')}"], hidden=True, is_eager=True, expose_value=False, callback=moved, multiple=False, default=None
+    )
+
+
+def _silence(context: click.Context, _: click.Parameter, value: bool) -> None:
+    """Errors are told when the command has ended, and are heard again."""
+    if value and not context.resilient_parsing:
+        nothing = context.with_resource(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        context.with_resource(redirect_stdout(nothing))
+        context.with_resource(redirect_stderr(nothing))
+
+
+def _note_json(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.meta[_JSON] = value
+
+
+def _enveloped(callback: Callable[..., Any] | None, words: str) -> Callable[..., Any] | None:
+    """A command that has no JSON of its own: its lines, its exit code and its error, in one object."""
+    if callback is None:
+        return None
+
+    @wraps(callback)
+    def run(*arguments: Any, **named: Any) -> Any:
+        context = click.get_current_context()
+        if not context.meta.get(_JSON):
+            return callback(*arguments, **named)
+        told: dict[str, Any] = {"command": words, "exit_code": int(ExitCode.INTERNAL), "error": None}
+        ours, text = sys.stdout, io.StringIO()
+        try:
+            with redirect_stdout(text):
+                code = callback(*arguments, **named)
+            told["exit_code"] = code if isinstance(code, int) else 0
+            return code
+        except FleetError as error:
+            told |= {"exit_code": int(error.exit_code), "error": str(error)}
+            raise
+        except click.UsageError as error:
+            told |= {"exit_code": int(ExitCode.BAD_INPUT), "error": error.format_message()}
+            raise
+        finally:
+            print(json.dumps({**told, "lines": click.unstyle(text.getvalue()).splitlines()}, indent=1), file=ours)
+
+    return run

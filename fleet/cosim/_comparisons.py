@@ -34,6 +34,7 @@ from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
+from fleet.transforms.infer_shapes import as_run
 
 __all__ = ["Session"]
 
@@ -55,6 +56,9 @@ class Session:
     stream: Stream | None = field(default=None)
     options: RunOptions | None = None
     progress: Progress = quiet
+
+    def __post_init__(self) -> None:
+        self.program = as_run(self.program, self.golden.tensors)
 
     def against_source(self, reference: Trace, golden: Trace) -> Compared:
         """The golden against an engine that runs the user's source."""

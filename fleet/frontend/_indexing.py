@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.frontend import _create, _known, _order, _shapes
 from fleet.frontend._numpy import array, cast, emit, emitter
-from fleet.frontend._sizes import bounded_slice, dims_of, reshaped
+from fleet.frontend._sizes import bounded_slice, dims_of, flat, reshaped
 from fleet.frontend._static import Static
 from fleet.frontend._values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
 
@@ -27,6 +27,7 @@ def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Valu
     items = _expanded(ev, node, value, index)
     if any(isinstance(i, Number) and i.symbolic for i in items):
         return _late_elements(ev, node, value, items)
+    value, items = _flat_masks(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
     if ELLIPSIS in index and len(items) == sum(isinstance(i, Number) for i in items):  # the element as an array
         return Tensor(value.view(_basic(ev, node, value, items).ssa).ssa, scalar=False, storage=value.storage)
@@ -107,10 +108,35 @@ def _mask(ev: Evaluator, node: ast.AST, item: Value) -> Tensor | None:
     return found if found is not None and found.dtype.kind == "b" else None
 
 
+def _flat_masks(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequence[Value]) -> tuple[Tensor, list[Value]]:
+    """Every mask of several dimensions that only the run knows as one of them all, and the array to fit. SourceError F306."""
+    found: list[Value] = []
+    axis = 0
+    for item in items:
+        mask = _mask(ev, node.slice, item)
+        if mask is None:
+            found.append(item)
+            axis += item is not None
+            continue
+        end = axis + len(mask.shape)
+        sizes = value.shape[axis:end]
+        if any(a != b and a >= 0 and b >= 0 for a, b in zip(mask.shape, sizes, strict=True)):
+            ev.fail("F306", node.slice, f"a mask of shape {mask.shape} for dimensions of shape {sizes}")
+        if len(sizes) > 1 and _known.known_array(ev, mask) is None:
+            if any(d < 0 for d in (*sizes, *mask.shape)):
+                ev.unknown(node.slice, "a mask of several dimensions whose sizes only the run knows")
+            dims = dims_of(value)
+            value = Tensor(reshaped(ev, node, value, [*dims[:axis], math.prod(sizes), *dims[end:]]).ssa)
+            mask, end = flat(ev, node, mask), axis + 1
+        found.append(mask)
+        axis = end
+    return value, found
+
+
 def _without_masks(
     ev: Evaluator, node: ast.Subscript, items: Sequence[Value], arrays: Sequence[int]
 ) -> tuple[list[Value], list[int]]:
-    """Masks that are known as the places where they are true; the items that are arrays now."""
+    """Masks as the places where they are true; the items that are arrays now."""
     found: list[Value] = []
     for i, item in enumerate(items):
         mask = _mask(ev, node.slice, item) if i in arrays else None
@@ -119,7 +145,7 @@ def _without_masks(
             continue
         if not mask.shape:
             ev.fail("F503", node.slice, "an index of True or False is not supported", _SUPPORTED)
-        found += [_create.static(ev, node, p, "places", scalar=False) for p in _order.places_of(ev, node.slice, mask)]
+        found += _order.places_of(ev, node.slice, mask)
     return found, [i for i, item in enumerate(found) if _is_array(item)]
 
 

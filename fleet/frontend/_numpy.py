@@ -16,6 +16,7 @@ from fleet.ir.dialect import ClipOp
 from fleet.ir.einsum import canonical
 from fleet.ir.promotion import common_dtype, loop_types
 from fleet.ir.shapes import InferenceError
+from fleet.ir.types import numpy_dtype
 
 if TYPE_CHECKING:
     from fleet.frontend._builder import Builder
@@ -85,8 +86,9 @@ def numeric(ev: Evaluator, node: ast.AST, value: Value) -> Operand:
 
 def _array_of_size(ev: Evaluator, node: ast.AST, number: Number) -> Tensor:
     """A number that only the run knows as a NumPy scalar: the constant 0 of its dtype, and the number added."""
-    zero = emitter(ev).filled(node, (), 0, np.dtype(np.int64 if number.whole else np.float64))
-    return emitter(ev).elementwise(node, "add", [zero, number])
+    dtype = np.dtype(np.int64) if number.ssa is None else numpy_dtype(number.ssa.type)
+    zero = emitter(ev).filled(node, (), 0, dtype)
+    return emitter(ev).elementwise(node, "logical_or" if dtype.kind == "b" else "add", [zero, number])
 
 
 def axes_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> list[int]:

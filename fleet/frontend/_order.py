@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fleet.frontend import _create, _known
+from fleet.frontend._errors import expression_at
 from fleet.frontend._numpy import Arguments, Handler, array, axis_of, cast, elementwise, emit, select
 from fleet.frontend._sizes import flat, reshaped
 from fleet.frontend._values import Number, Tensor, Value, words
@@ -73,8 +74,11 @@ def _normal(ev: Evaluator, node: ast.AST, index: Part, size: int, *, checked: bo
 
 def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[Part], *, checked: bool) -> Part:
     """Indices into several dimensions, each with its own array, as indices into these dimensions flattened."""
+    shapes = {p.shape for p in parts}
+    if len(shapes) > 1 and any(d < 0 for s in shapes for d in s):
+        ev.unknown(node, "several arrays of indices, one of them of a size that only the run knows")
     try:
-        shape = np.broadcast_shapes(*(p.shape for p in parts))
+        shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else parts[0].shape
     except ValueError:
         ev.fail("F301", node, f"indices of shapes {' and '.join(str(p.shape) for p in parts)} do not broadcast")
     if math.prod(shape) > _MAX_PLACES:
@@ -180,19 +184,21 @@ def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- masks
 
 
-def places_of(ev: Evaluator, node: ast.AST, value: Value) -> list[np.ndarray]:
-    """Where a mask whose elements are known is true, one array a dimension. SourceError F501 for any other."""
-    mask = array(ev, node, value)
+def places_of(ev: Evaluator, node: ast.AST, mask: Tensor) -> list[Tensor]:
+    """Where a mask is true, one array a dimension; where its elements are not known, of a length that only the run knows."""
     known = _known.known_array(ev, mask)
     if known is None:
-        hint = "the result's shape depends on values; use np.where(mask, x, 0)"
-        ev.fail("F501", node, f"the places where {words(mask)} is true are known only when the model runs", hint)
-    return list(np.nonzero(known)) if known.ndim else list(np.nonzero(known[None]))
+        from fleet.frontend import _called
+
+        found = _called.call(ev, expression_at(node), "numpy.nonzero", [mask], {})
+        assert isinstance(found, tuple)
+        return [p for p in found if isinstance(p, Tensor)]
+    places = np.nonzero(known if known.ndim else known[None])
+    return [_create.static(ev, node, p, "places", scalar=False) for p in places]
 
 
 def _flatnonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    found = places_of(ev, node, flat(ev, node, array(ev, node, args["a"])))
-    return _create.static(ev, node, found[0], "places", scalar=False)
+    return places_of(ev, node, flat(ev, node, array(ev, node, args["a"])))[0]
 
 
 def nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -200,7 +206,7 @@ def nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     if not x.shape:
         ev.fail("F305", node, f"nonzero of {words(x)}", "use np.atleast_1d")
-    return tuple(_create.static(ev, node, p, "places", scalar=False) for p in places_of(ev, node, x))
+    return tuple(places_of(ev, node, x))
 
 
 def fill_where(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, value: Tensor) -> None:

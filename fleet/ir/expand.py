@@ -186,17 +186,25 @@ def _exp2(s: Expansion, op: d.Exp2Op, _a: Mapping[str, Any]) -> SSAValue:
 
 
 def _sinh(s: Expansion, op: d.SinhOp, _a: Mapping[str, Any]) -> SSAValue:
-    """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero; beyond 20 the quotient is 1."""
+    """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero."""
     (x,) = _operands(s, op)
-    e = s("expm1", s("abs", x))
-    ratio = s("where", s("greater", e, 1e4), 1.0, s("div", e, s("add", e, 1.0)))
-    half = s("mul", s("add", e, ratio), 0.5)
+    far = s("abs", x)
+    e = s("expm1", far)
+    near = s("mul", s("add", e, s("div", e, s("add", e, 1.0))), 0.5)
+    half = s("where", s("equal", e, math.inf), _half_exp(s, far), near)
     return s("where", s("equal", x, 0.0), x, s("mul", half, s("sign", x)))
 
 
+def _half_exp(s: Expansion, x: SSAValue) -> SSAValue:
+    """exp(x) / 2, also where exp(x) is beyond the largest number."""
+    root = s("exp", s("mul", x, 0.5))
+    return s("mul", s("mul", root, 0.5), root)
+
+
 def _cosh(s: Expansion, op: d.CoshOp, _a: Mapping[str, Any]) -> SSAValue:
-    e = s("exp", s("abs", *_operands(s, op)))
-    return s("mul", s("add", e, s("div", 1.0, e)), 0.5)
+    far = s("abs", *_operands(s, op))
+    e = s("exp", far)
+    return s("where", s("equal", e, math.inf), _half_exp(s, far), s("mul", s("add", e, s("div", 1.0, e)), 0.5))
 
 
 def _tan(s: Expansion, op: d.TanOp, _a: Mapping[str, Any]) -> SSAValue:

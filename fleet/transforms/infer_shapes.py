@@ -22,7 +22,7 @@ from fleet.transforms.fold_constants import fold
 from fleet.transforms.passes import Pass
 from fleet.transforms.settle import settle
 
-__all__ = ["PASS", "bound", "check_known", "infer_shapes"]
+__all__ = ["PASS", "as_run", "bound", "check_known", "infer_shapes"]
 
 
 def infer_shapes(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
@@ -39,6 +39,23 @@ def bound(program: Program, inputs: Mapping[str, np.ndarray]) -> Program:
     if not program.unknown:
         return program
     return infer_shapes(program, {a.name: inputs[a.name].shape for a in program.inputs if a.name in inputs})
+
+
+def as_run(program: Program, tensors: Mapping[str, np.ndarray]) -> Program:
+    """The program with the sizes that a run had; itself where all were known before.
+
+    tensors: operation id -> what it gave. A size that values decide (`x[x > 0]`) is known no other way.
+    """
+    late = [v for op in program.operations() for v in op.results if is_tensor(v.type) and -1 in shape_of(v.type)]
+    if not late:
+        return program
+    edit = Edit(program)
+    for op in edit.operations():
+        found = tensors.get(op_id(op))
+        if found is not None and op.results and is_tensor(op.results[0].type) and len(shape_of(op.results[0].type)) == found.ndim:
+            _retype(op.results[0], tensor_type(found.shape, numpy_dtype(op.results[0].type)))
+    edit.function.update_function_type()
+    return edit.program()
 
 
 def check_known(program: Program, target: str) -> None:

@@ -193,3 +193,12 @@ def test_types_are_numpys(function: str, axis: int, shape: list[int], dtype: str
     unknown = results(text, [tensor_type([-1, *shape[1:]], dtype)])
     assert unknown.dtype == expected.dtype
     assert all(u in (UNKNOWN, n) for u, n in zip(unknown.shape, expected.shape, strict=True))
+
+
+def test_examples_of_many_unknown_dimensions_fit_into_memory() -> None:
+    (leaf,) = [results("inner(x0, x0)", [tensor_type((-1,) * 6, np.dtype(np.int32))])]
+    assert leaf.shape == (-1,) * 10
+    (leaf,) = [results("outer(x0, x1)", [tensor_type((-1,) * 4, np.dtype(np.float64))] * 2)]
+    assert leaf.shape == (-1, -1)
+    with pytest.raises(InferenceError, match="too many large or unknown dimensions"):
+        results("inner(x0, x0)", [tensor_type((-1,) * 16, np.dtype(np.int32))])

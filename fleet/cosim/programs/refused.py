@@ -109,7 +109,6 @@ v = -'a'
 v = len(3)
 v = {x} @ [None]
 v = {x} if {x}.sum() > 0 else {x} * 2
-v = {x}[{x} > 0]
 if {x}.max() > 1:\n    v = {x}\nelse:\n    v = {x} * 2
 v = {x}\nwhile v.sum() > 0:\n    v = v - 1\n    break
 v = {x} + (not {x}.sum())

@@ -99,7 +99,8 @@ def _arccosh(x: Array) -> Array:
     wide = _wide(x)
     t = wide - 1.0
     near = (t + (2.0 * t + t * t).op("sqrt")).op("log1p")
-    return select(wide > 1e8, wide.op("log") + math.log(2), near).astype(x.dtype)
+    found = select(wide > 1e8, wide.op("log") + math.log(2), near)
+    return select(wide < 1.0, math.nan, found).astype(x.dtype)
 
 
 def _arctanh(x: Array) -> Array:

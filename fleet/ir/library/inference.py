@@ -71,6 +71,10 @@ _KEPT = 16
 _WORK = 1 << 24
 """Product of all dimensions up to which the operands' own sizes may be the examples'."""
 _STAND_INS: tuple[int, ...] = (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+_SMALL_STAND_INS: tuple[int, ...] = (3, 4, 6, 5, 7, 8)
+"""Where the others make more than `_EXAMPLE` elements."""
+_EXAMPLE = 1 << 13
+"""Elements of operands up to which no call makes more than memory holds: outer products have their square."""
 
 
 @lru_cache(maxsize=4096)
@@ -108,10 +112,10 @@ def _structure(call: Call, types: _Types) -> Any:
     exact = UNKNOWN not in sizes and math.prod(max(1, d) for shape, _ in types for d in shape) <= _WORK
     if exact and _compares(call):
         return _merged([_example_results(call, types)], [{}])
-    half = len(_STAND_INS) // 2
-    if len(sizes) > half:
-        raise InferenceError(f"{call}: operands of {len(sizes)} different large dimensions")
-    maps = [dict(zip(sizes, _STAND_INS[start:], strict=False)) for start in (0, half)]
+    choices = ((_STAND_INS, _EXAMPLE), (_SMALL_STAND_INS, _WORK))
+    maps = next((m for names, most in choices if (m := _maps(sizes, names)) and _elements(types, m) <= most), None)
+    if maps is None:
+        raise InferenceError(f"{call}: operands of too many large or unknown dimensions ({len(sizes)} different ones)")
     if UNKNOWN in sizes:
         maps.append({**maps[0], UNKNOWN: 2})
     runs: list[Any] = []
@@ -130,6 +134,16 @@ def _structure(call: Call, types: _Types) -> Any:
     if found is None:
         raise problem
     return found
+
+
+def _maps(sizes: Sequence[int], stand_ins: Sequence[int]) -> list[dict[int, int]]:
+    """Two ways to let other numbers stand for the sizes; none where these are too few."""
+    half = len(stand_ins) // 2
+    return [dict(zip(sizes, stand_ins[start:], strict=False)) for start in (0, half)] if len(sizes) <= half else []
+
+
+def _elements(types: _Types, maps: Sequence[Mapping[int, int]]) -> int:
+    return max(sum(math.prod(m.get(d, d) for d in shape) for shape, _ in types) for m in maps)
 
 
 def _compares(call: Call) -> bool:

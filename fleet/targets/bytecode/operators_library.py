@@ -17,19 +17,20 @@ __all__ = ["library"]
 def library(info: DispatchInfo) -> Any:
     """NumPy's function. Raises ValueError for a call that a program may not make, and for types that are not its own."""
     operands = [parse_type(t) for t in info.in_types]
-    declared = parse_type(info.out_types[0])
+    shape, dtype = parse_type(info.out_types[0])
     try:
         leaf = NumpyOp.leaf([tensor_type(*t) for t in operands], info.attrs)
     except InferenceError as error:
         raise ValueError(str(error)) from None
-    if (leaf.shape, leaf.dtype) != declared or set("".join(info.sig)) != {"r"}:
+    fits = len(shape) == len(leaf.shape) and all(d in (-1, n) for d, n in zip(leaf.shape, shape, strict=True))
+    if not fits or leaf.dtype != dtype or set("".join(info.sig)) != {"r"}:
         raise ValueError(f"its result is {leaf.dtype}{list(leaf.shape)}")
 
     def run(*values: Any) -> Any:
         for i, (value, type_) in enumerate(zip(values, operands, strict=True)):
             _check(f"operand {i}", value, type_[0])
         found = NumpyOp.compute(values, info.attrs)
-        _check("the result", found, leaf.shape)
+        _check("the result", found, shape)
         if found.dtype != leaf.dtype and all(v.dtype == t for v, (_, t) in zip(values, operands, strict=True)):
             raise ValueError(f"the result is {found.dtype}, expected {leaf.dtype}")
         return found

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.main import main as fleet
+from fleet.errors import ExitCode
 
 ROOT = Path(__file__).parents[2]
 DIGITS = Path("examples/digits")
@@ -43,6 +44,8 @@ def main() -> int:
     if code in {0, 1}:
         click.secho("\nThe same model, the first 32 images, device hbm0923 (4,096 multipliers)", bold=True)
         code = max(code, _cosim("hbm0923", "reports/digits_hbm0923", 32))
+    if code not in (ExitCode.AGREED, ExitCode.DIFFERS, ExitCode.INCOMPLETE):
+        return code  # it ended before its time, and has said why in one line
     click.echo(f"\n{time.monotonic() - start:.0f} s; open {ROOT / 'reports/digits/index.html'}")
     click.secho("Try next (after `source .venv/bin/activate`):", bold=True)
     for words, command in NEXT:

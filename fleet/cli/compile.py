@@ -42,7 +42,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @data_options
 @click.option("--dynamic", multiple=True, help="A declared dimension that stays unknown until the run; `all`: every one.")
 @click.option("--opt", is_flag=True, help="Run the passes that keep every bit (the pipeline `vm`).")
-@click.option("--pipeline", type=click.Choice(_PIPELINES), help="Run this pipeline's passes; see docs/passes.md.")
+@click.option("--pipeline", type=click.Choice(_PIPELINES), help="Run this pipeline's passes; `fleet help passes` tells of them.")
 @click.option("--verify-each", is_flag=True, help="Verify the IR after every pass.")
 @click.option("--vm", is_flag=True, help="Run it, on the NumPy VM unless a backend is named.")
 @click.option("--target-backend", "backend", type=click.Choice(list(BACKENDS)), help="Compile for this and run it there.")

@@ -86,7 +86,7 @@ def _mlir() -> Finding:
     name = "mlir-opt-22"
     path = shutil.which(name) or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin")
     if path is None:
-        hint = "apt-get install mlir-22-tools (Debian security); docs/mlir.md"
+        hint = "apt-get install mlir-22-tools (Debian security); `fleet help mlir`"
         return Finding(name, "missing", False, "engine mlir", hint, optional=True)
     version = re.search(r"version (\S+)", _all_of([path, "--version"]))
     return Finding(name, f"{version[1] if version else 'of no known version'} ({path})", True, "engine mlir")

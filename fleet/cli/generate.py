@@ -50,7 +50,7 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--group", type=click.Choice(["32", "64", "128"]), default="64", show_default=True,
               help="Inputs that share one weight scale.")  # fmt: skip
 @click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]), default="compensated",
-              show_default=True, help="How weights are rounded to INT4 (docs/language-models.md).")  # fmt: skip
+              show_default=True, help="How weights are rounded to INT4 (`fleet help language-models`).")  # fmt: skip
 @click.option("--host-layers", "host_layers", default="", help="Layers that stay FP16 on the host, comma-separated: head.")
 @click.option(
     "--issue", type=click.Choice(["regs", "aux"]), default="aux", show_default=True,

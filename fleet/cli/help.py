@@ -10,7 +10,7 @@ import click
 import fleet
 from fleet.errors import ExitCode, FleetError
 
-_EPILOG = "\b\nExamples:\n  fleet help\n  fleet help onnx\n  fleet help docs/numpy.md"
+_EPILOG = "\b\nExamples:\n  fleet help\n  fleet help onnx\n  fleet help numpy"
 
 
 def pages() -> dict[str, Path]:

@@ -185,7 +185,9 @@ def doc(name: str, output: Path | None, only_check: bool) -> int:
     help="Folder where it goes; default: exports/SET/FORMAT. A file there that no export wrote is not replaced.",
 )  # fmt: skip
 def export(name: str, form: str, output: Path | None) -> int:
-    """Write the registers and instructions of SET, or of DEVICE's, for other tools. docs/instruction-sets.md says what is in each.
+    """Write the registers and instructions of SET, or of DEVICE's, for other tools.
+
+    What is in each: `fleet help instruction-sets`.
 
     ipxact, uvm, c and html are written by PeakRDL's exporters (pip install 'fleet-cosim[exports]').
     """

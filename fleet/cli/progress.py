@@ -13,6 +13,25 @@ if TYPE_CHECKING:
 
 QUIET_S = 2.0
 PLAIN_EVERY_S = 15.0
+_TELLING, _SLACK = 0.05, 1.1
+"""The part behind which an estimate is told, and how much later the end may become before it counts as wrong."""
+
+
+class Estimate:
+    """How long something still takes, out of how far it has come. One that would grow is told no more: it was wrong."""
+
+    def __init__(self) -> None:
+        self._end: float | None = None
+        self._wrong = False
+
+    def words(self, fraction: float, elapsed: float) -> str:
+        """ "about 12 s left", or nothing. fraction: finished part; elapsed: seconds so far."""
+        if fraction <= _TELLING or self._wrong:
+            return ""
+        end = elapsed / fraction
+        self._wrong = self._end is not None and (end > _SLACK * self._end or elapsed > self._end)
+        self._end = end if self._end is None else min(end, self._end)
+        return "" if self._wrong else f"about {self._end - elapsed:.0f} s left"
 
 
 class ProgressLine:
@@ -28,6 +47,7 @@ class ProgressLine:
         self._start = self._last = time.monotonic()
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
+        self._left = Estimate()
 
     def __call__(self, fraction: float, words: str) -> None:
         """fraction: finished part, 0 to 1; words: what is going on."""
@@ -40,8 +60,12 @@ class ProgressLine:
             self._draw(fraction, words, elapsed)
         elif now - self._last >= PLAIN_EVERY_S:
             self._last = now
-            left = f", about {elapsed * (1 - fraction) / fraction:.0f} s left" if fraction > 0.02 else ""
-            print(f"{self.title}: {100 * fraction:.0f} %, {words}, {elapsed:.0f} s so far{left}", file=sys.stderr, flush=True)
+            left = self._left.words(fraction, elapsed)
+            print(
+                f"{self.title}: {100 * fraction:.0f} %, {words}, {elapsed:.0f} s so far{left and ', '}{left}",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def _draw(self, fraction: float, words: str, elapsed: float) -> None:
         if self._bar is None:
@@ -56,7 +80,7 @@ class ProgressLine:
             self._bar.start()
             self._task = self._bar.add_task(words, total=1.0, title=self.title, left="")
         assert self._task is not None
-        left = f"about {elapsed * (1 - fraction) / fraction:.0f} s left" if fraction > 0.02 else ""
+        left = self._left.words(fraction, elapsed)
         self._bar.update(self._task, completed=fraction, description=words, left=left)
 
     def __enter__(self) -> ProgressLine:

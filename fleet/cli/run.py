@@ -165,4 +165,6 @@ def _finish(
     for name in ("cycles", "instructions"):
         if name in counters:
             click.echo(f"{name} {counters[name]:,.0f}")
+    if "cycles" not in counters and "cycles_estimate" in counters:
+        click.echo(f"cycles {counters['cycles_estimate']:,.0f} (estimated)")
     return 0

@@ -13,7 +13,7 @@ from fleet.cosim.result import Comparison, CosimResult, TaskMetric
 from fleet.cosim.what_ran import EngineRun
 
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
-_WIDTHS = (11, 8, 17, 15, 10, 12, 14, 9)
+_WIDTHS = (11, 8, 17, 15, 10, 18, 14, 9)
 _COLOURS = {"pass": "green", "fail": "red", "not proved": "yellow", "nothing compared": "red"}
 
 
@@ -44,11 +44,24 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
         accuracy,
         interval,
         agreement,
-        "-" if run.cycles is None else f"{run.cycles:,}",
+        _cycles(run),
         "-" if instructions is None else f"{instructions:,.0f}",
         f"{run.elapsed_s:.3f}",
     )
     click.echo(_line(cells))
+
+
+def estimated_cycles(run: EngineRun) -> int | None:
+    """What the cost model expects of an engine without a clock; None for one that has one, or that runs no instructions."""
+    estimate = run.counters.get("cycles_estimate")
+    return None if run.cycles is not None or estimate is None else round(estimate)
+
+
+def _cycles(run: EngineRun) -> str:
+    estimate = estimated_cycles(run)
+    if estimate is not None:
+        return f"{estimate:,} estimated"
+    return "-" if run.cycles is None else f"{run.cycles:,}"
 
 
 def _extent(comparison: Comparison) -> str:
@@ -135,6 +148,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
         task = result.task(run.name)
         engines[run.name] = {
             "status": run.status, "error": run.error, "evidence": run.evidence, "seconds": run.elapsed_s, "cycles": run.cycles,
+            "cycles_estimated": estimated_cycles(run),
             "instructions": run.counters.get("instructions"), "accuracy": task and task.value,
             "agreement": task and task.agreement,
         }  # fmt: skip

@@ -97,7 +97,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
     close = [] if exists(path) else difflib.get_close_matches(path, supported(), 1, 0.8)  # else it is no misspelling
     hint = f"did you mean {close[0]}? " if close else ""
-    return ev.fail("F205", node, f"{path} is not supported", f"{hint}docs/numpy.md lists what is")
+    return ev.fail("F205", node, f"{path} is not supported", f"{hint}`fleet help numpy` lists what is")
 
 
 def exists(path: str) -> bool:

@@ -23,7 +23,7 @@ class PluginError(FleetError):
 _VERSION_1 = frozenset(f"fleet.isa.{name}" for name in ("contract", "devices", "extending", "likeness", "lowering", "parts"))
 """Modules of the contract's first version."""
 
-_VERSIONS = "docs/instruction-sets.md, Versions, says what changed"
+_VERSIONS = "`fleet help instruction-sets`, Versions, says what changed"
 
 
 def entry_point(name: str) -> EntryPoint:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -15,6 +18,7 @@ import pytest
 from command_line import ROOT, Fleet, Refused, environment
 
 from fleet.cli.grammar import Duration
+from fleet.cli.help import pages
 from fleet.cli.main import fleet as group
 from fleet.cli.main import main
 
@@ -227,3 +231,29 @@ def test_topics_of_help(fleet: Fleet, refused: Refused) -> None:
     refused("help", "onx", words=("no page of this name", "onnx"))
     assert main(["help", "ir", "--quiet"]) == 0
     assert os.environ.get("_FLEET_COMPLETE") is None
+
+
+def _said(tree: ast.Module) -> Iterator[str]:
+    """Texts of a module that are neither documentation nor the name of a file that is written."""
+    left_out: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            left_out.add(id(node.value))  # a docstring, of a value too
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Path":
+            left_out |= {id(a) for a in node.args}
+    yield from (
+        n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in left_out
+    )
+
+
+def test_what_users_are_told_to_read_is_there_for_a_wheel_s_users_too() -> None:
+    """A wheel has no folder docs: errors and help name `fleet help TOPIC`, and the page exists."""
+    topics: set[str] = set()
+    for path in sorted((ROOT / "fleet").rglob("*.py")):
+        for text in _said(ast.parse(path.read_text())):
+            assert not re.search(r"docs/[a-z-]+\.md", text), (path, text)
+            topics |= set(re.findall(r"fleet help ([a-z][a-z-]+)", text))
+    for words, command in COMMANDS:
+        assert not re.search(r"docs/[a-z-]+\.md", f"{command.help} {command.epilog}"), words
+    assert len(topics) > 5
+    assert topics <= set(pages()) | {"docs"}

@@ -81,7 +81,7 @@ def test_what_is_counted_has_no_time_limit_of_its_own(made: Workspace, monkeypat
 def test_a_limit_that_ends_a_run_is_told_in_the_last_line(made: Workspace) -> None:
     by_device = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--budget", "0.3", "--instructions", "1000000", "--jobs", "1")
     assert f"fuzzed on {NAME}, seed 8: " in by_device
-    assert re.search(r"ENDED EARLY, by --seconds 0.3, after [0-9,]+ of 1,000,000 instructions$", by_device.strip())
+    assert re.search(r"ENDED EARLY, by --budget 0.3s, after [0-9,]+ of 1,000,000 instructions$", by_device.strip())
     enough = made.fleet("isa", "fuzz", NAME, "--seed", "8", "--budget", "1000", "--count", "2", "--jobs", "1")
     assert "PASS 2 programs" in enough
     assert "EARLY" not in enough

@@ -99,7 +99,7 @@ def _check(node: onnx.NodeProto, version: int, name: str) -> None:
     if not isinstance(node.op_type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         refuse(name, "a name that is not UTF-8")
     if not defs.has(node.op_type, version, ""):
-        refuse(where, f"is no operator of opset {version}", "docs/onnx-operators.md lists what is supported")
+        refuse(where, f"is no operator of opset {version}", "`fleet help onnx-operators` lists what is supported")
     schema: Any = defs.get_schema(node.op_type, version, "")
     inputs, outputs = len(node.input), len(node.output)
     if not schema.min_input <= inputs <= schema.max_input or not schema.min_output <= outputs <= schema.max_output:

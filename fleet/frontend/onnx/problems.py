@@ -35,5 +35,8 @@ def unsupported(where: str, found: Sequence[tuple[str, Sequence[str]]]) -> Model
         lines.append(f"  and {len(found) - _SHOWN} more operators")
     names = "operator is" if len(found) == 1 else "operators are"
     return ModelError(
-        f"{len(found)} {names} not supported", where=where, hint="docs/onnx-operators.md lists what is", detail="\n".join(lines)
+        f"{len(found)} {names} not supported",
+        where=where,
+        hint="`fleet help onnx-operators` lists what is",
+        detail="\n".join(lines),
     )

@@ -133,7 +133,7 @@ def export_onnx(program: Program, *, every_result: bool = False) -> Export:
         lines = [f"  {what}: {', '.join(ids[:_SHOWN])}{_more(ids)}" for what, ids in export.refused.items()]
         what = "1 kind of operation" if len(lines) == 1 else f"{len(lines)} kinds of operations"
         raise DeviceError(
-            f"{what} cannot be written as ONNX", where=program.source_name, hint="docs/onnx-out.md lists what can",
+            f"{what} cannot be written as ONNX", where=program.source_name, hint="`fleet help onnx-out` lists what can",
             detail="\n".join(lines),
         )  # fmt: skip
     return export.result(every_result)

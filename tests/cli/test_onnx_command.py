@@ -83,7 +83,7 @@ def test_a_case_names_an_onnx_model(folder: Path, capsys: pytest.CaptureFixture[
         (["run", "none.onnx"], "cannot be read"),
         (["run", "bad.onnx"], "is no ONNX model"),
         (["run", "m.onnx", "--weights", "x.npz"], "weights in it"),
-        (["compile", "--emit", "ir", "--dynamic", "N", "m.onnx"], "cannot stay unknown"),
+        (["compile", "--emit", "ir", "--dynamic", "Q", "m.onnx"], "no dimension of an input is called 'Q'"),
         (["run", "m.onnx", "--engines", "cpython"], "no Python source"),
         (["run", "u.onnx", "--engines", "riscv"], "float16"),
         (["run", "m.onnx", "--input", "wrong.npz"], "the model's arguments are x"),

@@ -45,13 +45,17 @@ class Build:
 
     Attributes:
         where: the file, for messages. bound: values of inputs that decide shapes, by name.
-        given: values of all inputs, which decide branches alone.
+        given: values of all inputs, which decide branches alone; None where the program is to be made general
+            (`fleet.frontend.onnx.dynamic`).
+        choices: what was chosen by values or sizes that are known: (node, choice).
     """
 
-    def __init__(self, where: str, bound: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, where: str, bound: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray] | None) -> None:
         self.where = where
         self.bound = bound
-        self.given = given
+        self.given = given or {}
+        self.general = given is None
+        self.choices: list[tuple[str, object]] = []
         self.block = Block()
         self.arguments: list[Argument] = []
         self.weights: dict[str, np.ndarray] = {}
@@ -114,7 +118,7 @@ class Build:
 
     def emit(self, name: str, operands: Sequence[Array], **attributes: Any) -> Array:
         """One operation; computed now where all of its operands are known and small. Raises ModelError at the node."""
-        if all(a.known is not None for a in operands):
+        if all(a.known is not None for a in operands) and not (self.general and _of_a_table(name, operands)):
             found = folded(name, [a.known for a in operands if a.known is not None], attributes)
             if found is not None:
                 return self.known(found)
@@ -144,6 +148,10 @@ class Build:
         self.block.add_op(op)
         self._fresh.append(op)
         return op.results[0]
+
+    def chose(self, choice: object) -> None:
+        """Notes what the present node chose by a size or a value, which other sizes may choose otherwise."""
+        self.choices.append((self._place.where if self._place is not None else self.where, choice))
 
     # ---- identity
 
@@ -260,6 +268,12 @@ class Build:
 
 
 _ELEMENTWISE = {"where", *(name for name, op in OPERATIONS.items() if issubclass(op, BinaryOp) and op is not MatmulOp)}
+
+
+def _of_a_table(name: str, operands: Sequence[Array]) -> bool:
+    """Whether a part of a weight is taken: of how many rows, another size may say otherwise."""
+    table = operands[0]
+    return name in ("slice", "gather") and table.name is not None and table.known is not None and table.known.dtype.kind == "f"
 
 
 def _plain(name: str) -> str:

@@ -89,7 +89,8 @@ def import_model(
     arguments: Sequence[Argument],
     bound: Mapping[str, np.ndarray],
     symbols: Mapping[str, int],
-    inputs: Mapping[str, np.ndarray],
+    inputs: Mapping[str, np.ndarray] | None,
+    choices: list[tuple[str, object]] | None = None,
 ) -> Program:
     """The program.
 
@@ -98,7 +99,8 @@ def import_model(
         arguments: the inputs with their shapes.
         bound: values of inputs that decide shapes; those are no inputs of the program.
         symbols: sizes of named dimensions.
-        inputs: values of the inputs, for a branch that nothing less decides.
+        inputs: values of the inputs, for a branch that nothing less decides; None for a program of other sizes.
+        choices: gets what was chosen by values or sizes: (node, choice).
 
     Raises:
         ModelError: all operators that are not supported, or the first node that does not fit its inputs.
@@ -116,6 +118,8 @@ def import_model(
         narrow = BY_CODE.get(codes[name] or 0)
         scope[name] = value if narrow is None else cast(value, narrow.dtype)
     walk.nodes(model.graph.nodes, scope, model.opsets, 0)
+    if choices is not None:
+        choices[:] = build.choices
     outputs: dict[str, Array] = {}
     for port in model.graph.outputs:
         value = scope.get(port.name)

@@ -18,6 +18,7 @@ from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import Choice
 from fleet.frontend.onnx.cut import cut, resized
+from fleet.frontend.onnx.dynamic import MAX_NAMES, Instance, drawn_sizes, generalised
 from fleet.frontend.onnx.graph import Model, Port
 from fleet.frontend.onnx.importer import import_model
 from fleet.frontend.onnx.narrow import BY_CODE
@@ -25,9 +26,9 @@ from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
 from fleet.frontend.onnx.tensors import dtype_of
 from fleet.ir.program import Argument, Program
-from fleet.symbols.dims import DeclarationError, Declared, bind
+from fleet.symbols.dims import DeclarationError, Declared, bind, names_of
 
-__all__ = ["load", "open_model", "program_of", "sample_inputs", "signature"]
+__all__ = ["general_program", "load", "open_model", "program_of", "sample_inputs", "signature"]
 
 
 def open_model(choice: Choice) -> Model:
@@ -71,40 +72,116 @@ def load(
         spec: "path.onnx".
         weights: none; the file has them.
         inputs: every input by name. Values matter only where they decide shapes, axes or branches.
-        dynamic: none; the dimensions get the inputs' sizes.
+        dynamic: names of dimensions that stay unknown until the run, True for all that have a name; others get the inputs' sizes.
 
     Raises:
         ModelError: a file that is no model, operators that are not supported, inputs that do not fit.
     """
     if weights:
         refuse(spec, "has its weights in it", "leave --weights out; inputs are given with --input")
-    if dynamic:
-        refuse(spec, "dimensions of an ONNX model cannot stay unknown", "leave --dynamic out: they get the inputs' sizes")
     choice = Choice.of(spec)
-    return program_of(open_model(choice), inputs, choice)
+    model = open_model(choice)
+    return general_program(model, inputs, choice, dynamic) if dynamic else program_of(model, inputs, choice)
 
 
 def program_of(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice | None = None) -> Program:
     """The program of a model that has been read. Raises as `load`."""
     choice = choice or Choice(model.name)
-    declared = [_declared(choice, p) for p in model.graph.inputs]
-    if unknown := [n for n in choice.known if n not in {a.name for a in declared}]:
-        refuse(model.name, f"has no input {unknown[0]!r:.80}", f"inputs are {', '.join(a.name for a in declared)}")
-    if missing := [f"{a.name} ({a})" for a in declared if a.name not in inputs]:
-        refuse(model.name, f"no input for {', '.join(missing)}", f"given are {', '.join(inputs) or 'none'}")
+    declared = _checked(model, inputs, choice)
     try:
         symbols = bind(_apart(model.name, declared, inputs), {a.name: inputs[a.name].shape for a in declared})
     except DeclarationError as error:
         raise ModelError(str(error), where=model.name) from None
     arguments = [_argument(model.name, a, inputs[a.name]) for a in declared]
-    bound: dict[str, np.ndarray] = {name: inputs[name] for name in choice.known}
+    return _imported(model, arguments, symbols, inputs, {name: inputs[name] for name in choice.known}, inputs)
+
+
+def _checked(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice) -> list[Declared]:
+    """The inputs that a model declares. Raises ModelError where one of them, or of what is said of them, is missing."""
+    declared = [_declared(choice, p) for p in model.graph.inputs]
+    if unknown := [n for n in choice.known if n not in {a.name for a in declared}]:
+        refuse(model.name, f"has no input {unknown[0]!r:.80}", f"inputs are {', '.join(a.name for a in declared)}")
+    if missing := [f"{a.name} ({a})" for a in declared if a.name not in inputs]:
+        refuse(model.name, f"no input for {', '.join(missing)}", f"given are {', '.join(inputs) or 'none'}")
+    return declared
+
+
+def _imported(
+    model: Model,
+    arguments: Sequence[Argument],
+    symbols: Mapping[str, int],
+    inputs: Mapping[str, np.ndarray],
+    bound: dict[str, np.ndarray],
+    given: Mapping[str, np.ndarray] | None,
+    choices: list[tuple[str, object]] | None = None,
+) -> Program:
+    """The program, with inputs bound one after another as they turn out to decide shapes; `inputs`: those that may be."""
     while True:
         try:
-            return import_model(model, arguments, bound, symbols, inputs)
+            return import_model(model, arguments, bound, symbols, given, choices)
         except NeedsInputs as needed:
             new = needed.names - bound.keys()
             assert new, "an input that is bound is known"
-            bound |= {name: inputs[name] for name in new}
+            if open_ := sorted(new - inputs.keys()):
+                refuse(model.name, f"values of {open_[0]} decide a shape, and its size is unknown", "leave it out of --dynamic")
+            bound = bound | {name: inputs[name] for name in new}
+
+
+def general_program(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice, dynamic: Collection[str] | bool) -> Program:
+    """The program in which dimensions stay unknown: these, or with True all that have a name. Raises as `load`."""
+    declared = _apart(model.name, _checked(model, inputs, choice), inputs)
+    named = names_of(declared)
+    names = list(named) if isinstance(dynamic, bool) else sorted(dynamic)
+    if foreign := [n for n in names if n not in named]:
+        refuse(model.name, f"no dimension of an input is called {foreign[0]!r:.80}", f"there are {', '.join(named) or 'none'}")
+    if not names:
+        return program_of(model, inputs, choice)
+    if len(names) > MAX_NAMES:
+        refuse(
+            model.name,
+            f"{len(names)} dimensions would stay unknown ({', '.join(names)}), at most {MAX_NAMES} may",
+            "name them with --dynamic",
+        )
+    try:
+        symbols = bind(declared, {a.name: inputs[a.name].shape for a in declared})
+    except DeclarationError as error:
+        raise ModelError(str(error), where=model.name) from None
+    fixed = {a.name: inputs[a.name] for a in declared if not set(a.dims or ()) & set(names)}
+    bound = {name: fixed[name] for name in choice.known if name in fixed}
+    if open_ := [name for name in choice.known if name not in fixed]:
+        refuse(model.name, f"{open_[0]} is known, and one of its dimensions is not", "leave it out of --known, or of --dynamic")
+    given = [_argument(model.name, a, inputs[a.name]) for a in declared]
+    rest = {n: s for n, s in symbols.items() if n not in names}
+
+    def instance(sizes: Mapping[str, int]) -> tuple[Instance, list[tuple[str, object]]]:
+        choices: list[tuple[str, object]] = []
+        shaped = [replace(g, shape=_shape(a, g.shape, sizes)) for a, g in zip(declared, given, strict=True)]
+        return Instance(sizes, _imported(model, shaped, rest, fixed, dict(bound), None, choices)), choices
+
+    made = [instance(sizes) for sizes in drawn_sizes(names)]
+    instances = [i for i, _ in made]
+    chosen = made[0][1]
+    for name in names if chosen else ():  # sizes of 1 are what branches and Squeeze ask for
+        one = instance({**instances[0].sizes, name: 1})[1]
+        if other := next((a for a, b in zip(chosen, one, strict=False) if a != b), None):
+            refuse(other[0], f"chooses otherwise where {name} is 1, as one program cannot", f"leave {name} out of --dynamic")
+    unknown = dict.fromkeys(names, -1)
+    arguments = [
+        Argument(
+            a.name,
+            _shape(a, inputs[a.name].shape, unknown),
+            inputs[a.name].dtype,
+            "input",
+            tuple(str(d) if d in unknown else "" for d in a.dims) if a.dims and set(a.dims) & set(names) else (),
+        )
+        for a in declared
+    ]
+    return generalised(model.name, instances, arguments, rest)
+
+
+def _shape(a: Declared, shape: tuple[int, ...], sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """A shape with the sizes of its named dimensions."""
+    return tuple(sizes.get(d, s) if isinstance(d, str) else s for d, s in zip(a.dims or shape, shape, strict=True))
 
 
 def _apart(where: str, declared: Sequence[Declared], inputs: Mapping[str, np.ndarray]) -> list[Declared]:

@@ -29,7 +29,9 @@ def _if(n: Call) -> Sequence[Value]:
         both = _both(n, condition)
         if both is not None:
             return both
-    return n.body(_body(n, "then_branch" if n.build.decided(condition) else "else_branch"), [])
+    chosen = "then_branch" if n.build.decided(condition) else "else_branch"
+    n.build.chose(chosen)
+    return n.body(_body(n, chosen), [])
 
 
 def _both(n: Call, condition: Array) -> Sequence[Value] | None:

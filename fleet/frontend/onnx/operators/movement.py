@@ -58,6 +58,7 @@ def _squeeze(n: Call) -> Array:
     axes = axes_of(n, 1, n.x.rank)
     if axes is None:
         axes = [i for i, d in enumerate(n.x.shape) if d == 1]
+        n.build.chose(axes)
     if any(n.x.shape[a] != 1 for a in axes):
         n.refuse(f"a squeeze of {list(n.x.shape)} along {axes}")
     return n.x.squeeze(*axes)

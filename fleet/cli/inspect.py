@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.model import data_options, onnx_options
-from fleet.errors import ExitCode
+from fleet.errors import ExitCode, FleetError
 
 _EPILOG = """\b
 Examples:
@@ -34,9 +34,15 @@ def command(
     model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, device: str | None, as_json: bool
 ) -> int:
     """Say what FILE is: inputs, operators, work, what each device runs and keeps, what is unsupported, what to type next."""
-    from fleet.cli.inspected import Asked, inspected
+    from fleet.cli.inspected import Asked, inspected, told
 
-    page = inspected(Asked(model, weights, input_path, seed, batch, device))
+    asked = Asked(model, weights, input_path, seed, batch, device)
+    try:
+        page = inspected(asked)
+    except FleetError as error:
+        if as_json:
+            click.echo(json.dumps(told(error, asked), indent=1))
+        raise
     if as_json:
         click.echo(json.dumps(page.to_json(), indent=1))
     else:
@@ -44,7 +50,5 @@ def command(
         for i, line in enumerate(page.commands):
             click.echo(f"  {'next' if i == 0 else '':<12} {line}")
     if page.problem is not None:
-        if as_json:
-            return ExitCode.BAD_INPUT
         raise page.problem
     return ExitCode.AGREED

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fleet.llm.config import ModelConfig
     from fleet.symbols.dims import Declared
 
-__all__ = ["Asked", "Page", "inspected", "language_kind"]
+__all__ = ["Asked", "Page", "inspected", "told"]
 
 _SHOWN = 12
 
@@ -71,12 +71,17 @@ class Page:
         lines = [f"{self.spec}: {self.title}"]
         for label, texts in self.rows.items():
             lines += [f"  {label if i == 0 else '':<12} {text}" for i, text in enumerate(texts)]
-        return "\n".join(lines)
+        return "\n".join(_plain(line) for line in lines)
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
         problem = None if self.problem is None else str(self.problem)
         return {"file": self.spec, "kind": self.kind, "title": self.title, **self.facts, "problem": problem, "next": self.commands}
+
+
+def _plain(line: str) -> str:
+    """Without what would move a terminal's cursor: names come from files."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
 def inspected(asked: Asked) -> Page:
@@ -97,9 +102,15 @@ def inspected(asked: Asked) -> Page:
     return page
 
 
-def language_kind(name: str) -> bool:
-    """Whether `fleet generate` takes a kind of file."""
-    return name in ("gguf", "language-model")
+def told(error: FleetError, asked: Asked) -> dict[str, Any]:
+    """For programs: a file that has no page."""
+    path, _ = _place(asked.spec)
+    try:
+        kind = None if path is None else kind_of(path)
+    except FleetError:
+        kind = None
+    lines = list(remedy(kind, path)) if kind is not None and path is not None else []
+    return {"file": asked.spec, "kind": kind and kind.name, "problem": str(error), "remedy": lines}
 
 
 def _place(spec: str) -> tuple[Path | None, str]:
@@ -475,6 +486,25 @@ def _case(page: Page, path: Path, asked: Asked, function: str) -> None:
     page.commands = [f"fleet case run {shlex.quote(str(path))}", *model.commands[:2]]
 
 
+def _bundle(page: Page, path: Path, asked: Asked, function: str) -> None:
+    del function
+    from fleet.cosim.model import BUNDLE
+
+    page.spec = str(path / BUNDLE if path.is_dir() else path)
+    _model(page, (), asked)
+
+
+def _stored_stream(page: Page, path: Path, asked: Asked, function: str) -> None:
+    from fleet.cosim.streams.bundle import load_bundle
+
+    del asked, function
+    bundle, _ = load_bundle(path)
+    page.rows["stream"] = [f"{bundle.name} on {bundle.device}, memory {bundle.setting.memory}, issued by {bundle.setting.issue}"]
+    page.facts |= {"stream": bundle.name, "device": bundle.device}
+    quoted = shlex.quote(str(path))
+    page.commands = [f"fleet stream run {quoted}", f"fleet why {quoted}", f"fleet shrink {quoted}"]
+
+
 def _description(page: Page, path: Path, asked: Asked, function: str) -> None:
     from fleet.isa.description import load
 
@@ -523,6 +553,7 @@ def _arrays(page: Page, path: Path, asked: Asked, function: str) -> None:
 
 _PAGES: Mapping[str, Callable[[Page, Path, Asked, str], None]] = {
     "python": _python, "onnx": _onnx, "gguf": _gguf, "language-model": _language_folder, "safetensors": _safetensors,
-    "bytecode": _bytecode, "stream": _stream, "result": _result, "generation": _generation, "case": _case,
+    "bytecode": _bytecode, "stream": _stream, "result": _result, "generation": _generation, "case": _case, "bundle": _bundle,
+    "stored-stream": _stored_stream,
     "instruction-set": _description, "set-folder": _description, "npz": _arrays, "npy": _arrays,
 }  # fmt: skip

@@ -48,10 +48,15 @@ def command(
     model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, device: str | None, as_json: bool
 ) -> int:
     """Try FILE: what it is, whether vm and the best device's iss agree on it, and what to type next."""
-    from fleet.cli.inspected import Asked, inspected
+    from fleet.cli.inspected import Asked, inspected, told
 
     asked = Asked(model, weights, input_path, seed, batch, device)
-    page = inspected(asked)
+    try:
+        page = inspected(asked)
+    except FleetError as error:
+        if as_json:
+            click.echo(json.dumps(told(error, asked), indent=1))
+        raise
     if page.program is not None and page.program.macs > _MAX_WORK and asked.batch is None and asked.input_path is None:
         asked = replace(asked, batch=1)
         page = inspected(asked)
@@ -60,7 +65,6 @@ def command(
     if page.problem is not None:
         if as_json:
             click.echo(json.dumps(page.to_json(), indent=1))
-            return ExitCode.BAD_INPUT
         raise page.problem
     trial = _Trial(page, asked, as_json)
     code = trial.run()

@@ -71,6 +71,8 @@ _KINDS: Mapping[str, Kind] = {
         Kind("npy", "a NumPy array (.npy)", hint="arrays are given with --weights and --input, behind a model"),
         Kind("result", "a stored result of fleet", hint="fleet report {path}"),
         Kind("generation", "a stored answer of a language model", hint="fleet report {path}"),
+        Kind("bundle", "a stored model", hint="fleet cosim {path}"),
+        Kind("stored-stream", "a stored stream", hint="fleet stream run {path}"),
         Kind("case", "a case of the regression", hint="fleet case run {path}"),
         Kind("instruction-set", "a description of an instruction set", hint="fleet isa check {path}"),
         Kind("set-folder", "a folder with an instruction set", hint="fleet isa check {path}"),
@@ -154,6 +156,11 @@ _BY_NAME: Mapping[str, str] = {
     ".py": "python", ".toml": "toml", ".json": "json", ".rdl": "instruction-set", ".mlir": "mlir",
 }  # fmt: skip
 """What a name promises where the bytes say nothing of their own."""
+
+_STORED: Mapping[str, str] = {
+    "result.json": "result", "generation.json": "generation", "model.json": "bundle", "stream.json": "stored-stream",
+}  # fmt: skip
+"""Files of fleet that are JSON text."""
 
 _MAGIC: Sequence[tuple[int, bytes, str]] = (
     (0, b"GGUF", "gguf"),
@@ -315,7 +322,7 @@ def _of_text(text: str, path: Path) -> str:
     if suffix == ".mlir" or begin.startswith(("module @", "module {", "module attributes", "#loc")):
         return "mlir"
     if begin.startswith(("{", "[")) and suffix != ".toml":
-        return {"result.json": "result", "generation.json": "generation"}.get(path.name, "json")
+        return _STORED.get(path.name, "json")
     if suffix == ".toml":
         keys = {line.partition("=")[0].strip() for line in text.splitlines() if "=" in line}
         return "case" if {"name", "model"} <= keys else "toml"
@@ -381,10 +388,9 @@ def _folder(path: Path) -> str:
         return "saved-model"
     if "config.json" in names and any(n.endswith((".safetensors", ".safetensors.index.json")) for n in names):
         return "language-model"
-    if "result.json" in names:
-        return "result"
-    if "generation.json" in names:
-        return "generation"
+    for name, kind in _STORED.items():
+        if name in names:
+            return kind
     if names & {"_CHECKPOINT_METADATA", "_METADATA", "checkpoint", "manifest.ocdbt"}:
         return "jax"
     if any(n.endswith(".rdl") for n in names):

@@ -16,7 +16,10 @@ from fleet.ir.program import Program
 if TYPE_CHECKING:
     from fleet.symbols.dims import Declared
 
-__all__ = ["RANDOM_BANNER", "LoadedModel", "load_model"]
+__all__ = ["BUNDLE", "RANDOM_BANNER", "LoadedModel", "load_model"]
+
+BUNDLE = "model.json"
+"""The file of a stored model (`fleet.cosim.model_bundle`), by which it is named."""
 
 RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions) mean nothing"
 
@@ -100,10 +103,11 @@ def load_model(
     `input_path` the other arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of
     `dynamic` stay unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
     """
-    from fleet.cosim.model_bundle import MODEL, load_model_bundle
     from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 
-    if Path(spec).name == MODEL:
+    if Path(spec).name == BUNDLE:
+        from fleet.cosim.model_bundle import load_model_bundle
+
         if weights or input_path or batch:
             raise ModelError("has weights and inputs of its own", where=spec, hint="leave --weights, --input and --batch out")
         _, program, stored = load_model_bundle(Path(spec))

@@ -15,6 +15,7 @@ import numpy as np
 
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.files import load_pair, save_pair
+from fleet.cosim.model import BUNDLE as MODEL
 from fleet.cosim.signature import Signature, of_result, other_than_expected
 from fleet.cosim.streams.bundle import check_extent
 from fleet.errors import DeviceError, ModelError
@@ -25,7 +26,7 @@ from fleet.transforms.entry import program_of
 
 __all__ = ["MODEL", "ModelBundle", "load_model_bundle", "renew_model_bundle", "run_model_bundle", "save_model_bundle"]
 
-MODEL, TEXT = "model.json", "model.mlir"
+TEXT = "model.mlir"
 _MOST_TEXT = 16 << 20
 _SCHEMA = 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import ten_files
-from command_line import Fleet, Refused
+from command_line import ROOT, Fleet, Refused
 
 KINDS = {
     "python": "python", "script": "python", "onnx_model": "onnx", "gguf": "gguf", "hugging_face": "language-model",
@@ -118,6 +118,27 @@ def test_a_wrong_name_does_not_mislead(tmp_path: Path, fleet: Fleet) -> None:
     ran = fleet("inspect", "m.py")
     assert (ran.code, "mv m.py m.onnx" in ran.out) == (2, True)
     assert "is an ONNX model by another name" in ran.err
+
+
+def test_names_in_a_file_do_not_reach_the_terminal_as_they_are(tmp_path: Path, fleet: Fleet) -> None:
+    import onnx
+    from onnx import TensorProto, helper
+
+    x = helper.make_tensor_value_info("x\x1b[2J", TensorProto.FLOAT, [1, 4])
+    y = helper.make_empty_tensor_value_info("y\n\rfleet: all is well")
+    nodes = [helper.make_node("Relu", ["x\x1b[2J"], ["y\n\rfleet: all is well"])]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
+    shown = fleet("inspect", "m.onnx")
+    assert shown.code == 0, shown.err
+    assert not {c for c in shown.out if not c.isprintable()} - {"\n"}
+    assert "\nfleet: all" not in shown.out
+
+
+def test_a_stored_stream(fleet: Fleet) -> None:
+    shown = fleet("inspect", ROOT / "sim/bundles/overlapping-output-rows")
+    assert shown.code == 0
+    assert "hbm_small/act/illegal/0-shrunk on hbm_small" in shown.out
 
 
 def test_a_large_file_of_nothing_takes_no_time(tmp_path: Path, refused: Refused) -> None:

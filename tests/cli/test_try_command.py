@@ -35,8 +35,12 @@ def test_every_kind_ends_with_a_verdict_or_a_remedy(name: str, tmp_path: Path, f
 def test_json_stands_alone_on_standard_output(name: str, tmp_path: Path, fleet: Fleet) -> None:
     ran = fleet("try", ten_files.FILES[name](tmp_path), "--json")
     assert ran.code == EXPECTED[name][0]
-    if name != "pytorch":
-        found = json.loads(ran.out)
+    found = json.loads(ran.out)
+    if name == "pytorch":
+        assert found["kind"] == "pytorch"
+        assert len(found["remedy"]) == 2
+        assert found["problem"] in ran.err
+    else:
         assert found["exit_code"] == ran.code
         assert found["tried"]["verdict"] == {0: "pass", 4: "nothing compared"}[ran.code]
 

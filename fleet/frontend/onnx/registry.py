@@ -20,7 +20,7 @@ MICROSOFT = "com.microsoft"
 _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
     *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
-    *("quantisation", "recurrent", "reductions", "resizing", "sequences", "shapes", "sorting"),
+    *("quantisation", "recurrent", "reductions", "resizing", "sampling", "sequences", "shapes", "sorting", "spectra"),
     *("microsoft", "microsoft_attention", "microsoft_quantised"),
 )
 

@@ -132,6 +132,11 @@ def _tan(n: Call) -> Array:
     return unary("sin", n.x) / unary("cos", n.x)
 
 
+@operator("Asin", "Acos", "Atan")
+def _angle(n: Call) -> Array:
+    return n.build.emit("numpy", [n.x], call=f"arc{n.node.op[1:].lower()}(x0)")
+
+
 @operator("Sinh")
 def _sinh(n: Call) -> Array:
     e = unary("expm1", n.x)  # exact near 0, where exp(x) - exp(-x) cancels

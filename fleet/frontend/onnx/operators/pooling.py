@@ -106,20 +106,26 @@ def _global_pool(n: Call) -> Array:
 @operator("MaxUnpool")
 def _max_unpool(n: Call) -> Array:
     """Every element to the place that its index names; all others are 0."""
-    x, indices = n.x, n.known(1, "where its elements go").reshape(-1)
+    x, indices = n.x, n.array(1)
     rank = x.rank - 2
     kernel, strides = numbers(n, "kernel_shape", rank, 0), numbers(n, "strides", rank, 1)
     pads = n.attribute("pads", [0] * (2 * rank))
     sizes = [
         (d - 1) * s + k - pads[i] - pads[i + rank] for i, (d, s, k) in enumerate(zip(x.shape[2:], strides, kernel, strict=True))
     ]
-    inner = (*x.shape[:2], *sizes)
-    shape = tuple(n.integers(2, "its output's shape")) if n.optional(2) is not None else inner
-    sources = np.full(math.prod(shape), x.size)
-    # Indices count in the tensor that the pooling read; a larger output holds that one at its beginning.
-    if n.optional(2) is not None:
-        at = np.unravel_index(indices, inner) if indices.max(initial=0) < math.prod(inner) else None
-        indices = np.ravel_multi_index(at, shape) if at is not None and shape != inner else indices
-    sources[indices] = np.arange(x.size)
-    flat = x.reshape(x.size).pad([0], [1])
-    return flat.take(n.constant(sources.astype(np.int64))).reshape(*shape)
+    shape = tuple(n.integers(2, "its output's shape")) if n.optional(2) is not None else (*x.shape[:2], *sizes)
+    places = indices.reshape(x.size)
+    if n.optional(2) is not None and shape != (*x.shape[:2], *sizes):
+        places = _moved(places, (*x.shape[:2], *sizes), shape)
+    zeros = x.like(0).broadcast_to(math.prod(shape))
+    return n.build.emit("scatter", [zeros, places, x.reshape(x.size)], reduction="none").reshape(*shape)
+
+
+def _moved(places: Array, inner: Sequence[int], outer: Sequence[int]) -> Array:
+    """Indices into the tensor that the pooling read -> into a larger one, which holds that one at its beginning."""
+    found: Array | None = None
+    for i, size in enumerate(inner):
+        own = (places // math.prod(inner[i + 1 :])) % size
+        found = own if found is None else found * outer[i] + own
+    assert found is not None
+    return found

@@ -280,7 +280,7 @@ def _devices(devices: Sequence[OnDevice]) -> Iterator[str]:
     told: list[str] = []
     for d in devices:
         if d.refused is not None:
-            yield f"{d.device:<12} nothing: {d.refused}"
+            yield f"{d.device:<12} {'' if d.refused.startswith('not ') else 'nothing: '}{d.refused}"
             continue
         share = f"{100 * d.share:.0f} % of the {'work' if d.macs else 'operations'}"
         cycles = f", {d.cycles:,} cycles (estimated)" if d.cycles is not None else ", not compiled: whether it fits was not tried"

@@ -33,7 +33,8 @@ read the file, with what to do; 4: nothing could be compared.
 
 _MAX_WORK = 1 << 29
 _MAX_WEIGHTS = 1 << 25
-"""Multiply-accumulates and weights that are quantised, run and compared within about half a minute on two cores."""
+_MAX_OPERATIONS = 1000
+"""Multiply-accumulates, weights and operations that are quantised, run and compared within about half a minute on two cores."""
 _MAX_LANGUAGE = 1 << 24
 """Weights of a language model that are quantised and run for a few tokens in that time."""
 
@@ -137,8 +138,9 @@ class _Trial:
         if not loaded.program.outputs:
             return self._script()
         best = facts.best
-        if facts.macs > _MAX_WORK or facts.weight_numbers > _MAX_WEIGHTS:
-            limit = f"{_MAX_WORK:,} multiply-accumulates or {_MAX_WEIGHTS:,} weights"
+        operations = sum(facts.operators.values())
+        if facts.macs > _MAX_WORK or facts.weight_numbers > _MAX_WEIGHTS or operations > _MAX_OPERATIONS:
+            limit = f"{_MAX_WORK:,} multiply-accumulates, {_MAX_WEIGHTS:,} weights or {_MAX_OPERATIONS:,} operations"
             return self._left(f"more than {limit} would take longer than a minute: the first command below runs it")
         engines = ["vm", "iss" if best is not None else self._second()]
         device = best.device if best is not None else None

@@ -9,8 +9,9 @@ Example:
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["OnDevice", "ProgramFacts", "Reason", "inspect_program"]
 
-_COMPILED = 1 << 20
-"""Weights' numbers up to which a program is compiled for every device; a larger one is only placed, which takes no time."""
+_COMPILED, _COMPILED_OPERATIONS = 1 << 20, 1 << 9
+"""Weights' numbers and operations up to which a program is compiled for every device; a larger one is only placed."""
+
+_PLACED, _PLACED_S = 3000, 10.0
+"""Operations up to which a program is placed on every device, and seconds after which no further device is begun."""
 
 _LEAST_BITS = 4
 """Bits of a weight on a device, at least: what does not fit in these fits in no way."""
@@ -139,16 +143,44 @@ def inspect_program(program: Program, device: str | None = None) -> ProgramFacts
         weight_numbers=numbers,
         weight_bytes=sum(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize for shape, dtype in shapes),
         symbols=dict(program.symbols),
-        devices=tuple(_on_device(program, s, d, numbers) for s, d in chosen),
+        devices=tuple(_placed(program, chosen, numbers, sum(operators.values()), every=device is None)),
     )
 
 
-def _on_device(program: Program, instruction_set: InstructionSet, device: Device, numbers: int) -> OnDevice:
+def _placed(
+    program: Program, chosen: Sequence[tuple[InstructionSet, Device]], numbers: int, operations: int, *, every: bool
+) -> Iterator[OnDevice]:
+    lowered: dict[str, Program | FleetError] = {}
+    begin = time.monotonic()
+    for s, d in chosen:
+        if every and (operations > _PLACED or time.monotonic() - begin > _PLACED_S):
+            why = f"not looked at: {operations:,} operations take a while; --device {d.name} looks"
+            yield OnDevice(d.name, s.name, _room(d), operations, 0, 0, 0, (), refused=why)
+            continue
+        if s.name not in lowered:
+            try:
+                lowered[s.name] = lowered_program(program, s)
+            except FleetError as error:
+                lowered[s.name] = error
+        found = lowered[s.name]
+        if isinstance(found, FleetError):
+            yield OnDevice(d.name, s.name, _room(d), 0, 0, 0, 0, (), refused=found.what)
+        else:
+            large = numbers > _COMPILED or operations > _COMPILED_OPERATIONS
+            yield _on_device(program, found, s, d, numbers if large else None)
+
+
+def _room(device: Device) -> int:
     ports = device.parameters.get("HbmPorts", 1)
-    room = sum(size * (ports if space == "hbm" else 1) for space, size in device.memory.items())
-    name, family = device.name, instruction_set.name
+    return sum(size * (ports if space == "hbm" else 1) for space, size in device.memory.items())
+
+
+def _on_device(
+    program: Program, lowered: Program, instruction_set: InstructionSet, device: Device, numbers: int | None
+) -> OnDevice:
+    """numbers: of weights, where the program is too large to be compiled; else None."""
+    name, family, room = device.name, instruction_set.name, _room(device)
     try:
-        lowered = lowered_program(program, instruction_set)
         placement = place(lowered, instruction_set.patterns, device, {})
     except FleetError as error:
         return OnDevice(name, family, room, 0, 0, 0, 0, (), refused=error.what)
@@ -160,7 +192,7 @@ def _on_device(program: Program, instruction_set: InstructionSet, device: Device
     )  # fmt: skip
     if not found.placed:
         return found
-    if numbers > _COMPILED:
+    if numbers is not None:
         return replace(found, refused=_too_small(room, numbers))
     try:
         compiled = compile_accel(program, instruction_set, device)

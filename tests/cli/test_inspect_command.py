@@ -135,6 +135,18 @@ def test_names_in_a_file_do_not_reach_the_terminal_as_they_are(tmp_path: Path, f
     assert "\nfleet: all" not in shown.out
 
 
+def test_a_model_of_very_many_operations_is_still_a_page(tmp_path: Path, fleet: Fleet) -> None:
+    """Placing it takes more than linear time: no device is looked at unless it is named."""
+    lines = "".join(f"    x = np.maximum(x, {i})\n" for i in range(3100))
+    (tmp_path / "m.py").write_text(f'import numpy as np\n\n\ndef f(x: "float32[N, 8]"):\n{lines}    return x\n')
+    shown = fleet("inspect", "m.py")
+    assert shown.code == 0
+    assert "maximum 3100" in shown.out
+    assert "hbm_small    not looked at: 3,100 operations take a while; --device hbm_small looks" in shown.out
+    ran = fleet("try", "m.py")
+    assert (ran.code, "would take longer than a minute" in ran.out) == (4, True)
+
+
 def test_a_stored_stream(fleet: Fleet) -> None:
     shown = fleet("inspect", ROOT / "sim/bundles/overlapping-output-rows")
     assert shown.code == 0

@@ -109,3 +109,15 @@ def test_mel_weights() -> None:
 def test_angles(op: str) -> None:
     made = model([node(op, ["x"], ["y"])], {"x": (np.float32, 400)}, ["y"])
     agree(made, {"x": np.linspace(-1, 1, 400, dtype=np.float32)}, 2e-6, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "to"), [(np.float32, np.int32), (np.int64, np.float64), (np.int8, np.uint8), (np.float16, np.int16)]
+)
+def test_bits_as_another_type(given: Any, to: Any) -> None:
+    code = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(to))
+    made = model([node("BitCast", ["x"], ["y"], to=code)], {"x": (given, 2, 3)}, ["y"], opset=26)
+    x = RNG.integers(-100, 100, (2, 3)).astype(given)
+    np.testing.assert_array_equal(run(made, {"x": x})[0].view(given), x)
+    with pytest.raises(ModelError, match="the bits of"):
+        program(model([node("BitCast", ["x"], ["y"], to=9)], {"x": (np.int32, 2)}, ["y"], opset=26), {"x": np.zeros(2, np.int32)})

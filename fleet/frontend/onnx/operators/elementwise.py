@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
 from fleet.frontend.onnx.call import Call
-from fleet.frontend.onnx.narrow import cast
+from fleet.frontend.onnx.narrow import cast, narrow_of
 from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of
@@ -317,3 +317,14 @@ def _bitwise_not(n: Call) -> Array:
 @operator("Binarizer", domain="ai.onnx.ml")
 def _binarizer(n: Call) -> Array:
     return where(n.x > n.attribute("threshold", 0.0), n.x.like(1), n.x.like(0))
+
+
+@operator("BitCast")
+def _bit_cast(n: Call) -> Array:
+    """The same bits as another type of as many."""
+    x, to = n.x, dtype_of(n.attribute("to", 0), n.node.where)
+    if x.narrow is not None or narrow_of(to) is not None or to.itemsize != x.dtype.itemsize:
+        n.refuse(
+            f"the bits of {x.narrow.name if x.narrow else x.dtype} as {to}", "types that a program carries as they are, of one size"
+        )
+    return x if to == x.dtype else n.build.emit("numpy", [x], call=f"ndarray.view(x0, '{to.name}')")

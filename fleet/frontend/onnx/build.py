@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from fleet.core.notice import notice
 from fleet.core.unique import Taken
 from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.chain import Chain
@@ -48,6 +47,7 @@ class Build:
         given: values of all inputs, which decide branches alone; None where the program is to be made general
             (`fleet.frontend.onnx.dynamic`).
         choices: what was chosen by values or sizes that are known: (node, choice).
+        said: lines for the user, once the program is made.
     """
 
     def __init__(self, where: str, bound: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray] | None) -> None:
@@ -56,6 +56,7 @@ class Build:
         self.given = given or {}
         self.general = given is None
         self.choices: list[tuple[str, object]] = []
+        self.said: list[str] = []
         self.block = Block()
         self.arguments: list[Argument] = []
         self.weights: dict[str, np.ndarray] = {}
@@ -218,7 +219,8 @@ class Build:
             )
         where = self._place.where if self._place is not None else self.where
         branch = "then" if found else "else"
-        notice(f"{where}: its {branch} branch is taken, as the given inputs decide ({chain.words()}); others may need the other")
+        said = f"{where}: its {branch} branch is taken, as the given inputs decide ({chain.words()}); others may need the other"
+        self.said.append(said)
         return found
 
     def _roots(self, value: SSAValue) -> frozenset[str] | None:

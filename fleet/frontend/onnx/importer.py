@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import defs, helper
 
+from fleet.core.notice import notice
 from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.call import Call, Value
@@ -126,7 +127,10 @@ def import_model(
         if not isinstance(value, Array):
             refuse(model.name, f"the output {port.name!r} is no tensor", "sequences cannot leave a program")
         outputs[port.name] = value
-    return build.program(model.name, outputs, symbols)
+    program = build.program(model.name, outputs, symbols)
+    for line in build.said:
+        notice(line)
+    return program
 
 
 class _Walk:

@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 
 _KINDS = "biuf"
-_LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "typing", "abc"})
-"""`__future__` is none: with annotations as strings, `dataclass` looks for the module that the file is not."""
 
 
 def main(folder: Path) -> None:
@@ -44,7 +42,7 @@ def main(folder: Path) -> None:
 
 def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], float]:
     tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job["name"])
-    code = compile(_needed(tree, job["function"], job["statements"]), job["name"], "exec", dont_inherit=True)
+    code = compile(_needed(tree, job["function"], job["statements"], job["libraries"]), job["name"], "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
         arguments = {name: z[f"a{i}"] for i, name in enumerate(job["arguments"])}
     script = job["function"] is None
@@ -71,10 +69,11 @@ def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], 
     finally:
         sys.setprofile(None)
     elapsed = time.perf_counter() - start
+    value = list(value.values()) if isinstance(value, dict) else value
     return list(value) if isinstance(value, tuple | list) else [value], variables, elapsed
 
 
-def _needed(tree: ast.Module, function: str | None, statements: list[int]) -> ast.Module:
+def _needed(tree: ast.Module, function: str | None, statements: list[int], libraries: list[str]) -> ast.Module:
     """What a model needs of its file: NumPy, math, and what the front end has read.
 
     Of a function's file these are the top-level statements in `statements`, which the front end has evaluated whole, and it
@@ -89,7 +88,7 @@ def _needed(tree: ast.Module, function: str | None, statements: list[int]) -> as
         if isinstance(s, ast.FunctionDef) and i not in read and (s.name == function or s.name in named):
             _refuse_calls(s)
         model = isinstance(s, ast.FunctionDef) and s.name == function and not s.decorator_list
-        if not (_is_numpy(s) if is_import else i in read or model):  # pyright: ignore[reportArgumentType]
+        if not (_is_known(s, libraries) if is_import else i in read or model):  # pyright: ignore[reportArgumentType]
             continue
         for inner in ast.walk(s):
             if isinstance(inner, ast.stmt):
@@ -106,10 +105,10 @@ def _names(tree: ast.Module, function: str | None, read: set[int]) -> set[str]:
     return {node.id for s in kept for node in ast.walk(s) if isinstance(node, ast.Name)}
 
 
-def _is_numpy(statement: ast.Import | ast.ImportFrom) -> bool:
+def _is_known(statement: ast.Import | ast.ImportFrom, libraries: list[str]) -> bool:
     if isinstance(statement, ast.ImportFrom):
-        return statement.level == 0 and (statement.module or "").split(".")[0] in _LIBRARIES
-    return all(alias.name.split(".")[0] in _LIBRARIES for alias in statement.names)
+        return statement.level == 0 and (statement.module or "").split(".")[0] in libraries
+    return all(alias.name.split(".")[0] in libraries for alias in statement.names)
 
 
 def _without_annotations(statement: ast.stmt) -> None:

@@ -22,7 +22,7 @@ from fleet.core.scratch import Scratch
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, ModelError
-from fleet.frontend.source import SCRIPT, module_statements, parameters
+from fleet.frontend.source import LIBRARIES, SCRIPT, module_statements, parameters
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
@@ -132,6 +132,7 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
         "function": None if function == SCRIPT else function,
         "arguments": names,
         "variables": variables,
+        "libraries": sorted(LIBRARIES),  # not __future__: with annotations as strings, `dataclass` looks for the file's module
         "statements": [] if function == SCRIPT else module_statements(program.source, program.source_name),
     }
     (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")

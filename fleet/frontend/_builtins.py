@@ -309,10 +309,13 @@ def _plain(ev: Evaluator, node: ast.Call, found: Value, op: str) -> Any:
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     values = collect(ev, node, args[0])
-    measured = [(_plain(ev, node, k, "sorted"), v) for k, v in zip(_keys(ev, node, values, keywords), values, strict=True)]
-    if len({isinstance(m, str) for m, _ in measured}) > 1:
-        ev.fail("F408", node, "strings and numbers have no order")
     backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False
+    keys = [k if isinstance(k, tuple) else (k,) for k in _keys(ev, node, values, keywords)]
+    if len({len(k) for k in keys}) > 1:
+        ev.fail("F408", node, "tuples of different lengths are put into order")
+    measured = [(tuple(_plain(ev, node, part, "sorted") for part in k), v) for k, v in zip(keys, values, strict=True)]
+    if len({tuple(isinstance(part, str) for part in m) for m, _ in measured}) > 1:
+        ev.fail("F408", node, "strings and numbers have no order")
     return List([v for _, v in sorted(measured, key=operator.itemgetter(0), reverse=backwards)])
 
 

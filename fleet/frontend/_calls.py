@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fleet.errors import SourceError
+from fleet.frontend import _generators
 from fleet.frontend._flow import returned
 from fleet.frontend._scopes import Frame
 from fleet.frontend._values import Broken, Dict, Function, Value, words
@@ -14,7 +16,9 @@ from fleet.frontend._values import Broken, Dict, Function, Value, words
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-MAX_CALL_DEPTH = 32
+MAX_CALL_DEPTH = 200
+_FRAMES = 60
+"""Python's own frames that following one call takes at most, expressions inside of expressions included."""
 MAX_CALLS = 20_000
 """Functions that call others twice, 32 deep, would keep the front end busy for years."""
 
@@ -61,20 +65,25 @@ def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Val
 
 
 def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """The value that the callee returns. SourceError for recursion and calls too deep."""
+    """The value that the callee returns. SourceError for calls too deep."""
     receiver = args[0] if callee.owner is not None and args else None
-    if any(called is callee and on is receiver for called, on in ev.calls):
-        chain = " -> ".join([*(called.name for called, _ in ev.calls), callee.name])
-        ev.fail("F606", node, f"`{callee.name}` calls itself ({chain})", "recursion is not supported; use a loop")
     if len(ev.calls) >= MAX_CALL_DEPTH:
-        ev.fail("F606", node, f"calls nested deeper than {MAX_CALL_DEPTH}")
+        itself = sum(called is callee for called, _ in ev.calls) > 1
+        who = f"`{callee.name}` calls itself" if itself else f"`{callee.name}` is called"
+        hint = "how deep it goes must be known from the source; use a loop"
+        ev.fail("F606", node, f"{who} more than {MAX_CALL_DEPTH} calls deep", hint)
     ev.inlined += 1
     if ev.inlined > MAX_CALLS:
         raise ev.stop(node, f"more than {MAX_CALLS} calls of functions are followed", "call fewer functions from functions")
     _check(ev, callee)
     frame = Frame(callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver)
     bind_parameters(ev, node, callee, frame, args, keywords)
+    if not isinstance(callee.node, ast.Lambda) and _generators.yields(callee.node):
+        return _generators.made(ev, callee, receiver, frame)
     ev.calls.append((callee, receiver))
+    limit, depth, ev.depth = sys.getrecursionlimit(), ev.depth, 0
+    if len(ev.calls) == 1:
+        sys.setrecursionlimit(max(limit, _FRAMES * MAX_CALL_DEPTH))
     try:
         if isinstance(callee.node, ast.Lambda):
             with ev.within(frame):
@@ -82,6 +91,9 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
         return returned(ev, callee.node, ev.run(callee.node.body, frame))
     finally:
         ev.calls.pop()
+        ev.depth = depth
+        if not ev.calls:
+            sys.setrecursionlimit(limit)
 
 
 def _check(ev: Evaluator, callee: Function) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fleet.frontend import _objects, _records
+from fleet.frontend import _formats, _objects, _records
 from fleet.frontend._errors import expression_at
 from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Slice, Tensor, Text, Value, words
 
@@ -51,6 +51,8 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
             return _within(ev, node, lhs + rhs)
     if op == "add" and isinstance(lhs, str | Text) and isinstance(rhs, str | Text):
         return Text([*(lhs.parts if isinstance(lhs, Text) else [lhs]), *(rhs.parts if isinstance(rhs, Text) else [rhs])])
+    if op == "mod" and isinstance(lhs, str):
+        return _formats.percent(ev, node, lhs, rhs)
     if op == "mul":
         for value, times in ((lhs, rhs), (rhs, lhs)):
             if isinstance(value, tuple | List | str) and isinstance(times, Number) and isinstance(times.value, int):
@@ -263,6 +265,15 @@ def _pop(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
     return owner.items.pop(at)
 
 
+def _sort(ev: Evaluator, node: ast.Call, owner: List, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    from fleet.frontend import _builtins
+
+    found = _builtins.call(ev, node, "sorted", [owner, *args], keywords)
+    assert isinstance(found, List)
+    owner.items[:] = found.items
+    return None
+
+
 def _reverse(_ev: Evaluator, _node: ast.Call, owner: List, _args: list[Value]) -> Value:
     owner.items.reverse()
     return None
@@ -332,6 +343,7 @@ def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
     "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0), "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
+    "sort": (_reverse, 0, 0),
 }  # fmt: skip
 _DICT: Mapping[str, tuple[_Method, int, int]] = {
     "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
@@ -342,7 +354,7 @@ _STR: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "split", "splitlines")},
     **{n: (_text_method(n), 0, 0) for n in ("upper", "lower", "title", "capitalize", "isdigit", "isalpha")},
     **{n: (_text_method(n), 1, 1) for n in ("startswith", "endswith", "find", "count", "index")},
-    "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1),
+    "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1), "format": (_join, 0, 0),
 }  # fmt: skip
 METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "list": _LIST,
@@ -371,6 +383,10 @@ def has_method(owner: Value, name: str) -> bool:
 
 def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`owner.name(...)`."""
+    if isinstance(owner, List) and name == "sort":
+        return _sort(ev, node, owner, args, keywords)
+    if isinstance(owner, str) and name == "format":
+        return _formats.braces(ev, node, owner, args, keywords)
     method, fewest, most = METHODS[_type(owner)][name]
     if keywords and name == "update" and not args:
         args, keywords = [Dict(dict(keywords))], {}

@@ -17,6 +17,7 @@ from fleet.frontend import _builtins, _expressions, _library, _objects, _stateme
 from fleet.frontend._domain import Domain
 from fleet.frontend._errors import Source, expression_at
 from fleet.frontend._flow import Flow
+from fleet.frontend._generators import Yielding
 from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
 from fleet.frontend._values import (
@@ -75,9 +76,13 @@ class Evaluator:
         """Generators that were made in the innermost of them."""
         self.repeats = 1
         """How often loops around what is followed will follow it, in the innermost of them."""
+        self.generators: list[Yielding] = []
+        self.generating: list[Yielding] = []
+        """Generators of the source, and those among them whose bodies are being followed."""
         self.outer: list[Frame] = []
         """The frames that wait for the present one."""
-        self._depth = 0
+        self.depth = 0
+        """Expressions around the present one, in the function that is being followed."""
         self._steps = 0
         self._scopes: dict[ast.AST, Scope] = {}
         self.globals = Frame("<module>", 1, self.scope(module.tree))
@@ -92,6 +97,12 @@ class Evaluator:
         self.lost: SourceError | None = None
         self.unprinted: ast.AST | None = None
         """The `np.printoptions` around what is read now, which changes how arrays are printed."""
+
+    def close(self) -> None:
+        """Ends the threads of generators that nobody asks any more."""
+        for generator in self.generators:
+            generator.close()
+        self.generators.clear()
 
     # ---- errors and limits
 
@@ -206,16 +217,16 @@ class Evaluator:
 
     def expression(self, node: ast.expr) -> Value:
         """The value of an expression. Raises SourceError at its place; Poisoned for what is already known to be wrong."""
-        self._depth += 1
+        self.depth += 1
         self.step(node)
         try:
-            if self._depth > MAX_DEPTH:
+            if self.depth > MAX_DEPTH:
                 self.fail("F602", node, f"nested deeper than {MAX_DEPTH} levels", "split it over several assignments")
             value = _expressions.evaluate(self, node)
         except SizeUsed:
             self.unknown(node)
         finally:
-            self._depth -= 1
+            self.depth -= 1
         if isinstance(value, Poison):
             raise Poisoned
         return value

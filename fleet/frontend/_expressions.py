@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _calls, _containers, _grids, _library, _objects, _records, _text
+from fleet.frontend import _calls, _containers, _generators, _grids, _library, _objects, _records, _text
 from fleet.frontend._meeting import choose
-from fleet.frontend._regions import condition
+from fleet.frontend._numpy import array
+from fleet.frontend._regions import condition, number_of
 from fleet.frontend._scopes import Comprehension, Frame
 from fleet.frontend._shifts import shift
 from fleet.frontend._values import (
@@ -117,6 +118,8 @@ def _as_array(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Valu
 
 def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
     if lhs.symbolic or rhs.symbolic:
+        if name in _BITS and lhs.whole and rhs.whole and (name != "shift_right" or (not rhs.symbolic and (rhs.value or 0) >= 0)):
+            return _bits(ev, node, name, lhs, rhs)
         if name not in _SYMBOLIC and not (name == "pow" and not rhs.symbolic and isinstance(rhs.value, float)):
             ev.unknown(node, f"{name} of a size that only the run knows")
         return ev.domain.arithmetic(node, name, [lhs, rhs], None)
@@ -136,6 +139,16 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number)
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         ev.fail("F605", node, "the result needs more than 64 bits")
     return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else Number(value)
+
+
+_BITS = frozenset({"bit_and", "bit_or", "bit_xor", "shift_right"})
+"""Operators of integers whose result is no larger than what they take: those of the run's 64 bits are Python's."""
+
+
+def _bits(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+    a, b = (array(ev, node, v) for v in (lhs, rhs))
+    found = shift(ev, node, name, a, b) if name == "shift_right" else ev.domain.binary(node, name, a, b)
+    return number_of(ev, node, found)
 
 
 _SIGN = {"pow": "**", "shift_left": "<<"}
@@ -487,6 +500,8 @@ _HANDLERS: Mapping[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
     ast.Compare: _compare,
     ast.IfExp: _conditional,
     ast.NamedExpr: _named,
+    ast.Yield: _generators.yield_,
+    ast.YieldFrom: _generators.yield_,
     ast.Tuple: lambda ev, node: tuple(_elements(ev, node.elts)),
     ast.List: lambda ev, node: List(_elements(ev, node.elts)),
     ast.Dict: _dict,

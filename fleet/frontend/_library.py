@@ -22,9 +22,11 @@ from fleet.frontend._values import (
     Instance,
     Library,
     List,
+    Marker,
     Method,
     Named,
     Number,
+    Partial,
     Tensor,
     Value,
     words,
@@ -56,11 +58,11 @@ DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
 STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
-        *("typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+        *("functools.partial", "functools.reduce", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
     }
 )
 """What is known of Python's library beside `math`."""
-LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "typing", "abc"})
+LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "typing", "abc"})
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.default_rng", "numpy.random.RandomState"})
 
@@ -178,6 +180,8 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return ev.domain.draw(node, owner, function.name, args, keywords)
         case Method():
             return _containers.call(ev, node, function.owner, function.name, args, keywords)
+        case Partial():
+            return ev.call(node, function.function, [*function.args, *args], {**function.keywords, **keywords})
         case np.dtype():
             if len(args) != 1 or keywords:
                 ev.fail("F208", node, f"{function.name}(...) takes one argument")
@@ -234,10 +238,27 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             if not isinstance(args[0], Instance) or args[0].kind.kind != "dataclass":
                 ev.fail("F408", node, f"asdict of {words(args[0])}", "it takes an object of a dataclass")
             return _records.as_dict(ev, node, args[0])
+        case "functools.partial" if args:
+            return Partial(args[0], tuple(args[1:]), dict(keywords))
+        case "functools.reduce" if 2 <= len(args) <= 3 and not keywords:
+            return _reduced(ev, node, args)
         case "collections.namedtuple":
             return _records.named_class(ev, node, args, keywords)
         case _:
             return ev.fail("F408", node, f"`{path}` cannot be called like this")
+
+
+def _reduced(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
+    values = iter([*args[2:], *ev.collect(node, args[1])])
+    found = next(values, _NOTHING)
+    if found is _NOTHING:
+        ev.fail("F703", node, "reduce of nothing, without an initial value")
+    for value in values:
+        found = ev.call(node, args[0], [found, value], {})
+    return found
+
+
+_NOTHING: Value = Marker("nothing")
 
 
 def dtype_of(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:

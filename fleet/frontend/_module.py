@@ -27,15 +27,15 @@ class Module:
     _checked: set[int] = field(default_factory=set)
 
     def check_function(self, function: ast.FunctionDef, *, decorated: bool = False) -> None:
-        """Refuses what a call cannot follow: decorators (unless `decorated`: they have been applied already), generators."""
+        """Refuses what a call cannot follow: decorators (unless `decorated`: they have been applied already), coroutines."""
         if id(function) in self._checked:
             return
         for decorator in () if decorated else function.decorator_list:
             what = f"`{function.name}` is decorated, which may change what it means"
             self.source.fail("F508", decorator, what, "remove the decorator")
         for node in ast.walk(function):
-            if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
-                self.source.fail("F502", node, "a generator or coroutine is not supported", "return a list")
+            if isinstance(node, ast.Await):
+                self.source.fail("F502", node, "a coroutine is not supported", "make it a function")
         self._checked.add(id(function))
 
     def body(self) -> Sequence[ast.stmt]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCALARS", "Way", "added", "any_of", "builder_of", "check", "condition", "follow", "inside", "isolated", "kind_of_number",
-    "negated",
+    "negated", "number_of",
 ]  # fmt: skip
 
 
@@ -172,6 +172,13 @@ def any_of(ev: Evaluator, node: ast.AST, flags: Iterable[SSAValue]) -> SSAValue:
 
 SCALARS: Mapping[type, np.dtype] = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 """Python's number -> the dtype of an array of such."""
+
+
+def number_of(ev: Evaluator, node: ast.AST, value: Value) -> Value:
+    """A NumPy scalar of the run as the Python number that it is."""
+    assert isinstance(value, Tensor)
+    kind = {"b": "bool", "f": "float"}.get(value.dtype.kind, "int")
+    return Number(None, builder_of(ev).emit(node, "item", [value.ssa], number=kind))
 
 
 def kind_of_number(value: Number) -> type:

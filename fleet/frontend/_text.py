@@ -118,6 +118,11 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
     conversion = chr(node.conversion) if node.conversion > 0 else ""
     if conversion == "a":
         ev.fail("F503", node, "the conversion !a is not supported", "use !r or !s")
+    return converted(ev, node, value, conversion, spec)
+
+
+def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[Part]:
+    """A value as `format` shows it. conversion: "r", "s" or none; spec: as in an f-string. SourceError F408 for others."""
     if isinstance(value, Tensor) or (isinstance(value, Number) and value.symbolic):
         check_printed(ev, node, value)
         if spec and isinstance(value, Tensor) and value.shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -236,6 +236,15 @@ class Text:
 
 
 @dataclass(eq=False)
+class Partial:
+    """`functools.partial`: a function with some of its arguments."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: Mapping[str, Value]
+
+
+@dataclass(eq=False)
 class Class:
     """A class of the file.
 
@@ -358,7 +367,7 @@ class Marker:
 
 
 Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | Text | _Other"
-_Object: TypeAlias = "Class | Instance | Bound | Initialiser | Super | Descriptor | Field"
+_Object: TypeAlias = "Class | Instance | Bound | Partial | Initialiser | Super | Descriptor | Field"
 _Other: TypeAlias = "_Object | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
 Operand: TypeAlias = "Tensor | Number"
 ELLIPSIS = Marker("Ellipsis")
@@ -394,6 +403,8 @@ def words(value: Value) -> str:
             return f"an object of the class `{value.kind.name}`"
         case Bound() | Descriptor():
             return f"the method `{value.function.name}`" if isinstance(value.function, Function) else "the method `__init__`"
+        case Partial():
+            return f"a partial of {words(value.function)}"
         case Super():
             return "`super()`"
         case None:

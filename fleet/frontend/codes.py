@@ -107,7 +107,7 @@ CODES: Mapping[str, Code] = {
         "compute with larger arrays",
     ),
     "F605": Code("a number of more than 64 bits", "print(7 ** 1000)", "use floats"),
-    "F606": Code("recursion, or calls nested too deeply", "def f(n):\n    return f(n - 1)\nf(3)", "use a loop"),
+    "F606": Code("calls nested too deeply", "def f(n):\n    return f(n - 1)\nf(3)", "use a loop"),
     "F607": Code("a container or text that is too large", "x = [0] * 10**9", "use an array"),
     # F7: what Python itself would raise
     "F701": Code("the source raises", "raise ValueError('no')", "the condition that leads there is true"),

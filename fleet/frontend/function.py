@@ -21,6 +21,7 @@ from fleet.frontend._calls import bind_defaults
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Poisoned, TooManyErrors
 from fleet.frontend._flow import Flow, returned
+from fleet.frontend._generators import yields
 from fleet.frontend._given import Given, Input, given
 from fleet.frontend._live import LiveEvaluator
 from fleet.frontend._located import File, locate
@@ -96,6 +97,8 @@ def _trace(function: FunctionType, file: File, node: ast.FunctionDef, arguments:
         ev.errors.append(error)
     except (TooManyErrors, Poisoned):
         pass
+    finally:
+        ev.close()
     raise combined(ev.errors)
 
 
@@ -104,6 +107,8 @@ def _followed(ev: LiveEvaluator, function: FunctionType, arguments: Given, value
     callee = ev.function(function, {})
     node = callee.node
     assert isinstance(node, ast.FunctionDef)
+    if yields(node):
+        ev.fail("F509", node, f"`{node.name}` is a generator", "return arrays, numbers, and tuples, lists and dicts of them")
     frame = Frame(function.__name__, 0, ev.scope(node), callee.frame)
     with ev.within(frame):
         for name, form in arguments.tree().items():

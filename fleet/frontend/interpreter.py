@@ -60,6 +60,8 @@ def run(spec: str, arguments: Mapping[str, np.ndarray] | None = None) -> Run:
     except RecursionError:
         where = module.source.name
         raise SourceError("nested too deeply", where=where, hint="split it over several assignments", code="F602") from None
+    finally:
+        ev.close()
     if ev.errors:
         raise combined(ev.errors)
     values = {n: domain.plain(module.tree, v) for n, v in frame.variables.items() if isinstance(v, Tensor | Number)}

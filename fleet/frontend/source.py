@@ -7,6 +7,7 @@ functions that commands use, `load`, `signature` and `sample_inputs`, also take 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from fleet.frontend._builder import Builder
 from fleet.frontend._errors import combined
 from fleet.frontend._evaluator import Evaluator, Poisoned, TooManyErrors
 from fleet.frontend._flow import returned
+from fleet.frontend._generators import yields
+from fleet.frontend._library import LIBRARIES
 from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
 from fleet.frontend._returns import returned_values
 from fleet.frontend._scopes import Frame
@@ -38,6 +41,7 @@ from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.canonicalise import canonicalise
 
 __all__ = [
+    "LIBRARIES",
     "MODEL",
     "SCRIPT",
     "assemble",
@@ -185,7 +189,8 @@ def module_statements(text: str, name: str) -> list[int]:
     """
     module = parse(text, name)
     evaluator, _ = _evaluator(module, Block(), MODEL)
-    _module_level(evaluator)
+    with closing(evaluator):
+        _module_level(evaluator)
     done = {id(s) for s in evaluator.evaluated}
     return [i for i, s in enumerate(module.tree.body) if id(s) in done]
 
@@ -229,6 +234,8 @@ def _load(
     if function_name is not None:
         function = module.functions[function_name]
         module.check_function(function)
+        if yields(function):
+            module.source.fail("F509", function, f"`{function_name}` is a generator", "return an array or a tuple of arrays")
         arguments, symbols = bound_arguments(spec, declared(module, function), weights, inputs, dynamic)
     elif dynamic and not isinstance(dynamic, bool):
         raise ModelError("a script has no declared dimensions", where=spec, hint="name a function: path.py:function")
@@ -239,7 +246,8 @@ def _load(
         value.name_hint = argument.name if argument.name.isascii() else None
     evaluator, domain = _evaluator(module, block, "__main__" if function_name is None else MODEL)
     given = {a.name: v for a, v in zip(arguments, block.args, strict=True)}
-    outputs, values, frame = _evaluate(evaluator, function_name, given)
+    with closing(evaluator):
+        outputs, values, frame = _evaluate(evaluator, function_name, given)
     roots = {**evaluator.globals.variables, **frame.variables}
     return assemble(function_name or SCRIPT, domain, arguments, bound, (outputs, values), frame.variables, roots, symbols)
 

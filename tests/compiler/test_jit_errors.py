@@ -86,7 +86,7 @@ def uses_module(x):
         (changes_argument, r"F504 the array belongs"),
         (changes_weight, r"F504 the array belongs"),
         (recursive, r"F606"),
-        (generator, r"F502"),
+        (generator, r"F509"),
         (uses_object, r"test_jit_errors.py:{line}:16: F408 `OBJECT` is an object of type object"),
     ],
     ids=lambda p: getattr(p, "__name__", ""),

@@ -23,6 +23,45 @@ def reals(rng: np.random.Generator, *shape: int, dtype: str = "float64") -> np.n
 
 
 PROGRAMS: dict[str, str] = {
+    "bits_of_a_number": """
+def forward(x: "float64[8]"):
+    v = int(abs(x[0]) * 1000)
+    ones, high = 0, 0
+    while v > 0:
+        ones += v & 1
+        high = (high ^ v) | 4
+        v >>= 1
+    return ones, high
+""",
+    "generators": """
+def windows(x, n):
+    for i in range(0, len(x) - n + 1, n):
+        yield x[i : i + n]
+
+def forward(x: "float64[9]"):
+    best = np.float64(-9)
+    for w in windows(x, 3):
+        if w.max() > best:
+            best = w.max()
+    return best, sum(w.mean() for w in windows(x, 2))
+""",
+    "recursion_to_a_known_depth": """
+def halves(x):
+    if len(x) == 1:
+        return x[0]
+    m = len(x) // 2
+    a, b = halves(x[:m]), halves(x[m:])
+    return a if a > b else b
+
+def forward(x: "float64[8]"):
+    return halves(x)
+""",
+    "by_name": """
+def forward(x: "float64[8]"):
+    found = {"mean": x.mean()}
+    found["large"] = x[0] if x[0] > 0 else x[1]
+    return found
+""",
     "best_by_key": """
 def forward(x: "float64[4]", y: "float64[3]"):
     best = max(range(4), key=lambda i: x[i])
@@ -384,6 +423,7 @@ def expected(source: str, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
     names: dict[str, Any] = {"np": np}
     exec(source, names)
     found = names["forward"](**{name: a.copy() for name, a in inputs.items()})
+    found = tuple(found.values()) if isinstance(found, dict) else found
     return [np.asarray(v) for v in (found if isinstance(found, tuple) else (found,))]
 
 
@@ -518,6 +558,7 @@ def forward(x: "float64[3]"):
     if n > 1:
         x = -x
     print("rounds", n, [n, x[0]], (n,), n > 2)
+    print("%d of %5.2f: %s" % (n, x[0], x), "{{:>6.3f}} {{}}".format(x[1], n))
     print(f"{{n}} rounds|{{n:3d}}|{{n!r}}|{{n / 2:.2f}}|{{x.sum():8.3f}}")
     return x
 """

@@ -32,7 +32,7 @@ def test_every_tool_ends_with_a_result(tmp_path: Path) -> None:
     assert re.search(r"PASS \d+ programs from 0 on", steered)
     covered = made.fleet("isa", "coverage", DEVICE, "--budget", "0.05m", "--jobs", "1", "--report", "reports/coverage")
     assert re.search(r"PASS [\d,]+ programs", covered)
-    assert json.loads((made.folder / "reports/coverage/summary.json").read_text())["programs"] > 10
+    assert json.loads((made.folder / "reports/coverage/summary.json").read_text())["programs"] > 0
     suite = made.pytest("sim/test_conformance.py", "-q")
     assert re.search(r"[1-9]\d* of \d+ cases left out; the first: mine_small/vminimum/directed/1?\d: does not fit", suite)
     lanes = made.folder / "sets/mine/mine/rtl/mine_lanes.sv"

@@ -72,7 +72,7 @@ def refused(folder, body: str) -> str:
         ("h = h + x\nreturn h", "4:9", "`h` is used before it is assigned"),
         ("a, b = 1, 2, 3\nreturn x", "4:5", "2 targets for 3 values"),
         ("y = x @ w", "3:1", "`forward` returns nothing"),
-        ("return {'y': x}", "4:12", "F509 a dict of 1 is returned"),
+        ("return {1: x}", "4:5", "F509 a dict of 1 is returned"),
         ("return x.ctypes", "4:12", "no supported attribute `ctypes`"),
         ("é = x; return é + ö", "4:23", "`ö` is not defined"),
         ("return " + "-(" * 60 + "y" + ")" * 60, "4:132", "`y` is not defined"),
@@ -115,13 +115,13 @@ def test_what_is_not_python_is_one_clear_line(tmp_path, text: str, place: str) -
 def test_deep_recursion_and_exponential_inlining_end(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("fleet.frontend._builder.MAX_OPERATIONS", 2000)
     loop = "def f(a):\n    return g(a)\ndef g(a):\n    return f(a)\ndef forward(x: 'f32[2, 4]'):\n    return f(x)\n"
-    with pytest.raises(SourceError, match=r"`f` calls itself \(f -> g -> f\)"):
+    with pytest.raises(SourceError, match="calls itself more than 200 calls deep"):
         program_of(tmp_path, loop, x=X)
     doubling = "def f0(a):\n    return a + a\n" + "".join(f"def f{i}(a):\n    return f{i - 1}(f{i - 1}(a))\n" for i in range(1, 31))
     with pytest.raises(SourceError, match="more than 2000 operations"):
         program_of(tmp_path, doubling + "def forward(x: 'f32[2, 4]'):\n    return f30(x)\n", x=X)
-    chain = "def f0(a):\n    return a\n" + "".join(f"def f{i}(a):\n    return f{i - 1}(a)\n" for i in range(1, 100))
-    with pytest.raises(SourceError, match="nested deeper"):
+    chain = "def f0(a):\n    return a\n" + "".join(f"def f{i}(a):\n    return f{i - 1}(a)\n" for i in range(1, 300))
+    with pytest.raises(SourceError, match="is called more than 200 calls deep"):
         program_of(tmp_path, chain + "def forward(x: 'f32[2, 4]'):\n    return f99(x)\n", x=X)
 
 
@@ -191,7 +191,7 @@ def test_named_dimensions_agree_over_arguments(tmp_path) -> None:
 def test_missing_files_and_functions(tmp_path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         load(str(tmp_path / "absent.py:f"), {}, {})
-    with pytest.raises(SourceError, match="cannot be read"):
+    with pytest.raises(ModelError, match="is a folder, expected a Python source"):
         load(f"{tmp_path}:f", {}, {})
     with pytest.raises(SourceError, match="no function `other` at the top level; its functions: forward"):
         program_of(tmp_path, HEAD + "    return x\n", "other")

@@ -122,7 +122,7 @@ def test_deep_recursion_and_exponential_inlining_end(tmp_path, monkeypatch) -> N
         program_of(tmp_path, doubling + "def forward(x: 'f32[2, 4]'):\n    return f30(x)\n", x=X)
     chain = "def f0(a):\n    return a\n" + "".join(f"def f{i}(a):\n    return f{i - 1}(a)\n" for i in range(1, 300))
     with pytest.raises(SourceError, match="is called more than 200 calls deep"):
-        program_of(tmp_path, chain + "def forward(x: 'f32[2, 4]'):\n    return f99(x)\n", x=X)
+        program_of(tmp_path, chain + "def forward(x: 'f32[2, 4]'):\n    return f299(x)\n", x=X)
 
 
 def test_a_model_file_runs_no_code(tmp_path) -> None:

@@ -13,7 +13,8 @@ from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Ra
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-_Method: TypeAlias = Callable[["Evaluator", ast.Call, Any, list[Value]], Value]
+_Method: TypeAlias = Callable[..., Value]
+"""Of evaluator, call, owner and arguments; those of `_WITH_KEYWORDS` take keywords besides."""
 
 
 def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
@@ -343,7 +344,7 @@ def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
     "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0), "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
-    "sort": (_reverse, 0, 0),
+    "sort": (_sort, 0, 0),
 }  # fmt: skip
 _DICT: Mapping[str, tuple[_Method, int, int]] = {
     "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
@@ -354,8 +355,9 @@ _STR: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "split", "splitlines")},
     **{n: (_text_method(n), 0, 0) for n in ("upper", "lower", "title", "capitalize", "isdigit", "isalpha")},
     **{n: (_text_method(n), 1, 1) for n in ("startswith", "endswith", "find", "count", "index")},
-    "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1), "format": (_join, 0, 0),
+    "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1), "format": (_formats.braces, 0, 0),
 }  # fmt: skip
+_WITH_KEYWORDS = (_sort, _formats.braces)
 METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "list": _LIST,
     "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1)},
@@ -383,13 +385,11 @@ def has_method(owner: Value, name: str) -> bool:
 
 def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`owner.name(...)`."""
-    if isinstance(owner, List) and name == "sort":
-        return _sort(ev, node, owner, args, keywords)
-    if isinstance(owner, str) and name == "format":
-        return _formats.braces(ev, node, owner, args, keywords)
     method, fewest, most = METHODS[_type(owner)][name]
     if keywords and name == "update" and not args:
         args, keywords = [Dict(dict(keywords))], {}
+    if method in _WITH_KEYWORDS:
+        return method(ev, node, owner, args, keywords)
     if keywords or not fewest <= len(args) <= most:
         ev.fail("F208", node, f"`.{name}` takes {fewest if fewest == most else f'{fewest} to {most}'} positional arguments")
     return method(ev, node, owner, args)

@@ -12,8 +12,9 @@ import numpy as np
 
 from fleet.frontend import _objects, _text
 from fleet.frontend._meeting import choose
+from fleet.frontend._numpy import array
 from fleet.frontend._reflection import REFLECTION
-from fleet.frontend._regions import builder_of, condition
+from fleet.frontend._regions import builder_of, check, condition, kind_of_number, negated, number_of
 from fleet.frontend._series import Series, along, series_of
 from fleet.frontend._values import (
     Bound,
@@ -310,13 +311,38 @@ def _plain(ev: Evaluator, node: ast.Call, found: Value, op: str) -> Any:
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     values = collect(ev, node, args[0])
     backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False
-    keys = [k if isinstance(k, tuple) else (k,) for k in _keys(ev, node, values, keywords)]
+    found = _keys(ev, node, values, keywords)
+    if any(_of_the_run(ev, k) for k in found):
+        return _sorted_in_the_run(ev, node, values, found, backwards=backwards)
+    keys = [k if isinstance(k, tuple) else (k,) for k in found]
     if len({len(k) for k in keys}) > 1:
         ev.fail("F408", node, "tuples of different lengths are put into order")
     measured = [(tuple(_plain(ev, node, part, "sorted") for part in k), v) for k, v in zip(keys, values, strict=True)]
     if len({tuple(isinstance(part, str) for part in m) for m, _ in measured}) > 1:
         ev.fail("F408", node, "strings and numbers have no order")
     return List([v for _, v in sorted(measured, key=operator.itemgetter(0), reverse=backwards)])
+
+
+def _sorted_in_the_run(ev: Evaluator, node: ast.Call, values: Sequence[Value], keys: Sequence[Value], *, backwards: bool) -> Value:
+    """Numbers in an order that the run decides: equal ones stay as they are, also backwards; NaN ends the run."""
+    kinds = {
+        kind_of_number(v) if isinstance(v, Number) else v.dtype if isinstance(v, Tensor) and not v.shape else None for v in values
+    }
+    if None in kinds or len(kinds) > 1:
+        ev.fail("F501", node, "sorted of values that are not numbers of one kind, in an order that only the run knows")
+    numbers, measure = (array(ev, node, tuple(reversed(v) if backwards else v)) for v in (values, keys))
+    if measure.dtype.kind == "f":
+        nan = ev.domain.call(node, "numpy.any", [ev.domain.call(node, "numpy.isnan", [measure], {})], {})
+        flag = condition(ev, node, nan)
+        if not isinstance(flag, bool):
+            check(ev, node, negated(ev, node, flag), "NaN is sorted, which has no order")
+    order = ev.domain.call(node, "numpy.argsort", [measure], {"kind": "stable"})
+    placed = ev.domain.call(node, "numpy.take", [numbers, order], {})
+    assert isinstance(placed, Tensor)
+    found = list(ev.domain.elements(node, placed))
+    if all(isinstance(v, Number) for v in values):
+        found = [number_of(ev, node, v) for v in found]
+    return List(found[::-1] if backwards else found)
 
 
 def _zip(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:

@@ -148,7 +148,7 @@ def inside(value: SSAValue, block: Block) -> bool:
 
 
 def check(ev: Evaluator, node: ast.AST, flag: SSAValue | bool, said: str) -> None:
-    """Ends the run with an exception of the source where the flag does not hold."""
+    """Ends the run where the flag does not hold; said: why."""
     ev.checks += 1
     builder = builder_of(ev)
     builder.emit(node, "check", [builder.constant(node, flag, i1) if isinstance(flag, bool) else flag], message=said)

@@ -353,7 +353,7 @@ def _guard(ev: Evaluator, node: ast.If, flag: SSAValue, ways: Sequence[Sequence[
     else:
         (statement,) = raising
         assert isinstance(statement, ast.Raise)
-        check(ev, statement, negated(ev, node, raises), _said(ev, statement))
+        check(ev, statement, negated(ev, node, raises), f"the source raises {_said(ev, statement)}")
     return block(ev, other)
 
 
@@ -463,14 +463,14 @@ def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
     said = "" if node.msg is None else f": {_expressions.shown(ev, ev.expression(node.msg))}"
     if holds is False and not ev.inside:
         ev.fail("F702", node, f"the assertion is false{said}")
-    check(ev, node, holds, f"AssertionError{said}")
+    check(ev, node, holds, f"the source raises AssertionError{said}")
     return Flow("raise") if holds is False else _END
 
 
 def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
     if not ev.inside:
         ev.fail("F701", node, f"the source raises {_said(ev, node)}")
-    check(ev, node, False, _said(ev, node))
+    check(ev, node, False, f"the source raises {_said(ev, node)}")
     return Flow("raise")
 
 

@@ -73,7 +73,7 @@ CODES: Mapping[str, Code] = {
     ),
     "F408": Code("a value of the wrong type", "print([1] + 2)", "see what was expected"),
     # F5: outside the subset
-    "F501": Code("values decide what is computed", _X + "print(sorted(x))", "compute with all of it, choose with np.where"),
+    "F501": Code("values decide what is computed", _X + "print(1 in x)", "compute with all of it, choose with np.where"),
     "F502": Code("a statement that is not supported", "match 1:\n    case _:\n        pass", "use the statements of the table"),
     "F503": Code("an expression that is not supported", "print({1, 2})", "use the expressions of the table"),
     "F504": Code(

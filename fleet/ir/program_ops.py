@@ -71,7 +71,7 @@ _NUMBERS: Mapping[str, Attribute] = {"int": i64, "float": f64, "bool": i1}
 
 @irdl_op_definition
 class CheckOp(ValueOp):
-    """`raise` and `assert`: a truth value that has to hold, or the run ends with `message` ("ValueError: no data")."""
+    """`raise` and `assert`: a truth value that has to hold, or the run ends with `message` ("the source raises KeyError")."""
 
     name = "fleet.check"
     operand = operand_def()
@@ -87,7 +87,7 @@ class CheckOp(ValueOp):
     @classmethod
     def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         if not operands[0]:
-            raise ValueError(f"the source raises {attributes['message']}")
+            raise ValueError(attributes["message"])
         return operands[0]
 
 

@@ -23,6 +23,16 @@ def reals(rng: np.random.Generator, *shape: int, dtype: str = "float64") -> np.n
 
 
 PROGRAMS: dict[str, str] = {
+    "sorted": """
+def forward(x: "float64[6]", i: "int64[5]"):
+    s = sorted(x.tolist())
+    t = sorted(list(x), reverse=True)
+    order = sorted(range(5), key=lambda k: abs(i[k]) % 3, reverse=True)
+    by = sorted(range(5), key=lambda k: abs(i[k]) % 3)
+    v = [x[0], x[1], x[2]]
+    v.sort(key=lambda a: -a)
+    return s[len(s) // 2], t[0], np.array(order), np.array(by), np.array(v)
+""",
     "bits_of_a_number": """
 def forward(x: "float64[8]"):
     v = int(abs(x[0]) * 1000)
@@ -538,6 +548,13 @@ def test_what_the_source_raises_ends_the_run(tmp_path: Path, engine: str, x: lis
         expected(RAISES, inputs)
     with pytest.raises(ModelError, match=f"the source raises {said}"):
         model.run(engine)
+
+
+def test_nan_has_no_order(tmp_path: Path) -> None:
+    source = 'def forward(x: "float64[3]"):\n    return sorted(x)[0]\n'
+    for engine in ("vm", "riscv"):
+        with pytest.raises(ModelError, match="NaN is sorted, which has no order"):
+            compiled(tmp_path, source, {"x": np.array([1.0, np.nan, 0.0])}).run(engine)
 
 
 def test_an_integer_that_python_alone_can_hold_ends_the_run(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Fault(IntEnum):
             said = {
                 check_number(op): op.message.data for op in all_operations(program.function.body.block) if isinstance(op, CheckOp)
             }
-            return f"the source raises {said.get(value, 'an exception')}"
+            return said.get(value, "a check of the source fails")
         if self is Fault.INTEGER:
             return f"{value % (1 << 64)} is no number of the run: its integers have 64 bits with a sign"
         if self is Fault.NEGATIVE_POWER:

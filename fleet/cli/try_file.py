@@ -24,7 +24,6 @@ Examples:
   fleet try model.py:forward --weights w.npz --input x.npz
   fleet try smollm2.gguf
   fleet try sim/cases/digits.toml
-  fleet try vgemm
 
 What is not given is drawn with --seed. No hardware is simulated; `fleet cosim` does that. Models that would take longer than about
 a minute get a smaller batch, or the command to type. Exit code 0: compared and agreed; 1: something differs; 2: fleet does not

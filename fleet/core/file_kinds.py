@@ -258,7 +258,7 @@ def _file(file: IO[bytes], path: Path, size: int) -> str:
         return "safetensors"
     if (text := _text(head, size)) is not None:
         return _of_text(text, path)
-    if head[0] == 0x80 and 2 <= head[1] <= 5 and (size > _HEAD or head.endswith(b".")):
+    if head[0] == 0x80 and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05") and (size > _HEAD or head.endswith(b".")):
         return "pytorch" if path.suffix.lower() in (".pt", ".pth", ".ckpt") else "pickle"
     return _protobuf(file, size, path) or ("jax" if path.suffix.lower() == ".msgpack" else "unknown")
 

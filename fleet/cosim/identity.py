@@ -28,6 +28,7 @@ from fleet.isa.closure import Imports, closure, imports_of
 __all__ = ["NOT_CONTENT", "Content", "Provenance", "bench_hash", "provenance", "software_hash", "software_members", "text_hash"]
 
 NOT_CONTENT: Mapping[str, str] = {
+    "fleet.cosim.last_run": "where the last result of a folder is kept",
     "fleet.errors": "the classes and texts of errors",
     "fleet.core.toml_places": "the line of a key in a file, for messages",
     "fleet.cosim.pytest_plugin": "how a session of pytest is run and what it says",

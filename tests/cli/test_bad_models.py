@@ -19,7 +19,7 @@ HEAD = 'import numpy as np\n\n\ndef f(x: "float32[N, 4]"):\n'
         ("    return np.fft.fft(x)\n", "5:12", ("F205 numpy.fft.fft is not supported", "`fleet help numpy` lists")),
         ("    while True:\n        x = x + 1\n    return x\n", "6:17", ("F604 the program has more than 20000 operations",)),
         ("    return y\n", "5:12", ("`y` is not defined",)),
-        ("    return f(x)\n", "5:12", ("calls itself (f -> f)",)),
+        ("    return f(x)\n", "5:12", ("`f` calls itself more than 200 calls deep",)),
         ("    return x @ x\n", "5:12", ("matmul", "(8, 4)")),
         ("    return x + eval('1')\n", "5:16", ("`eval` is not supported",)),
         ("    return x + 9**9**9**9\n", "5:19", ("64 bits",)),

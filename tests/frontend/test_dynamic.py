@@ -235,7 +235,7 @@ def test_a_dimension_of_a_weight_cannot_be_unknown(tmp_path) -> None:
         "return np.split(x, 2)", "return np.roll(x, 1, axis=0)", "return x.squeeze()", "y = x.copy()\n    y[0] = 1\n    return y",
         "assert x.shape[0] == 4\n    return x", "return np.var(x, axis=0, ddof=1)", "return np.diagonal(x)",
         "return x[: min(len(x), 3)]", "return x ** 2 if len(x) else x", "a = [1, 2, 3][: len(x)]\n    return x * len(a)",
-        "print(f'{len(x)} rows')\n    return x", "return [x] * len(x)", "return np.linspace(0, 1, len(x))", "return x[:: len(x)]",
+        "return [x] * len(x)", "return np.linspace(0, 1, len(x))", "return x[:: len(x)]",
     ],
 )  # fmt: skip
 def test_what_cannot_be_followed_has_a_code(tmp_path, body: str) -> None:

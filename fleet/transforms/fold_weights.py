@@ -58,10 +58,16 @@ def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
             and isinstance(op, kinds)
             and type(op) in COMPUTED
             and not isinstance(op, d.MatmulOp | d.ReduceOp)
+            and not _looks_up(op)
             and -1 not in shape_of(op.results[0].type)
         ):
             pure.add(op.results[0])
     return pure
+
+
+def _looks_up(op: FleetOp) -> bool:
+    """Whether it takes a few rows of a table: what it computes is the model's input, and the table stays as it is."""
+    return isinstance(op, d.GatherOp) and math.prod(shape_of(op.result.type)) < math.prod(shape_of(op.lhs.type))
 
 
 def _used_outside(op: FleetOp, pure: set[SSAValue]) -> bool:

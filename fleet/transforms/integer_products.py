@@ -1,15 +1,25 @@
-"""Products of quantised tensors in integers: `(sx * (x - zx)) @ (sw * w)` becomes `(sx * sw) * (x @ w - zx * sum(w))`.
+"""Products of quantised tensors as products of INT8 by INT8, with sums in int32, whatever a model writes around them.
 
-A model with QuantizeLinear and DequantizeLinear around its products keeps its own codes and scales so: INT8 codes of activations
-and weights are multiplied as they are, sums are exact in int32, and the scales, one a column of the weight, multiply the sums.
+A model's codes are int8 or uint8, with a zero point that is known or comes with the run, and stand in one of three forms:
+
+- scaled: `(sx * (x - zx)) @ (sw * (w - zw))`, as DequantizeLinear leaves them (QDQ models);
+- integers: `(x - zx) @ (w - zw)` in int32, as ConvInteger, MatMulInteger and QLinearConv have them;
+- `x @ (sw * w)` of a real x: weights alone were quantised.
+
+The first two become `x' @ w' + ...` of int8 codes: uint8 codes are moved by 128, what the zero points add is the weight's column
+sums times the activation's zero, and the row's sum times a column's move where uint8 weights do not fit into int8. All of it is
+exact modulo 2^32, as int32 is. Scales, one a column of the weight, multiply the sums. In the third form the codes stay too: as
+weights of a real product, with a power of two, and the scales multiply its sums.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.ir import dialect as d
 from fleet.ir.build import make
@@ -26,97 +36,244 @@ from fleet.transforms.turn_products import of_weights
 
 __all__ = ["PASS"]
 
-_INT8 = np.dtype(np.int8)
+_INT8, _UINT8, _INT32, _FLOAT32 = (np.dtype(t) for t in (np.int8, np.uint8, np.int32, np.float32))
 _MOVES = (d.ReshapeOp, d.TransposeOp, d.SliceOp, d.GatherOp, d.PadOp)
+_HALF = 128
+_REAL_BITS = 7
+"""Codes of a weight in a real product are divided by 2^7: its sums stay as small as those of the activations."""
 
 
-class _Activation(NamedTuple):
-    """Codes of an activation (int8 or uint8), what moved them afterwards (last first), zero point and scale."""
+class _Codes(NamedTuple):
+    """Codes of an activation (int8 or uint8), its zero point (a scalar of int32, None: 0), and its scale (a scalar, None: 1)."""
 
-    codes: SSAValue
-    moves: tuple[FleetOp, ...]
-    zero: int
-    scale: float
+    values: SSAValue
+    zero: SSAValue | None
+    scale: SSAValue | None
 
 
 class _Weight(NamedTuple):
-    """codes: int8 [inputs, outputs]; scales: float32 [outputs]."""
+    """integers: int32 [inputs, outputs], what is multiplied; scales: float32 [outputs], or None."""
 
-    codes: np.ndarray
-    scales: np.ndarray
+    integers: np.ndarray
+    scales: np.ndarray | None
+
+    @property
+    def moves(self) -> np.ndarray:
+        """int32 [outputs]: what each column is moved by to fit into int8; 0 where it fits."""
+        low, high = self.integers.min(axis=0, initial=0), self.integers.max(axis=0, initial=0)
+        return np.where((low >= -_HALF) & (high < _HALF), 0, np.where(high >= _HALF, high - (_HALF - 1), low + _HALF)).astype(
+            np.int32
+        )
 
 
 def _apply(edit: Edit) -> None:
-    changed = False
-    known: dict[SSAValue, bool] = {}
-    for op in edit.operations():
-        if not isinstance(op, d.MatmulOp) or numpy_dtype(op.result.type) != np.float32 or len(shape_of(op.rhs.type)) != 2:
-            continue
-        if len(shape_of(op.lhs.type)) < 2 or -1 in shape_of(op.lhs.type) or not of_weights(edit, op.rhs, known):
-            continue
-        weight, activation = _weight(edit, op.rhs), _activation(edit, op.lhs)
-        if weight is not None and activation is not None:
-            _rewrite(edit, op, activation, weight)
-            changed = True
-    if changed:
-        edit.sweep()
+    _Products(edit).rewrite()
 
 
-def _scaled(op: Any) -> tuple[SSAValue, SSAValue] | None:
-    """(integers, scale) of `cast(integers) * scale`."""
-    if not isinstance(op, d.MulOp):
-        return None
-    for value, scale in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        cast = value.owner
-        if isinstance(cast, d.CastOp) and numpy_dtype(cast.operand.type).kind in "iu" and numpy_dtype(value.type) == np.float32:
-            return cast.operand, scale
-    return None
+@dataclass
+class _Moved:
+    """An activation's codes as int8 behind some moves, and its zero point as int8 (None: 0, which needs no code)."""
+
+    value: SSAValue
+    zero: SSAValue | None
 
 
-def _weight(edit: Edit, value: SSAValue) -> _Weight | None:
-    moves: list[FleetOp] = []
-    while isinstance(value.owner, d.ReshapeOp | d.TransposeOp):
-        moves.append(value.owner)
-        value = value.owner.operands[0]
-    parts = _scaled(value.owner)
-    if parts is None:
-        return None
-    codes, scale = (known_array(edit, v) for v in parts)
-    if codes is None or scale is None:
-        return None
-    wide = np.broadcast_to(scale, codes.shape)
-    for move in reversed(moves):
-        codes, wide = np.asarray(compute(move, [codes])), np.asarray(compute(move, [wide]))
-    if codes.ndim != 2 or codes.min(initial=0) < -128 or codes.max(initial=0) > 127 or (wide != wide[:1]).any():
-        return None
-    return _Weight(codes.astype(np.int8), np.ascontiguousarray(wide[0], np.float32))
+class _Products:
+    """The products of one program. What several products share of an activation's codes is made once."""
+
+    def __init__(self, edit: Edit) -> None:
+        self.edit = edit
+        self.known: dict[SSAValue, bool] = {}
+        self.moved: dict[SSAValue, _Moved] = {}
+        self.zeros: dict[SSAValue, SSAValue] = {}
+        self.changed = False
+
+    def rewrite(self) -> None:
+        for op in self.edit.operations():
+            if isinstance(op, d.MatmulOp) and self._fits(op):
+                self._product(op)
+        if self.changed:
+            self.edit.sweep()
+
+    def _fits(self, op: d.MatmulOp) -> bool:
+        shapes = shape_of(op.lhs.type), shape_of(op.rhs.type)
+        if len(shapes[1]) != 2 or len(shapes[0]) < 2 or -1 in (*shapes[0], *shapes[1]):
+            return False
+        if numpy_dtype(op.result.type) not in {_INT32, _FLOAT32}:
+            return False
+        return of_weights(self.edit, op.rhs, self.known) and not of_weights(self.edit, op.lhs, self.known)
+
+    def _product(self, op: d.MatmulOp) -> None:
+        real = numpy_dtype(op.result.type) == _FLOAT32
+        weight = _scaled_weight(self.edit, op.rhs) if real else _integer_weight(self.edit, op.rhs)
+        base = op.lhs
+        while isinstance(base.owner, _MOVES):
+            if isinstance(base.owner, d.PadOp) and not _is_zero(self.edit, base.owner.value):
+                base = op.lhs
+                break
+            base = base.owner.operands[0]
+        codes = _codes(base, real=real)
+        if weight is not None and codes is not None:
+            if real or not self._done(op):
+                self._integers(op, codes, weight)
+                self.changed = True
+        elif real and not isinstance(op.rhs, BlockArgument):
+            self._real(op, weight)
+
+    def _done(self, op: d.MatmulOp) -> bool:
+        """Whether both sides are codes of int8 that were cast, the weight one that stands as it is."""
+        right = op.rhs.owner
+        if (
+            not isinstance(right, d.CastOp)
+            or not isinstance(right.operand, BlockArgument)
+            or numpy_dtype(right.operand.type) != _INT8
+        ):
+            return False
+        return isinstance(op.lhs.owner, d.CastOp) and numpy_dtype(op.lhs.owner.operand.type) == _INT8
+
+    def _new(self, op: FleetOp, wanted: str, kind: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        return self.edit.insert_before(op, make(kind, list(operands), **attributes), f"{op_id(op)}.{wanted}")
+
+    def _number(self, op: FleetOp, wanted: str, number: int, dtype: np.dtype) -> SSAValue:
+        return self.edit.insert_before(op, constant(number, tensor_type((), dtype)), f"{op_id(op)}.{wanted}")
+
+    def _weight(self, op: FleetOp, wanted: str, array: np.ndarray) -> SSAValue:
+        recipe = Derived("as it is", (np.ascontiguousarray(array),), array.shape, array.dtype, np.asarray)
+        return self.edit.add_weight(self.edit.fresh_id(f"{op_id(op)}.{wanted}"), recipe, tensor_type(array.shape, array.dtype))
+
+    # ---- activations
+
+    def _zero(self, op: FleetOp, codes: _Codes) -> SSAValue | int:
+        """The zero point of the codes as int8 has them: a number where it is known."""
+        half = _HALF if numpy_dtype(codes.values.type) == _UINT8 else 0
+        if codes.zero is None:
+            return -half
+        found = known_array(self.edit, codes.zero)
+        if found is not None:
+            return int(found.item()) - half
+        if codes.zero not in self.zeros:
+            zero = codes.zero if not shape_of(codes.zero.type) else self._new(op, "zero.one", "reshape", codes.zero, shape=())
+            self.zeros[codes.zero] = (
+                zero if not half else self._new(op, "zero", "sub", zero, self._number(op, "half", half, _INT32))
+            )
+        return self.zeros[codes.zero]
+
+    def _behind(self, op: FleetOp, value: SSAValue, codes: _Codes) -> SSAValue:
+        """The codes as int8 where the activation was `value`: the same moves, and the zero point where they fill with 0."""
+        chain: list[SSAValue] = []
+        while value not in self.moved and isinstance(value.owner, _MOVES):
+            chain.append(value)
+            value = value.owner.operands[0]
+        if value not in self.moved:
+            self.moved[value] = self._signed(op, codes)
+        found = self.moved[value]
+        for next_value in reversed(chain):
+            move = next_value.owner
+            assert isinstance(move, FleetOp)
+            rest = list(move.operands[1:])
+            if isinstance(move, d.PadOp):
+                rest = [self._number(op, "fill", 0, _INT8) if found.zero is None else found.zero]
+            kind = kind_of(move)
+            found = _Moved(self._new(op, f"codes.{kind}", kind, found.value, *rest, **attributes_of(move)), found.zero)
+            self.moved[next_value] = found
+        return found.value
+
+    def _signed(self, op: FleetOp, codes: _Codes) -> _Moved:
+        value = codes.values
+        if numpy_dtype(value.type) == _UINT8:
+            wide = self._new(op, "wide", "cast", value, dtype=_INT32)
+            moved = self._new(op, "moved", "sub", wide, self._number(op, "middle", _HALF, _INT32))
+            value = self._new(op, "signed", "cast", moved, dtype=_INT8)
+        zero = self._zero(op, codes)
+        if isinstance(zero, int):
+            return _Moved(value, self._number(op, "zero", zero, _INT8) if zero else None)
+        return _Moved(value, self._new(op, "zero.code", "cast", zero, dtype=_INT8))
+
+    # ---- products
+
+    def _integers(self, op: d.MatmulOp, x: _Codes, w: _Weight) -> None:
+        codes = self._behind(op, op.lhs, x)
+        left = self._new(op, "left", "cast", codes, dtype=_INT32)
+        moves = w.moves
+        right = self._new(op, "right", "cast", self._weight(op, "codes", (w.integers - moves).astype(np.int8)), dtype=_INT32)
+        zero, column_sums = self._zero(op, x), w.integers.sum(axis=0, dtype=np.int32)
+        terms: list[tuple[str, SSAValue]] = []
+        if isinstance(zero, int):
+            if zero:
+                terms.append(("centred", self._weight(op, "zero_sums", np.int32(-zero) * column_sums)))
+        else:
+            terms.append(("centred", self._new(op, "zero_term", "mul", self._weight(op, "zero_sums", -column_sums), zero)))
+        if moves.any():
+            # A cast of its own: a device's product covers the other one, and nothing else may use what it covers.
+            row = self._new(op, "row", "cast", codes, dtype=_INT32)
+            sums = self._new(op, "row_sum", "reduce_sum", row, axes=[len(shape_of(row.type)) - 1], keepdims=True)
+            if numpy_dtype(sums.type) != _INT32:
+                sums = self._new(op, "row_sums", "cast", sums, dtype=_INT32)
+            terms.append(("moved_back", self._new(op, "moved_sums", "mul", sums, self._weight(op, "moves", moves))))
+        found: FleetOp = make("matmul", [left, right])
+        wanted = "sums"
+        for name, term in terms:
+            found, wanted = make("add", [self.edit.insert_before(op, found, f"{op_id(op)}.{wanted}"), term]), name
+        if numpy_dtype(op.result.type) == _FLOAT32:
+            sums = self.edit.insert_before(op, found, f"{op_id(op)}.{wanted}")
+            real = self._new(op, "real", "cast", sums, dtype=_FLOAT32)
+            found = make("mul", [real, self._scales(op, x, w)])
+        found.describe(**identity(op))
+        self.edit.replace(op, self.edit.insert_before(op, found))
+
+    def _scales(self, op: d.MatmulOp, x: _Codes, w: _Weight) -> SSAValue:
+        assert x.scale is not None
+        assert w.scales is not None
+        scale = known_array(self.edit, x.scale)
+        if scale is not None:
+            return self._weight(op, "scales", np.float32(scale.item()) * w.scales)
+        one = x.scale if not shape_of(x.scale.type) else self._new(op, "scale.one", "reshape", x.scale, shape=())
+        return self._new(op, "scales", "mul", self._weight(op, "scales", w.scales), one)
+
+    def _real(self, op: d.MatmulOp, weight: _Weight | None) -> None:
+        """A real activation by what is computed of weights: by codes, then the scales; by one weight where there are no codes."""
+        if weight is not None and weight.scales is not None and not weight.moves.any():
+            codes = (weight.integers * 2.0**-_REAL_BITS).astype(np.float32)
+            product = self._new(op, "codes_product", "matmul", op.lhs, self._weight(op, "codes", codes))
+            found = make("mul", [product, self._weight(op, "scales", weight.scales * np.float32(2.0**_REAL_BITS))])
+        else:
+            array = _array(self.edit, op.rhs)
+            if array is None:
+                return
+            found = make("matmul", [op.lhs, self._weight(op, "weight", array)])
+        found.describe(**identity(op))
+        self.edit.replace(op, self.edit.insert_before(op, found))
+        self.changed = True
 
 
-def _activation(edit: Edit, value: SSAValue) -> _Activation | None:
-    moves: list[FleetOp] = []
-    while isinstance(value.owner, _MOVES):
-        op = value.owner
-        if isinstance(op, d.PadOp) and not _is_zero(edit, op.value):
+def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
+    """What a value is, `scale * (cast(codes) - zero)`; of integers `cast(codes) - zero`."""
+    scale: SSAValue | None = None
+    if real:
+        parts = _scaled(value)
+        if parts is None:
             return None
-        moves.append(op)
-        value = op.operands[0]
-    parts = _scaled(value.owner)
-    if parts is None:
-        return None
-    found = known_array(edit, parts[1])
-    if found is None or found.size != 1:
-        return None
-    codes, zero = parts[0], 0
-    if isinstance(codes.owner, d.SubOp):
-        point = known_array(edit, codes.owner.rhs)
-        if point is None or point.size != 1:
+        value, scale = parts
+        if not _is_one(scale):
             return None
-        codes, zero = codes.owner.lhs, int(point.item())
-    if isinstance(codes.owner, d.CastOp):
-        codes = codes.owner.operand
-    if numpy_dtype(codes.type) not in {_INT8, np.dtype(np.uint8)}:
-        return None
-    return _Activation(codes, tuple(moves), zero, float(found.item()))
+    zero: SSAValue | None = None
+    if isinstance(value.owner, d.SubOp) and numpy_dtype(value.type) == _INT32:
+        value, zero = value.owner.operands
+        if not _is_one(zero):
+            return None
+    while (
+        isinstance(value.owner, d.CastOp)
+        and numpy_dtype(value.type).kind in "iu"
+        and numpy_dtype(value.type) not in {_INT8, _UINT8}
+    ):
+        value = value.owner.operand
+    return _Codes(value, zero, scale) if numpy_dtype(value.type) in {_INT8, _UINT8} else None
+
+
+def _is_one(value: SSAValue) -> bool:
+    """Whether it has one element."""
+    shape = shape_of(value.type)
+    return -1 not in shape and int(np.prod(shape)) == 1
 
 
 def _is_zero(edit: Edit, value: SSAValue) -> bool:
@@ -124,35 +281,65 @@ def _is_zero(edit: Edit, value: SSAValue) -> bool:
     return found is not None and not found.any()
 
 
-def _rewrite(edit: Edit, op: d.MatmulOp, x: _Activation, w: _Weight) -> None:
-    name, wide = op_id(op), np.dtype(np.int32)
+def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    """(integers, scale) of `cast(integers) * scale`."""
+    op = value.owner
+    if not isinstance(op, d.MulOp):
+        return None
+    for factor, scale in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        cast = factor.owner
+        if isinstance(cast, d.CastOp) and numpy_dtype(cast.operand.type).kind in "iu" and numpy_dtype(factor.type) == _FLOAT32:
+            return cast.operand, scale
+    return None
 
-    def new(wanted: str, kind: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
-        return edit.insert_before(op, make(kind, list(operands), **attributes), f"{name}.{wanted}")
 
-    def weight(wanted: str, array: np.ndarray) -> SSAValue:
-        recipe = Derived("as it is", (np.ascontiguousarray(array),), array.shape, array.dtype, np.asarray)
-        return edit.add_weight(edit.fresh_id(f"{name}.{wanted}"), recipe, tensor_type(array.shape, array.dtype))
+def _array(edit: Edit, value: SSAValue) -> np.ndarray | None:
+    """What is computed of weights, however large."""
+    return known_array(edit, value, small=False)
 
-    codes, zero = x.codes, x.zero
-    if numpy_dtype(codes.type) != _INT8:
-        half = edit.insert_before(op, constant(128, tensor_type((), wide)), f"{name}.half")
-        codes = new("signed", "cast", new("moved", "sub", new("wide", "cast", codes, dtype=wide), half), dtype=_INT8)
-        zero -= 128
-    for move in reversed(x.moves):
-        rest = list(move.operands[1:])
-        if isinstance(move, d.PadOp):  # a real 0 is the zero point's code
-            rest = [edit.insert_before(op, constant(zero, tensor_type((), _INT8)), f"{name}.zero")]
-        codes = new(f"codes.{kind_of(move)}", kind_of(move), codes, *rest, **attributes_of(move))
-    left = new("left", "cast", codes, dtype=wide)
-    right = new("right", "cast", weight("codes", w.codes), dtype=wide)
-    sums = new("sums", "matmul", left, right)
-    if zero:
-        sums = new("centred", "add", sums, weight("zero_sums", -zero * w.codes.astype(np.int32).sum(axis=0, dtype=np.int32)))
-    real = new("real", "cast", sums, dtype=np.dtype(np.float32))
-    result = make("mul", [real, weight("scales", np.float32(x.scale) * w.scales)])
-    result.describe(**identity(op))
-    edit.replace(op, edit.insert_before(op, result))
+
+def _integer_weight(edit: Edit, value: SSAValue) -> _Weight | None:
+    array = _array(edit, value)
+    if array is None or array.ndim != 2 or not _close(array):
+        return None
+    return _Weight(array.astype(np.int32), None)
+
+
+def _close(integers: np.ndarray) -> bool:
+    """Whether every column's numbers, moved by one number, fit into int8, and their sums into int32."""
+    low, high = (f(integers.astype(np.int64), axis=0, initial=0) for f in (np.min, np.max))
+    return bool((high - low <= 255).all()) and bool(np.maximum(high, -low).max(initial=0) <= 1 << 15)
+
+
+def _scaled_weight(edit: Edit, value: SSAValue) -> _Weight | None:
+    moves: list[FleetOp] = []
+    while isinstance(value.owner, _MOVES):
+        moves.append(value.owner)
+        value = value.owner.operands[0]
+    parts = _scaled(value)
+    if parts is None:
+        return None
+    integers, scale = (_array(edit, v) for v in parts)
+    if integers is None or scale is None:
+        return None
+    wide = np.broadcast_to(scale, integers.shape)
+    for move in reversed(moves):
+        rest = [_array(edit, v) for v in move.operands[1:]]
+        if any(v is None for v in rest):
+            return None
+        integers, wide = (np.asarray(compute(move, [a, *_given(move, rest, a.dtype)])) for a in (integers, wide))
+    if integers.ndim != 2 or not _close(integers):
+        return None
+    # Zeros have any scale: those that groups' weights get beside them.
+    scales = np.where(integers != 0, wide, 0).max(axis=0, initial=0, where=integers != 0)
+    if ((integers != 0) & (wide != scales)).any():
+        return None
+    return _Weight(integers.astype(np.int32), np.ascontiguousarray(scales, np.float32))
+
+
+def _given(move: FleetOp, rest: Sequence[Any], dtype: np.dtype) -> Sequence[Any]:
+    """A move's other operands: what a pad fills with has the dtype of what it fills."""
+    return [r.astype(dtype) for r in rest] if isinstance(move, d.PadOp) else rest
 
 
 PASS = plain("integer-products", "multiply the codes of quantised tensors, not what they stand for", "rounding", _apply)

@@ -19,7 +19,7 @@ __all__ = ["COMPUTED", "MAX_FOLDED", "call_of", "compute", "known_number"]
 MAX_FOLDED = 1 << 20
 """Elements of the largest array that folding of numbers fills to look at."""
 
-_MOVES = (d.ReshapeOp, d.BroadcastToOp, d.TransposeOp, d.SliceOp, d.ConcatOp)
+_MOVES = (d.ReshapeOp, d.BroadcastToOp, d.TransposeOp, d.SliceOp, d.ConcatOp, d.PadOp, d.GatherOp)
 _LEFT = (d.ErfOp, d.RsqrtOp, d.ClipOp, d.NanMaxOp, d.NanMinOp)
 COMPUTED = frozenset(
     op for op in d.OPERATIONS.values() if issubclass(op, (d.ElementwiseOp, d.ReduceOp, *_MOVES)) and op not in _LEFT

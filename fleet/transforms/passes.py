@@ -55,6 +55,7 @@ _OWN: Mapping[str, str] = {
     "inline": "inline",
     "infer-shapes": "infer_shapes",
     "expand-functions": "expand_functions",
+    "split-groups": "split_groups",
     "turn-products": "turn_products",
     "integer-products": "integer_products",
     "canonicalise": "canonicalise",

@@ -29,7 +29,7 @@ PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,
     "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
     "riscv": ("canonicalise", "fold-constants", "cse", "expand-functions", *_FUSING),
-    "accel": ("canonicalise", "fold-constants", "cse", _CLIP, "turn-products", *_FUSING),
+    "accel": ("canonicalise", "fold-constants", "cse", _CLIP, "split-groups", "turn-products", *_FUSING),
 }
 """Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
 

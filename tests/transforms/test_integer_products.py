@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "frontend/onnx"))
 from onnx_models import model, node, program, reference
 
-from fleet.ir.dialect import kind_of
+from fleet.ir.dialect import kind_of, op_id
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
@@ -116,19 +117,59 @@ def test_what_is_not_quantised_stays() -> None:
     assert str(passed(made).module) == str(made.module)
 
 
-def test_codes_that_int8_cannot_hold_stay_real() -> None:
-    """uint8 weights with a zero point of 0 reach 255."""
+@pytest.mark.parametrize("zero", [0, 31, 128, 255])
+@pytest.mark.parametrize("form", ["MatMulInteger", "ConvInteger", "depthwise", "QLinearConv", "DynamicQuantizeMatMul"])
+def test_integers_of_any_zero_point_are_products_of_int8(form: str, zero: int) -> None:
+    """Codes of uint8 with a zero point that the run decides, by uint8 weights that int8 cannot hold: onnxruntime's own integers."""
     rng = np.random.default_rng(3)
-    weights = {"s": np.float32(0.1), "z": np.int8(0), "w": np.full((6, 4), 255, np.uint8), "zw": np.uint8(0)}
+    groups = 6 if form == "depthwise" else 1
+    shape = (40, 9) if form.startswith(("MatMul", "Dynamic")) else (18, 6 // groups, 3, 2)
+    weights: dict[str, np.ndarray] = {"w": rng.integers(0, 256, shape).astype(np.uint8), "zw": np.uint8(zero)}
+    x = rng.standard_normal((3, 40) if len(shape) == 2 else (2, 6, 7, 5)).astype(np.float32)
+    around: dict[str, Any] = {} if len(shape) == 2 else {"pads": [1, 0, 2, 1], "strides": [2, 1], "group": groups}
+    quantise = node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"], "q")
+    if form == "DynamicQuantizeMatMul":
+        weights |= {"sw": np.float32(0.01)}
+        nodes = [node(form, ["x", "w", "sw", "zw"], ["y"], "product", domain="com.microsoft")]
+    elif form == "QLinearConv":
+        weights |= {
+            "sw": np.float32(0.02),
+            "sy": np.float32(0.7),
+            "zy": np.uint8(100),
+            "b": rng.integers(-999, 999, 18).astype(np.int32),
+        }
+        given = ["q", "s", "z", "w", "sw", "zw", "sy", "zy", "b"]
+        nodes = [quantise, node(form, given, ["y"], "product", **around)]
+    else:
+        name = "ConvInteger" if form == "depthwise" else form
+        nodes = [quantise, node(name, ["q", "w", "z", "zw"], ["y"], "product", **around)]
+    made = model(nodes, {"x": (np.float32, *x.shape)}, ["y"], weights, domains=("com.microsoft",))
+    before = program(made, {"x": x})
+    after = passed(before, "split-groups,fold-weight-views,turn-products,integer-products")
+    found, expected = outputs(after, {"x": x})[0], reference(made, {"x": x})[0]
+    np.testing.assert_array_equal(found, outputs(before, {"x": x})[0])
+    np.testing.assert_array_equal(found, expected)
+    instruction_set, device = find_device("vgemm_small")
+    placed = compile_accel(before, instruction_set, device)
+    products = [op_id(op) for op in placed.program.operations() if kind_of(op) == "matmul"]
+    assert products
+    assert {placed.placement[name] for name in products} == {"device"}
+
+
+def test_codes_of_weights_alone_stay() -> None:
+    """Cast(int8) times a scale, too large to be folded while it is read: the device holds the codes, a scale multiplies sums."""
+    rng = np.random.default_rng(5)
+    codes, scales = rng.integers(-127, 128, (280, 240)).astype(np.int8), rng.uniform(0.001, 0.01, 240).astype(np.float32)
     nodes = [
-        node("QuantizeLinear", ["x", "s", "z"], ["q"], "q"),
-        node("DequantizeLinear", ["q", "s", "z"], ["xd"], "dq"),
-        node("DequantizeLinear", ["w", "s", "zw"], ["wd"], "wdq"),
-        node("MatMul", ["xd", "wd"], ["y"], "product"),
+        node("Cast", ["w"], ["wf"], "cast", to=1),
+        node("Mul", ["wf", "s"], ["ws"], "scale"),
+        node("MatMul", ["x", "ws"], ["y"], "product"),
     ]
-    x = rng.standard_normal((3, 6)).astype(np.float32)
-    made = program(model(nodes, {"x": (np.float32, 3, 6)}, ["y"], weights), {"x": x})
-    assert str(passed(made).module) == str(made.module)
+    x = rng.standard_normal((3, 280)).astype(np.float32)
+    made = program(model(nodes, {"x": (np.float32, 3, 280)}, ["y"], {"w": codes, "s": scales}), {"x": x})
+    after = passed(made)
+    np.testing.assert_array_equal(after.weights["product.codes"] * 128, codes)
+    np.testing.assert_allclose(outputs(after, {"x": x})[0], outputs(made, {"x": x})[0], rtol=0, atol=1e-4)
 
 
 def test_the_codes_stand_in_the_int8_device() -> None:

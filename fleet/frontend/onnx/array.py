@@ -78,6 +78,10 @@ class Array:
 
     # ---- arithmetic
 
+    def unfolded(self) -> Array:
+        """The same, not known while the model is read: what is computed of it stays in the program as operations."""
+        return Array(self.build, None, self.build.value(self), narrow=self.narrow)
+
     def __add__(self, other: Array | float) -> Array:
         return binary("add", self, other)
 

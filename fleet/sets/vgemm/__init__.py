@@ -36,7 +36,7 @@ INSTRUCTION_SET = InstructionSet(
     sources=tuple(
         _HERE / f"{name}.py" for name in ("operands", "state", "shapes", "pads", "legality", "transfers", "loops", "layout")
     ),
-    passes=("expand-functions{only=clip}", "fold-weight-views", "turn-products", "integer-products"),
+    passes=("expand-functions{only=clip}", "split-groups", "fold-weight-views", "turn-products", "integer-products"),
     error_model=error_model,
     issue=IssueRules(joined, ahead, unordered),
     conformance=SOURCES,

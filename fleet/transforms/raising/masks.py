@@ -24,12 +24,12 @@ NEVER = -1e8
 _MOST = 1 << 22
 
 
-def known_array(edit: Edit, value: SSAValue) -> np.ndarray | None:
-    """The value as an array where it is known and small; None otherwise."""
-    unknown = _UNKNOWN.setdefault(edit, set())
+def known_array(edit: Edit, value: SSAValue, *, small: bool = True) -> np.ndarray | None:
+    """The value as an array where it is known and small; None otherwise. small False: however large it is."""
+    unknown = _UNKNOWN.setdefault(edit, set()) if small else set[SSAValue]()
     found: dict[SSAValue, np.ndarray] = {}
     for v in operands_first(value, lambda v: () if v in unknown or not isinstance(v.owner, FleetOp) else v.owner.operands):
-        array = None if v in unknown else _known_array(edit, v, found)
+        array = None if v in unknown else _known_array(edit, v, found, small=small)
         if array is None:
             unknown.add(v)
         else:
@@ -41,14 +41,14 @@ _UNKNOWN: WeakKeyDictionary[Edit, set[SSAValue]] = WeakKeyDictionary()
 """Values of an edit that are not known, so that a long chain is walked once: what a value is does not change under an edit."""
 
 
-def _known_array(edit: Edit, value: SSAValue, found: Mapping[SSAValue, np.ndarray]) -> np.ndarray | None:
+def _known_array(edit: Edit, value: SSAValue, found: Mapping[SSAValue, np.ndarray], *, small: bool) -> np.ndarray | None:
     """found: of the operands that are known."""
     shape = shape_of(value.type)
-    if -1 in shape or math.prod(shape) > _MOST:
+    if -1 in shape or (small and math.prod(shape) > _MOST):
         return None
     if isinstance(value, BlockArgument):
         argument = edit.arguments[value.index]
-        if argument.kind != "weight" or not _cheap(edit, argument.name):
+        if argument.kind != "weight" or (small and not _cheap(edit, argument.name)):
             return None
         return np.asarray(edit.weights[argument.name])
     op = value.owner
@@ -63,7 +63,7 @@ def _known_array(edit: Edit, value: SSAValue, found: Mapping[SSAValue, np.ndarra
     values = [o if is_tensor(v.type) else np.asarray(o).item() for o, v in zip(operands, op.operands, strict=True)]
     try:
         return np.asarray(compute(op, values))
-    except (ArithmeticError, ValueError, TypeError):
+    except (ArithmeticError, IndexError, ValueError, TypeError):
         return None
 
 

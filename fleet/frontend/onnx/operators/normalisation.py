@@ -84,8 +84,10 @@ def _batch_normalization(n: Call) -> Sequence[Array]:
         spread = (apart * apart).mean(axes)
         y = y * per_channel(scale, rank) + per_channel(bias, rank)
         return [y, mean * momentum + x.mean(axes) * (1 - momentum), variance * momentum + spread * (1 - momentum)]
-    inverse = scale / unary("sqrt", variance + eps)
-    return [(x - per_channel(mean, rank)) * per_channel(inverse, rank) + per_channel(bias, rank)]
+    # As runtimes compute it: a factor and an addend for each channel. They stay operations, so that bounds know how they round.
+    scale, bias, mean, variance = (v.unfolded() for v in (scale, bias, mean, variance))
+    factor = scale / unary("sqrt", variance + eps)
+    return [x * per_channel(factor, rank) + per_channel(bias - mean * factor, rank)]
 
 
 @operator("InstanceNormalization")

@@ -76,9 +76,7 @@ def dequantize_linear(n: Call) -> Array:
     """Codes to floats, as `quantize_linear` has them."""
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     if x.known is not None and x.rank > 1:
-        x = Array(
-            n.build, None, n.build.value(x), narrow=x.narrow
-        )  # the program keeps the codes of a quantised weight, and its scales
+        x = x.unfolded()  # the program keeps the codes of a quantised weight, and its scales
     axis, block = _axis(n, x), n.attribute("block_size", 0)
     code = n.attribute("output_dtype", 0)
     dtype = dtype_of(code, n.node.where) if code else scale.dtype if scale.narrow is None else scale.narrow.dtype

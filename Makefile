@@ -8,7 +8,7 @@ RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
 # Where it is set, as in many container images, each of the many processes compiles fleet again, and pytest rewrites it again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test lint quick sim nightly weekly bench doctor clean
+.PHONY: help setup demo demo-all test lint quick sim nightly weekly bench doctor clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -16,8 +16,13 @@ help: ## this list
 setup: ## install everything (once)
 	@scripts/setup
 
-demo: setup ## the main job: one real model, five ways, one report
+demo: ## the main job: one real model, five ways, one report; then a fault is planted and found
+	@scripts/setup demo
 	@$(RUN)python examples/digits/demo.py
+
+demo-all: ## the same, and on the second device
+	@scripts/setup demo
+	@$(RUN)python examples/digits/demo.py --all
 
 test: lint quick sim ## lint, unit tests and the quick regression
 

@@ -38,7 +38,6 @@ def case_options(watch: Any) -> CaseOptions:
         now.isoformat(timespec="seconds"),
         progress=watch.progress,
         on_engine=watch.engine,
-        on_comparison=watch.comparison,
     )
 
 

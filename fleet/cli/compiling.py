@@ -207,7 +207,8 @@ def _hooks(request: Request, program: Program) -> Hooks:
 
 def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     """The run against CPython's on the same file, every operation within its derived bound."""
-    from fleet.cli.cosim import Watch, finish
+    from fleet.cli.cosim import Watch
+    from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.campaign import CosimOptions, cosim
     from fleet.cosim.model import RANDOM_BANNER
     from fleet.cosim.what_ran import DataProvenance
@@ -215,9 +216,9 @@ def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     names = list(dict.fromkeys(["vm", "cpython", engine]))
     watch = Watch(quiet=False)
     data = DataProvenance("random" if RANDOM_BANNER in (compiled.banner or "") else "real", 1, None, None, compiled.banner)
-    options = CosimOptions(
-        request.model, data, seed=request.seed, command=" ".join(sys.argv), on_engine=watch.engine, on_comparison=watch.comparison
-    )
+    options = CosimOptions(request.model, data, seed=request.seed, command=" ".join(sys.argv), on_engine=watch.engine)
+    print_head()
     result = cosim(compiled.program, compiled.inputs, None, names, options)
     watch.done()
-    return finish(result, {}, machine=False)
+    print_verdict(result)
+    return result.exit_code

@@ -79,7 +79,7 @@ def _previous(folder: Path | None) -> CosimResult | None:
 
 
 class Watch:
-    """Prints rows as they come, and progress between them."""
+    """Prints the table's rows as engines finish, and progress between them."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -108,15 +108,6 @@ class Watch:
             from fleet.cli.table import print_engine
 
             print_engine(run, task)
-            sys.stdout.flush()
-
-    def comparison(self, comparison: Any) -> None:
-        """`CosimOptions.on_comparison`."""
-        self.done()
-        if not self.quiet:
-            from fleet.cli.table import print_comparison
-
-            print_comparison(comparison)
             sys.stdout.flush()
 
 
@@ -239,7 +230,7 @@ def co_simulate(
 
     watch = Watch(quiet)
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    options = replace(options, date=date, progress=watch.progress, on_engine=watch.engine, on_comparison=watch.comparison)
+    options = replace(options, date=date, progress=watch.progress, on_engine=watch.engine)
     check_request(loaded.program, labels, engines, options, known_engines(options))
     check_ready(loaded.program, engines, options)
     if folder is not None:
@@ -252,19 +243,6 @@ def co_simulate(
     if not quiet:
         print_verdict(result)
     return result
-
-
-def finish(result: CosimResult, files: dict[str, str], machine: bool) -> int:
-    """Prints the outcome; returns the exit code."""
-    from fleet.cli.table import as_json, print_verdict
-
-    if machine:
-        click.echo(json.dumps(as_json(result, files), indent=1))
-    else:
-        print_verdict(result)
-        if "page" in files:
-            click.echo(f"report: {files['page']}")
-    return result.exit_code
 
 
 def _announce(loaded: LoadedModel, samples: int, names: list[str], device: str | None, memory: str, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""What a person reads while engines finish and at the end: rows as they come, then the verdict."""
+"""The output of a co-simulation for people: a row as each engine finishes, then comparisons and verdict."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from fleet.cosim.what_ran import EngineRun
 
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
 _WIDTHS = (11, 8, 17, 15, 10, 18, 14, 9)
+_BUILT_S = 2.0
+"""A simulation that took longer to get was built; one from the cache takes less."""
 _COLOURS = {"pass": "green", "fail": "red", "not proved": "yellow", "nothing compared": "red"}
 
 
@@ -49,6 +51,9 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
         f"{run.elapsed_s:.3f}",
     )
     click.echo(_line(cells))
+    build = run.counters.get("rtl_build_seconds", 0.0)
+    if build >= _BUILT_S:
+        click.echo(_line((f"{run.name} build", "once", *["-"] * 5, f"{build:.1f}")))
 
 
 def estimated_cycles(run: EngineRun) -> int | None:
@@ -84,22 +89,16 @@ def _extent(comparison: Comparison) -> str:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """One line: verdict, what was compared, how far apart; then the reasons of a failure."""
+    """One line: verdict, what was compared, how far apart. The reasons of a failure stand below the verdict of the run."""
     verdict = "measured" if comparison.kind == "info" and comparison.verdict == "pass" else comparison.verdict
     styled = click.style(f"{verdict.upper():9}", fg=_COLOURS.get(verdict), bold=True)
     click.echo(f"  {styled} {comparison.name}: {_extent(comparison)}")
-    if comparison.verdict != "pass":
-        for reason in comparison.reasons[:5]:
-            click.echo(f"            {reason}")
 
 
 def print_verdict(result: CosimResult) -> None:
-    """The tables again, together, then verdict, reasons, what was not compared."""
-    click.echo()
-    print_head()
-    for run in result.engines:
-        if run.status != "not asked":
-            print_engine(run, result.task(run.name))
+    """Comparisons, accuracy lost on the device, first divergence, verdict and its reasons: all but the rows of `print_engine`."""
+    for comparison in result.comparisons:
+        print_comparison(comparison)
     _print_loss(result)
     for line in divergence_lines(result):
         click.echo(line)

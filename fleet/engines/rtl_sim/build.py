@@ -10,6 +10,7 @@ import platform
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -293,8 +294,10 @@ def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
         part = folder / f"{key}.part"
         try:
             open_part(folder, key, files)
-            _compile(design, part, verilog, cpp, options, tools, tell)
+            begun = time.monotonic()
+            whole = _compile(design, part, verilog, cpp, options, tools, _with_history(tell, folder, design, flavour))
             info = {
+                "seconds": time.monotonic() - begun if whole else None,
                 "top": design.dut.top,
                 "parameters": dict(design.dut.parameters),
                 "flavour": flavour,
@@ -326,6 +329,21 @@ def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
     return folder / key / _EXECUTABLE
 
 
+def _with_history(tell: Progress, folder: Path, design: Design, flavour: Flavour) -> Progress:
+    """Add the seconds that the newest whole build of the same top and parameters took in this cache, if there is one."""
+    found: list[tuple[float, float]] = []
+    for path in folder.glob("*/info.json"):
+        with contextlib.suppress(OSError, ValueError):
+            info = json.loads(path.read_text(encoding="utf-8"))
+            same = (info["top"], info["parameters"], info["flavour"]) == (design.dut.top, dict(design.dut.parameters), flavour)
+            if same and info.get("seconds"):
+                found.append((path.stat().st_mtime, info["seconds"]))
+    if not found:
+        return tell
+    last = f", {max(found)[1]:.0f} s last time"
+    return lambda fraction, words: tell(fraction, words + last)
+
+
 def wave_suffix(executable: Path) -> str:
     """ ".fst" or ".vcd": what an executable of flavour "waves" writes."""
     options: list[str] = json.loads((executable.parent / "info.json").read_text(encoding="utf-8"))["options"]
@@ -348,7 +366,8 @@ def _link(path: Path, name: str, folder: Path) -> Path:
 
 def _compile(
     design: Design, folder: Path, verilog: list[str], cpp: list[str], options: list[str], tools: Toolchain, tell: Progress
-) -> None:
+) -> bool:
+    """Whether all of it was done now; False for a build that went on with an interrupted one."""
     import cocotb_tools.config
 
     environment = dict(os.environ)
@@ -370,7 +389,8 @@ def _compile(
         command += ["-LDFLAGS", f"-L{libs} -lcocotbvpi_verilator -lgpi"]
     top = design.dut.top
     command += [*verilog, *cpp]
-    if goes_on(folder, command):
+    continued = goes_on(folder, command)
+    if continued:
         tell(0.1, f"going on with the build of {top}")
     else:
         tell(0.0, f"verilating {top}")
@@ -385,6 +405,7 @@ def _compile(
 
     make_sharing(folder.parent / "objects", make, folder / "obj", environment, tools.compiler_version, run)
     tell(1.0, f"built {top}")
+    return not continued
 
 
 def _step(command: list[str], folder: Path, environment: dict[str, str], design: Design, tell: Callable[[int], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -106,6 +107,33 @@ def test_hardware_generated_from_another_description_is_refused(tmp_path: Path) 
     rtl = replace(instruction_set.rtl, sources=(stale,))
     with pytest.raises(DeviceError, match=rf"{package.name}:\d+: generated from description {'0' * 16}, .* is now {now[:16]}"):
         building.design_of(replace(instruction_set, rtl=rtl), device)
+
+
+def test_what_a_build_took_before_is_told_and_nothing_else(tmp_path: Path) -> None:
+    """The newest whole build of the same top, parameters and flavour; none where there is none."""
+    design = Design(Dut("top", {"N": 4}, None), ())
+    told: list[str] = []
+
+    def words() -> str:
+        building._with_history(lambda _, text: told.append(text), tmp_path, design, "burst")(0.1, "compiling top")
+        return told[-1]
+
+    def store(name: str, seconds: float | None, age: int, **other: object) -> None:
+        (tmp_path / name).mkdir()
+        info = {"top": "top", "parameters": {"N": 4}, "flavour": "burst", "seconds": seconds, **other}
+        (tmp_path / name / "info.json").write_text(json.dumps(info))
+        os.utime(tmp_path / name / "info.json", (1e9 - age, 1e9 - age))
+
+    assert words() == "compiling top"
+    store("waves", 500.0, 0, flavour="waves")
+    store("larger", 600.0, 0, parameters={"N": 8})
+    store("continued", None, 0)
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "info.json").write_text("{")
+    assert words() == "compiling top"
+    store("old", 200.0, 50)
+    store("new", 96.4, 10)
+    assert words() == "compiling top, 96 s last time"
 
 
 def test_an_interrupted_build_goes_on_and_an_edit_compiles_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

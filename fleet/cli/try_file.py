@@ -239,7 +239,7 @@ class _Trial:
             for a in module.arguments
             if a.kind == "input" and a.name not in inputs
         }
-        outputs = VM(module, echo=(lambda *_: None) if self.quiet else print).run(
+        outputs = VM(module, echo=(lambda *_, **__: None) if self.quiet else print).run(
             {**inputs, **random_like(missing, self.asked.seed)}
         )
         if not self.quiet:

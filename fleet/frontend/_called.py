@@ -13,7 +13,8 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import SourceError
-from fleet.frontend import _create, _indexing, _known, _library, _numpy
+from fleet.frontend import _create, _known, _library, _numpy
+from fleet.frontend._memory import change, check_writable
 from fleet.frontend._values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
 from fleet.ir.library.call import Call, Operand, is_callable
 from fleet.ir.library.inference import CallError, Leaf, results
@@ -67,10 +68,10 @@ _IN_C_ORDER = frozenset({"zeros", "ones", "full", "empty", "eye", "identity", "r
 
 
 @cache
-def _keywords(path: str) -> frozenset[str] | None:
+def _keywords(name: str) -> frozenset[str] | None:
     """The parameters of a function of NumPy; None where NumPy does not tell, or takes any."""
     try:
-        parameters = inspect.signature(attrgetter(path.removeprefix("numpy."))(np)).parameters
+        parameters = inspect.signature(attrgetter(name)(np)).parameters
     except (AttributeError, TypeError, ValueError):
         return None
     return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else frozenset(parameters)
@@ -78,7 +79,7 @@ def _keywords(path: str) -> frozenset[str] | None:
 
 def is_default(path: str, name: str, value: Value) -> bool:
     """Whether an argument of a function or method is one that it has, and says nothing."""
-    parameters = _keywords(path) if path.startswith("numpy.") else None
+    parameters = _keywords(path.removeprefix("numpy."))  # a method has those of the function of its name
     if parameters is not None and name not in parameters:
         return False
     plain = value.value if isinstance(value, Number) and not value.symbolic else value
@@ -157,8 +158,8 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
         if len(arrays) == len(operands):  # what values decide is known, since they are
             return _made(ev, node, found.run(arrays))
     if into is not None:
-        _indexing.check_alone(ev, node, into)
-        into.ssa = _emitted(ev, node, text, operands, 0)
+        check_writable(ev, node, into)
+        change(ev, node, into, _emitted(ev, node, text, operands, 0))
         return into
     return _built(ev, node, text, operands, structure, [0])
 

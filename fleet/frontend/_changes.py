@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _create, _indexing
+from fleet.frontend import _create
+from fleet.frontend._memory import change, check_writable
 from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, elementwise, emit, select
 from fleet.frontend._sizes import flat, reshaped
 from fleet.frontend._values import Number, Tensor, Value, words
@@ -26,7 +27,7 @@ UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max",
 def _changed(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
     if not isinstance(value, Tensor) or any(d < 0 for d in value.shape):
         ev.fail("F504", node, f"a change of {words(value)} is not supported", "change an array whose shape is known")
-    _indexing.check_alone(ev, node, value)
+    check_writable(ev, node, value)
     return value
 
 
@@ -61,14 +62,14 @@ def _put(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     values = _cycled(ev, node, _cast_safely(ev, node, args["v"], owner.dtype), places.shape[0])
     row = flat(ev, node, owner)
     done = emit(ev, node, "scatter", [row, places, values], reduction="none")
-    owner.ssa = reshaped(ev, node, done, owner.shape).ssa
+    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
     return None
 
 
 def _masked(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Value, values: Tensor) -> None:
     found = array(ev, node, mask)
     found = found if found.dtype.kind == "b" else elementwise(ev, node, "not_equal", found, Number(0))
-    owner.ssa = select(ev, node, found, values, owner).ssa
+    change(ev, node, owner, select(ev, node, found, values, owner).ssa)
 
 
 def _putmask(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -131,7 +132,7 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     count = math.prod(places.shape)
     updates = reshaped(ev, node, wide, [count, *owner.shape[1:]])
     row = reshaped(ev, node, places, [count])
-    owner.ssa = emit(ev, node, "scatter", [owner, row, updates], reduction=UPDATES[name]).ssa
+    change(ev, node, owner, emit(ev, node, "scatter", [owner, row, updates], reduction=UPDATES[name]).ssa)
     return None
 
 
@@ -143,7 +144,7 @@ def _partition(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     keywords = {k: args[k] for k in ("axis", "kind") if k in args}
     done = _called.call(ev, node, "numpy.partition", [owner, args["kth"]], keywords)
     assert isinstance(done, Tensor)
-    owner.ssa = done.ssa
+    change(ev, node, owner, done.ssa)
     return None
 
 

@@ -239,11 +239,15 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
 
 def _asarray(copy: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+        from fleet.frontend._layout import arranged
+
         found = of(ev, node, args)
         assert isinstance(found, Tensor)
         if "ndmin" in args and (more := ev.integer(node, args["ndmin"], "ndmin") - len(found.shape)) > 0:
             found = reshaped(ev, node, found, [*[1] * more, *dims_of(found)])
-        return _laid_out(ev, node, found, args)
+        if "order" not in args:
+            return found
+        return _laid_out(ev, node, found, args) if copy else arranged(ev, node, found, args["order"])
 
     def of(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         value, dtype = args["a"], _dtype(ev, node, args)
@@ -265,8 +269,10 @@ def _asarray(copy: bool) -> Handler:
 def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """np.ascontiguousarray, whose result has at least one dimension."""
     found = _asarray(False)(ev, node, args)
+    from fleet.frontend._layout import arranged
+
     assert isinstance(found, Tensor)
-    found = _laid_out(ev, node, found, {"order": "C"})
+    found = arranged(ev, node, found, "C")
     return found if found.shape else reshaped(ev, node, found, [1])
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fleet.frontend import _create, _known, _order, _shapes
+from fleet.frontend._memory import change, check_writable, joined
 from fleet.frontend._numpy import array, cast, emit, emitter
 from fleet.frontend._sizes import bounded_slice, dims_of, flat, reshaped
 from fleet.frontend._static import Static
@@ -24,13 +25,13 @@ _MAX_SCATTER = 1 << 20
 
 def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Value]) -> Value:
     """`value[index]`."""
-    items = _expanded(ev, node, value, index)
-    if any(isinstance(i, Number) and i.symbolic for i in items):
+    items = [_known_place(ev, i) for i in _expanded(ev, node, value, index)]
+    if any(isinstance(i, Number) and i.symbolic for i in items) or _only_late(items):
         return _late_elements(ev, node, value, items)
     value, items = _flat_masks(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
     if ELLIPSIS in index and len(items) == sum(isinstance(i, Number) for i in items):  # the element as an array
-        return Tensor(value.view(_basic(ev, node, value, items).ssa).ssa, scalar=False, storage=value.storage)
+        return value.view(_basic(ev, node, value, items).ssa, scalar=False)
     if not arrays:
         whole = all(isinstance(i, Number) and isinstance(i.value, int) for i in items)
         if whole and isinstance(value, Static) and (small := value.small()) is not None:
@@ -47,9 +48,29 @@ def _is_array(item: Value) -> bool:
     return isinstance(item, Tensor | List | tuple | Range)
 
 
+def _is_late(item: Value) -> bool:
+    """Whether it is one place that only the run knows: a number, or a NumPy scalar of integers. With a 0-d array NumPy copies."""
+    if isinstance(item, Tensor):
+        return item.scalar and item.dtype.kind in "iu"
+    return isinstance(item, Number) and item.symbolic
+
+
+def _only_late(items: Sequence[Value]) -> bool:
+    """Whether single places and slices alone make the index, so that it gives a view."""
+    return any(map(_is_late, items)) and all(_is_late(i) or not _is_array(i) for i in items)
+
+
+def _known_place(ev: Evaluator, item: Value) -> Value:
+    """A NumPy scalar of integers as the number that it is, where that is known."""
+    if not isinstance(item, Tensor) or not _is_late(item):
+        return item
+    known = _known.known_array(ev, item)
+    return item if known is None else Number(int(known))
+
+
 def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0) -> Tensor:
     """`value[at]` of one dimension, for iteration."""
-    if isinstance(value, Static) and axis == 0 and (small := value.small()) is not None:
+    if isinstance(value, Static) and axis == 0 and len(value.shape) == 1 and (small := value.small()) is not None:
         return literal(ev, node, small[at])
     size = value.shape[axis]
     if size >= 0 and not -size <= at < size:
@@ -210,14 +231,14 @@ def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: i
 
 def _late_elements(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]) -> Value:
     """Elements at places that only the run knows, `x[n - 1]`: a gather each; what can see a change of x counts as a view."""
-    late = [i for i, item in enumerate(items) if isinstance(item, Number) and item.symbolic]
-    if any(_is_array(item) for item in items):
+    late = [i for i, item in enumerate(items) if _is_late(item)]
+    if any(_is_array(item) and not _is_late(item) for item in items):
         ev.unknown(node.slice, "an index of an array and of a size that only the run knows")
     rest = [Slice(None, None) if i in late else item for i, item in enumerate(items)]
     found = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     for i in reversed(late):
         axis = sum(1 for item in rest[:i] if item is None or isinstance(item, Slice))
-        found = gather(ev, node, found, array(ev, node.slice, items[i]), axis)
+        found = gather(ev, node, found, _signed(ev, node.slice, array(ev, node.slice, items[i])), axis)
     return value.view(found.ssa) if found.shape else Tensor(found.ssa)
 
 
@@ -288,20 +309,9 @@ def _part(item: Slice, dim: int) -> tuple[int, int, int] | None:
 # ---- assignment
 
 
-def check_alone(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
-    """Refuses a change that another array may see: a view, or what it is a view of. SourceError F504."""
-    if owner.scalar:
-        ev.fail("F504", node, "a NumPy scalar cannot be changed in place", "make an array of it: np.array(x)")
-    if owner.storage.outside:
-        ev.fail("F504", node, "the array belongs to whoever calls the model", "work on a copy: x = x.copy()")
-    if len(owner.storage.members) > 1:
-        what = "another array may share this one's memory (a slice, reshape or transpose) and see the change"
-        ev.fail("F504", node, what, "change a copy: x = x.copy()")
-
-
 def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], value: Value) -> None:
     """`owner[index] = value`: the array gets a new value of the IR; every name of it sees that."""
-    check_alone(ev, node, owner)
+    check_writable(ev, node, owner)
     if any(d < 0 for d in owner.shape):
         ev.unknown(node, "assignment to a part of an array whose size only the run knows")
     new = _converted(ev, node, value, owner.dtype)
@@ -322,10 +332,7 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
         return
     if new.shape != where.shape:
         new = emit(ev, node, "broadcast_to", [new], shape=list(where.shape))
-    if where.size == math.prod(owner.shape) and (where.ravel() == np.arange(where.size)).all():
-        owner.ssa = reshaped(ev, node, new, owner.shape).ssa
-        return
-    owner.ssa = _joined(ev, node, owner, new, where).ssa
+    change(ev, node, owner, joined(ev, node, owner, new, where).ssa)
 
 
 def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
@@ -384,19 +391,3 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
         return np.asarray(np.arange(total).reshape(owner.shape)[tuple(items)])  # pyright: ignore[reportArgumentType, reportCallIssue]
     except IndexError as error:
         return ev.fail("F306", node, str(error))
-
-
-def _joined(ev: Evaluator, node: ast.AST, owner: Tensor, new: Tensor, where: np.ndarray) -> Tensor:
-    """Old elements and new ones in one row, then each element from where it is; a block of rows by concatenation."""
-    total, rows = math.prod(owner.shape), owner.shape[0]
-    row = total // rows
-    first, last = int(where.flat[0]) // row, int(where.flat[-1]) // row + 1
-    if where.size == (last - first) * row and (where.ravel() == np.arange(first * row, last * row)).all():
-        block = reshaped(ev, node, new, (last - first, *owner.shape[1:]))
-        around = [_shapes.piece(ev, node, owner, 0, 0, first), block, _shapes.piece(ev, node, owner, 0, last, rows)]
-        return emit(ev, node, "concat", [p for p in around if p.shape[0]], axis=0)
-    source = np.arange(total)
-    source[where.ravel()] = total + np.arange(where.size)
-    flat = emit(ev, node, "concat", [reshaped(ev, node, owner, [total]), reshaped(ev, node, new, [where.size])], axis=0)
-    places = _create.static(ev, node, source.reshape(owner.shape), "places", scalar=False)
-    return emit(ev, node, "gather", [flat, places])

@@ -1,47 +1,19 @@
-"""In which order an array's elements lie in memory: a later sum adds in that order, so that it decides bits."""
+"""Copies whose elements lie in memory in the order that the source asks for."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from xdsl.ir import SSAValue
-
 from fleet.frontend import _called
+from fleet.frontend._state import joined_storage
 from fleet.frontend._values import Tensor, Value, words
-from fleet.ir import dialect as d
-from fleet.ir.operation import attributes_of
-from fleet.ir.types import shape_of
+from fleet.ir.memory_order import in_c_order
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-__all__ = ["in_c_order", "ordered"]
-
-_MADE = (d.MatmulOp, d.GatherOp, d.ConstantOp, d.PadOp, d.ArgsortOp, d.ScatterOp)
-_MOST_STEPS = 64
-
-
-def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
-    """Whether the elements certainly lie in C order, perhaps with others between them."""
-    op = value.owner
-    if sum(n != 1 for n in shape_of(value.type)) < 2 and not isinstance(op, d.SliceOp | d.NumpyOp):
-        return True
-    if left <= 0:
-        return False
-    match op:
-        case d.TransposeOp():
-            shape, order = shape_of(op.operand.type), attributes_of(op)["permutation"]
-            moved = [a for a in order if shape[a] != 1]
-            return moved == sorted(moved) and in_c_order(op.operand, left - 1)
-        case d.SliceOp():
-            return min(attributes_of(op).get("step") or [1]) > 0 and in_c_order(op.operand, left - 1)
-        case d.ElementwiseOp():
-            return all(in_c_order(v, left // len(op.operands)) for v in op.operands)
-        case d.FleetOp():
-            return isinstance(op, _MADE)
-        case _:
-            return True  # an argument of the program
+__all__ = ["arranged", "ordered"]
 
 
 def ordered(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
@@ -53,3 +25,15 @@ def ordered(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
     found = _called.call(ev, node, "numpy.copy", [x], {"order": order})
     assert isinstance(found, Tensor)
     return Tensor(found.ssa, scalar=False)
+
+
+def arranged(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
+    """The array itself where its elements lie in this order side by side, else a copy: "C", "F", "A" or "K" (None)."""
+    if order in (None, "K"):
+        return x
+    laid = ordered(ev, node, x, order).ssa
+    if laid is x.ssa and order == "C":
+        return x.view(laid, scalar=False, where="contiguous")
+    made = Tensor(laid, scalar=False)
+    joined_storage(made, x)
+    return made

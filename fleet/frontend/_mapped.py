@@ -138,6 +138,8 @@ def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence
     if not plain or not parts or keywords or any(a.dtype.kind != "f" for a in arrays):
         hint = "np.vectorize is a loop of Python's; write the function with np.where and arrays"
         ev.fail("F506", node, "vectorize of a function that is more than + - * / and comparisons of floats", hint)
+    if any(0 in a.shape for a in arrays):
+        ev.fail("F301", node, "vectorize of no elements: NumPy asks the function of the first")
     wide = [_call(ev, node, "numpy.asarray", [a], {"dtype": np.dtype(float)}) for a in arrays]
     kind = ev.call(node, function, list[Value](arrays), {})  # what NumPy asks of the first elements
     found = ev.call(node, function, wide, {})

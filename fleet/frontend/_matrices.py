@@ -34,7 +34,7 @@ def _diag(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         rows, columns = x.shape
         down, right = min(max(-k, 0), rows), min(max(k, 0), columns)
         part = piece(ev, node, piece(ev, node, x, 0, down, rows), 1, right, columns)
-        return Tensor(diagonal(ev, node, part).ssa)
+        return diagonal(ev, node, part)
     if len(x.shape) != 1:
         ev.fail("F305", node, f"diag of {words(x)}", "it takes vectors and matrices")
     size = x.shape[0] + abs(k)

@@ -119,7 +119,7 @@ def reduced_axes(ev: Evaluator, node: ast.AST, op: str, x: Tensor, args: Argumen
     axis = args.get("axis")
     if isinstance(axis, List):
         ev.fail("F404", node, "the axes of a reduction must be a number or a tuple of them, found a list", "write axis=(0, 1)")
-    if not x.shape and op not in _WITHOUT_AXIS and isinstance(axis, Number) and ev.static(axis) in (0, -1):
+    if not x.shape and op not in _WITHOUT_AXIS and isinstance(axis, Number) and repr(ev.static(axis)) in ("0", "-1"):
         return []
     return axes_of(ev, node, len(x.shape), axis)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from fleet.frontend import _create, _known
 from fleet.frontend._errors import expression_at
+from fleet.frontend._memory import change, check_writable
 from fleet.frontend._numpy import Arguments, Handler, array, axis_of, cast, elementwise, emit, select
 from fleet.frontend._sizes import flat, reshaped
 from fleet.frontend._values import Number, Tensor, Value, words
@@ -87,7 +88,7 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
     late: Tensor | None = None
     for i, (size, part) in enumerate(zip(sizes, parts, strict=True)):
         stride = math.prod(sizes[i + 1 :])
-        index = _normal(ev, node, part, size, checked=checked)
+        index = _normal(ev, node, part, size, checked=checked and len(parts) > 1)  # the run checks a single one itself
         if isinstance(index, np.ndarray):
             known = known + index * stride
             continue
@@ -131,7 +132,7 @@ def put(ev: Evaluator, node: ast.AST, owner: Tensor, parts: Sequence[Part], valu
     updates = reshaped(ev, node, wide, [count, *rest])
     index = reshaped(ev, node, _as_tensor(ev, node, places), [count])
     done = emit(ev, node, "scatter", [rows, index, updates], reduction="none")
-    owner.ssa = reshaped(ev, node, done, owner.shape).ssa
+    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
 
 
 def _in_own_place(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis: int) -> list[Part]:
@@ -168,13 +169,12 @@ def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend._indexing import check_alone
     from fleet.frontend._numpy import convert
 
     owner = args["arr"]
     if not isinstance(owner, Tensor) or args["axis"] is None:
         ev.fail("F506", node, "put_along_axis takes an array and an axis")
-    check_alone(ev, node, owner)
+    check_writable(ev, node, owner)
     axis = axis_of(ev, node, len(owner.shape), args["axis"])
     parts = _in_own_place(ev, node, owner, array(ev, node, args["indices"]), axis)
     put(ev, node, owner, parts, convert(ev, node, args["values"], owner.dtype))
@@ -218,8 +218,7 @@ def fill_where(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, value:
         what = f"an array of shape {value.shape} cannot be assigned where a mask is true: how often that is, only the run knows"
         ev.fail("F504", node, what, "assign one value, or use np.where(mask, new, old)")
     wide = reshaped(ev, node, mask, [*mask.shape, *([1] * len(rest))])
-    chosen = emit(ev, node, "where", [wide, value, owner])
-    owner.ssa = chosen.ssa
+    change(ev, node, owner, emit(ev, node, "where", [wide, value, owner]).ssa)
 
 
 HANDLERS: Mapping[str, Handler] = {

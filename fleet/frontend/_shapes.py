@@ -131,9 +131,9 @@ def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     shape = given_sizes(ev, node, args["shape"])
     if any(isinstance(d, Number) for d in shape):
-        return x.view(broadcasted(ev, node, x, shape))
+        return x.view(broadcasted(ev, node, x, shape), writable=False)
     found = emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=shape)
-    return Tensor(found, scalar=False, storage=x.storage)
+    return x.view(found, scalar=False, writable=False)
 
 
 # ---- joining
@@ -366,7 +366,7 @@ def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def diagonal(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
-    """A view of the main diagonal of a matrix."""
+    """A read-only view of the main diagonal of a matrix."""
     if len(x.shape) != 2:
         ev.fail("F305", node, f"diagonal of {words(x)}", "it takes matrices")
     if min(x.shape) < 0:
@@ -375,7 +375,8 @@ def diagonal(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
     flat = reshaped(ev, node, x, [math.prod(x.shape)])
     if not length:
         return piece(ev, node, flat, 0, 0, 0)
-    return x.view(emitter(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[columns + 1]))
+    found = emitter(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[columns + 1])
+    return x.view(found, writable=False, where="always")
 
 
 def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

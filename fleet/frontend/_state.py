@@ -44,12 +44,16 @@ class Held:
 
     ssa: SSAValue | None
     entry: Entry | None
+    lost: Callable[[], NoReturn] | None
     storage: Storage
     members: tuple[Tensor, ...]
     outside: bool
+    joined: bool
 
     def differs(self, other: Held) -> bool:
         """Whether the array has changed in between; that it became a weight is no change."""
+        if (self.lost is None) != (other.lost is None):
+            return True
         if self.entry is not None or other.entry is not None:
             return self.entry is not other.entry
         return self.ssa is not other.ssa
@@ -90,9 +94,9 @@ class State:
         match value:
             case Tensor():
                 entry = value.entry if isinstance(value, Static) else None
-                ssa = None if isinstance(value, Static) and value.lazy else value.ssa
                 storage = value.storage
-                self.tensors[value] = Held(ssa, entry, storage, tuple(storage.members), storage.outside)
+                members = tuple(storage.members)
+                self.tensors[value] = Held(value.held, entry, value.lost, storage, members, storage.outside, storage.joined)
                 return []
             case Frame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
@@ -130,9 +134,10 @@ class State:
             fill(holder, content)
         for tensor, held in self.tensors.items():
             put(tensor, held.ssa, held.entry)
+            tensor.lost = held.lost
             tensor.storage = held.storage
             held.storage.members = weakref.WeakSet(held.members)
-            held.storage.outside = held.outside
+            held.storage.outside, held.storage.joined = held.outside, held.joined
         for lazy, values in self.lazies.values():
             lazy.values = values
 
@@ -205,3 +210,4 @@ def joined_storage(made: Tensor, other: Tensor) -> None:
         member.storage = its
         its.members.add(member)
     its.outside |= mine.outside
+    its.joined = True

@@ -460,7 +460,7 @@ def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
     holds = condition(ev, node.test, ev.expression(node.test))
     if holds is True:
         return _END
-    said = "" if node.msg is None else f": {_expressions.shown(ev, ev.expression(node.msg))}"
+    said = "" if node.msg is None else f": {_text(node.msg, lambda m: _expressions.shown(ev, ev.expression(m)))}"
     if holds is False and not ev.inside:
         ev.fail("F702", node, f"the assertion is false{said}")
     check(ev, node, holds, f"the source raises AssertionError{said}")
@@ -475,7 +475,16 @@ def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
 
 
 def _said(ev: Evaluator, node: ast.Raise) -> str:
-    return ("" if node.exc is None else _expressions.exception(ev, node.exc)) or "an exception"
+    """What is raised."""
+    return ("" if node.exc is None else _text(node.exc, lambda e: _expressions.exception(ev, e))) or "an exception"
+
+
+def _text(node: ast.expr, read: Callable[[ast.expr], str]) -> str:
+    """What an exception says; its source where only CPython can compute that."""
+    try:
+        return read(node)
+    except SourceError:
+        return ast.unparse(node)
 
 
 def _expression(ev: Evaluator, node: ast.Expr) -> None:

@@ -50,7 +50,9 @@ class Static(Tensor):
 
     @property
     def ssa(self) -> SSAValue:
-        """The IR's value: an argument of the function, made on the first use."""
+        """The IR's value: an argument of the function, made on the first use. SourceError F504 as `Tensor.ssa`."""
+        if self.lost is not None:
+            self.lost()
         if self._ssa is None:
             self._ssa = self._made.argument(self)
         return self._ssa

@@ -16,6 +16,7 @@ from fleet.errors import SourceError
 from fleet.frontend import _called, _indexing, _library, _numpy, _order, _random, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
+from fleet.frontend._memory import change, check_writable
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
@@ -127,7 +128,7 @@ class Tracing(Domain):
                 "F504", node, f"`{sign}=` changes an array in place that belongs to whoever calls the model",
                 f"write {target.id} = {target.id} {sign} (...)",
             )  # fmt: skip
-        _indexing.check_alone(self.ev, node, owner)
+        check_writable(self.ev, node, owner)
         if op != "matmul" and isinstance(value, Tensor) and _may_widen(owner, value):
             value = Tensor(_sizes.broadcasted(self.ev, node, value, _sizes.dims_of(owner)))  # the run refuses what NumPy refuses
         result = self.binary(target, op, owner, value)
@@ -141,7 +142,7 @@ class Tracing(Domain):
                 f"an array of {owner.dtype} cannot be changed in place to {result.dtype}",
                 "make a new array: x = x + y",
             )
-        owner.ssa = _numpy.cast(self.ev, node, result, owner.dtype).ssa
+        change(self.ev, node, owner, _numpy.cast(self.ev, node, result, owner.dtype).ssa)
         return owner
 
     # ---- calls
@@ -211,7 +212,7 @@ class Tracing(Domain):
             case "imag":
                 return _called.call(self.ev, node, "numpy.imag", [owner], {})
             case "flat":
-                return _sizes.flat(self.ev, node, owner)
+                return owner.view(_sizes.flat(self.ev, node, owner).ssa, scalar=False, where="always")
             case "mT" if len(owner.shape) > 1:
                 last = len(owner.shape) - 1
                 order = [*range(last - 1), last, last - 1]

@@ -77,7 +77,7 @@ CODES: Mapping[str, Code] = {
     "F502": Code("a statement that is not supported", "match 1:\n    case _:\n        pass", "use the statements of the table"),
     "F503": Code("an expression that is not supported", "print({1, 2})", "use the expressions of the table"),
     "F504": Code(
-        "a change in place that another array may see", _NP + "a = np.ones(4)\nb = a[:2]\na[0] = 5", "change a copy: a = a.copy()"
+        "a change in place that another array may see", _X + "y = x.ravel('K')\ny[0] = 5\nprint(x)", "change a copy: y = y.copy()"
     ),
     "F506": Code("an argument that is not supported", _X + "print(np.eye(3, like=x))", "use the arguments of the table"),
     "F507": Code(

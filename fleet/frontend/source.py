@@ -30,7 +30,7 @@ from fleet.frontend._returns import returned_values
 from fleet.frontend._scopes import Frame
 from fleet.frontend._static import Made
 from fleet.frontend._tracing import Tracing, final_values
-from fleet.frontend._values import Broken, Function, Storage, Tensor, Value
+from fleet.frontend._values import Broken, Function, Tensor, Value
 from fleet.frontend.onnx.choice import is_onnx
 from fleet.ir.dialect import has_effects
 from fleet.ir.program import Argument, Program
@@ -328,8 +328,8 @@ def _evaluate(
 
 
 def _parameters(evaluator: Evaluator, name: str, arguments: Mapping[str, SSAValue]) -> dict[str, Value]:
-    """The model's arguments: arrays of whoever calls it, and defaults for the others."""
-    found: dict[str, Value] = {n: Tensor(v, scalar=False, storage=Storage(outside=True)) for n, v in arguments.items()}
+    """The model's arguments, its own to change: every engine has a copy; and defaults for the others."""
+    found: dict[str, Value] = {n: Tensor(v, scalar=False) for n, v in arguments.items()}
     function = evaluator.globals.variables.get(name)
     if isinstance(function, Broken):
         raise function.error

@@ -9,6 +9,8 @@ import pytest
 import ten_files
 from command_line import Fleet
 
+from fleet.compiler import compile_model
+
 EXPECTED = {
     "python": (0, "verdict: PASS"), "script": (0, "verdict: PASS (vm and cpython print the same)"),
     "onnx_model": (0, "verdict: PASS"), "gguf": (0, "verdict: PASS"), "hugging_face": (0, "verdict: PASS"),
@@ -43,6 +45,15 @@ def test_json_stands_alone_on_standard_output(name: str, tmp_path: Path, fleet: 
     else:
         assert found["exit_code"] == ran.code
         assert found["tried"]["verdict"] == {0: "pass", 4: "nothing compared"}[ran.code]
+
+
+def test_a_print_of_bytecode_stays_off_standard_output_of_json(tmp_path: Path, fleet: Fleet) -> None:
+    source = 'import numpy as np\n\ndef forward(x: "float32[3]"):\n    print(f"sum {x.sum():.3f}", end="")\n    return x + 1\n'
+    (tmp_path / "model.py").write_text(source)
+    compile_model(f"{tmp_path}/model.py:forward").write("bytecode", tmp_path / "m.fbc")
+    ran = fleet("try", "m.fbc", "--json")
+    assert ran.code == 4
+    assert list(json.loads(ran.out)["tried"]["outputs"]) == ["out0"]
 
 
 def test_given_data_are_used(dense: Path, fleet: Fleet) -> None:

@@ -342,7 +342,7 @@ def forward(x: "float64[4]"):
     return a, b, c
 """,
         "F504",
-        "another array may share",
+        "`a` may share the memory that changes here",
     ),
     "rng": (
         """
@@ -548,6 +548,32 @@ def test_what_the_source_raises_ends_the_run(tmp_path: Path, engine: str, x: lis
         expected(RAISES, inputs)
     with pytest.raises(ModelError, match=f"the source raises {said}"):
         model.run(engine)
+
+
+SAID = """
+def forward(x: "float64[3]"):
+    assert x[0] >= 0, x.tobytes().hex()
+    if x.sum() > 4:
+        raise ValueError("bytes " + x.tobytes().hex())
+    return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        ([1.0, 1.0, 1.0], None),
+        ([-1.0, 1.0, 1.0], r"AssertionError: x\.tobytes\(\)\.hex\(\)"),
+        ([1.0, 3.0, 1.0], r"ValueError\('bytes ' \+ x\.tobytes\(\)\.hex\(\)\)"),
+    ],
+)
+def test_a_message_that_only_cpython_computes_is_shown_as_its_source(tmp_path: Path, x: list[float], said: str | None) -> None:
+    model = compiled(tmp_path, SAID, {"x": np.array(x)})
+    if said is None:
+        assert np.array_equal(model.run("vm").outputs["out0"], np.array(x) + 1)
+        return
+    with pytest.raises(ModelError, match=f"the source raises {said}"):
+        model.run("vm")
 
 
 def test_nan_has_no_order(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def _example(kind: str, number: int, shape: tuple[int, ...], dtype: np.dtype) ->
         case "zeros":
             return np.zeros(shape, dtype)
         case "ones":
-            return np.ones(shape, dtype)
+            return np.ones(shape, dtype, order="F")  # what is a view may depend on it
         case "unit" if len(shape) > 1:
             return np.array(np.broadcast_to(np.eye(shape[-2], shape[-1]), shape), dtype)
         case "random":

@@ -145,9 +145,16 @@ void read_file(const std::string& name, std::vector<T>& data) {
 /// Ends the program where a function on the host found data that it cannot compute with.
 inline void check(int64_t fault, const char* function, const char* operations) {
     if (fault == 0) return;
-    const char* const what = fault == 1 ? "an integer to a negative integer power" : fault == 2 ? "an index out of bounds"
-                                                                                               : "an argument of sin or cos too large";
-    fail(std::string(function) + " (" + operations + "): " + what);
+    static const char* const words[] = {
+        "an integer to a negative integer power",
+        "an index out of bounds",
+        "an argument of sin or cos too large",
+        "a loop that does not end",
+        "an integer beyond 64 bits",
+        "a check of the source fails",
+    };
+    const bool known = fault > 0 && static_cast<size_t>(fault) <= sizeof words / sizeof *words;
+    fail(std::string(function) + " (" + operations + "): " + (known ? words[fault - 1] : "fault " + std::to_string(fault)));
 }
 
 }  // namespace fleet_tensors

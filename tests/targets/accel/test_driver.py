@@ -27,6 +27,7 @@ from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.driver import host_source
 from fleet.targets.accel.program import DeviceSegment
 from fleet.targets.driver import include_dir
+from fleet.targets.riscv.faults import Fault
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "engines"))
 from model_programs import model_program
@@ -221,3 +222,22 @@ def test_numbers_become_what_numpy_makes_of_them(tmp_path: Path) -> None:
     assert np.array_equal(found["back"], halves.view(np.float16).astype(np.float64), equal_nan=True)
     vgemm = find_device("vgemm_small")[0].layout
     assert np.array_equal(found["fixed"], vgemm.pack(values.reshape(-1, 1)).view(np.int32).reshape(-1, 16)[:, 0])
+
+
+FAULTS = """
+#include "fleet_host.h"
+#include "fleet_tensors.h"
+
+int main(int, char** words) { fleet_tensors::check(std::atoi(words[1]), "k0", "sin"); }
+"""
+
+
+def test_every_fault_of_a_kernel_has_its_words(tmp_path: Path) -> None:
+    source = tmp_path / "faults.cpp"
+    source.write_text(FAULTS)
+    subprocess.run(["g++", "-std=c++17", f"-I{include_dir()}", source, "-o", tmp_path / "faults"], check=True)
+    ran = [subprocess.run([tmp_path / "faults", str(int(f))], capture_output=True, text=True, check=False) for f in Fault]
+    assert [r.returncode != 0 for r in ran] == [f is not Fault.NONE for f in Fault]
+    said = [r.stderr for r in ran if r.returncode]
+    assert len(set(said)) == len(Fault) - 1
+    assert not any(re.search(r": fault \d", line) for line in said)

@@ -296,6 +296,16 @@ FAULTS = (
         kind="compiler",
     ),
     Fault(
+        "vm-integer-kernel",
+        "VM: the compiled product of integers takes the first of two rows for the second, too",
+        tests("tests/targets/bytecode/test_products.py"),
+        "FAILED tests/targets/bytecode/test_products.py",
+        (r"test_\w+",),
+        (Edit("fleet/targets/bytecode/integer_kernel.py", "b.shl(high, splat(typ, 16))", "b.shl(low, splat(typ, 16))"),),
+        at="a product of int32",
+        kind="VM",
+    ),
+    Fault(
         "riscv-storage-run",
         "the same, by a language model, whose session keeps no operation's value",
         ("fleet.cli.main", "generate", "--model", "tiny", "--prompt", "abcabcab", "--engines", "vm,riscv", "--tokens", "2"),

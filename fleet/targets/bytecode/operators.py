@@ -25,6 +25,7 @@ from fleet.targets.bytecode.operators_composite import COMPOSITES
 from fleet.targets.bytecode.operators_library import library
 from fleet.targets.bytecode.operators_movement import MOVEMENT, splat
 from fleet.targets.bytecode.operators_sized import SIZED
+from fleet.targets.bytecode.products import matmul
 
 __all__ = ["OPERATORS", "RULES", "Kernel", "Operator", "kernel"]
 
@@ -47,6 +48,11 @@ def _power(info: DispatchInfo) -> Kernel:
         return operator.pow
     scalar = all("x" not in t for t in info.out_types)
     return (lambda a, b: operator.pow(_scalar(a), _scalar(b))) if scalar else np.power
+
+
+def _matmul(info: DispatchInfo) -> Kernel:
+    """np.matmul; of int32 the compiled one, which gives the same bits."""
+    return matmul if info.out_types and info.out_types[0].endswith("i32") else np.matmul
 
 
 def _scalar(value: Any) -> Any:
@@ -108,6 +114,7 @@ def _identity(value: Any) -> Any:
 
 RULES: Mapping[type[FleetOp], Operator] = {
     **{op: _elementwise(op.NUMPY, op.PYTHON) for op in d.OPERATIONS.values() if issubclass(op, d.ElementwiseOp) and op.NUMPY},
+    d.MatmulOp: _matmul,
     d.PowOp: _power,
     d.RsqrtOp: _elementwise(_rsqrt),
     d.ErfOp: _elementwise(erf),

@@ -1,0 +1,142 @@
+"""Products of int32 matrices whose numbers fit into 16 bits, as code compiled for this processor.
+
+Processors multiply int8 codes pair by pair: two products of 16 bits added into a sum of 32. A block of columns of the right side is
+laid out so, two rows to a dword, in a panel that stays in the second cache; then the rows of the left side go over it, a few at a
+time. Every product and every sum is exact modulo 2^32, whatever their order: bit for bit what NumPy computes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fleet.sdk.native import Target, compile_library
+
+__all__ = ["Sizes", "library", "sizes_of"]
+
+_P, _N = ctypes.c_void_p, ctypes.c_int64
+_PRODUCT = (_N, [_P, _N, _P, _N, _P, _N, _P, _N, _N, _N])
+
+
+class Sizes(NamedTuple):
+    """Of one variant: lanes of a vector, vectors of a block of columns, rows that go over it together."""
+
+    lanes: int
+    vectors: int
+    rows: int
+
+    @property
+    def columns(self) -> int:
+        """Of a block."""
+        return self.lanes * self.vectors
+
+
+def sizes_of(for_target: Target) -> Sizes:
+    """So many that the sums of a block, its columns and one factor fit into the processor's registers."""
+    return {"avx512": Sizes(16, 4, 6), "avx2": Sizes(8, 2, 6), "portable": Sizes(4, 2, 4)}[for_target.variant]
+
+
+@lru_cache(maxsize=4)
+def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the signature says
+    """`product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b; 0, or 1 where a number of b needs more bits.
+
+    a: int16 [rows, 2 * pairs], a_row bytes a row. b: int32 [2 * pairs, columns]. c: int32, room for whole blocks of columns in
+    each row. panel: room for `pairs` times a block of columns, int32.
+    """
+    return compile_library("integer_product", for_target, (Path(__file__),), _build, {"product": _PRODUCT})
+
+
+def _build(for_target: Target) -> object:
+    from llvmlite import ir
+
+    from fleet.sdk.native_ir import I16, I32, I64, POINTER, Emitter, Value, splat, vector
+
+    sizes = sizes_of(for_target)
+    lanes = vector(I32, sizes.lanes)
+    module: Value = ir.Module("integer_product")
+    names = (("a", POINTER), ("a_row", I64), ("b", POINTER), ("b_row", I64), ("c", POINTER), ("c_row", I64), ("panel", POINTER))
+    e = Emitter(module, "product", I64, (*names, ("rows", I64), ("pairs", I64), ("columns", I64)))
+    b, line = e.builder, 4 * sizes.columns
+
+    def added(total: Value, pair: Value, columns: Value) -> Value:
+        """total + the two products of every lane."""
+        if for_target.variant == "avx512":
+            narrow = vector(I16, 2 * sizes.lanes)
+            return e.call("llvm.x86.avx512.vpdpwssd.512", lanes, total, b.bitcast(columns, narrow), b.bitcast(pair, narrow))
+        name = {"avx2": "llvm.x86.avx2.pmadd.wd", "portable": "llvm.x86.sse2.pmadd.wd"}[for_target.variant]
+        narrow = vector(I16, 2 * sizes.lanes)
+        return b.add(total, e.call(name, lanes, b.bitcast(columns, narrow), b.bitcast(pair, narrow)))
+
+    lost = e.room(lanes)
+    """Bits that any number of b loses in 16."""
+
+    def joined(low: Value, high: Value, typ: Value) -> Value:
+        bits = splat(typ, 16)
+        for value in (low, high):
+            more = b.xor(value, b.ashr(b.shl(value, bits), bits))
+            e.store(b.or_(e.load(typ, lost, align=4), more), lost, align=4)
+        return b.or_(b.and_(low, splat(typ, 0xFFFF)), b.shl(high, splat(typ, 16)))
+
+    def packed(first: Value, left: Value) -> None:
+        """The panel of the columns from `first` on; what the last block lacks is 0."""
+        whole = b.icmp_signed(">=", left, e.number(sizes.columns))
+        with e.loop(0, e["pairs"]) as k:
+            source = e.at(e["b"], b.add(b.mul(e.scaled(k, 2), e["b_row"]), e.scaled(first, 4)))
+            target = e.at(e["panel"], e.scaled(k, line))
+            with b.if_else(whole) as (then, otherwise):
+                with then:
+                    for j in range(sizes.vectors):
+                        at = 4 * sizes.lanes * j
+                        high = e.load(lanes, source, b.add(e["b_row"], e.number(at)))
+                        e.store(joined(e.load(lanes, source, at), high, lanes), target, at)
+                with otherwise:
+                    for j in range(sizes.vectors):
+                        e.store(splat(lanes, 0), target, 4 * sizes.lanes * j)
+                    with e.loop(0, left) as n:
+                        at = e.scaled(n, 4)
+                        e.store(joined(e.load(I32, source, at), e.load(I32, source, b.add(e["b_row"], at)), I32), target, at)
+
+    def rows(first: Value, row: Value, count: int) -> None:
+        """`count` rows over the panel; the sums are kept in registers."""
+        zero = splat(lanes, 0)
+        before, head = b.block, b.append_basic_block("pairs")
+        body, leave = b.append_basic_block("step"), b.append_basic_block("stored")
+        b.branch(head)
+        b.position_at_end(head)
+        k = b.phi(I64)
+        k.add_incoming(e.number(0), before)
+        sums = [b.phi(lanes) for _ in range(count * sizes.vectors)]
+        for s in sums:
+            s.add_incoming(zero, before)
+        b.cbranch(b.icmp_signed("<", k, e["pairs"]), body, leave)
+        b.position_at_end(body)
+        panel = e.at(e["panel"], e.scaled(k, line))
+        columns = [e.load(lanes, panel, 4 * sizes.lanes * j) for j in range(sizes.vectors)]
+        for i in range(count):
+            at = b.add(b.mul(b.add(row, e.number(i)), e["a_row"]), e.scaled(k, 4))
+            pair = e.broadcast(e.load(I32, e["a"], at), sizes.lanes)
+            for j in range(sizes.vectors):
+                s = sums[i * sizes.vectors + j]
+                s.add_incoming(added(s, pair, columns[j]), body)
+        k.add_incoming(b.add(k, e.number(1)), body)
+        b.branch(head)
+        b.position_at_end(leave)
+        for i in range(count):
+            target = e.at(e["c"], b.add(b.mul(b.add(row, e.number(i)), e["c_row"]), e.scaled(first, 4)))
+            for j in range(sizes.vectors):
+                e.store(sums[i * sizes.vectors + j], target, 4 * sizes.lanes * j)
+
+    most = b.sub(e["rows"], b.srem(e["rows"], e.number(sizes.rows)))
+    e.store(splat(lanes, 0), lost)
+    with e.loop(0, e["columns"], sizes.columns) as first:
+        packed(first, b.sub(e["columns"], first))
+        with e.loop(0, most, sizes.rows) as row:
+            rows(first, row, sizes.rows)
+        with e.loop(most, e["rows"]) as row:
+            rows(first, row, 1)
+    found = e.call(f"llvm.vector.reduce.or.v{sizes.lanes}i32", I32, e.load(lanes, lost))
+    b.ret(b.zext(b.icmp_signed("!=", found, splat(I32, 0)), I64))
+    return module

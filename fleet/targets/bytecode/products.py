@@ -1,0 +1,71 @@
+"""Matrix products as the VM computes them: NumPy's, and of int32 a compiled one that gives the very same bits.
+
+NumPy multiplies integers number by number. The integers of quantised models are codes of 8 bits less a zero point, which processors
+multiply many at a time (`fleet.targets.bytecode.integer_kernel`). `FLEET_KERNEL=numpy` asks for NumPy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fleet.sdk.native import Target, target
+from fleet.targets.bytecode.integer_kernel import library, sizes_of
+
+__all__ = ["matmul"]
+
+_LEAST = 1 << 14
+"""Multiplications from which on laying out the operands is worth it."""
+_FEW = 4
+"""Rows or columns below which it is not: numbers would be moved as often as multiplied."""
+_LOW, _HIGH = -(1 << 15), (1 << 15) - 1
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """`numpy.matmul`, to the bit."""
+    if not _is_integers(x) or not _is_integers(y) or y.shape[-2] != x.shape[-1]:
+        return np.matmul(x, y)
+    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    rows, inputs, columns = *x.shape[-2:], y.shape[-1]
+    together = math.prod(x.shape[:-1]) if y.ndim == 2 else rows
+    if min(columns, together) < _FEW or math.prod(lead) * rows * inputs * columns < _LEAST:
+        return np.matmul(x, y)
+    for_target = target()
+    if for_target is None or x.min() < _LOW or x.max() > _HIGH:
+        return np.matmul(x, y)
+    if y.ndim == 2:
+        found = _product(for_target, x.reshape(-1, inputs), y)
+        return np.matmul(x, y) if found is None else found.reshape(*x.shape[:-1], columns)
+    left, right = np.broadcast_to(x, (*lead, rows, inputs)), np.broadcast_to(y, (*lead, inputs, columns))
+    whole = np.empty((*lead, rows, columns), np.int32)
+    for at in np.ndindex(lead):
+        found = _product(for_target, left[at], right[at])
+        if found is None:
+            return np.matmul(x, y)
+        whole[at] = found
+    return whole
+
+
+def _is_integers(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == np.int32 and x.ndim >= 2
+
+
+def _product(for_target: Target, x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+    """[rows, inputs] by [inputs, columns], x of 16 bits; None where y needs more. A view of whole blocks of columns."""
+    rows, inputs, columns = *x.shape, y.shape[1]
+    pairs, block = -(-inputs // 2), sizes_of(for_target).columns
+    left = np.zeros((rows, 2 * pairs), np.int16)
+    left[:, :inputs] = x
+    right = y
+    if inputs % 2 or not y.flags.c_contiguous:
+        right = np.zeros((2 * pairs, columns), np.int32)
+        right[:inputs] = y
+    found = np.empty((rows, -(-columns // block) * block), np.int32)
+    panel = np.empty(pairs * block, np.int32)
+    beyond = library(for_target)["product"](
+        left.ctypes.data, left.strides[0], right.ctypes.data, right.strides[0], found.ctypes.data, found.strides[0],
+        panel.ctypes.data, rows, pairs, columns,
+    )  # fmt: skip
+    return None if beyond else found[:, :columns]

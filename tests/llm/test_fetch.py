@@ -70,7 +70,12 @@ def test_what_belongs_to_a_model_comes_with_it(cache: Path, tmp_path: Path, monk
 
 def test_only_language_models_answer() -> None:
     assert set(module.LANGUAGE_MODELS) == {"smollm2"}
-    assert set(PUBLISHED) == {"smollm2", "minilm", "magika"}
+    assert set(PUBLISHED) == {"smollm2", "minilm", "magika", "silero-vad", "ppocr", "minilm-int8"}
+
+
+def test_no_file_of_a_model_takes_the_place_of_another() -> None:
+    files = [model_file(name, member.suffix) for name, p in PUBLISHED.items() for member in p.members]
+    assert len(set(files)) == len(files)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ The front end computes with sizes while it reads, as exporters want it: all arit
 is read for several sizes, and the programs are laid side by side: the same operations, whose numbers differ where sizes stand in
 them. Such a number is a polynomial of the sizes, linear in each; its coefficients follow from the programs, and one more program,
 of other sizes, must have the number that the polynomial says. What differs in any other way is refused, with the operation's name.
+
+What cannot be seen so: a model that computes something else only beyond the sizes that are read (`_LAST` and less), `max(N, 64)`.
 """
 
 from __future__ import annotations

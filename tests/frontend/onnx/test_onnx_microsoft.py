@@ -10,6 +10,8 @@ import pytest
 from onnx import helper
 from onnx_models import node, run
 
+from fleet.errors import ModelError
+
 RNG = np.random.default_rng(21)
 INPUTS = dict[str, np.ndarray | None]
 
@@ -107,6 +109,21 @@ def test_fused_convolution(activation: str, parameters: list[float]) -> None:
 def test_fused_gemm() -> None:
     inputs: INPUTS = {"a": floats(4, 5), "b": floats(6, 5), "c": floats(6)}
     agree(both("FusedGemm", inputs, transB=1, alpha=0.5, activation="LeakyRelu", activation_alpha=0.3))
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "says"),
+    [
+        ("FusedConv", {"activation": "Clip"}, "the activation Clip with 0 parameters, expected 2"),
+        ("FusedConv", {"activation": "HardSigmoid", "activation_params": [0.2]}, "HardSigmoid with 1 parameters"),
+        ("FusedGemm", {"activation": "LeakyRelu", "activation_beta": 0.3}, "activation_beta without activation_alpha"),
+    ],
+)
+def test_activations_without_their_parameters_are_refused(op: str, attributes: dict[str, Any], says: str) -> None:
+    w = floats(3, 2, 1, 1) if op == "FusedConv" else floats(2, 3)
+    x = floats(1, 2, 4, 4) if op == "FusedConv" else floats(4, 2)
+    with pytest.raises(ModelError, match=says):
+        run(made(op, {"x": x, "w": w}, 1, (), **attributes), {"x": x, "w": w})
 
 
 @pytest.mark.parametrize(("skip", "beta", "bias"), [((2, 3, 8), True, True), ((1, 3, 8), True, False), ((3, 8), False, False)])

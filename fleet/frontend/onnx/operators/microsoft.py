@@ -40,6 +40,8 @@ _ACTIVATIONS: dict[str, Callable[[Array, Sequence[float]], Array]] = {
     "HardSigmoid": lambda x, p: maximum(minimum(x * p[0] + p[1], 1), 0),
 }
 """What may follow a FusedConv or FusedGemm, with its parameters."""
+_NEEDED = {"Clip": 2, "HardSigmoid": 2}
+"""Parameters that an activation does not do without."""
 
 
 def _activated(n: Call, x: Array, parameters: Sequence[float]) -> Array:
@@ -48,6 +50,8 @@ def _activated(n: Call, x: Array, parameters: Sequence[float]) -> Array:
         return x
     if name not in _ACTIVATIONS:
         n.refuse(f"the activation {name!r} is not supported", f"supported are {', '.join(_ACTIVATIONS)}")
+    if len(parameters) < (needed := _NEEDED.get(name, 0)):
+        n.refuse(f"the activation {name} with {len(parameters)} parameters, expected {needed}")
     return _ACTIVATIONS[name](x, parameters)
 
 
@@ -61,8 +65,10 @@ def _fused_conv(n: Call) -> Array:
 
 @operator("FusedGemm", domain=MICROSOFT)
 def _fused_gemm(n: Call) -> Array:
-    names = [f"activation_{v}" for v in ("alpha", "beta", "gamma")]
-    return _activated(n, gemm(n), [n.attribute(v, 0.0) for v in names if n.has(v)])
+    given = [v for v in ("activation_alpha", "activation_beta", "activation_gamma") if n.has(v)]
+    if given and given[0] != "activation_alpha":
+        n.refuse(f"its attribute {given[0]} without activation_alpha")
+    return _activated(n, gemm(n), [n.attribute(v, 0.0) for v in given])
 
 
 # ---- activations

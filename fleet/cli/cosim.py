@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import LoadedModel
     from fleet.cosim.result import CosimResult
+    from fleet.ir.program import Program
 
 _EPILOG = """\b
 Examples:
@@ -222,7 +223,7 @@ def co_simulate(
 
     Raises FleetError for what makes the run senseless: nothing ran.
     """
-    from fleet.cli.table import print_verdict
+    from fleet.cli.table import print_outputs, print_verdict
     from fleet.cosim.campaign import cosim
     from fleet.cosim.files import check_writable
     from fleet.cosim.last_run import keep
@@ -241,8 +242,17 @@ def co_simulate(
     watch.done()
     keep(result)
     if not quiet:
+        print_outputs(result, _output_operations(loaded.program))
         print_verdict(result)
     return result
+
+
+def _output_operations(program: Program) -> dict[str, str]:
+    """Output -> id of the operation that computes it; inputs that are handed on have none."""
+    from fleet.ir.dialect import FleetOp, op_id
+
+    pairs = zip(program.outputs, program.returned(), strict=True)
+    return {name: op_id(value.owner) for name, value in pairs if isinstance(value.owner, FleetOp)}
 
 
 def _announce(loaded: LoadedModel, samples: int, names: list[str], device: str | None, memory: str, seed: int) -> None:

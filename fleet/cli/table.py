@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
+import numpy as np
 
+from fleet.cosim.measured import OperationRow
 from fleet.cosim.result import Comparison, CosimResult, TaskMetric
 from fleet.cosim.what_ran import EngineRun
 
@@ -16,6 +19,10 @@ _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "i
 _WIDTHS = (11, 8, 17, 15, 10, 18, 14, 9)
 _BUILT_S = 2.0
 """A simulation that took longer to get was built; one from the cache takes less."""
+_LEAST_DB = 20.0
+"""SQNR below which a device's results are worth a word, and a calibration."""
+_VALUES, _OUTPUTS = 5, 4
+"""Numbers that are shown of an output, and outputs that are shown."""
 _COLOURS = {"pass": "green", "fail": "red", "not proved": "yellow", "nothing compared": "red"}
 
 
@@ -95,12 +102,69 @@ def print_comparison(comparison: Comparison) -> None:
     click.echo(f"  {styled} {comparison.name}: {_extent(comparison)}")
 
 
+def print_outputs(result: CosimResult, outputs: Mapping[str, str]) -> None:
+    """What the golden and every other engine computed, side by side: the first numbers of each output, and how far apart.
+
+    outputs: name -> id of the operation that computes it.
+    """
+    asked = {run.name for run in result.engines if run.required}
+    compared = [c for c in result.comparisons if c.reference == "vm" and c.other in asked]
+    for name, op in list(outputs.items())[:_OUTPUTS]:
+        rows = [(c, row) for c in compared for row in c.operations if row.op == op]
+        for n, (comparison, row) in enumerate(rows):
+            key = f"{comparison.name}/{op}"
+            if f"{key}/reference" not in result.arrays:
+                continue
+            golden = result.arrays[f"{key}/reference"][:_VALUES]
+            if n == 0:
+                click.echo(f"{name} {row.reference_dtype}{list(row.shape)}\n  {'vm':11} {_numbers(golden)}")
+            other = golden + result.arrays[f"{key}/error"][:_VALUES]
+            click.echo(f"  {comparison.other:11} {_numbers(other)}   {_apart(row)}")
+    if len(outputs) > _OUTPUTS:
+        click.echo(f"and {len(outputs) - _OUTPUTS} more outputs, in the report")
+
+
+def _numbers(values: np.ndarray) -> str:
+    return " ".join(f"{v:>12.6g}" for v in values)
+
+
+def _apart(row: OperationRow) -> str:
+    if row.cumulative.max_abs == 0:
+        return "equal"
+    sqnr = row.cumulative.sqnr_db
+    return f"largest difference {row.cumulative.max_abs:.3g}{f', {sqnr:.1f} dB' if math.isfinite(sqnr) else ''}"
+
+
+def advice_lines(result: CosimResult) -> list[str]:
+    """The device's worst operations and what to do, where its SQNR beside the golden falls below 20 dB; else empty."""
+    for comparison in result.comparisons:
+        run = result.engine(comparison.other)
+        if comparison.reference != "vm" or run is None or "device" not in run.placement.values():
+            continue
+        heard = [r for r in comparison.operations if r.cumulative.ulp_dtype and math.isfinite(r.cumulative.sqnr_db)]
+        low = [r for r in heard if r.cumulative.sqnr_db < _LEAST_DB]
+        if not low:
+            continue
+        first = min(low, key=lambda r: r.index)
+        worst = sorted(low, key=lambda r: r.cumulative.sqnr_db)[:3]
+        words = ", ".join(f"{r.op} {r.cumulative.sqnr_db:.1f} dB" for r in worst)
+        lines = [
+            f"{first.cumulative.sqnr_db:.0f} dB after {first.op}, the first below {_LEAST_DB:.0f} ({run.name}); worst: {words}"
+        ]
+        command = result.identity.command
+        if command.startswith("fleet cosim ") and "--calibrate" not in shlex.split(command):
+            lines.append(f"  fit the quantisation to your data: {command} --calibrate DATA.npz")
+        return lines
+    return []
+
+
 def print_verdict(result: CosimResult) -> None:
-    """Comparisons, accuracy lost on the device, first divergence, verdict and its reasons: all but the rows of `print_engine`."""
+    """Comparisons, accuracy lost on the device, its worst operations, first divergence, verdict and its
+    reasons: all but the rows of `print_engine`."""
     for comparison in result.comparisons:
         print_comparison(comparison)
     _print_loss(result)
-    for line in divergence_lines(result):
+    for line in (*advice_lines(result), *divergence_lines(result)):
         click.echo(line)
     kinds = f" ({result.evidence})" if result.evidence else ""
     click.secho(f"verdict: {result.verdict.upper()}{kinds}", fg=_COLOURS[result.verdict], bold=True)
@@ -162,6 +226,6 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     return {
         "verdict": result.verdict, "reasons": list(result.reasons), "random_data": result.data.kind == "random",
         "banner": result.data.banner,
-        "engines": engines, "comparisons": comparisons, "divergence": divergence_lines(result),
+        "engines": engines, "comparisons": comparisons, "divergence": divergence_lines(result), "advice": advice_lines(result),
         "not_compared": [gap.to_json() for gap in gaps(result)], "files": files,
     }  # fmt: skip

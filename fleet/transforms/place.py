@@ -13,7 +13,7 @@ from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.isa.pattern_calls import matched
 from fleet.sdk import Device
@@ -69,7 +69,7 @@ def place(program: Program, patterns: Sequence[Pattern], device: Device, options
             continue
         reasons = [m.reason for m in offers if isinstance(m, Missed)]
         reasons += ["a value inside the group that it would end is used outside"] if matches else []
-        why[op_id(op)] = "; ".join(dict.fromkeys(reasons)) or f"{device.name} has no instruction for it"
+        why[op_id(op)] = "; ".join(dict.fromkeys(reasons)) or f"{device.name} has no instruction for {kind_of(op)}"
     while True:
         schedule = _schedule(operations, owner)
         if isinstance(schedule, Match):

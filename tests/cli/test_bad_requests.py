@@ -213,5 +213,5 @@ def test_host_operations_in_the_middle(tmp_path: Path, fleet: Fleet) -> None:
     host = page[page.index('<section id="host">') :]
     for operation in ("exp", "max", "sum", "div"):
         assert operation in host[: host.index("</section>")]
-    assert "hbm_small has no instruction for it" in host
+    assert "hbm_small has no instruction for exp" in host
     assert "one side is broadcast" in host

@@ -59,7 +59,7 @@ def test_views_of_what_the_host_makes_go_to_the_host_one_after_the_other() -> No
     found = placed(Some("d", views=("b", "c")))
     assert found.where() == {"a": "host", "b": "host", "c": "host", "d": "device"}
     assert found.missed == {
-        "a": "hbm_small has no instruction for it",
+        "a": "hbm_small has no instruction for neg",
         "b": "what it is a part of stands with the host",
         "c": "what it is a part of stands with the host",
     }

@@ -127,7 +127,7 @@ def test_what_the_unit_lacks_stays_on_the_host() -> None:
     assert host(program) == ["xx", "rows"]
     assert compiled(program).missed == {
         "xx": "its right side is no weight, the device multiplies by matrices that stand in HBM before it runs",
-        "rows": "hbm_small has no instruction for it",
+        "rows": "hbm_small has no instruction for argmax",
     }
 
 

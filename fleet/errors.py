@@ -21,6 +21,7 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2
     INTERNAL = 3
     INCOMPLETE = 4
+    CANNOT_RUN = 125
     HUNG_UP = 129
     INTERRUPTED = 130
     PIPE_CLOSED = 141
@@ -38,6 +39,7 @@ _MEANINGS = {
     ExitCode.BAD_INPUT: "bad input or a missing tool",
     ExitCode.INTERNAL: "internal error: a bug of fleet or of a plug-in",
     ExitCode.INCOMPLETE: "incomplete: nothing differs, but something that was asked for was not run, not compared or not proved",
+    ExitCode.CANNOT_RUN: "with --bisect: cannot be built or run here, so that `git bisect run` skips the commit",
     ExitCode.HUNG_UP: "ended by SIGHUP (the terminal went away)",
     ExitCode.INTERRUPTED: "interrupted (Ctrl-C, SIGINT)",
     ExitCode.PIPE_CLOSED: "nobody reads standard output any more (`fleet ... | head`)",

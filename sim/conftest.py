@@ -6,17 +6,29 @@ import pytest
 
 
 @pytest.hookimpl(optionalhook=True)  # the plugin brings the hook
-def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> None:
+def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> int:
+    from fleet.cosim.pytest_night import NIGHT
+    from fleet.night.baselines import FILE
+    from fleet.night.collect import collect
     from fleet.report.campaign import CampaignEntry, write_campaign
+    from fleet.report.night import write_night
 
     entries = [
-        CampaignEntry(r.name, r.result, r.error, r.replay, r.model, r.device, r.memory, r.kind, r.outcome, r.seconds, r.file)
+        CampaignEntry(
+            r.name, None if r.outcome == "known failure" else r.result, r.error, r.replay, r.model, r.device, r.memory, r.kind,
+            "skipped" if r.outcome == "known failure" else r.outcome, r.seconds, r.file,
+        )
         for r in records
-    ]
-    files = write_campaign(entries, folder)
+    ]  # fmt: skip
+    files = write_campaign(entries, folder, pages=False)
+    judged = collect(folder / "night", config.stash[NIGHT].folder, config.rootpath / FILE)
+    night = write_night(judged, folder / "night")
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
-        reporter.write_line(f"\nreport: {files.html}")
+        reporter.write_line(f"\nreport: {files.html}\nnight: {judged.headline}: {night.html}")
+        for move in judged.red[:20]:
+            reporter.write_line(f"{move.state}: {move.figure} of {move.key}: {move.before} -> {move.after} ({move.said})")
+    return int(judged.exit_code)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,6 +14,7 @@ from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:
     from fleet.cosim.case_runs import CaseOptions
+    from fleet.cosim.cases import CaseRun
     from fleet.cosim.result import CosimResult
 
 CASES = Path("sim/cases")
@@ -90,8 +91,25 @@ def add(
 @click.option("--only", help="The id of one run (the regression prints it); default: every quick run.")
 @click.option("--nightly", is_flag=True, help="The nightly runs too.")
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write each run's report under here.")
-def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
+@click.option("--bisect", is_flag=True, help="For `git bisect run`: exit code 125 where a run cannot be built, run or compared.")
+def run(case: str, only: str | None, nightly: bool, folder: Path | None, bisect: bool) -> int:
     """Run CASE (a file, or the name of one under sim/cases), its stored golden and waivers included."""
+    if not bisect:
+        return _run(case, only, nightly, folder)
+    try:
+        code = _run(case, only, nightly, folder)
+    except FleetError as error:
+        if error.exit_code == ExitCode.DIFFERS:
+            raise
+        print(f"fleet: {error}", file=sys.stderr)
+        return ExitCode.CANNOT_RUN
+    except Exception as error:
+        print(f"fleet: {type(error).__name__}: {error}", file=sys.stderr)
+        return ExitCode.CANNOT_RUN
+    return code if code in (ExitCode.AGREED, ExitCode.DIFFERS) else ExitCode.CANNOT_RUN
+
+
+def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
     from fleet.cli.cosim import Watch, store
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.case_runs import result_folder, run_case
@@ -121,10 +139,49 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
             worst = heaviest((worst, result.exit_code))
             words = "failed" if result.verdict == "fail" else f"{result.verdict}"
             print(f"fleet: {one.name} {words}; again: {one.replay()}", file=sys.stderr)
+            if one.custody.known_failure is not None:
+                print(f"fleet: it is a known failure of {one.custody.known_failure}", file=sys.stderr)
     for line in ignored_seeds(results):
         worst = ExitCode.DIFFERS
         click.echo(f"{click.style('FAIL', fg='red', bold=True)} {line}")
     return worst
+
+
+@command.command(name="list", epilog="\b\nExample:\n  fleet case list --tag gemm --owner ada")
+@click.option("--dir", "folder", type=click.Path(path_type=Path), default=CASES, show_default=True, help="Folder of the cases.")
+@click.option("--tag", "tags", multiple=True, help="Only runs with this tag; may be repeated, all must be there.")
+@click.option("--owner", help="Only runs of this owner.")
+@click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
+def list_(folder: Path, tags: tuple[str, ...], owner: str | None, machine: bool) -> int:
+    """The runs of all cases: tier, engines, owner, tags, timeout, and what is known to fail."""
+    import json
+
+    from fleet.cosim.cases import find_cases
+
+    if not folder.is_dir():
+        raise ModelError("is no folder of cases", where=str(folder), hint="name it with --dir")
+    runs = [run for case in find_cases(folder) for run in case.runs]
+    chosen = [r for r in runs if set(tags) <= set(r.custody.tags) and (owner is None or r.custody.owner == owner)]
+    if machine:
+        click.echo(json.dumps([_listed(r) for r in chosen], indent=1))
+        return ExitCode.AGREED
+    for one in chosen:
+        c = one.custody
+        beside = [one.tier, ",".join(one.engines), c.owner and f"owner {c.owner}", c.tags and f"tags {','.join(c.tags)}",
+                  c.timeout and f"timeout {c.timeout:g} s", c.known_failure and f"known failure of {c.known_failure}"]  # fmt: skip
+        click.echo(f"{one.name}  {'  '.join(str(b) for b in beside if b)}")
+    click.echo(f"{len(chosen)} of {len(runs)} runs")
+    return ExitCode.AGREED
+
+
+def _listed(run: CaseRun) -> dict[str, Any]:
+    known = run.custody.known_failure
+    return {
+        "name": run.name, "file": str(run.case.path), "tier": run.tier, "engines": list(run.engines), "device": run.device,
+        "memory": run.memory, "seed": run.seed, "owner": run.custody.owner, "tags": list(run.custody.tags),
+        "timeout": run.custody.timeout, "replay": run.replay(Path.cwd()),
+        "known_failure": known and {"owner": known.owner, "reason": known.reason, "expires": known.expires.isoformat()},
+    }  # fmt: skip
 
 
 @command.command(

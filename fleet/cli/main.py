@@ -46,6 +46,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Regression": {
         "case": ("fleet.cli.case", "Add or run a case of the regression."),
+        "night": ("fleet.cli.night", "Nights of the regression: history, gates, pages, comparisons."),
         "golden": ("fleet.cli.golden", "Check or update a case's stored golden."),
         "fuzz": ("fleet.cli.fuzz", "Random programs of NumPy, compared between CPython and the engines."),
         "shrink": ("fleet.cli.shrink", "Make a failure small and keep it as a test."),

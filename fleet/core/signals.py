@@ -18,7 +18,7 @@ _PATIENCE_S = 5.0
 """A second signal so soon after the first does not interrupt the cleaning up."""
 
 
-@dataclass
+@dataclass(eq=False)  # blocks within each other are told apart before anything came
 class EndingSignals:
     """What came. first: the signal that began the end, None while there is none."""
 

@@ -112,6 +112,8 @@ class TomlTable:
 
     def table(self, key: str) -> TomlTable:
         """A table."""
+        if key not in self.values and self.defaults is not None and key in self.defaults:
+            return self.defaults.table(key)
         return self._below(key, self.get(key, f"a table [{self._dotted(key)}]", lambda v: isinstance(v, dict)))
 
     def tables(self, key: str) -> tuple[TomlTable, ...]:

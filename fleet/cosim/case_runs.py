@@ -30,6 +30,7 @@ __all__ = [
     "accepted_norms",
     "comparisons_of",
     "golden_folder",
+    "held_by_norms",
     "prepare_golden",
     "result_folder",
     "run_case",
@@ -148,6 +149,17 @@ def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
         return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
     wrong = held(norms, run.id, result)
     return replace(result, verdict="fail", reasons=(*result.reasons, *(f"norms: {line}" for line in wrong))) if wrong else result
+
+
+def held_by_norms(run: CaseRun, result: CosimResult, goldens: Path | None = None) -> str:
+    """Why the cycles of a result were accepted, where norms of its case hold them and it keeps them; else ""."""
+    if any(one.what == "norms" for one in result.not_compared) or any(r.startswith("norms: ") for r in result.reasons):
+        return ""
+    try:
+        norms = load_norms(golden_folder(run.case, goldens) / FILE)
+    except FleetError:
+        return ""
+    return norms.reason if norms is not None and run.id in norms.runs and norms.runs[run.id].cycles else ""
 
 
 def _with_golden(

@@ -17,6 +17,10 @@
     seeds = [0]
     samples = 32                                 # only the first rows of the batch
     tier = "quick"                               # quick or nightly
+    owner = "ada"                                # whom a night names beside a failure
+    tags = ["gemm"]                              # by which runs are chosen (`fleet case list --tag`)
+    timeout = 600                                # seconds after which a run is ended, and has failed
+    known_failure = { owner = "ada", reason = "the divider is not built yet", expires = 2026-12-31 }
 
     [[runs]]                                     # each table: one matrix of the lists above; may override the defaults
     memories = ["fixed", "stall"]
@@ -25,10 +29,13 @@
 A run's id is "<device>-<memory>-<seed>" ("host" for runs without an accelerator engine), with "-aux" for issue aux, "-device" for
 load device, and "-<samples>" where runs of a case would otherwise share an id. Nothing in a case is executed: models are parsed,
 arrays are read, `make` is only shown.
+
+A known failure is not red until the day after it expires, at most a year ahead; one that passes is red, so that it is taken out.
 """
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -41,13 +48,15 @@ from fleet.core.toml_file import TomlTable, parse_toml
 from fleet.core.toml_places import place
 from fleet.cosim.files import write_atomically
 from fleet.cosim.tasks import METRICS
-from fleet.errors import ModelError
+from fleet.cosim.waivers import LONGEST
+from fleet.errors import ComparisonFailure, ModelError
 
 __all__ = [
     "MEMORIES",
     "TIERS",
     "Case",
     "CaseRun",
+    "KnownFailure",
     "add_case",
     "find_cases",
     "good_cases",
@@ -65,13 +74,47 @@ _WAYS = {"issue": ("regs", "aux"), "load": ("host", "device")}
 
 _ONE = {"memories": "memory", "issues": "issue", "loads": "load"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_MATRIX = ("engines", "devices", "memories", "issues", "loads", "seeds", "samples", "tier")
+_MATRIX = (
+    "engines", "devices", "memories", "issues", "loads", "seeds", "samples", "tier", "owner", "tags", "timeout", "known_failure",
+)  # fmt: skip
 _TOP = ("name", "model", "weights", "input", "labels", "metric", "image", "make", "golden", "runs", *_MATRIX)
 
 
 @dataclass(frozen=True)
+class KnownFailure:
+    """That runs fail, who looks after it, why, and until which day. place: file:line."""
+
+    owner: str
+    reason: str
+    expires: datetime.date
+    place: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.reason} (until {self.expires.isoformat()})"
+
+    def check(self, today: datetime.date) -> None:
+        """Raises ComparisonFailure where it is expired, or ends more than a year from today."""
+        if self.expires < today:
+            what = f"the known failure of {self.owner} expired on {self.expires.isoformat()} ({self.reason})"
+            raise ComparisonFailure(what, where=self.place, hint="mend the cause, or let its owner renew it")
+        if self.expires > today + LONGEST:
+            what = f"the known failure of {self.owner} ends on {self.expires.isoformat()}, more than a year from today"
+            raise ComparisonFailure(what, where=self.place, hint="give a day within a year, and renew it then if need be")
+
+
+@dataclass(frozen=True)
+class Custody:
+    """Who looks after runs, and how. timeout: seconds, None for no limit. It decides no figure."""
+
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    timeout: float | None = None
+    known_failure: KnownFailure | None = None
+
+
+@dataclass(frozen=True)
 class CaseRun:
-    """One co-simulation of a case. id: unique in the case; device: None where no engine needs one."""
+    """One co-simulation of a case. id: unique in the case; device: None where no engine needs one; custody: see there."""
 
     case: Case
     id: str
@@ -85,6 +128,7 @@ class CaseRun:
     load: str = "host"
     places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
     """What the file names (engine, device) -> file:line."""
+    custody: Custody = Custody()
 
     def at(self, option: str, name: str) -> str:
         """file:line of what the run asks for. option: of the command line that asks for the same; name: an engine, a device."""
@@ -100,6 +144,13 @@ class CaseRun:
     def name(self) -> str:
         """ "digits[hbm_small-ideal-0]"."""
         return f"{self.case.name}[{self.id}]"
+
+    @property
+    def group(self) -> str:
+        """The name without the seed: runs that differ in their seeds alone share it."""
+        ways = "".join(f"-{way}" for way in (self.issue, self.load) if way not in ("regs", "host"))
+        rows = f"-{self.samples}" if self.samples else ""
+        return f"{self.case.name}[{f'{self.device}-{self.memory}' if self.device else 'host'}{ways}{rows}]"
 
     def replay(self, relative_to: Path | None = None) -> str:
         """The one command that runs exactly this again."""
@@ -124,6 +175,7 @@ class Matrix:
     samples: int | None
     tier: str
     places: Mapping[str, str] = field(compare=False, repr=False)
+    custody: Custody
 
 
 @dataclass(frozen=True)
@@ -153,7 +205,9 @@ class Case:
             for device, memory, issue, load, seed in product(devices, m.memories, m.issues, m.loads, m.seeds):
                 run_id = f"{device}-{memory}-{seed}" if device else f"host-{seed}"
                 run_id += "".join(f"-{way}" for way in (issue, load) if way not in ("regs", "host"))
-                made.append(CaseRun(self, run_id, m.engines, device, memory, seed, m.samples, m.tier, issue, load, m.places))
+                made.append(
+                    CaseRun(self, run_id, m.engines, device, memory, seed, m.samples, m.tier, issue, load, m.places, m.custody)
+                )
         ids = [run.id for run in made]
         return tuple(replace(r, id=f"{r.id}-{r.samples or 'all'}") if ids.count(r.id) > 1 else r for r in made)
 
@@ -250,7 +304,19 @@ def _matrix(table: TomlTable) -> Matrix:
         samples=table.integer("samples", 1) if "samples" in table else None,
         tier=table.chosen("tier", TIERS, TIERS[0]),
         places={name: table.at(key, name) for key, names in (("engines", engines), ("devices", devices)) for name in names},
+        custody=_custody(table),
     )
+
+
+def _custody(table: TomlTable) -> Custody:
+    known = None
+    if "known_failure" in table:
+        below = table.table("known_failure")
+        below.need("owner", "reason", "expires")
+        below.only("owner", "reason", "expires")
+        known = KnownFailure(below.text("owner"), below.text("reason"), below.date("expires"), table.at("known_failure"))
+    timeout = table.number("timeout") if "timeout" in table else None
+    return Custody(table.optional_text("owner") or "", table.texts("tags"), timeout, known)
 
 
 def _known(table: TomlTable, key: str, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -35,8 +35,9 @@ class CampaignRecord:
         kind: "case", or the folder of the test beside the cases ("conformance", "faults", "bundles"), "tests" without one; "cases"
             for a check of a file, "seeds" for runs that compare the same, "collection" for a file that cannot be collected, and
             "session" for the session as a whole.
-        outcome: "passed", "failed", "skipped" or "not run"; seconds: of set-up, test and tear-down; file: relative to the root.
-        code: with which a failure ends the session (`ExitCode`), 0 for a pass.
+        outcome: "passed", "failed", "skipped", "known failure" or "not run"; seconds: of set-up, test and tear-down.
+        file: relative to the root.
+        code: with which a failure ends the session (`ExitCode`), 0 for a pass; node: pytest's id.
     """
 
     name: str
@@ -51,6 +52,7 @@ class CampaignRecord:
     seconds: float = 0.0
     file: str = ""
     code: int = 0
+    node: str = ""
 
     @property
     def failed(self) -> bool:
@@ -105,8 +107,13 @@ class Gatherer:
         self.by_user = excinfo.type is KeyboardInterrupt
 
     def add(self, record: CampaignRecord) -> None:
-        """A record of something that is no test."""
+        """A record of something that is no test, or that another session made."""
         self._added.append(record)
+
+    @property
+    def beside(self) -> Sequence[CampaignRecord]:
+        """Records of what is no test: files that cannot be collected, and what was added."""
+        return (*self._broken.values(), *self._added)
 
     def records(self, status: int) -> list[CampaignRecord]:
         """Everything that was collected, ascending by kind and name; cases first.
@@ -114,7 +121,7 @@ class Gatherer:
         A session that failed (`status`: pytest's own code) while all rows pass gets a row of its own.
         """
         made = [*self._broken.values(), *self._added]
-        made += [self._record(nodeid, reports) for nodeid, reports in self._reports.items()]
+        made += [self.record_of(nodeid, reports) for nodeid, reports in self._reports.items()]
         made += [self._not_run(nodeid) for nodeid in self._collected if nodeid not in self._reports]
         if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and not any(r.failed for r in made):
             code = exit_code(status, (), self.by_user)
@@ -122,7 +129,8 @@ class Gatherer:
             made.append(CampaignRecord("session", None, what, "", kind="session", outcome="failed", code=int(code)))
         return sorted(made, key=lambda r: (r.kind != "case", r.kind, r.name))
 
-    def _record(self, nodeid: str, reports: Sequence[pytest.TestReport]) -> CampaignRecord:
+    def record_of(self, nodeid: str, reports: Sequence[pytest.TestReport]) -> CampaignRecord:
+        """The record of a test out of the reports of its phases."""
         stated = {k.removeprefix("fleet_"): v for r in reports for k, v in r.user_properties if k.startswith("fleet_")}
         bad = next((r for r in reports if r.failed), None)
         skipped = next((r for r in reports if r.skipped), None)
@@ -136,7 +144,9 @@ class Gatherer:
             said = stated.get("error") if bad.when == "call" else None
             return replace(base, outcome="failed", error=_line(bad) if said is None else str(said), code=int(code))
         if skipped is not None:
-            return replace(base, outcome="skipped", error=_line(skipped))
+            known = hasattr(skipped, "wasxfail") and "known" in stated
+            why = str(getattr(skipped, "wasxfail", "")).removeprefix("reason: ") if known else _line(skipped)
+            return replace(base, outcome="known failure" if known else "skipped", error=why)
         done = any(r.when == "teardown" for r in reports)
         return base if done else replace(base, outcome="not run", error="did not end", code=int(ExitCode.INCOMPLETE))
 
@@ -146,8 +156,13 @@ class Gatherer:
         kind = self._kind(file)
         return CampaignRecord(
             name if kind == "case" else nodeid, None, "was collected and not run", _pytest(nodeid), kind=kind, outcome="not run",
-            file=file, code=int(ExitCode.INCOMPLETE),
+            file=file, code=int(ExitCode.INCOMPLETE), node=nodeid,
         )  # fmt: skip
+
+    @property
+    def planned(self) -> Mapping[str, str]:
+        """What was collected and will run: node -> kind."""
+        return {node: self._kind(node.partition("::")[0]) for node in self._collected}
 
     def _kind(self, file: str) -> str:
         """The folder of a test, below the folder of the regression."""

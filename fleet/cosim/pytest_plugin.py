@@ -4,7 +4,8 @@ A file is a case when it is a `.toml` in a folder named `cases`. `pytest sim/` c
 installed instruction sets bring; quick runs by default, all with --nightly. Every run stores its result under
 `<--fleet-report>/<case>/<run id>/result.json`. At the end hook `pytest_fleet_campaign` gets a record of everything that was
 collected (sim/conftest.py makes the report out of it), and the session ends with an exit code of fleet's table
-(`fleet.cosim.pytest_campaign`). Nothing of fleet but its errors is imported before a case is collected.
+(`fleet.cosim.pytest_campaign`). Everything is recorded as it happens below `<--fleet-report>/night`, and a session that was
+interrupted is gone on with (`fleet.cosim.pytest_night`). Nothing of fleet but its errors is imported before a case is collected.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fleet.core.signals import ending_signals, signals_told
+from fleet.core.time_limit import time_limit
 from fleet.cosim.pytest_bundles import BundleFile, close_runners, is_bundle
 from fleet.cosim.pytest_campaign import CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
-from fleet.errors import ExitCode, FleetError
+from fleet.cosim.pytest_night import NIGHT, ROW, Recorder, begin, carried_row
+from fleet.errors import ExitCode, FleetError, heaviest
 
 if TYPE_CHECKING:
     from fleet.cosim.cases import CaseRun
+    from fleet.cosim.result import CosimResult
 
 __all__ = ["CampaignRecord", "CaseFile", "CaseItem"]
 
@@ -29,8 +34,11 @@ class Hooks:
     """Hooks that the plugin calls."""
 
     @pytest.hookspec
-    def pytest_fleet_campaign(self, config: pytest.Config, records: Sequence[CampaignRecord], folder: Path) -> None:
-        """At the end of a session that was asked for cases, in the main process: makes the report under `folder`."""
+    def pytest_fleet_campaign(self, config: pytest.Config, records: Sequence[CampaignRecord], folder: Path) -> int | None:
+        """At the end of a session that was asked for cases, in the main process: makes the report under `folder`.
+
+        Returns: an exit code (`ExitCode`) of what was found beside the records, with which a green session ends; None for nothing.
+        """
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -39,12 +47,14 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--nightly and --fleet-report."""
+    """--nightly, --fleet-report, --fresh and --night."""
     group = parser.getgroup("fleet", "co-simulation cases")
     group.addoption("--nightly", action="store_true", help="run the nightly tier of the cases too")
     group.addoption(
         "--fleet-report", metavar="DIR", default="reports/sim", help="where results and report go (default: %(default)s)"
     )
+    group.addoption("--fresh", action="store_true", help="do not go on where an interrupted session of the same files stopped")
+    group.addoption("--night", metavar="ID", help="add to the records of this night (`fleet night rerun` does)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,6 +80,11 @@ def pytest_configure(config: pytest.Config) -> None:
 _ASKED = pytest.StashKey[list[Path]]()
 _RECORDS = pytest.StashKey[Sequence[CampaignRecord]]()
 _GATHERER = pytest.StashKey[Gatherer]()
+_RECORDER = pytest.StashKey[Recorder]()
+_CARRIED = pytest.StashKey[frozenset[str]]()
+"""Nodes that an earlier session of the night finished."""
+_FOUND = pytest.StashKey[int]()
+"""The exit code of what the campaign found beside the records."""
 
 
 def _asked(config: pytest.Config) -> list[Path]:
@@ -196,29 +211,48 @@ class CaseItem(pytest.Item):
         self.add_marker(pytest.mark.nightly if run.tier == "nightly" else pytest.mark.quick)
 
     def runtest(self) -> None:
-        """Runs, stores the result, fails with its reasons."""
+        """Runs, stores the result, fails with its reasons. What is known to fail must fail."""
         import datetime
 
-        from fleet.core.signals import ending_signals
+        known = self.run_.custody.known_failure
+        if known is not None:
+            known.check(datetime.datetime.now(datetime.UTC).date())
+        try:
+            self._run()
+        except (FleetError, CaseFailure) as error:
+            if known is None:
+                raise
+            self.user_properties.append(("fleet_known", str(known)))
+            pytest.xfail(f"known failure of {known}: {str(error).splitlines()[0]}")
+        if known is not None:
+            self.user_properties.append(("fleet_error", what := f"passes, and is a known failure of {known}"))
+            raise CaseFailure(f"{what}; take known_failure out: {known.place}")
+
+    def _run(self) -> None:
+        import datetime
+
         from fleet.cosim.case_runs import CaseOptions, result_folder, run_case
 
         root = Path(str(self.config.getoption("--fleet-report")))
         now = datetime.datetime.now(datetime.UTC)
         options = CaseOptions(today=now.date(), date=now.isoformat(timespec="seconds"))
-        record: dict[str, object] = {"name": self.run_.name, "replay": self.replay, "model": self.run_.case.model}
-        record |= {"device": self.run_.device or "host", "memory": self.run_.memory, "code": int(ExitCode.INTERNAL)}
+        run = self.run_
+        record: dict[str, object] = {"name": run.name, "replay": self.replay, "model": run.case.model}
+        record |= {"device": run.device or "host", "memory": run.memory, "code": int(ExitCode.INTERNAL)}
+        self.stash[ROW] = row_of(run)
         try:
-            with ending_signals():  # a KeyboardInterrupt that code raises is not Ctrl-C
-                result = run_case(self.run_, options)
-            record["result"] = str(result.save(result_folder(root, self.run_)))
+            with ending_signals(), time_limit(run.custody.timeout, run.name):  # a KeyboardInterrupt that code raises is not Ctrl-C
+                result = run_case(run, options)
+            record["result"] = str(result.save(result_folder(root, run)))
             record["code"] = int(result.exit_code)
+            self.stash[ROW] |= row_of_result(run, result)
         except FleetError as error:
             record |= {"error": str(error), "code": int(error.exit_code)}
             raise
         finally:
             self.user_properties.extend((f"fleet_{k}", v) for k, v in record.items())
         if result.verdict != "pass":
-            lines = [f"{result.verdict}: {self.run_.name}", *(f"  {reason}" for reason in result.reasons[:20])]
+            lines = [f"{result.verdict}: {run.name}", *(f"  {reason}" for reason in result.reasons[:20])]
             if result.divergence is not None and result.divergence.what not in "\n".join(lines):
                 lines.append(f"  first divergence: {result.divergence.what}")
             raise CaseFailure("\n".join(lines))
@@ -239,6 +273,34 @@ class CaseItem(pytest.Item):
         return self.path, None, self.name
 
 
+def row_of(run: CaseRun) -> dict[str, Any]:
+    """What a run's record has from its case."""
+    custody = run.custody
+    known = "" if custody.known_failure is None else str(custody.known_failure)
+    return {
+        "case": run.case.name, "seed": run.seed, "group": run.group, "owner": custody.owner, "tags": custody.tags, "known": known,
+    }  # fmt: skip
+
+
+def row_of_result(run: CaseRun, result: CosimResult) -> dict[str, Any]:
+    """What a run's record has from its result."""
+    from fleet.cosim.case_runs import held_by_norms
+    from fleet.cosim.figures import classes_of, content_parts, figures_of
+    from fleet.cosim.signature import of_result
+
+    content, parts = content_parts(result)
+    return {
+        "figures": figures_of(result), "classes": classes_of(result), "signature": str(of_result(result) or ""),
+        "content": content, "parts": parts, "held": held_by_norms(run, result),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def night_row(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What a test adds to its record: "seed", "device", "memory", "figures" ("cycles rtl", "coverage NAME" -> value)."""
+    return request.node.stash.setdefault(ROW, {})
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves the nightly tier out by default; no case where cases were asked for is an error."""
@@ -247,12 +309,16 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     bad = any(isinstance(item, BadCaseItem) for item in items)
     if asked and not cases and not bad and not session.testsfailed:
         raise pytest.UsageError(f"no case was found in {', '.join(str(p) for p in asked)}: nothing would be compared")
-    if config.getoption("--nightly"):
-        return
+    nightly = config.getoption("--nightly")
+    carried = config.stash.get(_CARRIED, frozenset[str]())
     left_out = [
         item
         for item in items
-        if (item.run_.tier == "nightly" if isinstance(item, CaseItem) else item.get_closest_marker("nightly") is not None)
+        if item.nodeid in carried
+        or (
+            not nightly
+            and (item.run_.tier == "nightly" if isinstance(item, CaseItem) else item.get_closest_marker("nightly") is not None)
+        )
     ]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
@@ -261,11 +327,47 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """The main process gathers."""
+    """The main process gathers; every process records."""
     config = session.config
-    if not hasattr(config, "workerinput") and (home := home_of(config.args, config.rootpath)) is not None:
-        config.stash[_GATHERER] = gatherer = Gatherer(config.rootpath, home)
-        config.pluginmanager.register(gatherer, "fleet-gatherer")
+    home = home_of(config.args, config.rootpath)
+    if home is None:
+        return
+    gatherer = Gatherer(config.rootpath, home)
+    if hasattr(config, "workerinput"):
+        told: dict[str, Any] = config.workerinput  # pyright: ignore[reportAttributeAccessIssue]  # xdist's
+        given = told.get("fleet_night")
+        if given is not None:
+            config.stash[_CARRIED] = frozenset(given["carried"])
+            name = str(told["workerid"])
+            config.pluginmanager.register(Recorder(Path(given["folder"]), gatherer, runs=True, name=name), "fleet-recorder")
+        return
+    config.stash[_GATHERER] = gatherer
+    config.pluginmanager.register(gatherer, "fleet-gatherer")
+    if config.option.collectonly:
+        return
+    reports = Path(str(config.getoption("--fleet-report")))
+    try:
+        night = begin(config, reports, fresh=bool(config.getoption("--fresh")), into=config.getoption("--night"))
+        several = config.pluginmanager.has_plugin("dsession")
+        recorder = Recorder(night.folder, gatherer, runs=not several, name="main")
+        recorder.head(night.head)
+    except FleetError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[NIGHT], config.stash[_RECORDER], config.stash[_CARRIED] = night, recorder, frozenset(night.carried)
+    config.pluginmanager.register(recorder, "fleet-recorder")
+    for record in night.carried.values():
+        gatherer.add(carried_row(record))
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if night.says and reporter is not None:
+        reporter.write_line(night.says)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """What xdist's processes are told: where to record, and what is finished."""
+    if NIGHT in node.config.stash:
+        night = node.config.stash[NIGHT]
+        node.workerinput["fleet_night"] = {"folder": str(night.folder.absolute()), "carried": list(night.carried)}
 
 
 def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
@@ -289,6 +391,15 @@ def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+def _hold_carried(session: pytest.Session) -> None:
+    """What an earlier session of the night finished counts as if it had run in this one."""
+    carried = session.config.stash[NIGHT].carried
+    if carried and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+    if any(r.failed for r in carried.values()) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Ends simulations, hands the records over."""
@@ -298,9 +409,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if gatherer is None or config.option.collectonly:
         return
     _hold_seeds(session, gatherer)
+    _hold_carried(session)
+    signals = signals_told()
+    came = None if signals is None else signals.first
     config.stash[_RECORDS] = records = gatherer.records(int(session.exitstatus))
+    config.stash[_RECORDER].end(
+        "ended" if came is None and not gatherer.by_user else getattr(came, "name", "SIGINT"), config.stash[_CARRIED]
+    )
     if config.stash[_ASKED] or any(record.kind == "case" for record in records):
-        config.hook.pytest_fleet_campaign(config=config, records=records, folder=Path(str(config.getoption("--fleet-report"))))
+        folder = Path(str(config.getoption("--fleet-report")))
+        found = config.hook.pytest_fleet_campaign(config=config, records=records, folder=folder)
+        codes = [int(code) for code in found if code]
+        if codes and session.exitstatus == pytest.ExitCode.OK:
+            config.stash[_FOUND] = heaviest(codes)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(wrapper=True)
@@ -327,10 +449,15 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, in
     if hasattr(config, "workerinput") or home_of(config.args, config.rootpath) is None:
         return (yield)
     try:
-        status = yield
+        with ending_signals() as signals:
+            status = yield
     except pytest.UsageError as error:
         say_and_end(" ".join(map(str, error.args)))
     gatherer = config.stash.get(_GATHERER, None)
     if status is None or gatherer is None:  # --help, --version
         return status
+    if signals.first is not None:
+        return 128 + signals.first
+    if _FOUND in config.stash:
+        return config.stash[_FOUND]
     return int(exit_code(int(status), config.stash.get(_RECORDS, ()), gatherer.by_user))

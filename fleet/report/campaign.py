@@ -105,8 +105,12 @@ class _Kind:
         return "fail" if self.count("fail") else "pass" if self.count("pass") else "skipped"
 
 
-def write_campaign(results: Sequence[CampaignEntry | CosimResult | Path | str], out_dir: Path | str) -> CampaignFiles:
+def write_campaign(
+    results: Sequence[CampaignEntry | CosimResult | Path | str], out_dir: Path | str, *, pages: bool = True
+) -> CampaignFiles:
     """Writes the page of every run under `out_dir/runs/`, then index.html, campaign.json, junit.xml and summary.md.
+
+    pages: whether runs that pass get a page too.
 
     The index is replaced last and only when everything behind it is on the disk. A campaign in which nothing passed has failed.
     Every entry that is neither a pass nor skipped makes it red.
@@ -128,9 +132,11 @@ def write_campaign(results: Sequence[CampaignEntry | CosimResult | Path | str], 
     for entry, name in zip(entries, names, strict=True):
         result = None if entry.result is None else load_result(entry.result)
         row = _row(entry, result, f"runs/{name}/index.html")
-        rows.append(row)
+        shown = result is not None and (pages or row.verdict != "pass")
+        rows.append(row if shown else replace(row, page=None))
         if result is not None:
-            runs[entry.name] = write_report(result, folder / "runs" / name)
+            if shown:
+                runs[entry.name] = write_report(result, folder / "runs" / name)
             document.add_result(result, entry.name, entry.file or result.identity.model.partition(":")[0], entry.error)
         else:
             why = "; ".join(row.reasons) or None
@@ -278,7 +284,7 @@ def _summary(rows: Sequence[_Row], kinds: Sequence[_Kind], failed: Sequence[_Row
             SYMBOLS[r.verdict],
             engines,
             count(r.cycles),
-            duration(r.seconds if r.page else None),
+            duration(r.seconds if r.cells else None),
         )
         lines.append("| " + " | ".join(cells) + " |")
     if kinds:

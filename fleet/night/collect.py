@@ -1,0 +1,236 @@
+"""Judging a night: its records against the nights before and what was accepted. The one place that writes the history.
+
+It may be done at any time, also while the night runs or after it was killed, and as often as one likes: the same records and the
+same history give the same judgement.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fleet.cosim.night_records import NightRecord, Reading, read_night
+from fleet.errors import ExitCode, heaviest
+from fleet.night import history as h
+from fleet.night.baselines import Accepted, load_baselines
+from fleet.night.causes import Cause, find_causes, find_fixed, find_flaky
+from fleet.night.gates import Before, Move, judge, judge_groups
+from fleet.night.revisions import Commit, commits
+
+__all__ = ["Judged", "collect"]
+
+SHOWN = 60
+"""Nights that sparklines and the heat map go back."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A night and all that is to be said of it.
+
+    Attributes:
+        night: its row of the history; before: that of the night before it with the same scope, None for the first.
+        reading: its records; records: with a row for each that was planned and has none.
+        causes: of the failures; moves: of figures; means: what the tests of means say; flaky: key -> how; fixed: keys.
+        gone: keys that the night before had and that were not planned in this one.
+        commits: since the night before. lines: key that moved -> cycles of the last nights. cells: title -> night -> counts.
+        nights: ids of the nights of `lines` and `cells`, the oldest first.
+    """
+
+    night: h.NightRow
+    before: h.NightRow | None
+    reading: Reading
+    records: tuple[NightRecord, ...]
+    causes: tuple[Cause, ...]
+    moves: tuple[Move, ...]
+    means: tuple[str, ...]
+    flaky: Mapping[str, str]
+    fixed: tuple[str, ...]
+    gone: tuple[str, ...]
+    commits: tuple[Commit, ...]
+    lines: Mapping[str, tuple[float | None, ...]]
+    cells: Mapping[str, Mapping[str, tuple[int, int, int]]]
+    nights: tuple[str, ...]
+
+    @property
+    def red(self) -> tuple[Move, ...]:
+        """Moves that make it red."""
+        return tuple(move for move in self.moves if move.red)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something that was planned did not run, the session did not end, or records are damaged."""
+        return self.reading.partial or self.reading.damaged
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """That of the heaviest failure; 1 for a figure that moved; 4 where nothing differs and something did not run."""
+        codes = [r.code or int(ExitCode.DIFFERS) for r in self.records if r.failed]
+        codes += [int(ExitCode.DIFFERS)] if self.red or self.flaky else []
+        codes += [int(ExitCode.INCOMPLETE)] if self.incomplete or not self.records else []
+        return heaviest(codes)
+
+    @property
+    def verdict(self) -> str:
+        """ "pass", "fail", or "incomplete" where nothing fails."""
+        return {ExitCode.AGREED: "pass", ExitCode.INCOMPLETE: "incomplete"}.get(self.exit_code, "fail")
+
+    @property
+    def headline(self) -> str:
+        """The night in one sentence."""
+        new = [c for c in self.causes if c.state == "new"]
+        still = [c for c in self.causes if c.state == "still failing"]
+        parts: list[str] = []
+        if self.reading.partial:
+            parts.append(f"partial: {self.night.finished:,} of {self.night.planned:,}")
+        if new:
+            parts.append(f"{_many(sum(len(c.records) for c in new), 'new failure')}, {_many(len(new), 'cause')}")
+        if still:
+            parts.append(f"{sum(len(c.records) for c in still):,} still failing")
+        if self.flaky:
+            parts.append(f"{len(self.flaky):,} flaky")
+        if self.fixed:
+            parts.append(f"{len(self.fixed):,} fixed")
+        if not (new or still or self.flaky):
+            parts.append("no failure")
+        parts += self._moved()
+        if not self.reading.partial:
+            parts.append(f"{self.night.finished:,} of {self.night.planned:,} ran")
+        if self.before is not None and self.before.revision and self.commits:
+            authors = _many(len(self.night.authors), "author")
+            parts.append(f"commits {self.before.revision[:8]}..{self.night.revision[:8]}, {authors}")
+        last = f", {_clock(self.before.wall or self.before.seconds)} last night" if self.before is not None else ""
+        parts.append(f"{_clock(self.night.wall or self.night.seconds)}{last}")
+        return "; ".join(parts)
+
+    def _moved(self) -> list[str]:
+        cycles = [m for m in self.red if "cycles " in m.figure and m.state == "moved"]
+        others = [m for m in self.red if "cycles " not in m.figure and m.state == "moved"]
+        counts = (
+            (sum(not m.better for m in cycles), "slower"), (sum(bool(m.better) for m in cycles), "faster, not accepted"),
+            (len(others), "other figures moved"), (sum(m.state == "unexplained" for m in self.red), "unexplained"),
+            (sum(m.state == "expired" for m in self.red), "accepted no longer"),
+        )  # fmt: skip
+        return [f"{count:,} {words}" for count, words in counts if count]
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _clock(seconds: float) -> str:
+    """Hours and minutes; seconds below a minute."""
+    minutes = round(seconds / 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}" if seconds >= 60 else f"{seconds:.0f} s"
+
+
+def collect(folder: Path, night: Path, baselines: Path) -> Judged:
+    """Judges a night and writes it into the history below `folder`.
+
+    folder: with the nights' records; night: its own; baselines: the file of accepted figures, which may be missing.
+
+    Raises:
+        ModelError: no records, a bad file of accepted figures, or a history that cannot be read.
+        FleetError: the history cannot be written.
+    """
+    accepted = load_baselines(baselines)
+    reading = read_night(night)
+    records = _with_missing(reading)
+    number = h.number_of(reading.id)
+    with h.History(folder / h.FILE, write=True) as store:
+        stood, last = store.before(number)
+        moves, means = _moves(records, stood, accepted, reading.until, store.processor(number))
+        flaky = find_flaky(reading, last)
+        row, before, made = _row(reading, records, moves, store)
+        digest = _digest(records, moves, row)
+        if (old := next((n for n in store.nights() if n.number == number), None)) is None or old.digest != digest:
+            row = replace(row, digest=digest)
+            store.add(
+                row, records, moves, [(a.key, a.figure, a.value, a.reason, a.owner, str(a.until or "")) for a in accepted.values()]
+            )
+        else:
+            row = old
+        ids = tuple(n.id for n in store.nights() if n.number <= number)
+        failing = [r.key for r in records if r.failed]
+        causes = find_causes(records, flaky, store.failing_since(failing, number), reading.id, ids)
+        revisions = {n.id: n.revision for n in store.nights()}
+        causes = tuple(_with_suspects(c, stood, revisions, row.revision) for c in causes)
+        gone = tuple(sorted(store.runs(before.number).keys() - {r.key for r in records})) if before is not None else ()
+        lines = {m.key: store.cycles(m.key, number, SHOWN) for m in moves if m.state != "warning"}
+        return Judged(
+            row, before, reading, records, causes, moves, means, flaky, find_fixed(records, last, flaky), gone, made, lines,
+            store.cells(number, SHOWN), ids[-SHOWN:],
+        )  # fmt: skip
+
+
+def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
+    """The records, and one that says "not run" for everything that was planned and has none."""
+    missing: list[NightRecord] = []
+    for node in reading.missing:
+        kind = reading.planned[node]
+        name = node.partition("::")[2] if kind == "case" else node
+        why = "was planned and did not run"
+        missing.append(
+            NightRecord(
+                name, node, kind, "not run", int(ExitCode.INCOMPLETE), why, f"python -m pytest '{node}'", node.partition("::")[0],
+                case=name.partition("[")[0] if kind == "case" else "", signature="not run",
+            )
+        )  # fmt: skip
+    return tuple(sorted((*reading.records, *missing), key=lambda r: (r.kind != "case", r.kind, r.key)))
+
+
+def _moves(
+    records: Sequence[NightRecord], stood: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], until: str,
+    processor: Mapping[str, Sequence[float]],
+) -> tuple[tuple[Move, ...], tuple[str, ...]]:  # fmt: skip
+    day = datetime.datetime.fromisoformat(until).date()
+    own: dict[str, dict[str, Accepted]] = {}
+    for (key, figure), entry in accepted.items():
+        own.setdefault(key, {})[figure] = entry
+    found: list[Move] = []
+    for record in records:
+        if record.outcome != "not run":
+            found += judge(record, stood.get(record.key), own.get(record.key, {}), day, processor.get(record.key, ()))
+    groups, means = judge_groups(records, stood, accepted, day)
+    order = ("unexplained", "moved", "expired", "accepted", "warning")
+    return tuple(sorted((*found, *groups), key=lambda m: (order.index(m.state), m.figure, m.key))), means
+
+
+def _row(
+    reading: Reading, records: Sequence[NightRecord], moves: Sequence[Move], store: h.History
+) -> tuple[h.NightRow, h.NightRow | None, tuple[Commit, ...]]:  # fmt: skip
+    head = reading.sessions[-1]
+    number = h.number_of(reading.id)
+    scope = reading.sessions[0].scope
+    earlier = [n for n in store.nights() if n.number < number and n.scope == scope]
+    before = earlier[-1] if earlier else None
+    made = commits(before.revision, head.revision) if before is not None else ()
+    row = h.NightRow(
+        number, reading.id, reading.at, reading.until, head.revision, head.branch, head.changed, scope,
+        tuple(sorted({r.host for r in reading.records if r.host})), dict(head.tools), tuple(sorted({c.author for c in made})),
+        len(records), sum(r.outcome != "not run" for r in records), sum(r.failed for r in records), sum(m.red for m in moves),
+        reading.partial, round(sum(r.seconds for r in records), 3), round(reading.wall, 3), "",
+    )  # fmt: skip
+    return row, before, made
+
+
+def _digest(records: Sequence[NightRecord], moves: Sequence[Move], row: h.NightRow) -> str:
+    digest = hashlib.sha256(repr(row).encode())
+    for record in records:
+        digest.update(json.dumps(record.to_json(), sort_keys=True).encode())
+    for move in moves:
+        digest.update(repr(move).encode())
+    return digest.hexdigest()
+
+
+def _with_suspects(cause: Cause, stood: Mapping[str, Before], revisions: Mapping[str, str], revision: str) -> Cause:
+    """The cause with the commits since it last passed, and with what of its content changed."""
+    first = revisions.get(cause.since, revision)
+    suspects = commits(revisions.get(cause.passed, ""), first) if cause.passed else ()
+    record = cause.first
+    then = stood.get(record.key)
+    changed = tuple(k for k in record.parts if then is not None and then.parts.get(k) != record.parts[k])
+    return replace(cause, suspects=tuple(map(str, suspects)), changed=changed)

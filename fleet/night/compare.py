@@ -1,0 +1,201 @@
+"""Two nights, branches or folders side by side, as a pull request would show it. Never silent about cycles."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from fleet.errors import ModelError
+from fleet.night import history as h
+
+__all__ = ["Comparison", "FigureMove", "Side", "compare", "find_side"]
+
+_ROWS = 50
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two. label: how it is called; runs: by key."""
+
+    label: str
+    runs: Mapping[str, h.RunRow]
+
+
+@dataclass(frozen=True)
+class FigureMove:
+    """A figure that differs. better: None where nobody can say; same: whether the contents are equal, None where unknown."""
+
+    key: str
+    figure: str
+    before: float
+    after: float
+    better: bool | None
+    same: bool | None
+
+    @property
+    def ratio(self) -> float | None:
+        """after / before; None where before is 0."""
+        return self.after / self.before if self.before else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs from one side to the other; keys ascend. missing: run on the first side alone; added: on the second alone."""
+
+    before: str
+    after: str
+    failing: tuple[str, ...]
+    fixed: tuple[str, ...]
+    still: tuple[str, ...]
+    missing: tuple[str, ...]
+    added: tuple[str, ...]
+    moves: tuple[FigureMove, ...]
+    errors: Mapping[str, str] = field(default_factory=dict[str, str])
+    both: int = 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether something fails that did not, is gone, takes more cycles, or is less accurate."""
+        return bool(self.failing or self.missing) or any(m.better is False for m in self.moves)
+
+    def markdown(self) -> str:
+        """For a pull request: the sentence first, then what is new, then figures."""
+        cycles = [m for m in self.moves if m.figure.startswith("cycles ")]
+        counts = (
+            (len(self.failing), "fail now"), (len(self.fixed), "fixed"), (len(self.still), "fail on both sides"),
+            (sum(m.better is False for m in cycles), "slower"), (sum(m.better is True for m in cycles), "faster"),
+            (len(self.moves) - len(cycles), "other figures moved"), (len(self.missing), "did not run"),
+            (len(self.added), "new runs"),
+        )  # fmt: skip
+        said = ", ".join(f"{count:,} {words}" for count, words in counts if count) or "nothing differs"
+        lines = [f"# {_md(self.before)} -> {_md(self.after)}: {said}", "", f"{self.both:,} runs on both sides."]
+        if not cycles:
+            lines.append("Cycles: the same in all of them.")
+        for title, keys in (
+            ("Fail now", self.failing),
+            ("Did not run", self.missing),
+            ("Fixed", self.fixed),
+            ("Still failing", self.still),
+        ):
+            if keys:
+                lines += ["", f"## {title}", ""]
+                lines += [f"- {_md(key)}{_why(self.errors.get(key, ''))}" for key in keys[:_ROWS]]
+                lines += [f"- and {len(keys) - _ROWS:,} more"] if len(keys) > _ROWS else []
+        if self.moves:
+            lines += ["", "## Figures", "", "| run | figure | was | is | | |", "|---|---|---|---|---|---|"]
+        for m in self.moves[:_ROWS]:
+            times = "" if m.ratio is None or not math.isfinite(m.ratio) else f"x {m.ratio:.4g}"
+            word = {True: "better", False: "worse", None: ""}[m.better] + (", THE CONTENT IS EQUAL" if m.same else "")
+            lines.append(f"| {_md(m.key)} | {m.figure} | {_shown(m.before)} | {_shown(m.after)} | {times} | {word} |")
+        if len(self.moves) > _ROWS:
+            lines += ["", f"And {len(self.moves) - _ROWS:,} more."]
+        return "\n".join(lines) + "\n"
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values of everything."""
+        names = ("before", "after", "failing", "fixed", "still", "missing", "added")
+        moves = [
+            {"key": m.key, "figure": m.figure, "before": str(m.before), "after": str(m.after), "better": m.better}
+            for m in self.moves
+        ]
+        return {**{n: getattr(self, n) for n in names}, "moves": moves, "worse": self.worse}
+
+
+def find_side(text: str, folder: Path) -> Side:
+    """A night, a branch or a revision of the history below `folder`; or a folder of reports. Raises ModelError."""
+    path = Path(text)
+    if not path.is_dir():
+        with h.History(folder / h.FILE) as store:
+            night = store.find(text)
+            return Side(night.id if text in (night.id, "last") else f"{text} ({night.id})", store.runs(night.number))
+    for found in (path / h.FILE, path / "night" / h.FILE):
+        if found.exists():
+            with h.History(found) as store:
+                night = store.find("last")
+                return Side(f"{text} ({night.id})", store.runs(night.number))
+    return Side(text, _campaign(path / "campaign.json"))
+
+
+def _campaign(path: Path) -> dict[str, h.RunRow]:
+    """The rows of a campaign's JSON, which knows verdicts and cycles alone."""
+    try:
+        table = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
+        rows: list[dict[str, Any]] = table["runs"]
+        outcomes = {"pass": "passed", "skipped": "skipped"}
+        return {
+            str(r["name"]): h.RunRow(
+                str(r["name"]), str(r["kind"]), outcomes.get(r["verdict"], "failed"), float(r["elapsed_s"]),
+                {} if r["cycles"] is None else {"cycles rtl": float(r["cycles"])}, {}, "", "", "; ".join(r["reasons"]), False,
+                str(r["replay"]), str(r["name"]),
+            )
+            for r in rows
+        }  # fmt: skip
+    except OSError as error:
+        raise ModelError(
+            "holds neither a night nor a campaign", where=str(path.parent), hint="give a folder of `pytest sim/`"
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"is no campaign ({error})", where=str(path)) from error
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """What differs from `a` to `b`."""
+    both = a.runs.keys() & b.runs.keys()
+    ran = {k for k in both if b.runs[k].outcome != "not run"}
+    moves: list[FigureMove] = []
+    for key in both:
+        x, y = a.runs[key], b.runs[key]
+        if x.figures == y.figures and x.classes == y.classes:
+            continue
+        same = x.content == y.content if x.content and y.content else None
+        moves += [_move(key, name, x.figures[name], y.figures[name], same) for name in _moved(x.figures, y.figures)]
+        for engine, now in y.classes.items():
+            then = x.classes.get(engine)
+            if then is not None and then.samples and now.samples and then.correct * now.samples != now.correct * then.samples:
+                moves.append(_move(key, f"accuracy {engine}", then.correct / then.samples, now.correct / now.samples, same))
+    a_bad, b_bad = ({k for k, r in side.runs.items() if r.outcome in ("failed", "not run")} for side in (a, b))
+    keys = {
+        "failing": {k for k in b_bad & ran if k not in a_bad} | (b_bad - both), "fixed": {k for k in a_bad & ran if k not in b_bad},
+        "still": a_bad & b_bad & ran, "missing": (a.runs.keys() - both) | (both - ran), "added": b.runs.keys() - both,
+    }  # fmt: skip
+    errors = {k: b.runs[k].error for k in b_bad}
+    moves.sort(key=lambda m: (m.better is not False, m.figure.partition(" ")[0] != "cycles", -abs(_log(m.ratio)), m.key, m.figure))
+    return Comparison(
+        a.label,
+        b.label,
+        **{name: tuple(sorted(found)) for name, found in keys.items()},
+        moves=tuple(moves),
+        errors=errors,
+        both=len(both),
+    )
+
+
+def _moved(x: Mapping[str, float], y: Mapping[str, float]) -> Sequence[str]:
+    """Figures as a whole that differ; SQNR by more than a tenth of a decibel."""
+    names = [n for n in x if n in y and x[n] != y[n] and (n.count(" ") == 1 or n.startswith("sqnr "))]
+    return [n for n in names if not n.startswith("sqnr ") or not abs(x[n] - y[n]) <= 0.1]
+
+
+def _move(key: str, figure: str, before: float, after: float, same: bool | None) -> FigureMove:
+    more_is_better = figure.partition(" ")[0] in ("accuracy", "sqnr", "coverage")
+    return FigureMove(key, figure, before, after, (after > before) == more_is_better, same)
+
+
+def _log(ratio: float | None) -> float:
+    return abs(math.log(ratio)) if ratio is not None and 0 < ratio < math.inf else math.inf
+
+
+def _md(text: str) -> str:
+    return "".join(f"\\{c}" if c in "|*`<>" else c for c in " ".join(text.split()))
+
+
+def _why(error: str) -> str:
+    return f": {_md(error.splitlines()[0])[:200]}" if error else ""
+
+
+def _shown(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.5g}"

@@ -1,0 +1,274 @@
+"""What a figure may do from one night to the next. Both directions count: a gain is accepted too, so that the baseline stays true.
+
+| figure | is held | red where |
+|---|---|---|
+| cycles ENGINE | exactly, with a memory that is ideal or fixed, and elsewhere while the content is equal | it moved |
+| mean cycles ENGINE | over a group's phases, where the content changed (`fleet.night.phases`) | its interval leaves out no change |
+| accuracy ENGINE | by the paired interval of both nights' predictions | the interval leaves out no change |
+| sqnr COMPARISON | its operation that lost most | it lost more than 1 dB |
+| over COMPARISON | largest error over its bound | above 1, or doubled |
+| coverage NAME | exactly | it fell |
+| processor | 1.5 times the median of the last seven nights | never: a warning |
+
+What moves while the content is equal is "unexplained": its cause is in no hash. A figure that was accepted is held to that value.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal
+
+from fleet.cosim.night_records import Classes, NightRecord
+from fleet.cosim.tasks import paired_difference, wilson
+from fleet.night.baselines import Accepted
+from fleet.night.phases import compare_means
+
+__all__ = ["METRICS", "Before", "Move", "judge", "judge_groups"]
+
+METRICS = ("cycles", "accuracy", "sqnr", "over", "coverage")
+"""Kinds of figures that are held."""
+
+State = Literal["moved", "unexplained", "accepted", "expired", "warning"]
+
+_EXACT = ("", "ideal", "fixed")
+_LOST_DB = 1.0
+_DOUBLED = 2.0
+_SLOW = 1.5
+_SLOW_NIGHTS = 7
+_SLOW_LEAST_S = 2.0
+"""Below so much processor time a ratio says nothing."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """A run as the history has it: the last one of its key whose figures stood. night: its id; the others as `NightRecord`."""
+
+    night: str
+    figures: Mapping[str, float]
+    classes: Mapping[str, Classes] = field(default_factory=dict[str, Classes])
+    content: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Move:
+    """A figure that is not what it was. key: of the run, or of the group; before: None where there was none; said: one clause.
+
+    better: whether it moved the good way, None where nobody can say. place: of what was accepted, or "".
+    """
+
+    key: str
+    figure: str
+    before: float | None
+    after: float
+    state: State
+    better: bool | None
+    said: str
+    place: str = ""
+
+    @property
+    def red(self) -> bool:
+        """Whether the night is red because of it."""
+        return self.state in ("moved", "unexplained", "expired")
+
+
+def judge(
+    record: NightRecord, before: Before | None, accepted: Mapping[str, Accepted], day: datetime.date,
+    processor: Sequence[float] = (),
+) -> tuple[Move, ...]:  # fmt: skip
+    """What of a run's figures moved. accepted: figure -> entry, of this key; processor: seconds of the last nights."""
+    found = [*_cycles(record, before, accepted), *_accuracy(record, before), *_sqnr(record, before), *_over(record, before)]
+    found += _coverage(record, before)
+    settled = [_settled(move, record, before, accepted.get(move.figure)) for move in found]
+    made = [move for move in settled if move is not None]
+    told = {move.figure for move in made}
+    for figure, entry in accepted.items():
+        if entry.expired(day) and figure not in told:
+            value = _value(record, figure)
+            if value is not None:
+                made.append(Move(record.key, figure, entry.value, value, "expired", None, f"was accepted by {entry}", entry.place))
+    made = [_expired(move, accepted[move.figure]) if _over_now(accepted, move, day) else move for move in made]
+    usual = median(processor[-_SLOW_NIGHTS:]) if processor else 0.0
+    if usual and record.processor > max(_SLOW * usual, _SLOW_LEAST_S):
+        said = f"{record.processor / usual:.1f} times the median of the last {len(processor[-_SLOW_NIGHTS:])} nights"
+        made.append(Move(record.key, "processor", usual, record.processor, "warning", False, said))
+    return tuple(made)
+
+
+def _over_now(accepted: Mapping[str, Accepted], move: Move, day: datetime.date) -> bool:
+    return move.figure in accepted and accepted[move.figure].expired(day)
+
+
+def _expired(move: Move, entry: Accepted) -> Move:
+    return Move(move.key, move.figure, entry.value, move.after, "expired", move.better, f"was accepted by {entry}", entry.place)
+
+
+def _settled(move: Move, record: NightRecord, before: Before | None, entry: Accepted | None) -> Move | None:
+    """The move with what is known of its cause; None where it is what was accepted."""
+    if entry is not None and _agrees(move, entry):
+        return Move(move.key, move.figure, move.before, move.after, "accepted", move.better, str(entry), entry.place)
+    if before is not None and record.content and record.content == before.content and entry is None:
+        said = f"{move.said}; the content is equal: what moved it is in no hash"
+        return Move(move.key, move.figure, move.before, move.after, "unexplained", move.better, said)
+    if move.figure.startswith("cycles ") and record.held and entry is None and before is not None:
+        return Move(move.key, move.figure, move.before, move.after, "accepted", move.better, f"by the case's norms: {record.held}")
+    return move
+
+
+def _agrees(move: Move, entry: Accepted) -> bool:
+    kind = move.figure.partition(" ")[0]
+    if kind == "sqnr":
+        return move.after > entry.value - _LOST_DB
+    if kind == "over":
+        return move.after <= max(entry.value, 0.0) * _DOUBLED and (move.after <= 1 or move.after <= entry.value)
+    return math.isclose(move.after, entry.value, rel_tol=1e-9)
+
+
+def _value(record: NightRecord, figure: str) -> float | None:
+    kind, _, of = figure.partition(" ")
+    if kind == "accuracy":
+        return record.classes[of].correct / record.classes[of].samples if of in record.classes else None
+    if kind == "sqnr":
+        rows = [v for name, v in record.figures.items() if name.startswith(f"{figure} ")]
+        return min(rows, default=None)
+    return record.figures.get(figure)
+
+
+def _totals(figures: Mapping[str, float], kind: str) -> Iterable[tuple[str, float]]:
+    """Figures of a kind as a whole; those of operations have one word more."""
+    return ((name, value) for name, value in figures.items() if name.startswith(f"{kind} ") and name.count(" ") == 1)
+
+
+def _cycles(record: NightRecord, before: Before | None, accepted: Mapping[str, Accepted]) -> Iterable[Move]:
+    equal = before is not None and record.content != "" and record.content == before.content
+    for figure, value in _totals(record.figures, "cycles"):
+        if not equal and record.memory not in _EXACT and figure not in accepted:
+            continue
+        then = accepted[figure].value if figure in accepted else None if before is None else before.figures.get(figure)
+        if figure in accepted and before is not None and then == value and before.figures.get(figure) != value:
+            yield Move(record.key, figure, before.figures.get(figure), value, "moved", None, "")
+        elif then is not None and then != value:
+            times = f"{value / then:.3g} times as many" if then else "there were none"
+            said = times + _most(figure, before, record)
+            yield Move(record.key, figure, then, value, "moved", value < then, said)
+
+
+def _most(figure: str, before: Before | None, record: NightRecord) -> str:
+    """The operation whose cycles moved most."""
+    if before is None:
+        return ""
+    rows = {n: record.figures[n] - v for n, v in before.figures.items() if n.startswith(f"{figure} ") and n in record.figures}
+    name = max(rows, key=lambda n: abs(rows[n]), default=None)
+    return "" if name is None or not rows[name] else f"; most in {name.removeprefix(figure).strip()} ({rows[name]:+,.0f})"
+
+
+def _accuracy(record: NightRecord, before: Before | None) -> Iterable[Move]:
+    if before is None:
+        return
+    data = [record.parts.get(name) == before.parts.get(name) for name in ("model", "data")]
+    for engine, now in record.classes.items():
+        then = before.classes.get(engine)
+        if then is None or not now.samples or not then.samples:
+            continue
+        value, was = now.correct / now.samples, then.correct / then.samples
+        paired = all(data) and now.samples == then.samples
+        low, high = _paired(then, now) if paired else _unpaired(then, now)
+        same = record.content != "" and record.content == before.content
+        if not low <= 0 <= high or (same and value != was):
+            how = "paired" if paired else "unpaired"
+            said = f"{100 * (value - was):+.2f} points, {how} interval {-100 * high:+.2f} to {-100 * low:+.2f}"
+            yield Move(record.key, f"accuracy {engine}", was, value, "moved", value > was, said)
+
+
+def _paired(then: Classes, now: Classes) -> tuple[float, float]:
+    """Interval of then - now: rows where one of them alone is right, out of both nights' rows against the same golden."""
+    lost, won, lost_now, won_now = set(then.lost), set(then.won), set(now.lost), set(now.won)
+    only_now = len(lost - lost_now) + len(won_now - won)
+    only_then = len(lost_now - lost) + len(won - won_now)
+    return paired_difference(only_then, only_now, now.samples) if only_then or only_now else (0.0, 0.0)
+
+
+def _unpaired(then: Classes, now: Classes) -> tuple[float, float]:
+    """Newcombe's interval (1998) of then - now, of two proportions of different rows."""
+    p, q = then.correct / then.samples, now.correct / now.samples
+    (p_low, p_high), (q_low, q_high) = wilson(then.correct, then.samples), wilson(now.correct, now.samples)
+    return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)
+
+
+def _sqnr(record: NightRecord, before: Before | None) -> Iterable[Move]:
+    if before is None:
+        return
+    same = record.content != "" and record.content == before.content
+    worst: dict[str, tuple[float, str, float, float]] = {}
+    for name, value in record.figures.items():
+        then = before.figures.get(name) if name.startswith("sqnr ") else None
+        if then is None or value == then:
+            continue
+        figure, _, op = name.rpartition(" ")
+        lost = then - value
+        if (lost > _LOST_DB or same) and lost > worst.get(figure, (-math.inf,))[0]:
+            worst[figure] = (lost, op, then, value)
+    for figure, (lost, op, then, value) in worst.items():
+        yield Move(record.key, figure, then, value, "moved", lost < 0, f"{-lost:+.2f} dB at {op}")
+
+
+def _over(record: NightRecord, before: Before | None) -> Iterable[Move]:
+    same = before is not None and record.content != "" and record.content == before.content
+    for figure, value in _totals(record.figures, "over"):
+        then = None if before is None else before.figures.get(figure)
+        if value > 1 or (then is not None and (value > _DOUBLED * then or (same and value != then))):
+            said = "beyond its bound" if value > 1 else "of its bound, at most"
+            yield Move(record.key, figure, then, value, "moved", then is not None and value < then, said)
+
+
+def _coverage(record: NightRecord, before: Before | None) -> Iterable[Move]:
+    if before is None:
+        return
+    for figure, value in _totals(record.figures, "coverage"):
+        then = before.figures.get(figure)
+        if then is not None and value < then:
+            yield Move(record.key, figure, then, value, "moved", False, f"{value - then:+.4g}")
+
+
+def judge_groups(
+    records: Sequence[NightRecord], before: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], day: datetime.date
+) -> tuple[tuple[Move, ...], tuple[str, ...]]:  # fmt: skip
+    """Means over phases, where the content changed and the memory's cycles depend on the phase. Returns: (moves, what was said)."""
+    groups: dict[tuple[str, str], tuple[dict[int, float], dict[int, float]]] = {}
+    for record in records:
+        then = before.get(record.key)
+        if (
+            then is None
+            or record.seed is None
+            or record.memory in _EXACT
+            or record.failed
+            or (record.content and record.content == then.content)
+        ):
+            continue
+        for figure, value in _totals(record.figures, "cycles"):
+            if figure in then.figures and value > 0 and then.figures[figure] > 0:
+                old, new = groups.setdefault((record.group, figure), ({}, {}))
+                old[record.seed], new[record.seed] = then.figures[figure], value
+    moves: list[Move] = []
+    said: list[str] = []
+    for (group, figure), (old, new) in sorted(groups.items()):
+        found = compare_means(old, new, len(groups))
+        name = f"mean {figure}"
+        if found is None:
+            said.append(f"{group}: {figure}: {len(old)} phases, too few to say anything of their mean")
+            continue
+        said.append(f"{group}: {figure}: {found}")
+        entry = accepted.get((group, name))
+        if not found.moved:
+            continue
+        move = Move(group, name, found.before, found.after, "moved", found.ratio < 1, str(found))
+        if entry is not None and entry.expired(day):
+            move = _expired(move, entry)
+        elif entry is not None and found.low <= entry.value / found.before <= found.high:
+            move = Move(group, name, found.before, found.after, "accepted", move.better, str(entry), entry.place)
+        moves.append(move)
+    return tuple(moves), tuple(said)

@@ -1,0 +1,339 @@
+"""The history of nights: one SQLite file, written by `fleet night collect` alone.
+
+A night is a row; so is every run of it. Figures, contents and signatures are stored once however many runs have them: deterministic
+figures do not change from night to night. Nights are numbered by the time in their ids, so that they may be collected in any order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fleet.cosim.night_records import Classes, NightRecord
+from fleet.errors import FleetError, ModelError
+from fleet.night.gates import Before, Move
+
+__all__ = ["FILE", "History", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
+
+FILE = "history.sqlite"
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE nights (
+  number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, at TEXT, until TEXT, revision TEXT, branch TEXT, changed INTEGER, scope TEXT,
+  hosts TEXT, tools TEXT, authors TEXT, planned INTEGER, finished INTEGER, failed INTEGER, red INTEGER, partial INTEGER,
+  seconds REAL, wall REAL, digest TEXT);
+CREATE TABLE keys (number INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, kind TEXT, title TEXT, node TEXT, file TEXT, replay TEXT);
+CREATE TABLE figures (number INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, text TEXT NOT NULL);
+CREATE TABLE contents (number INTEGER PRIMARY KEY, hash TEXT UNIQUE NOT NULL, parts TEXT NOT NULL);
+CREATE TABLE signatures (number INTEGER PRIMARY KEY, text TEXT UNIQUE NOT NULL);
+CREATE TABLE runs (
+  key INTEGER NOT NULL, night INTEGER NOT NULL, outcome TEXT NOT NULL, code INTEGER, seconds REAL, processor REAL, cycles REAL,
+  figures INTEGER, content INTEGER, signature INTEGER, red INTEGER, error TEXT, PRIMARY KEY (key, night)) WITHOUT ROWID;
+CREATE INDEX runs_of_a_night ON runs (night);
+CREATE TABLE cells (
+  night INTEGER, title TEXT, runs INTEGER, failed INTEGER, moved INTEGER, PRIMARY KEY (night, title)) WITHOUT ROWID;
+CREATE TABLE builds (night INTEGER, device TEXT, hardware TEXT, runs INTEGER, PRIMARY KEY (night, device, hardware)) WITHOUT ROWID;
+CREATE TABLE moves (night INTEGER, key TEXT, figure TEXT, before REAL, after REAL, state TEXT, said TEXT);
+CREATE INDEX moves_of_a_night ON moves (night);
+CREATE TABLE accepted (night INTEGER, key TEXT, figure TEXT, value REAL, reason TEXT, owner TEXT, until TEXT);
+"""
+_OF_NIGHT = ("runs", "cells", "builds", "moves", "accepted")
+
+
+@dataclass(frozen=True)
+class NightRow:
+    """One night. number: ascends with time; seconds: of all runs; wall: of its sessions; red: figures that moved.
+
+    authors: of the commits since the night before; digest: of everything that it was made of.
+    """
+
+    number: int
+    id: str
+    at: str
+    until: str
+    revision: str
+    branch: str
+    changed: bool
+    scope: str
+    hosts: tuple[str, ...]
+    tools: Mapping[str, str]
+    authors: tuple[str, ...]
+    planned: int
+    finished: int
+    failed: int
+    red: int
+    partial: bool
+    seconds: float
+    wall: float
+    digest: str
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run of a night, as comparisons need it."""
+
+    key: str
+    kind: str
+    outcome: str
+    seconds: float
+    figures: Mapping[str, float]
+    classes: Mapping[str, Classes]
+    content: str
+    signature: str
+    error: str
+    red: bool
+    replay: str
+    node: str
+
+
+def number_of(night: str) -> int:
+    """The number of a night, out of its id."""
+    day, _, rest = night.partition("T")
+    time, _, drawn = rest.partition("Z-")
+    return int(day + time) * 4096 + int(drawn[:3], 16)
+
+
+def title_of(record: NightRecord) -> str:
+    """The row of the heat map that a run is in: its case, or its kind of test."""
+    return record.case or record.kind
+
+
+class History:
+    """An open history. `path`: the file; it is made where there is none and something is to be written.
+
+    Raises ModelError for a file that is no history, or of another version.
+    """
+
+    def __init__(self, path: Path, *, write: bool = False) -> None:
+        self.path = path
+        if write:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif not path.exists():
+            raise ModelError("there is no history here", where=str(path), hint="`fleet night collect` begins one")
+        try:
+            target = str(path) if write else f"{path.absolute().as_uri()}?mode=ro"
+            self._db = sqlite3.connect(target, timeout=60, uri=not write)
+            if write and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        except sqlite3.Error as error:
+            raise ModelError(f"is no history ({error})", where=str(path)) from error
+        if version != VERSION:
+            raise ModelError(f"is a history of version {version}, this fleet reads {VERSION}", where=str(path))
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    # -- writing
+
+    def add(
+        self, night: NightRow, records: Sequence[NightRecord], moves: Sequence[Move] = (), accepted: Iterable[tuple[Any, ...]] = ()
+    ) -> None:
+        """Writes a night in place of what is there of it; all or nothing. accepted: (key, figure, value, reason, owner, until)."""
+        red = {move.key for move in moves if move.red}
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                for table in _OF_NIGHT:
+                    self._db.execute(f"DELETE FROM {table} WHERE night = ?", (night.number,))
+                values = {**asdict(night), **{k: json.dumps(getattr(night, k)) for k in ("hosts", "tools", "authors")}}
+                names = ", ".join(values)
+                marks = ", ".join("?" * len(values))
+                self._db.execute(f"INSERT OR REPLACE INTO nights ({names}) VALUES ({marks})", tuple(values.values()))
+                self._add_runs(night.number, records, red)
+                self._db.executemany(
+                    "INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [(night.number, m.key, m.figure, m.before, m.after, m.state, m.said) for m in moves],
+                )
+                self._db.executemany("INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?)", [(night.number, *a) for a in accepted])
+        except sqlite3.Error as error:
+            raise FleetError(f"the history cannot be written ({error})", where=str(self.path)) from error
+
+    def _add_runs(self, night: int, records: Sequence[NightRecord], red: set[str]) -> None:
+        db = self._db
+        db.executemany(
+            "INSERT INTO keys (key, kind, title, node, file, replay) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+            "kind = excluded.kind, title = excluded.title, node = excluded.node, file = excluded.file, replay = excluded.replay",
+            [(r.key, r.kind, title_of(r), r.node, r.file, r.replay) for r in records],
+        )
+        texts = [_figures_text(r) for r in records]
+        hashes = [hashlib.sha256(text.encode()).digest()[:16] for text in texts]
+        db.executemany("INSERT OR IGNORE INTO figures (hash, text) VALUES (?, ?)", set(zip(hashes, texts, strict=True)))
+        parts = {r.content: json.dumps(dict(r.parts), sort_keys=True) for r in records if r.content}
+        db.executemany("INSERT OR IGNORE INTO contents (hash, parts) VALUES (?, ?)", sorted(parts.items()))
+        signatures = sorted({(r.signature,) for r in records if r.signature})
+        db.executemany("INSERT OR IGNORE INTO signatures (text) VALUES (?)", signatures)
+        db.executemany(
+            "INSERT INTO runs VALUES ((SELECT number FROM keys WHERE key = ?), ?, ?, ?, ?, ?, ?, (SELECT number FROM figures WHERE "
+            "hash = ?), (SELECT number FROM contents WHERE hash = ?), (SELECT number FROM signatures WHERE text = ?), ?, ?)",
+            [
+                (r.key, night, r.outcome, r.code, r.seconds, r.processor, headline_cycles(r.figures), h, r.content, r.signature,
+                 int(r.key in red), r.error[:2000])
+                for r, h in zip(records, hashes, strict=True)
+            ],
+        )  # fmt: skip
+        cells: dict[str, list[int]] = {}
+        builds: dict[tuple[str, str], int] = {}
+        for r in records:
+            cell = cells.setdefault(title_of(r), [0, 0, 0])
+            cell[0] += 1
+            cell[1] += r.failed
+            cell[2] += r.key in red
+            if hardware := r.parts.get("hardware"):
+                builds[r.device, hardware] = builds.get((r.device, hardware), 0) + 1
+        db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", [(night, title, *cell) for title, cell in sorted(cells.items())])
+        db.executemany("INSERT INTO builds VALUES (?, ?, ?, ?)", [(night, *build, n) for build, n in sorted(builds.items())])
+
+    # -- reading
+
+    def nights(self) -> tuple[NightRow, ...]:
+        """All nights, the oldest first."""
+        rows = self._db.execute("SELECT * FROM nights ORDER BY number")
+        names = [column[0] for column in rows.description]
+        return tuple(_night(dict(zip(names, row, strict=True))) for row in rows)
+
+    def before(self, night: int) -> tuple[dict[str, Before], dict[str, RunRow]]:
+        """Of every key that ran before: (the last run that passed and whose figures stood, the last run that there is)."""
+        stood = {
+            row[0]: Before(row[1], *_figures(row[2]), row[3] or "", json.loads(row[4]) if row[4] else {})
+            for row in self._db.execute(
+                """SELECT k.key, n.id, f.text, c.hash, c.parts FROM (
+                     SELECT key, MAX(night) AS night, figures, content FROM runs
+                     WHERE night < ? AND outcome = 'passed' AND red = 0 GROUP BY key) r
+                   JOIN keys k ON k.number = r.key JOIN nights n ON n.number = r.night
+                   LEFT JOIN figures f ON f.number = r.figures LEFT JOIN contents c ON c.number = r.content""",
+                (night,),
+            )
+        }
+        last = "SELECT key, MAX(night) AS night FROM runs WHERE night < ? AND outcome != 'not run' GROUP BY key"
+        return stood, {row.key: row for row in self._runs(f"JOIN ({last}) l ON l.key = r.key AND l.night = r.night", (night,))}
+
+    def runs(self, night: int) -> dict[str, RunRow]:
+        """Key -> run, of one night."""
+        return {row.key: row for row in self._runs("WHERE r.night = ?", (night,))}
+
+    def run(self, key: str, night: int) -> RunRow | None:
+        """One run of one night."""
+        return next(self._runs("WHERE r.night = ? AND k.key = ?", (night, key)), None)
+
+    def _runs(self, which: str, values: tuple[Any, ...]) -> Iterator[RunRow]:
+        rows = self._db.execute(
+            f"""SELECT k.key, k.kind, r.outcome, r.seconds, f.text, c.hash, s.text, r.error, r.red, k.replay, k.node
+                FROM runs r JOIN keys k ON k.number = r.key LEFT JOIN figures f ON f.number = r.figures
+                LEFT JOIN contents c ON c.number = r.content LEFT JOIN signatures s ON s.number = r.signature {which}""",
+            values,
+        )
+        known: dict[str, tuple[dict[str, float], dict[str, Classes]]] = {}
+        for key, kind, outcome, seconds, text, content, signature, error, red, replay, node in rows:
+            if text not in known:
+                known[text] = _figures(text)
+            yield RunRow(key, kind, outcome, seconds, *known[text], content or "", signature or "", error, bool(red), replay, node)
+
+    def processor(self, night: int, nights: int = 7) -> dict[str, list[float]]:
+        """Key -> seconds of processor time in the last nights before, the oldest first."""
+        found: dict[str, list[float]] = {}
+        for key, seconds in self._db.execute(
+            """SELECT k.key, r.processor FROM runs r JOIN keys k ON k.number = r.key WHERE r.outcome = 'passed' AND r.night IN (
+                 SELECT number FROM nights WHERE number < ? ORDER BY number DESC LIMIT ?) ORDER BY r.night""",
+            (night, nights),
+        ):
+            found.setdefault(key, []).append(seconds)
+        return found
+
+    def failing_since(self, keys: Iterable[str], night: int) -> dict[str, tuple[str, str | None]]:
+        """Key -> (the first night of its present row of failures, the last night before that in which it passed, None for none)."""
+        found: dict[str, tuple[str, str | None]] = {}
+        for key in keys:
+            first, passed = "", None
+            for night_id, outcome in self._db.execute(
+                """SELECT n.id, r.outcome FROM runs r JOIN nights n ON n.number = r.night
+                   WHERE r.key = (SELECT number FROM keys WHERE key = ?) AND r.night < ? ORDER BY r.night DESC""",
+                (key, night),
+            ):
+                if outcome == "failed":
+                    first = night_id
+                elif outcome == "passed":
+                    passed = night_id
+                    break
+            found[key] = (first, passed)
+        return found
+
+    def cycles(self, key: str, night: int, nights: int = 60) -> tuple[float | None, ...]:
+        """Cycles of a key in the last nights up to `night`, the oldest first; None where it did not run."""
+        rows = self._db.execute(
+            """SELECT r.cycles FROM (SELECT number FROM nights WHERE number <= ? ORDER BY number DESC LIMIT ?) n
+               LEFT JOIN runs r ON r.night = n.number AND r.key = (SELECT number FROM keys WHERE key = ?) ORDER BY n.number""",
+            (night, nights, key),
+        )
+        return tuple(row[0] for row in rows)
+
+    def cells(self, night: int, nights: int = 60) -> dict[str, dict[str, tuple[int, int, int]]]:
+        """Title -> night's id -> (runs, failed, moved), of the last nights up to `night`."""
+        found: dict[str, dict[str, tuple[int, int, int]]] = {}
+        for title, name, *counts in self._db.execute(
+            """SELECT c.title, n.id, c.runs, c.failed, c.moved FROM cells c JOIN (
+                 SELECT number, id FROM nights WHERE number <= ? ORDER BY number DESC LIMIT ?) n ON n.number = c.night
+               ORDER BY c.title, n.number""",
+            (night, nights),
+        ):
+            found.setdefault(title, {})[name] = (counts[0], counts[1], counts[2])
+        return found
+
+    def moves(self, night: int) -> tuple[Move, ...]:
+        """What moved in a night."""
+        rows = self._db.execute(
+            "SELECT key, figure, before, after, state, said FROM moves WHERE night = ? ORDER BY rowid", (night,)
+        )
+        return tuple(Move(k, f, b, a, state, None if b is None else a < b, said) for k, f, b, a, state, said in rows)
+
+    def find(self, name: str) -> NightRow:
+        """A night by its id or the beginning of it, "last", "last~2", a branch, or a revision; the newest of several.
+
+        Raises ModelError where there is none.
+        """
+        found = self.nights()
+        word, tilde, back = name.partition("~")
+        if word == "last" and (not tilde or back.isdigit()) and len(found) > int(back or 0):
+            return found[-1 - int(back or 0)]
+        for fits in (
+            lambda n: n.id.startswith(name),
+            lambda n: n.branch == name,
+            lambda n: len(name) >= 6 and n.revision.startswith(name),
+        ):
+            if chosen := [n for n in found if fits(n)]:
+                return chosen[-1]
+        known = ", ".join(n.id for n in found[-3:]) or "none"
+        raise ModelError("is no night, branch or revision of the history", where=name, hint=f"nights are {known}; or last, last~1")
+
+
+def headline_cycles(figures: Mapping[str, float]) -> float | None:
+    """Cycles of the hardware, else of the first engine that has a clock."""
+    found = {name: value for name, value in figures.items() if name.startswith("cycles ") and name.count(" ") == 1}
+    return found.get("cycles rtl", next(iter(found.values()), None))
+
+
+def _figures_text(record: NightRecord) -> str:
+    figures = {k: v if abs(v) <= 1e308 else str(v) for k, v in record.figures.items()}
+    classes = {k: asdict(v) for k, v in record.classes.items()}
+    return json.dumps({"figures": figures, "classes": classes}, sort_keys=True, separators=(",", ":"))
+
+
+def _figures(text: str | None) -> tuple[dict[str, float], dict[str, Classes]]:
+    table = json.loads(text) if text else {"figures": {}, "classes": {}}
+    classes = {k: Classes(v["samples"], v["correct"], tuple(v["lost"]), tuple(v["won"])) for k, v in table["classes"].items()}
+    return {k: float(v) for k, v in table["figures"].items()}, classes
+
+
+def _night(values: dict[str, Any]) -> NightRow:
+    values |= {k: tuple(json.loads(values[k])) for k in ("hosts", "authors")}
+    values |= {"tools": json.loads(values["tools"]), "changed": bool(values["changed"]), "partial": bool(values["partial"])}
+    return NightRow(**values)

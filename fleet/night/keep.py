@@ -1,0 +1,50 @@
+"""What is kept of nights: the figures for ever, records and pages of runs for a while, those of failing nights longer."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.cosim.night_records import nights
+from fleet.errors import ModelError
+from fleet.night import history as h
+
+__all__ = ["Removed", "collect_garbage"]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was taken away. kept: why nights that are old enough are still there, a line each."""
+
+    nights: tuple[str, ...]
+    bytes: int
+    kept: tuple[str, ...]
+
+
+def collect_garbage(folder: Path, now: datetime.datetime, keep: float, keep_failing: float, *, dry_run: bool = False) -> Removed:
+    """Removes the folders of nights that ended long ago. What was not collected stays: its figures are nowhere else.
+
+    keep, keep_failing: seconds; of nights in which nothing failed or moved, and of the others.
+    """
+    try:
+        with h.History(folder / h.FILE) as store:
+            known = {n.id: n for n in store.nights()}
+    except ModelError:
+        known = {}
+    removed: list[str] = []
+    kept: list[str] = []
+    size = 0
+    for path in nights(folder)[:-1]:  # the last one is what people look at
+        night = known.get(path.name)
+        if night is None:
+            kept.append(f"{path.name}: was never collected")
+            continue
+        age = (now - datetime.datetime.fromisoformat(night.until)).total_seconds()
+        if age > (keep_failing if night.failed or night.red else keep):
+            removed.append(path.name)
+            size += sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+            if not dry_run:
+                shutil.rmtree(path)
+    return Removed(tuple(removed), size, tuple(kept))

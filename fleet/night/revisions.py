@@ -1,0 +1,37 @@
+"""What git says between two nights: commits, their authors and their subjects."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Commit", "commits"]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit. revision: the whole hash."""
+
+    revision: str
+    author: str
+    subject: str
+
+    def __str__(self) -> str:
+        return f"{self.revision[:10]} {self.subject} ({self.author})"
+
+
+def commits(before: str, after: str, folder: Path | None = None) -> tuple[Commit, ...]:
+    """Those of `after` that are not of `before`, the oldest first; none where git does not know one of them.
+
+    before, after: revisions; folder: in the checkout, default the working directory.
+    """
+    if not before or not after or before == after:
+        return ()
+    command = ["git", "-C", str(folder or Path.cwd()), "log", "--reverse", "--format=%H%x09%an%x09%s", f"{before}..{after}", "--"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    rows = [line.split("\t", 2) for line in done.stdout.splitlines()]
+    return tuple(Commit(*row) for row in rows if len(row) == 3)

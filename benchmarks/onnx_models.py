@@ -1,6 +1,6 @@
 """An ONNX model on the VM against onnxruntime on one thread: one process, rounds interleaved; and how long loading it takes.
 
-python benchmarks/onnx_models.py [MODEL.onnx] [--rows 4] [--length 32] [--rounds 60]
+python benchmarks/onnx_models.py [MODEL.onnx] [--input X.npz] [--rows 4] [--length 32] [--rounds 60]
 
 Without a model: a block of GPT-2 (examples/gpt2_block), written as ONNX for it. Inputs of integers are token numbers (masks are
 ones), others normal numbers; unknown dimensions get --rows, then --length. Times are medians; "processor" is the process's own
@@ -42,11 +42,15 @@ def drawn(path: str, rows: int, length: int) -> dict[str, np.ndarray]:
     return found
 
 
-def loading(path: str, rows: int, length: int) -> tuple[Program, VM, dict[str, np.ndarray], dict[str, float]]:
+def loading(path: str, given: argparse.Namespace) -> tuple[Program, VM, dict[str, np.ndarray], dict[str, float]]:
     marks = [time.perf_counter()]
     signature(path)  # reads the file, which is kept
     marks.append(time.perf_counter())
-    inputs = drawn(path, rows, length)
+    if given.input:
+        with np.load(given.input) as arrays:
+            inputs = dict(arrays)
+    else:
+        inputs = drawn(path, given.rows, given.length)
     program = load(path, {}, inputs)
     marks.append(time.perf_counter())
     vm = VM(ByteCodeConverter(program).convert())
@@ -68,6 +72,7 @@ def session(path: str, level: str) -> Callable[[dict[str, np.ndarray]], object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?")
+    parser.add_argument("--input")
     parser.add_argument("--rows", type=int, default=4)
     parser.add_argument("--length", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=60)
@@ -80,14 +85,14 @@ def main() -> None:
 
 
 def tables(given: argparse.Namespace) -> None:
-    program, vm, inputs, stages = loading(given.model, given.rows, given.length)
+    program, vm, inputs, stages = loading(given.model, given)
     size = os.path.getsize(given.model) / 1e6
     print(f"{os.path.basename(given.model)}: {size:.0f} MB, {sum(1 for _ in program.operations())} operations")
     print("| stage | seconds |\n|---|---|")
     for name, seconds in stages.items():
         print(f"| {name} | {seconds:.2f} |")
     print(f"| together (limit 10 for 70 MB) | {sum(stages.values()):.2f} |\n")
-    own = {a.name: np.ascontiguousarray(inputs[a.name]) for a in program.inputs}
+    own = {a.name: np.asarray(inputs[a.name], order="C") for a in program.inputs}
     levels = {"onnxruntime, not optimised": "ORT_DISABLE_ALL", "onnxruntime, optimised": "ORT_ENABLE_ALL"}
     runs: dict[str, Callable[[], object]] = {"vm": lambda: vm.run(own)}
     for name, level in levels.items():

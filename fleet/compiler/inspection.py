@@ -36,6 +36,9 @@ _COMPILED, _COMPILED_OPERATIONS = 1 << 20, 1 << 9
 _PLACED, _PLACED_S = 3000, 10.0
 """Operations up to which a program is placed on every device, and seconds after which no further device is begun."""
 
+_KINDS = 6
+"""Kinds of operations that a reason names."""
+
 _LEAST_BITS = 4
 """Bits of a weight on a device, at least: what does not fit in these fits in no way."""
 
@@ -203,11 +206,24 @@ def _on_device(
 
 
 def _reasons(placement: Placement, work: Mapping[str, int]) -> tuple[Reason, ...]:
+    """What the device has no instruction for is one reason, with the kinds of operations, the commonest first."""
     by_reason: dict[str, list[str]] = {}
+    kinds: dict[str, Counter[str]] = {}
     for operation, why in placement.missed.items():
+        alike, lacks, kind = why.partition(" no instruction for ")
+        if lacks and " " not in kind:
+            kinds.setdefault(why := alike + lacks, Counter())[kind] += 1
         by_reason.setdefault(why, []).append(operation)
-    reasons = [Reason(why, tuple(ops), sum(work.get(op, 0) for op in ops)) for why, ops in by_reason.items()]
+    reasons = [
+        Reason(why + _kinds(kinds.get(why, Counter())), tuple(ops), sum(work.get(op, 0) for op in ops))
+        for why, ops in by_reason.items()
+    ]
     return tuple(sorted(reasons, key=lambda r: (-r.macs, -len(r.operations))))
+
+
+def _kinds(counted: Counter[str]) -> str:
+    names = [kind for kind, _ in counted.most_common()]
+    return ", ".join(names[:_KINDS]) + (f" and {len(names) - _KINDS} more kinds" if len(names) > _KINDS else "")
 
 
 def _too_small(room: int, numbers: int) -> str | None:

@@ -175,3 +175,12 @@ def test_weights_beyond_every_memory_are_said(tmp_path: Path, fleet: Fleet) -> N
 def test_a_result_says_its_verdict(stored: Path, fleet: Fleet) -> None:
     assert "verdict      PASS" in fleet("inspect", stored).out
     assert json.loads(fleet("inspect", stored / "result.json", "--json").out)["verdict"] == "pass"
+
+
+def test_what_a_device_lacks_is_one_reason_with_its_kinds(tmp_path: Path, fleet: Fleet) -> None:
+    (tmp_path / "m.py").write_text(
+        "import numpy as np\n\n\ndef f(x: 'float32[4, 16]', w: 'float32[16, 16]'):\n"
+        "    return np.exp(np.sin(x) @ w) + np.sin(np.tanh(x))\n"
+    )
+    shown = fleet("inspect", "m.py:f", "--device", "vgemm_small").out
+    assert "and 2 more: vgemm_small has no instruction for sin, exp, tanh, add" in " ".join(shown.split()), shown

@@ -418,12 +418,44 @@ def _any(stop_at: bool) -> _Builtin:
     return builtin
 
 
-def _round(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    known = ev.static(args[0])
-    if known is None or isinstance(args[0], Tensor):
-        ev.fail("F407", node, f"round of {words(args[0])}", "use np.rint")
+def _rounded(ev: Evaluator, node: ast.Call, value: Number, digits: Value) -> Value:
+    """A number of the run: an integer as it is, a float to the nearest integer, half-way to the even one."""
+    if value.whole and digits is None:
+        return value
+    if digits is not None:
+        what = "round of a number of the run to digits: Python rounds its decimal text"
+        ev.fail("F407", node, what, "use np.round, which rounds a multiple")
+    array = ev.domain.call(node, "numpy.asarray", [value], {})
+    return call(ev, node, "int", [ev.domain.call(node, "numpy.rint", [array], {})], {})
+
+
+def _ord(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not isinstance(args[0], str) or len(args[0]) != 1:
+        ev.fail("F408", node, f"ord of {words(args[0])}", "it takes one character")
+    return Number(ord(args[0]))
+
+
+def _chr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    at = ev.integer(node, args[0], "a character's number")
+    if not 0 <= at < 0x110000:
+        ev.fail("F703", node, f"chr of {at}: there is no such character")
+    return chr(at)
+
+
+def _round(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    value, digits = args[0], args[1] if len(args) > 1 else keywords.get("ndigits")
+    if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "f":
+        if digits is not None:
+            return ev.domain.call(node, "numpy.round", [value, digits], {})
+        whole = ev.domain.call(node, "numpy.rint", [value], {})
+        return call(ev, node, "int", [whole], {})
+    if isinstance(value, Number) and value.symbolic and not value.sized:
+        return _rounded(ev, node, value, digits)
+    known = ev.static(value)
+    if known is None or isinstance(value, Tensor):
+        ev.fail("F407", node, f"round of {words(value)}", "use np.rint")
     try:
-        return Number(round(known) if len(args) == 1 else round(known, ev.integer(node, args[1], "the digits of round")))
+        return Number(round(known) if digits is None else round(known, ev.integer(node, digits, "the digits of round")))
     except (ArithmeticError, ValueError) as error:
         return ev.fail("F703", node, f"{known!r}: {error}")
 
@@ -500,7 +532,8 @@ BUILTINS: Mapping[str, tuple[_Builtin, int, int, tuple[str, ...]]] = {
     "min": (_extreme("min"), 1, _MANY, ("key", "default")), "sorted": (_sorted, 1, 1, ("key", "reverse")),
     "zip": (_zip, 0, _MANY, ("strict",)), "enumerate": (_enumerate, 1, 2, ("start",)), "reversed": (_reversed, 1, 1, ()),
     "map": (_map, 2, _MANY, ()), "filter": (_filter, 2, 2, ()), "next": (_next, 1, 2, ()), "iter": (_iter, 1, 1, ()),
-    "any": (_any(True), 1, 1, ()), "all": (_any(False), 1, 1, ()), "round": (_round, 1, 2, ()), "divmod": (_divmod, 2, 2, ()),
+    "any": (_any(True), 1, 1, ()), "all": (_any(False), 1, 1, ()), "round": (_round, 1, 2, ("ndigits",)),
+    "ord": (_ord, 1, 1, ()), "chr": (_chr, 1, 1, ()), "divmod": (_divmod, 2, 2, ()),
     "pow": (_pow, 2, 2, ()), "str": (_str(False), 0, 1, ()), "repr": (_str(True), 1, 1, ()),
     "isinstance": (_isinstance, 2, 2, ()), "callable": (_callable, 1, 1, ()), **REFLECTION,
 }  # fmt: skip

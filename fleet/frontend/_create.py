@@ -13,8 +13,8 @@ import numpy as np
 
 from fleet.frontend import _sizes
 from fleet.frontend._library import dtype_of
+from fleet.frontend._limits import check_size, check_total
 from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, emit, emitter, whole
-from fleet.frontend._random import check_size, check_total
 from fleet.frontend._shapes import stack
 from fleet.frontend._sizes import Sizes, broadcasted, dims_of, filled, given_sizes, reshaped
 from fleet.frontend._static import Static

@@ -14,6 +14,7 @@ from fleet.frontend._values import Generator, Number, Operand, Tensor, Value
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
+    from fleet.frontend._static import Static
 
 Index = Sequence[Value]
 """One item a dimension: Number, Slice, None, Marker("Ellipsis"), Tensor, or List and tuple of numbers."""
@@ -47,6 +48,10 @@ class Domain(ABC):
     @abstractmethod
     def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """A method of a random generator."""
+
+    @abstractmethod
+    def drawn(self, made: Static) -> Tensor:
+        """The array of a draw."""
 
     @abstractmethod
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:

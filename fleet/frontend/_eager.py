@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.ir import Block
 
 from fleet.errors import SourceError
-from fleet.frontend import _called, _create, _library, _random, _text
+from fleet.frontend import _called, _create, _draws, _library, _limits, _text
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
@@ -145,7 +145,7 @@ class Eager(Domain):
         """Refuses results that together would exhaust memory: a system that lends more than it has kills the process instead."""
         if value.nbytes <= _SMALL or not isinstance(value, np.ndarray) or value.base is not None or id(value) in self._known:
             return
-        _random.check_size(self.ev, node, value.shape, value.dtype)
+        _limits.check_size(self.ev, node, value.shape, value.dtype)
         self.live += value.nbytes
         weakref.finalize(value, self._release, value.nbytes).atexit = False
         if self.live > MAX_LIVE:
@@ -169,12 +169,12 @@ class Eager(Domain):
     def fits(self, node: ast.AST, *shapes: tuple[int, ...]) -> None:
         """Refuses a result that would exhaust memory."""
         for s in shapes:
-            _random.check_size(self.ev, node, s, np.dtype(float))
+            _limits.check_size(self.ev, node, s, np.dtype(float))
         try:
             shape = np.broadcast_shapes(*shapes)
         except ValueError:
             return  # NumPy says it better
-        _random.check_size(self.ev, node, shape, np.dtype(float))
+        _limits.check_size(self.ev, node, shape, np.dtype(float))
 
     # ---- operators
 
@@ -209,7 +209,7 @@ class Eager(Domain):
     def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
-            return self._drawn(_random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords))
+            return _draws.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1:
             path = "numpy.nonzero"
         keywords = {k: v for k, v in keywords.items() if not _called.is_default(path, k, v)}
@@ -287,14 +287,16 @@ class Eager(Domain):
 
     def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.draw`."""
-        return self._drawn(_random.draw(self.ev, node, owner.stream, name, args, keywords))
+        return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
-    def _drawn(self, value: Value) -> Value:
-        if isinstance(value, Static) and value.entry is not None and not isinstance(value.entry, np.ndarray):
-            array = np.array(value.entry.array)
-            value.entry.forget()
-            return self.concrete(array)
-        return value
+    def drawn(self, made: Static) -> Tensor:
+        """See `Domain.drawn`."""
+        assert made.entry is not None
+        if isinstance(made.entry, np.ndarray):
+            return self.concrete(made.entry)
+        array = np.array(made.entry.array)
+        made.entry.forget()
+        return self.concrete(array)
 
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
         """See `Domain.attribute`."""

@@ -35,6 +35,7 @@ from fleet.frontend._values import (
     Value,
     words,
 )
+from fleet.ir.weights import Stream
 
 MAX_DEPTH = 200
 MAX_ERRORS = 20
@@ -72,7 +73,7 @@ class Evaluator:
         self.inlined = 0
         self.inside = self.checks = 0
         """Parts around what is followed that only the run enters or repeats: errors in them are raised at once."""
-        self.streams: set[int] = set()
+        self.streams: set[Stream] = set()
         """Generators that were made in the innermost of them."""
         self.repeats = 1
         """How often loops around what is followed will follow it, in the innermost of them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.frontend import _library
-from fleet.frontend._random import check_size
+from fleet.frontend._limits import check_size
 from fleet.frontend._values import List, Number, Slice, Tensor, Value, words
 
 if TYPE_CHECKING:

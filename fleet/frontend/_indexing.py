@@ -229,20 +229,21 @@ def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: i
     return emit(ev, node, "gather", [value, indices], axis=axis) if axis else emit(ev, node, "gather", [value, indices])
 
 
-def _late_elements(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value]) -> Value:
-    """Elements at places that only the run knows, `x[n - 1]`: a gather each; what can see a change of x counts as a view."""
+def _late_elements(ev: Evaluator, node: ast.expr, value: Tensor, items: list[Value]) -> Value:
+    """Elements at places that only the run knows, `x[n - 1]`: a gather each, a view."""
+    place = node.slice if isinstance(node, ast.Subscript) else node
     late = [i for i, item in enumerate(items) if _is_late(item)]
     if any(_is_array(item) and not _is_late(item) for item in items):
-        ev.unknown(node.slice, "an index of an array and of a size that only the run knows")
+        ev.unknown(place, "an index of an array and of a size that only the run knows")
     rest = [Slice(None, None) if i in late else item for i, item in enumerate(items)]
     found = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     for i in reversed(late):
         axis = sum(1 for item in rest[:i] if item is None or isinstance(item, Slice))
-        found = gather(ev, node, found, _signed(ev, node.slice, array(ev, node.slice, items[i])), axis)
+        found = gather(ev, node, found, _signed(ev, place, array(ev, place, items[i])), axis)
     return value.view(found.ssa) if found.shape else Tensor(found.ssa)
 
 
-def _basic(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequence[Value]) -> Tensor:
+def _basic(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) -> Tensor:
     start, size, step, shape, late = _window(ev, node, value, items)
     found = value
     if tuple(size) != value.shape or any(s != 1 for s in step) or any(a != 0 for a in start):
@@ -316,7 +317,7 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
         ev.unknown(node, "assignment to a part of an array whose size only the run knows")
     new = _converted(ev, node, value, owner.dtype)
     index = [_literal(ev, node, item) for item in index]
-    if any((isinstance(i, Tensor) and not isinstance(i, Static)) or (isinstance(i, Number) and i.symbolic) for i in index):
+    if any(not _is_known_index(ev, item) for item in index):
         _store_late(ev, node, owner, index, new)
         return
     where = _targets(ev, node, owner, index)
@@ -335,27 +336,81 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
     change(ev, node, owner, joined(ev, node, owner, new, where).ssa)
 
 
+def _is_known_index(ev: Evaluator, item: Value) -> bool:
+    """Whether the places that an item of an index names are known."""
+    if isinstance(item, Tensor):
+        return _known.known_array(ev, item) is not None
+    return not (isinstance(item, Number) and item.symbolic)
+
+
 def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
-    """An array of an index as a literal, where its elements are known."""
+    """An array or a list of an index as a literal, where its elements are known."""
+    if isinstance(item, List | tuple | Range):
+        item = array(ev, node, item)
+        if 0 in item.shape:
+            return _create.static(ev, node, np.zeros(item.shape, np.int64), "places", scalar=False)
     if not isinstance(item, Tensor):
         return item
     known = _known.known_array(ev, item)
     return item if known is None else _create.static(ev, node, np.array(known, order="C"), "places", scalar=item.scalar)
 
 
-def _store_late(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
+def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
     """Assignment by a mask, or by arrays of integers, that only the run knows."""
     mask = _mask(ev, node, index[0]) if len(index) == 1 else None
     if mask is not None:
         _order.fill_where(ev, node, owner, mask, new)
         return
     items = _expanded(ev, node, owner, index)
-    while items and items[-1] == Slice(None, None):
-        items.pop()
-    if not all(_is_array(i) or isinstance(i, Number) for i in items) or any(_mask(ev, node, i) is not None for i in items):
-        what = "assignment by this mix of slices and of arrays that are known only when the model runs"
+    if any(_mask(ev, node, i) is not None for i in items):
+        what = "assignment by this mix of a mask and of other indices that are known only when the model runs"
         ev.fail("F504", node, what, "use np.where(mask, new, old)")
-    _order.put(ev, node, owner, [_integers(ev, node, i) for i in items], new)
+    arrays = [i for i, item in enumerate(items) if _is_array(item) and not _is_late(item)]
+    if arrays:  # single places beside an array are arrays too
+        arrays = [i for i, item in enumerate(items) if _is_array(item) or isinstance(item, Number)]
+    elif any(isinstance(item, Slice | None) for item in items):
+        part = _late_elements(ev, node, owner, items)
+        assert isinstance(part, Tensor)
+        change(ev, node, part, _as_wide(ev, node, new, part.shape).ssa)
+        return
+    else:
+        arrays = list(range(len(items)))
+    rest = [Slice(None, None) if i in arrays else item for i, item in enumerate(items)]
+    base = _basic(ev, node, owner, rest) if any(i != Slice(None, None) for i in rest) else owner
+    axes = [sum(item is None or isinstance(item, Slice) for item in rest[:i]) for i in arrays]
+    parts = [_integers(ev, node, items[i]) for i in arrays]
+    _put_along(ev, node, base, axes, parts, new)
+
+
+def _put_along(
+    ev: Evaluator, node: ast.AST, base: Tensor, axes: Sequence[int], parts: Sequence[np.ndarray | Tensor], new: Tensor
+) -> None:
+    """Puts values where arrays of integers say along some axes: these first, as the view of the array that is turned so."""
+    try:
+        places = np.broadcast_shapes(*(p.shape for p in parts))
+    except ValueError:
+        ev.fail("F301", node, f"indices of shapes {' and '.join(str(p.shape) for p in parts)} do not broadcast")
+    others = [a for a in range(len(base.shape)) if a not in axes]
+    before = axes[0] if list(axes) == list(range(axes[0], axes[0] + len(axes))) else 0
+    found = [*(base.shape[a] for a in others[:before]), *places, *(base.shape[a] for a in others[before:])]
+    wide = _as_wide(ev, node, new, found)
+    if before:
+        order = [*range(before, before + len(places)), *range(before), *range(before + len(places), len(found))]
+        wide = _shapes.transposed(ev, node, wide, order)
+    if [*axes, *others] != list(range(len(base.shape))):
+        base = _shapes.transposed(ev, node, base, [*axes, *others])
+    _order.put(ev, node, base, parts, wide)
+
+
+def _as_wide(ev: Evaluator, node: ast.AST, new: Tensor, shape: Sequence[int]) -> Tensor:
+    """The values in the shape of what is assigned. SourceError F301."""
+    try:
+        fits = np.broadcast_shapes(new.shape, tuple(shape)) == tuple(shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {tuple(shape)}")
+    return new if new.shape == tuple(shape) else emit(ev, node, "broadcast_to", [new], shape=list(shape))
 
 
 def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
@@ -380,9 +435,6 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
                 items.append(ev.integer(node, item, "an index"))
             case Static() if (small := _known.known_array(ev, item)) is not None:
                 items.append(small)
-            case List() | tuple() | Range():
-                literal = _create.stacked(ev, node, item, None)
-                items.append(literal.small() if isinstance(literal, Static) else None)
             case None:
                 items.append(None)
             case _:

@@ -2,53 +2,103 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.frontend._static import Static
+from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Tensor
-from fleet.frontend.onnx.folding import folded
+from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp, kind_of
+from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
-from fleet.ir.types import numpy_dtype, shape_of
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Entry
+from fleet.transforms.numbers import COMPUTED, call_of
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
+__all__ = ["Known", "known_array"]
+
 _MAX_ELEMENTS = 1 << 16
-_MAX_OPERATIONS = 64
+_MAX_WORK = 1 << 25
+"""Elements of all that is computed for one source."""
+_OTHERS = (
+    d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.ScatterOp, d.WhereOp, d.ClipOp, d.MatmulOp, d.ItemOp, d.CastOp, d.NumpyOp,
+)  # fmt: skip
+"""Operations that are computed beside `COMPUTED`."""
 
 
 def known_array(ev: Evaluator, value: Tensor) -> np.ndarray | None:
-    """The elements; None where only the run has them, or where they are too many (more than 2^16, more than 64 operations)."""
+    """The elements; None where only the run has them, or where they are too many (more than 2^16)."""
     if isinstance(value, Static) and value.entry is not None:
         return _of_entry(value.entry)
     from fleet.frontend._tracing import of
 
-    made: dict[SSAValue, Entry] = {argument: entry for _, argument, entry in of(ev).made.used}
-    return _computed(value.ssa, made, [_MAX_OPERATIONS])
+    return of(ev).values.of(value.ssa)
 
 
 def _of_entry(entry: Entry) -> np.ndarray | None:
-    if int(np.prod(entry.shape)) > _MAX_ELEMENTS:
+    if math.prod(entry.shape) > _MAX_ELEMENTS:
         return None
     return entry if isinstance(entry, np.ndarray) else entry.array if isinstance(entry, Creation) else None
 
 
-def _computed(value: SSAValue, made: dict[SSAValue, Entry], left: list[int]) -> np.ndarray | None:
-    op = value.owner
-    if not isinstance(op, FleetOp):
-        return _of_entry(made[value]) if value in made else None
-    shape = shape_of(value.type)
-    left[0] -= 1
-    if left[0] < 0 or any(d < 0 for d in shape) or int(np.prod(shape)) > _MAX_ELEMENTS:
-        return None
-    if isinstance(op, ConstantOp):
-        return np.full(shape, constant_value(op), numpy_dtype(value.type))
-    operands = [_computed(v, made, left) for v in op.operands]
-    arrays = [a for a in operands if a is not None]
-    return folded(kind_of(op), arrays, attributes_of(op)) if len(arrays) == len(operands) else None
+class Known:
+    """What values of the IR are known to be, each computed once."""
+
+    def __init__(self, made: Made) -> None:
+        self._made = made
+        self._found: dict[SSAValue, np.ndarray | None] = {}
+        self._work = 0
+
+    def of(self, value: SSAValue) -> np.ndarray | None:
+        """The value as an array; None where only the run knows it."""
+        stack = [value]
+        while stack:
+            at = stack[-1]
+            if at in self._found:
+                stack.pop()
+                continue
+            op = at.owner
+            if not isinstance(op, FleetOp):
+                self._found[at] = next((_of_entry(entry) for _, argument, entry in self._made.used if argument is at), None)
+            elif not self._computable(op, at):
+                self._found[at] = None
+            elif (open_ := next((v for v in op.operands if v not in self._found), None)) is not None:
+                stack.append(open_)
+            else:
+                operands = [self._found[v] for v in op.operands]
+                arrays = [a for a in operands if a is not None]
+                self._found[at] = self._computed(op, at, arrays) if len(arrays) == len(operands) else None
+        return self._found[value]
+
+    def _computable(self, op: FleetOp, value: SSAValue) -> bool:
+        shape = shape_of(value.type)
+        if any(n < 0 for n in shape) or math.prod(shape) > _MAX_ELEMENTS or self._work > _MAX_WORK:
+            return False
+        if not isinstance(op, ConstantOp) and type(op) not in COMPUTED and not isinstance(op, _OTHERS):
+            return False
+        return not any(v in self._found and self._found[v] is None for v in op.operands)
+
+    def _computed(self, op: FleetOp, value: SSAValue, arrays: Sequence[np.ndarray]) -> np.ndarray | None:
+        shape, dtype = shape_of(value.type), numpy_dtype(value.type)
+        self._work += math.prod(shape) + sum(a.size for a in arrays)
+        if isinstance(op, ConstantOp):
+            return np.full(shape, constant_value(op), dtype)
+        try:
+            found: Any = call_of(op)(*arrays) if type(op) in COMPUTED else _by_record(op, arrays)
+        except (ArithmeticError, ValueError, LookupError, NotImplementedError):
+            return None  # the run says why
+        made = np.asarray(found, dtype)
+        return made if made.shape == shape else None
+
+
+def _by_record(op: FleetOp, arrays: Sequence[np.ndarray]) -> Any:
+    values = [a if is_tensor(v.type) else a.item() for a, v in zip(arrays, op.operands, strict=True)]
+    with np.errstate(all="ignore"):
+        return type(op).compute(values, attributes_of(op))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _builtins, _calls, _containers, _facts, _grids, _mapped, _objects, _records
+from fleet.frontend import _builtins, _calls, _containers, _facts, _grids, _iteration, _mapped, _objects, _records
+from fleet.frontend._iteration import ITERTOOLS
 from fleet.frontend._signatures import FUNCTIONS, Signature
 from fleet.frontend._values import (
     Bound,
@@ -59,12 +60,13 @@ STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("functools.partial", "functools.reduce", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+        *ITERTOOLS,
     }
 )
 """What is known of Python's library beside `math`."""
-LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "typing", "abc"})
+LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "itertools", "typing", "abc"})
 """Modules that a source may import and use."""
-_RANDOM = frozenset({"numpy.random.seed", "numpy.random.default_rng", "numpy.random.RandomState"})
+_RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
 
 
 def _known(path: str) -> bool:
@@ -229,6 +231,8 @@ def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
 
 
 def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    if path in ITERTOOLS:
+        return _iteration.call(ev, node, path, args, keywords)
     match path:
         case "dataclasses.field":
             return _records.field(ev, node, args, keywords)

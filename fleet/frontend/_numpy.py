@@ -260,6 +260,8 @@ def _round(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """As NumPy has it: an integer beyond the array's own range is no bound, and one bound alone is a maximum or a minimum."""
     x = array(ev, node, args["a"])
+    if ("a_min" in args) != ("a_max" in args):
+        ev.fail("F208", node, f"np.clip needs {'a_max' if 'a_min' in args else 'a_min'} too", "give None for no bound")
     given = {n: args.get(n, args.get(f"a_{n}")) for n in ("min", "max")}
     bounds = {n: numeric(ev, node, v) for n, v in given.items() if v is not None}
     if x.dtype.kind in "iu":

@@ -19,6 +19,7 @@ from fleet.frontend._state import State
 from fleet.frontend._values import Number, Tensor, Value, words
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.types import numpy_dtype, shape_of
+from fleet.ir.weights import Stream
 
 if TYPE_CHECKING:
     from fleet.frontend._builder import Builder
@@ -78,7 +79,7 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
     """Follows a way; its state is left as it is then. An error is raised, not noted, with everything as it was before."""
     builder = builder_of(ev)
     inside_, streams, repeats = ev.inside, ev.streams, ev.repeats
-    ev.inside, ev.streams, ev.repeats = inside_ + 1, set[int](), 1
+    ev.inside, ev.streams, ev.repeats = inside_ + 1, set[Stream](), 1
     random = ev.random
     before = State.of(ev)
     before.freeze(lambda: ev.fail("F511", node, "an iterator from outside moves on in a part that only the run enters or repeats"))
@@ -178,7 +179,7 @@ def number_of(ev: Evaluator, node: ast.AST, value: Value) -> Value:
     """A NumPy scalar of the run as the Python number that it is."""
     assert isinstance(value, Tensor)
     kind = {"b": "bool", "f": "float"}.get(value.dtype.kind, "int")
-    return Number(None, builder_of(ev).emit(node, "item", [value.ssa], number=kind))
+    return Number(ev.static(value), builder_of(ev).emit(node, "item", [value.ssa], number=kind))
 
 
 def kind_of_number(value: Number) -> type:

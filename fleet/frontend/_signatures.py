@@ -100,7 +100,7 @@ FUNCTIONS: Mapping[str, Signature] = {
         "isclose": Signature("isclose", ("a", "b", "rtol", "atol"), ("equal_nan",), optional=2),
         "allclose": Signature("allclose", ("a", "b", "rtol", "atol"), ("equal_nan",), optional=2),
         "array_equal": Signature("array_equal", ("a1", "a2")),
-        "clip": Signature("clip", ("a", "min", "max"), ("a_min", "a_max"), optional=2),
+        "clip": Signature("clip", ("a", "a_min", "a_max"), ("min", "max"), optional=2),
         "take_along_axis": Signature("take_along_axis", ("arr", "indices", "axis"), optional=1),
         "put_along_axis": Signature("put_along_axis", ("arr", "indices", "values", "axis")),
         "nonzero": Signature("nonzero", ("a",)),

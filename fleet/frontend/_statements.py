@@ -435,12 +435,19 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
         ev.step(node)
         return block(ev, node.body)
 
+    before, unrolled = ev.domain.operations(), False
     while True:
         taken = condition(ev, node.test, ev.expression(node.test))
         if not isinstance(taken, bool):
             return rolled(_END)
         if not taken:
             return block(ev, node.orelse)
+        if not unrolled and ev.domain.too_many(before, 1):
+            unrolled = True
+            try:
+                return rolled(_END)
+            except SourceError as error:
+                ev.domain.stays_unrolled(error)
         flow = round_()
         if flow.kind == "break":
             return _END

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend import _called, _indexing, _library, _numpy, _order, _random, _sizes, _text
+from fleet.frontend import _called, _draws, _indexing, _library, _numpy, _order, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
+from fleet.frontend._known import Known
 from fleet.frontend._memory import change, check_writable
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
@@ -38,6 +40,7 @@ class Tracing(Domain):
     def __init__(self, builder: Builder, made: Made) -> None:
         self.builder = builder
         self.made = made
+        self.values = Known(made)
         self.muted = False
 
     # ---- operators
@@ -150,7 +153,7 @@ class Tracing(Domain):
     def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
-            return _random.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
+            return _draws.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1 and not keywords:
             return _order.nonzero(self.ev, node, {"a": args[0]})
         given = {k: v for k, v in keywords.items() if not _called.is_default(path, k, v)}
@@ -187,7 +190,11 @@ class Tracing(Domain):
 
     def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.draw`."""
-        return _random.draw(self.ev, node, owner.stream, name, args, keywords)
+        return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
+
+    def drawn(self, made: Static) -> Tensor:
+        """See `Domain.drawn`."""
+        return made
 
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
         """See `Domain.attribute`."""
@@ -252,7 +259,10 @@ class Tracing(Domain):
 
     def known(self, owner: Tensor) -> bool | int | float | None:
         """See `Domain.known`."""
-        return owner.known() if isinstance(owner, Static) else None
+        if isinstance(owner, Static) and owner.entry is not None:
+            return owner.known()
+        found = self.values.of(owner.ssa) if math.prod(owner.shape) == 1 else None
+        return None if found is None else found.item()
 
     # ---- effects and names
 

@@ -23,6 +23,24 @@ def reals(rng: np.random.Generator, *shape: int, dtype: str = "float64") -> np.n
 
 
 PROGRAMS: dict[str, str] = {
+    "generator_of_each_round": """
+def forward(x: "float64[4]"):
+    n = 0
+    while np.abs(x).max() > 0.1 and n < 5:
+        rng = np.random.default_rng(3)
+        x = x * rng.uniform(size=4) * rng.random()
+        n += 1
+    return x, n
+""",
+    "drawn_loop_of_a_known_count": """
+def forward(x: "float64[4]"):
+    rng = np.random.default_rng(0)
+    for i in range(400):
+        a = x * rng.uniform(-1, 1)
+        b = a + rng.normal(size=4)
+        x = b / (1 + np.abs(b).sum())
+    return x
+""",
     "sorted": """
 def forward(x: "float64[6]", i: "int64[5]"):
     s = sorted(x.tolist())
@@ -354,8 +372,30 @@ def forward(x: "float64[4]"):
         n += 1
     return x
 """,
-        "F507",
-        "draw an array",
+        "F511",
+        "a generator from outside draws in a part that only the run enters or repeats",
+    ),
+    "rng_of_an_array": (
+        """
+def forward(x: "float64[4]"):
+    rng = np.random.default_rng(0)
+    if x.max() > 0.1:
+        x = x * rng.uniform(size=4)
+    return x + rng.uniform(size=4)
+""",
+        "F511",
+        "a generator from outside draws",
+    ),
+    "seeded_outside": (
+        """
+def forward(x: "float64[4]"):
+    np.random.seed(0)
+    while x.max() > 0.1:
+        x = x * np.random.rand(4)
+    return x
+""",
+        "F511",
+        "a generator from outside draws",
     ),
     "lazy": (
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _objects, _text
+from fleet.frontend import _objects, _sets, _text
 from fleet.frontend._meeting import choose
 from fleet.frontend._numpy import array
 from fleet.frontend._reflection import REFLECTION
@@ -29,6 +29,7 @@ from fleet.frontend._values import (
     Method,
     Number,
     Range,
+    Set,
     Tensor,
     Text,
     Value,
@@ -75,7 +76,10 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
         case Dict():
             from fleet.frontend._containers import from_key
 
-            return iter([from_key(k) for k in value.items])
+            return iter([from_key(ev, node, k) for k in value.items])
+        case Set():
+            _sets.check_order(ev, node, value)
+            return iter(_sets.elements(ev, node, value))
         case Range():
             return (Number(i) for i in value.values)
         case Lazy():
@@ -122,7 +126,7 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
     match args[0]:
         case tuple() | str():
             return Number(len(args[0]))
-        case List() | Dict():
+        case List() | Dict() | Set():
             return Number(len(args[0].items))
         case Range():
             return Number(len(args[0].values))
@@ -219,6 +223,13 @@ def _sequence(make: Callable[[list[Value]], Value]) -> _Builtin:
     return builtin
 
 
+def _set(*, frozen: bool) -> _Builtin:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        return _sets.made(ev, node, collect(ev, node, args[0]) if args else [], frozen=frozen)
+
+    return builtin
+
+
 def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     from fleet.frontend._containers import key
 
@@ -309,7 +320,9 @@ def _plain(ev: Evaluator, node: ast.Call, found: Value, op: str) -> Any:
 
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    values = collect(ev, node, args[0])
+    whole = args[0]
+    known_order = isinstance(whole, Set) and "key" not in keywords  # of equal keys the set's order decides
+    values = collect(ev, node, tuple(_sets.elements(ev, node, whole)) if isinstance(whole, Set) and known_order else whole)
     backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False
     found = _keys(ev, node, values, keywords)
     if any(_of_the_run(ev, k) for k in found):
@@ -528,6 +541,7 @@ BUILTINS: Mapping[str, tuple[_Builtin, int, int, tuple[str, ...]]] = {
     "print": (_print, 0, _MANY, ("sep", "end", "flush", "file")), "len": (_len, 1, 1, ()), "range": (_range, 1, 3, ()),
     "abs": (_abs, 1, 1, ()), "float": (_number(float), 0, 1, ()), "int": (_number(int), 0, 1, ()),
     "bool": (_number(bool), 0, 1, ()), "list": (_sequence(List), 0, 1, ()), "tuple": (_sequence(tuple), 0, 1, ()),
+    "set": (_set(frozen=False), 0, 1, ()), "frozenset": (_set(frozen=True), 0, 1, ()),
     "dict": (_dict, 0, 1, ("*",)), "sum": (_sum, 1, 2, ("start",)), "max": (_extreme("max"), 1, _MANY, ("key", "default")),
     "min": (_extreme("min"), 1, _MANY, ("key", "default")), "sorted": (_sorted, 1, 1, ("key", "reverse")),
     "zip": (_zip, 0, _MANY, ("strict",)), "enumerate": (_enumerate, 1, 2, ("start",)), "reversed": (_reversed, 1, 1, ()),

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fleet.frontend import _formats, _objects, _records
+import numpy as np
+
+from fleet.frontend import _formats, _objects, _records, _sets
 from fleet.frontend._errors import expression_at
-from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Slice, Tensor, Text, Value, words
+from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Set, Slice, Tensor, Text, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -27,18 +29,20 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return value
         case tuple():
             return tuple(key(ev, node, v) for v in value)
-        case Tensor() if (known := ev.domain.known(value)) is not None:
-            return known
+        case Tensor() if not value.shape and (known := ev.domain.known(value)) is not None:
+            return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
         case _:
             pass
     return ev.fail("F408", node, f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them")
 
 
-def from_key(plain: Any) -> Value:
+def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
     """A plain Python value as a value of the source."""
+    if isinstance(plain, np.generic):
+        return ev.domain.convert(node, Number(plain.item()), plain.dtype)
     if isinstance(plain, bool | int | float):
         return Number(plain)
-    return tuple(from_key(p) for p in plain) if isinstance(plain, tuple) else plain  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return tuple(from_key(ev, node, p) for p in plain) if isinstance(plain, tuple) else plain  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
@@ -58,6 +62,8 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
         for value, times in ((lhs, rhs), (rhs, lhs)):
             if isinstance(value, tuple | List | str) and isinstance(times, Number) and isinstance(times.value, int):
                 return _repeated(ev, node, value, times.value)
+    if isinstance(lhs, Set) and isinstance(rhs, Set):
+        return _sets.binary(op, lhs, rhs)
     if op == "bit_or" and isinstance(lhs, Dict) and isinstance(rhs, Dict):
         return Dict(lhs.items | rhs.items)
     return None
@@ -80,6 +86,8 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
         return _equal(ev, node, lhs, rhs) is (op == "equal")
     if isinstance(lhs, str) and isinstance(rhs, str):
         return {"less": lhs < rhs, "less_equal": lhs <= rhs, "greater": lhs > rhs, "greater_equal": lhs >= rhs}[op]
+    if isinstance(lhs, Set) and isinstance(rhs, Set):
+        return _sets.compared(op, lhs, rhs)
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
     if a is None or b is None or not alike or isinstance(lhs, Range):
@@ -105,6 +113,8 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     if a is not None and b is not None and (type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))):
         return len(a) == len(b) and all(_equal(ev, node, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(lhs, Set) and isinstance(rhs, Set):
+        return lhs.items == rhs.items
     if isinstance(lhs, Dict) and isinstance(rhs, Dict):
         same = lhs.items.keys() == rhs.items.keys()
         return same and all(_equal(ev, node, v, rhs.items[k]) for k, v in lhs.items.items())
@@ -132,7 +142,7 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         found = _objects.special(ev, node, owner, "__contains__", value)
         if found is not None:
             return ev.truth(node, found[0])
-    if isinstance(owner, Dict):
+    if isinstance(owner, Dict | Set):
         return key(ev, node, value) in owner.items
     if isinstance(owner, Tensor):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
@@ -305,12 +315,12 @@ def _update(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Va
 
 
 def _view(kind: str) -> _Method:
-    def method(_ev: Evaluator, _node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
+    def method(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
         pairs: Iterable[tuple[Any, Value]] = list(owner.items.items())
         found = {
-            "keys": (from_key(k) for k, _ in pairs),
+            "keys": (from_key(ev, node, k) for k, _ in pairs),
             "values": (v for _, v in pairs),
-            "items": ((from_key(k), v) for k, v in pairs),
+            "items": ((from_key(ev, node, k), v) for k, v in pairs),
         }
         return tuple(found[kind]) if kind != "iterator" else Lazy(iter(()), kind)
 
@@ -362,6 +372,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "list": _LIST,
     "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1)},
     "dict": _DICT,
+    "set": _sets.METHODS,
     "str": _STR,
 }
 """Type name -> method name -> (what it does, fewest arguments, most)."""

@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.ir import Block
 
 from fleet.errors import SourceError
-from fleet.frontend import _called, _create, _draws, _library, _limits, _text
+from fleet.frontend import _called, _create, _draws, _library, _limits, _sets, _text
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
@@ -33,6 +33,7 @@ from fleet.frontend._values import (
     Number,
     Operand,
     Range,
+    Set,
     Slice,
     Tensor,
     Text,
@@ -107,6 +108,9 @@ class Eager(Domain):
                 return tuple(self.plain(node, v) for v in value)
             case Dict():
                 return {k: self.plain(node, v) for k, v in value.items.items()}
+            case Set():
+                _sets.check_order(self.ev, node, value)
+                return frozenset(value.items) if value.frozen else value.items
             case Range():
                 self.ev.bounded(node, len(value.values), "a range")
                 return value.values

@@ -22,6 +22,7 @@ from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
 from fleet.frontend._values import (
     Broken,
+    Dict,
     Function,
     Instance,
     Library,
@@ -30,6 +31,7 @@ from fleet.frontend._values import (
     Operand,
     Poison,
     Range,
+    Set,
     SizeUsed,
     Tensor,
     Value,
@@ -253,7 +255,7 @@ class Evaluator:
                 return False
             case str() | tuple():
                 return bool(value)
-            case List():
+            case List() | Dict() | Set():
                 return bool(value.items)
             case Range():
                 return bool(value.values)

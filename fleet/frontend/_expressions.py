@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _calls, _containers, _generators, _grids, _library, _objects, _records, _text
+from fleet.frontend import _calls, _containers, _generators, _grids, _library, _objects, _records, _sets, _text
 from fleet.frontend._meeting import choose
 from fleet.frontend._numpy import array
 from fleet.frontend._regions import condition, number_of
@@ -30,6 +30,7 @@ from fleet.frontend._values import (
     Named,
     Number,
     Range,
+    Set,
     Slice,
     Super,
     Tensor,
@@ -376,6 +377,14 @@ def _dict_comprehension(ev: Evaluator, node: ast.DictComp) -> Value:
     return Dict(items)
 
 
+def _set(ev: Evaluator, node: ast.Set) -> Value:
+    return _sets.made(ev, node, _elements(ev, node.elts))
+
+
+def _set_comprehension(ev: Evaluator, node: ast.SetComp) -> Value:
+    return _sets.made(ev, node, _collected(ev, node, _comprehension(ev, node)))
+
+
 def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
     return Function(node, ev.frame.around, defaults(ev, node.args), ev.frame.body_of)
 
@@ -449,7 +458,7 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return ev.domain.attribute(node, owner)
         case np.dtype() if node.attr in ("itemsize", "name"):
             return Number(owner.itemsize) if node.attr == "itemsize" else owner.name
-        case List() | Dict() | str() | Generator() | tuple() | Range():
+        case List() | Dict() | Set() | str() | Generator() | tuple() | Range():
             if _containers.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(_containers.methods(owner))
@@ -505,6 +514,8 @@ _HANDLERS: Mapping[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
     ast.Tuple: lambda ev, node: tuple(_elements(ev, node.elts)),
     ast.List: lambda ev, node: List(_elements(ev, node.elts)),
     ast.Dict: _dict,
+    ast.Set: _set,
+    ast.SetComp: _set_comprehension,
     ast.ListComp: _list_comprehension,
     ast.DictComp: _dict_comprehension,
     ast.GeneratorExp: lambda ev, node: Lazy(_comprehension(ev, node), "generator"),

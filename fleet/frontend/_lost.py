@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from fleet.frontend._static import parts
-from fleet.frontend._values import Bound, Class, Descriptor, Dict, Function, Generator, Instance, Lazy, List, Tensor, Value
+from fleet.frontend._values import Bound, Class, Descriptor, Dict, Function, Generator, Instance, Lazy, List, Set, Tensor, Value
 
 __all__ = ["lost"]
 
@@ -114,7 +114,7 @@ def _identities(value: Value) -> set[int]:
                 own = id(at.storage)
             case Generator():
                 own = id(at.stream)
-            case List() | Dict() | Instance() | Class() | Lazy():
+            case List() | Dict() | Set() | Instance() | Class() | Lazy():
                 own = id(at)
             case _:
                 own = 0

@@ -21,6 +21,7 @@ from fleet.frontend._values import (
     Lazy,
     List,
     Method,
+    Set,
     Storage,
     Super,
     Tensor,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Held", "Holder", "State", "contents", "fill", "joined_storage", "put", "tensors_of"]
 
-Holder: TypeAlias = "Frame | List | Dict | Instance | Class"
+Holder: TypeAlias = "Frame | List | Dict | Set | Instance | Class"
 """What holds values that can be replaced."""
 
 
@@ -100,7 +101,7 @@ class State:
                 return []
             case Frame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
-            case List() | Dict() | Instance() | Class():
+            case List() | Dict() | Set() | Instance() | Class():
                 more = [value.kind] if isinstance(value, Instance) else [value.base] if isinstance(value, Class) else []
                 return [*self._hold(value), *more]
             case tuple():
@@ -169,6 +170,8 @@ def contents(holder: Holder) -> dict[Any, Value]:
             return dict(enumerate(holder.items))
         case Dict():
             return dict(holder.items)
+        case Set():
+            return dict.fromkeys(holder.items)
         case Instance():
             return dict(holder.attributes)
         case Class():
@@ -180,6 +183,11 @@ def fill(holder: Holder, content: Mapping[Any, Value]) -> None:
     match holder:
         case List():
             holder.items[:] = list(content.values())
+            return
+        case Set():
+            if holder.items != set(content):
+                holder.items.clear()
+                holder.items.update(content)
             return
         case Frame():
             held: dict[Any, Value] = holder.variables

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _objects, _records
+from fleet.frontend import _objects, _records, _sets
 from fleet.frontend._errors import expression_at
-from fleet.frontend._values import Dict, Instance, Library, List, Named, Number, Range, Tensor, Text, Value, words
+from fleet.frontend._values import Dict, Instance, Library, List, Named, Number, Range, Set, Tensor, Text, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -49,6 +49,9 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             for i, (k, v) in enumerate(value.items.items()):
                 found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
             return [*found, "}"]
+        case Set():
+            _sets.check_order(ev, node or ev.module.tree, value)
+            return [repr(frozenset(value.items) if value.frozen else value.items)]
         case Range():
             return [repr(value.values)]
         case np.dtype():

@@ -266,6 +266,14 @@ class Dict:
 
 
 @dataclass(eq=False)
+class Set:
+    """A Python set of elements that are plain as a dict's keys; its order is that of Python's own set. frozen: a frozenset."""
+
+    items: set[Any]
+    frozen: bool = False
+
+
+@dataclass(eq=False)
 class Range:
     """`range(...)` over known numbers."""
 
@@ -429,9 +437,9 @@ class Marker:
     name: str
 
 
-Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | Text | _Other"
+Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | _Other"
 _Object: TypeAlias = "Class | Instance | Bound | Partial | Initialiser | Super | Descriptor | Field"
-_Other: TypeAlias = "_Object | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+_Other: TypeAlias = "_Object | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
 Operand: TypeAlias = "Tensor | Number"
 ELLIPSIS = Marker("Ellipsis")
 Caller: TypeAlias = Callable[..., "Value"]
@@ -480,6 +488,8 @@ def words(value: Value) -> str:
             return f"a list of {len(value.items)}"
         case Dict():
             return f"a dict of {len(value.items)}"
+        case Set():
+            return f"a {'frozen ' if value.frozen else ''}set of {len(value.items)}"
         case Range():
             return repr(value.values)
         case Lazy():

@@ -75,7 +75,7 @@ CODES: Mapping[str, Code] = {
     # F5: outside the subset
     "F501": Code("values decide what is computed", _X + "print(1 in x)", "compute with all of it, choose with np.where"),
     "F502": Code("a statement that is not supported", "match 1:\n    case _:\n        pass", "use the statements of the table"),
-    "F503": Code("an expression that is not supported", "print({1, 2})", "use the expressions of the table"),
+    "F503": Code("an expression that is not supported", "print(b'text')", "use the expressions of the table"),
     "F504": Code(
         "a change in place that another array may see", _X + "y = x.ravel('K')\ny[0] = 5\nprint(x)", "change a copy: y = y.copy()"
     ),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _formats, _objects, _records, _sets
+from fleet.frontend import _collections, _formats, _objects, _records, _sets
 from fleet.frontend._errors import expression_at
 from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Set, Slice, Tensor, Text, Value, words
 
@@ -110,6 +111,8 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
             return ev.truth(node, answer[0])
         fields = _records.equal(ev, node, lhs, rhs)
         return lhs is rhs if fields is None else fields
+    if isinstance(lhs, List) and isinstance(rhs, List) and lhs.kind != rhs.kind:
+        return False
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     if a is not None and b is not None and (type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))):
         return len(a) == len(b) and all(_equal(ev, node, x, y) for x, y in zip(a, b, strict=True))
@@ -156,7 +159,7 @@ def _present(ev: Evaluator, node: ast.Subscript, owner: Dict, index: Value) -> A
     """The key, which the dict has."""
     plain = key(ev, node.slice, index)
     if plain not in owner.items:
-        ev.fail("F704", node.slice, f"the dict has no key {plain!r}", f"it has {_names(owner)}")
+        _collections.refuse(ev, node.slice, owner, plain)
     return plain
 
 
@@ -164,10 +167,13 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
     """`owner[index]` of a container."""
     match owner:
         case Dict():
-            return owner.items[_present(ev, node, owner, index)]
+            plain = key(ev, node.slice, index)
+            return owner.items[plain] if plain in owner.items else _collections.missing(ev, node, owner, plain)
         case tuple() | List() | str() | Range():
             content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, Range) else owner
             if isinstance(index, Slice):
+                if isinstance(owner, List) and owner.kind == "deque":
+                    ev.fail("F408", node, "a slice of a deque", "make a list of it: list(d)[a:b]")
                 return _cut(owner, index.plain)
             at = ev.integer(node.slice, index, "a sequence's index")
             if not -len(content) <= at < len(content):
@@ -178,10 +184,6 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
             return answer[0]
         case _:
             return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
-
-
-def _names(owner: Dict) -> str:
-    return ", ".join(repr(k) for k in list(owner.items)[:20]) or "none"
 
 
 def _cut(owner: tuple[Value, ...] | List | str | Range, part: slice) -> Value:
@@ -248,6 +250,7 @@ def _count(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Valu
 def _append(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
     owner.items.append(args[0])
     ev.bounded(node, len(owner.items), "a list")
+    _collections.cut(owner, from_front=True)
     return None
 
 
@@ -255,6 +258,7 @@ def _extend(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Va
     added = ev.collect(node, args[0])
     ev.bounded(node, len(owner.items) + len(added), "a list")
     owner.items += added
+    _collections.cut(owner, from_front=True)
     return None
 
 
@@ -268,7 +272,7 @@ def _pop(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
     if isinstance(owner, Dict):
         plain = key(ev, node, args[0]) if args else ev.fail("F208", node, "pop needs a key")
         if plain not in owner.items and len(args) < 2:
-            ev.fail("F704", node, f"the dict has no key {plain!r}", f"it has {_names(owner)}")
+            _collections.refuse(ev, node, owner, plain)
         return owner.items.pop(plain, args[1] if len(args) > 1 else None)
     at = ev.integer(node, args[0], "a list's index") if args else -1
     if not -len(owner.items) <= at < len(owner.items):
@@ -296,7 +300,7 @@ def _clear(_ev: Evaluator, _node: ast.Call, owner: Any, _args: list[Value]) -> V
 
 
 def _copy(_ev: Evaluator, _node: ast.Call, owner: Any, _args: list[Value]) -> Value:
-    return List(list(owner.items)) if isinstance(owner, List) else Dict(dict(owner.items))
+    return replace(owner, items=owner.items.copy())
 
 
 def _get(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
@@ -373,6 +377,9 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1)},
     "dict": _DICT,
     "set": _sets.METHODS,
+    "deque": {**{n: m for n, m in _LIST.items() if n != "sort"}, **_collections.DEQUE},
+    "defaultdict": _DICT,
+    "Counter": {**_DICT, **_collections.COUNTER},
     "str": _STR,
 }
 """Type name -> method name -> (what it does, fewest arguments, most)."""
@@ -381,7 +388,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
 def _type(owner: Value) -> str:
     if isinstance(owner, Named):
         return "tuple"
-    return "list" if isinstance(owner, List) else "dict" if isinstance(owner, Dict) else type(owner).__name__.lower()
+    return owner.kind if isinstance(owner, List | Dict) else type(owner).__name__.lower()
 
 
 def methods(owner: Value) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import io
 import math
 import operator
 import weakref
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Generator as Yields
 from contextlib import contextmanager
@@ -103,11 +105,12 @@ class Eager(Domain):
             case Number():
                 return value.value
             case List():
-                return [self.plain(node, v) for v in value.items]
+                items = [self.plain(node, v) for v in value.items]
+                return deque(items, value.most) if value.kind == "deque" else items
             case tuple():
                 return tuple(self.plain(node, v) for v in value)
             case Dict():
-                return {k: self.plain(node, v) for k, v in value.items.items()}
+                return _as_kind(value, {k: self.plain(node, v) for k, v in value.items.items()})
             case Set():
                 _sets.check_order(self.ev, node, value)
                 return frozenset(value.items) if value.frozen else value.items
@@ -363,6 +366,16 @@ class Eager(Domain):
 
     def named(self, value: Value, variable: str, depth: int) -> None:
         """See `Domain.named`."""
+
+
+def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:
+    """A dict of Python's own kind, as it prints itself."""
+    if value.kind == "Counter":
+        return Counter(items)
+    if value.kind == "defaultdict":
+        name = value.default.path.removeprefix("builtins.") if isinstance(value.default, Library) else ""
+        return defaultdict(getattr(builtins, name, None), items)
+    return items
 
 
 def _holds_objects(value: Value) -> bool:

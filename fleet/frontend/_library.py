@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _builtins, _calls, _containers, _facts, _grids, _iteration, _mapped, _objects, _records
+from fleet.frontend import _builtins, _calls, _collections, _containers, _facts, _grids, _iteration, _mapped, _objects, _records
+from fleet.frontend._collections import COLLECTIONS
 from fleet.frontend._iteration import ITERTOOLS
 from fleet.frontend._signatures import FUNCTIONS, Signature
 from fleet.frontend._values import (
@@ -61,6 +62,7 @@ STANDARD = frozenset(
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("functools.partial", "functools.reduce", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
+        *COLLECTIONS,
     }
 )
 """What is known of Python's library beside `math`."""
@@ -231,6 +233,8 @@ def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
 
 
 def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    if path in COLLECTIONS:
+        return _collections.call(ev, node, path, args, keywords)
     if path in ITERTOOLS:
         return _iteration.call(ev, node, path, args, keywords)
     match path:

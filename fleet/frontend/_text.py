@@ -43,12 +43,11 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             inner = _joined(ev, value, node)
             return ["(", *inner, ",)" if len(value) == 1 else ")"]
         case List():
-            return ["[", *_joined(ev, value.items, node), "]"]
+            items: list[Part] = ["[", *_joined(ev, value.items, node), "]"]
+            most = "" if value.most is None else f", maxlen={value.most}"
+            return items if value.kind == "list" else ["deque(", *items, f"{most})"]
         case Dict():
-            found: list[Part] = ["{"]
-            for i, (k, v) in enumerate(value.items.items()):
-                found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
-            return [*found, "}"]
+            return _of_dict(ev, value, node)
         case Set():
             _sets.check_order(ev, node or ev.module.tree, value)
             return [repr(frozenset(value.items) if value.frozen else value.items)]
@@ -60,6 +59,21 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
             return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
+
+
+def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[Part]:
+    found: list[Part] = ["{"]
+    pairs = list(value.items.items())
+    if value.kind == "Counter":
+        pairs.sort(key=lambda pair: -(ev.static(pair[1]) or 0))
+    for i, (k, v) in enumerate(pairs):
+        found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
+    found.append("}")
+    if value.kind == "dict":
+        return found
+    if value.kind == "Counter":
+        return ["Counter(", *(found if pairs else []), ")"]
+    return ["defaultdict(", *parts(ev, value.default, quoted=True, node=node), ", ", *found, ")"]
 
 
 def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:

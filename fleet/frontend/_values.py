@@ -253,16 +253,25 @@ class Slice:
 
 @dataclass(eq=False)
 class List:
-    """A Python list: one object, whoever names it."""
+    """A Python list, or a deque (`kind`): one object, whoever names it. most: elements that a deque keeps."""
 
     items: list[Value]
+    kind: str = "list"
+    most: int | None = None
 
 
 @dataclass(eq=False)
 class Dict:
-    """A Python dict; keys are numbers, strings, None and tuples of them, as `plain` gives them."""
+    """A Python dict; keys are numbers, strings, None and tuples of them, as `plain` gives them.
+
+    Attributes:
+        kind: "dict", "defaultdict" or "Counter".
+        default: what a defaultdict calls for a key that it lacks.
+    """
 
     items: dict[Any, Value]
+    kind: str = "dict"
+    default: Value = None
 
 
 @dataclass(eq=False)
@@ -485,9 +494,9 @@ def words(value: Value) -> str:
         case tuple():
             return f"a tuple of {len(value)}"
         case List():
-            return f"a list of {len(value.items)}"
+            return f"a {value.kind} of {len(value.items)}"
         case Dict():
-            return f"a dict of {len(value.items)}"
+            return f"a {value.kind} of {len(value.items)}"
         case Set():
             return f"a {'frozen ' if value.frozen else ''}set of {len(value.items)}"
         case Range():

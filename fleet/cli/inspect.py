@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import click
 
-from fleet.cli.model import data_options, onnx_options
-from fleet.errors import ExitCode, FleetError
+from fleet.cli.inspecting.command import Answer, on_a_file
+from fleet.cli.inspecting.page import Asked
+from fleet.errors import ExitCode
 
 _EPILOG = """\b
 Examples:
@@ -25,30 +23,15 @@ file that fleet does not read, with what to do.
 
 
 @click.command(name="inspect", epilog=_EPILOG)
-@click.argument("model", metavar="FILE")
-@onnx_options
-@data_options
-@click.option("--device", help="Only this device.")
-@click.option("--json", "as_json", is_flag=True, help="Everything, with every reason, as JSON.")
-def command(
-    model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, device: str | None, as_json: bool
-) -> int:
+@on_a_file(device="Only this device.")
+def command(asked: Asked, answer: Answer) -> int:
     """Say what FILE is: inputs, operators, work, what each device runs and keeps, what is unsupported, what to type next."""
-    from fleet.cli.inspected import Asked, inspected, told
+    from fleet.cli.inspecting.kinds import inspect
 
-    asked = Asked(model, weights, input_path, seed, batch, device)
-    try:
-        page = inspected(asked)
-    except FleetError as error:
-        if as_json:
-            click.echo(json.dumps(told(error, asked), indent=1))
-        raise
-    if as_json:
-        click.echo(json.dumps(page.to_json(), indent=1))
-    else:
-        click.echo(page.text())
-        for i, line in enumerate(page.commands):
-            click.echo(f"  {'next' if i == 0 else '':<12} {line}")
+    page = answer.page = inspect(asked)
+    answer.say(page.text())
+    for i, line in enumerate(page.commands):
+        answer.say(f"  {'next' if i == 0 else '':<12} {line}")
     if page.problem is not None:
         raise page.problem
     return ExitCode.AGREED

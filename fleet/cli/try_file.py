@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import io
-import json
 import shlex
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from fleet.cli.model import data_options, onnx_options
+from fleet.cli.inspecting.command import Answer, on_a_file
+from fleet.cli.inspecting.page import Asked, Page
 from fleet.errors import ExitCode, FleetError
-
-if TYPE_CHECKING:
-    from fleet.cli.inspected import Asked, Page
 
 _EPILOG = """\b
 Examples:
@@ -39,55 +36,39 @@ _MAX_LANGUAGE = 1 << 24
 
 
 @click.command(name="try", epilog=_EPILOG)
-@click.argument("model", metavar="FILE")
-@onnx_options
-@data_options
-@click.option("--device", help="This device instead of the one that runs the largest share.")
-@click.option("--json", "as_json", is_flag=True, help="Page, verdict and figures as JSON on standard output, nothing else.")
-def command(
-    model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, device: str | None, as_json: bool
-) -> int:
+@on_a_file(device="This device instead of the one that runs the largest share.")
+def command(asked: Asked, answer: Answer) -> int:
     """Try FILE: what it is, whether vm and the best device's iss agree on it, and what to type next."""
-    from fleet.cli.inspected import Asked, inspected, told
+    from fleet.cli.inspecting.kinds import inspect
 
-    asked = Asked(model, weights, input_path, seed, batch, device)
-    try:
-        page = inspected(asked)
-    except FleetError as error:
-        if as_json:
-            click.echo(json.dumps(told(error, asked), indent=1))
-        raise
+    page = inspect(asked)
     if page.program is not None and page.program.macs > _MAX_WORK and asked.batch is None and asked.input_path is None:
         asked = replace(asked, batch=1)
-        page = inspected(asked)
-    if not as_json:
-        click.echo(page.text())
+        page = inspect(asked)
+    answer.page = page
+    answer.say(page.text())
     if page.problem is not None:
-        if as_json:
-            click.echo(json.dumps(page.to_json(), indent=1))
         raise page.problem
-    trial = _Trial(page, asked, as_json)
-    code = trial.run()
-    if as_json:
-        click.echo(json.dumps({**page.to_json(), "tried": trial.facts, "exit_code": code}, indent=1))
-        return code
-    click.echo()
+    trial = _Trial(page, asked, answer)
+    answer.facts["tried"] = trial.facts
+    code = answer.facts["exit_code"] = trial.run()
+    answer.say()
     for i, line in enumerate(trial.commands[:3]):
-        click.echo(f"{'next' if i == 0 else '':<6} {line}")
+        answer.say(f"{'next' if i == 0 else '':<6} {line}")
     return code
 
 
 class _Trial:
-    """One run of what a page is of. facts: of the run, JSON values; commands: what to type next."""
+    """One run of the file that a page describes. facts: JSON values of the run; commands: what to type next."""
 
-    def __init__(self, page: Page, asked: Asked, quiet: bool) -> None:
-        self.page, self.asked, self.quiet = page, asked, quiet
+    def __init__(self, page: Page, asked: Asked, answer: Answer) -> None:
+        self.page, self.asked, self.say, self.quiet = page, asked, answer.say, answer.quiet
         self.facts: dict[str, Any] = {}
         own = f"fleet try {shlex.quote(page.spec)}"
         self.commands = [line for line in page.commands if line != own and not line.startswith(f"{own} ")]
 
     def run(self) -> int:
-        """Runs it; the exit code. Raises FleetError."""
+        """Run it; return the exit code. Raises FleetError."""
         page = self.page
         if page.loaded is not None:
             return self._model()
@@ -101,17 +82,12 @@ class _Trial:
             return self._set()
         return self._left("nothing in it runs by itself")
 
-    def say(self, line: str = "") -> None:
-        """A line for people."""
-        if not self.quiet:
-            click.echo(line)
-
     def _silent(self) -> AbstractContextManager[object]:
-        """Around a command that prints, where JSON alone is to stand on standard output."""
+        """Context that discards what a command prints if JSON was asked for."""
         return redirect_stdout(io.StringIO()) if self.quiet else nullcontext()
 
     def _left(self, why: str) -> int:
-        """Ends with the verdict that nothing was compared."""
+        """Verdict of a run in which nothing was compared."""
         self.facts |= {"verdict": "nothing compared", "reasons": [why]}
         self.say()
         self.say(f"verdict: NOTHING COMPARED\n  {why}")

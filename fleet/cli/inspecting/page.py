@@ -1,0 +1,91 @@
+"""The page that an inspection fills, and the request that it answers."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fleet.errors import FleetError
+
+if TYPE_CHECKING:
+    from fleet.compiler.inspection import ProgramFacts
+    from fleet.cosim.model import LoadedModel
+
+__all__ = ["Asked", "File", "Page"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The request of a command line. spec: a file, path.py:function, or the name of a set, a device or a language model."""
+
+    spec: str
+    weights: Path | None = None
+    input_path: Path | None = None
+    seed: int = 0
+    batch: int | None = None
+    device: str | None = None
+
+    def words(self, *behind: str) -> str:
+        """The arguments of a command that name the same model and data, quoted for a shell."""
+        data = [("--weights", self.weights), ("--input", self.input_path)]
+        given = [word for option, path in data if path for word in (option, str(path))]
+        if self.batch is not None:
+            given += ["--batch", str(self.batch)]
+        return shlex.join([self.spec, *given, *behind])
+
+
+@dataclass(frozen=True)
+class File:
+    """An existing file or folder of the request. function: behind the colon, or ""."""
+
+    path: Path
+    asked: Asked
+    function: str = ""
+
+    @property
+    def quoted(self) -> str:
+        """The path as a shell takes it."""
+        return shlex.quote(str(self.path))
+
+
+@dataclass
+class Page:
+    """The result of an inspection.
+
+    Attributes:
+        spec: the name of the file in the next commands; kind, title: of the file.
+        rows: label -> lines.
+        commands: what to type next, the best first.
+        facts: the content of the rows as JSON values.
+        problem: why fleet does not read the file, or None.
+        loaded, program: of a model that compiles, or None.
+    """
+
+    spec: str
+    kind: str
+    title: str
+    rows: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    commands: list[str] = field(default_factory=list[str])
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    problem: FleetError | None = None
+    loaded: LoadedModel | None = None
+    program: ProgramFacts | None = None
+
+    def text(self) -> str:
+        """Title and rows for a terminal, without the commands."""
+        lines = [f"{self.spec}: {self.title}"]
+        for label, texts in self.rows.items():
+            lines += [f"  {label if i == 0 else '':<12} {text}" for i, text in enumerate(texts)]
+        return "\n".join(_plain(line) for line in lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Title, facts, problem and commands as one JSON object."""
+        problem = None if self.problem is None else str(self.problem)
+        return {"file": self.spec, "kind": self.kind, "title": self.title, **self.facts, "problem": problem, "next": self.commands}
+
+
+def _plain(line: str) -> str:
+    """Replace control characters: names come from files, and a terminal would obey them."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in line)

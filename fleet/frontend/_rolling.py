@@ -326,6 +326,8 @@ class _Body:
                 found = self._unless(flag, found)
             value = found()
             assert isinstance(value, Number)
+            if not flags and not value.symbolic and value.value:
+                self.ev.fail("F511", self.node, "a loop that nothing ends", "leave it by break or return")
             return Flow(), Number(None, self.builder.number(self.node, value, i1))
 
         tested = follow(self.ev, self.node, block, way)

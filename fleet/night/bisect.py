@@ -10,13 +10,13 @@ import os
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from fleet.core.processes import run
+from fleet.core.scratch import Scratch
 from fleet.cosim.figures import figures_of
 from fleet.cosim.result import CosimResult
 from fleet.errors import ExitCode, FleetError, ModelError
@@ -86,8 +86,8 @@ def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: C
     words = shlex.split(replay)
 
     def probe(commit: str) -> Verdict:
-        with tempfile.TemporaryDirectory(prefix="fleet-bisect-") as temporary:
-            tree, reports = Path(temporary) / "tree", Path(temporary) / "reports"
+        with Scratch("bisect") as temporary:
+            tree, reports = temporary / "tree", temporary / "reports"
             added = run(["git", "-C", str(folder), "worktree", "add", "--detach", "--quiet", str(tree), commit])
             if added.returncode:
                 raise FleetError(f"git worktree: {' '.join(added.stderr.split())}", where=commit)

@@ -180,7 +180,7 @@ def _listed(run: CaseRun) -> dict[str, Any]:
         "name": run.name, "file": str(run.case.path), "tier": run.tier, "engines": list(run.engines), "device": run.device,
         "memory": run.memory, "seed": run.seed, "owner": run.custody.owner, "tags": list(run.custody.tags),
         "timeout": run.custody.timeout, "replay": run.replay(Path.cwd()),
-        "known_failure": known and {"owner": known.owner, "reason": known.reason, "expires": known.expires.isoformat()},
+        "known_failure": known and {"owner": known.owner, "reason": known.reason, "expires": str(known.expires)},
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.errors import ExitCode, FleetError, ModelError
+from fleet.errors import ExitCode, ModelError
 
 if TYPE_CHECKING:
     from fleet.night.collect import Judged
@@ -172,11 +172,11 @@ def accept(
     """
     from fnmatch import translate
 
+    from fleet.core.exemption import Exemption
     from fleet.night.baselines import Accepted
     from fleet.night.baselines import accept as store
 
-    if not reason.strip() or not owner.strip():
-        raise FleetError("a figure is accepted with a reason and an owner", where=key, hint="give --reason and --owner")
+    exemption = Exemption(owner, reason, None if until is None else until.date(), place="--owner, --reason")
     judged = judge(folder, night, baselines)
     plain = re.compile(translate(key.replace("[", "[[]")))
     mine = [m for m in judged.moves if m.key == key or plain.fullmatch(m.key)]
@@ -184,8 +184,7 @@ def accept(
     if not chosen:
         moved = ", ".join(sorted({m.figure for m in mine})) or "nothing"
         raise ModelError(f"no {metric} of it moved in night {judged.night.id}", where=key, hint=f"what moved of it: {moved}")
-    day = None if until is None else until.date()
-    made = [Accepted(m.key, m.figure, m.after, m.before, reason, owner, judged.night.id, day) for m in chosen]
+    made = [Accepted(m.key, m.figure, m.after, m.before, judged.night.id, exemption) for m in chosen]
     store(baselines, made)
     for one in made:
         click.echo(f"accepted {one.figure} of {one.key}: {one.before} -> {one.value:g}")

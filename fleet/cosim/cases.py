@@ -17,9 +17,9 @@
     seeds = [0]
     samples = 32                                 # only the first rows of the batch
     tier = "quick"                               # quick or nightly
-    owner = "ada"                                # whom a night names beside a failure
-    tags = ["gemm"]                              # by which runs are chosen (`fleet case list --tag`)
-    timeout = 600                                # seconds after which a run is ended, and has failed
+    owner = "ada"                                # who is named beside a failure
+    tags = ["gemm"]                              # select runs by them (`fleet case list --tag`)
+    timeout = 600                                # seconds; a run that takes longer is stopped and fails
     known_failure = { owner = "ada", reason = "the divider is not built yet", expires = 2026-12-31 }
 
     [[runs]]                                     # each table: one matrix of the lists above; may override the defaults
@@ -30,13 +30,15 @@ A run's id is "<device>-<memory>-<seed>" ("host" for runs without an accelerator
 load device, and "-<samples>" where runs of a case would otherwise share an id. Nothing in a case is executed: models are parsed,
 arrays are read, `make` is only shown.
 
-A known failure is not red until the day after it expires, at most a year ahead; one that passes is red, so that it is taken out.
+A known failure does not fail the session until the day after it expires, at most a year ahead. If it passes, the session fails, so
+that the entry is removed.
 """
 
 from __future__ import annotations
 
-import datetime
+import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -44,19 +46,18 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.toml_file import TomlTable, parse_toml
 from fleet.core.toml_places import place
 from fleet.cosim.files import write_atomically
 from fleet.cosim.tasks import METRICS
-from fleet.cosim.waivers import LONGEST
-from fleet.errors import ComparisonFailure, ModelError
+from fleet.errors import ModelError
 
 __all__ = [
     "MEMORIES",
     "TIERS",
     "Case",
     "CaseRun",
-    "KnownFailure",
     "add_case",
     "find_cases",
     "good_cases",
@@ -81,40 +82,18 @@ _TOP = ("name", "model", "weights", "input", "labels", "metric", "image", "make"
 
 
 @dataclass(frozen=True)
-class KnownFailure:
-    """That runs fail, who looks after it, why, and until which day. place: file:line."""
-
-    owner: str
-    reason: str
-    expires: datetime.date
-    place: str = field(default="", compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.owner}: {self.reason} (until {self.expires.isoformat()})"
-
-    def check(self, today: datetime.date) -> None:
-        """Raises ComparisonFailure where it is expired, or ends more than a year from today."""
-        if self.expires < today:
-            what = f"the known failure of {self.owner} expired on {self.expires.isoformat()} ({self.reason})"
-            raise ComparisonFailure(what, where=self.place, hint="mend the cause, or let its owner renew it")
-        if self.expires > today + LONGEST:
-            what = f"the known failure of {self.owner} ends on {self.expires.isoformat()}, more than a year from today"
-            raise ComparisonFailure(what, where=self.place, hint="give a day within a year, and renew it then if need be")
-
-
-@dataclass(frozen=True)
 class Custody:
-    """Who looks after runs, and how. timeout: seconds, None for no limit. It decides no figure."""
+    """Owner, tags, time limit (seconds) and known failure of runs. No figure depends on them."""
 
     owner: str = ""
     tags: tuple[str, ...] = ()
     timeout: float | None = None
-    known_failure: KnownFailure | None = None
+    known_failure: Exemption | None = None
 
 
 @dataclass(frozen=True)
 class CaseRun:
-    """One co-simulation of a case. id: unique in the case; device: None where no engine needs one; custody: see there."""
+    """One co-simulation of a case. id: unique in the case; device: None if no engine needs one."""
 
     case: Case
     id: str
@@ -142,20 +121,18 @@ class CaseRun:
 
     @property
     def name(self) -> str:
-        """ "digits[hbm_small-ideal-0]"."""
+        """The run's name, for example "digits[hbm_small-ideal-0]"."""
         return f"{self.case.name}[{self.id}]"
 
     @property
     def group(self) -> str:
-        """The name without the seed: runs that differ in their seeds alone share it."""
+        """The name without the seed, shared by runs that differ only in their seed."""
         ways = "".join(f"-{way}" for way in (self.issue, self.load) if way not in ("regs", "host"))
         rows = f"-{self.samples}" if self.samples else ""
         return f"{self.case.name}[{f'{self.device}-{self.memory}' if self.device else 'host'}{ways}{rows}]"
 
     def replay(self, relative_to: Path | None = None) -> str:
-        """The one command that runs exactly this again."""
-        import shlex
-
+        """The command that repeats this run."""
         path = self.case.path
         if relative_to is not None and path.is_relative_to(relative_to):
             path = path.relative_to(relative_to)
@@ -281,8 +258,6 @@ def _is_size(value: Any) -> bool:
 
 def _normal(path: Path) -> str:
     """Without "..", relative to the working directory where it lies below it: what messages and commands show."""
-    import os
-
     absolute = Path(os.path.normpath(Path.cwd() / path))
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
@@ -314,13 +289,13 @@ def _custody(table: TomlTable) -> Custody:
         below = table.table("known_failure")
         below.need("owner", "reason", "expires")
         below.only("owner", "reason", "expires")
-        known = KnownFailure(below.text("owner"), below.text("reason"), below.date("expires"), table.at("known_failure"))
+        known = read_exemption(below)
     timeout = table.number("timeout") if "timeout" in table else None
     return Custody(table.optional_text("owner") or "", table.texts("tags"), timeout, known)
 
 
 def _known(table: TomlTable, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """A list of words of which all are known; the first of these where the key is missing."""
+    """The words of a list, all of them `known`; the first known one if the key is missing."""
     found = table.texts(key, known[:1])
     if wrong := [word for word in found if word not in known]:
         raise table.wrong(key, f"{_ONE[key]} '{wrong[0]}' is unknown", hint=f"known are {', '.join(known)}", value=wrong[0])
@@ -366,8 +341,6 @@ def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
 
     Raises ModelError for keys that do not fit, and when the file is already there.
     """
-    import os
-
     if path.exists():
         raise ModelError("is already there", where=str(path), hint="edit it, or choose another name")
     if path.parent.is_dir() and keys.get("name") in names_of(path.parent).values():

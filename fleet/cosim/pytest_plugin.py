@@ -216,7 +216,7 @@ class CaseItem(pytest.Item):
 
         known = self.run_.custody.known_failure
         if known is not None:
-            known.check(datetime.datetime.now(datetime.UTC).date())
+            known.check(f"the known failure of {known.owner}", datetime.datetime.now(datetime.UTC).date())
         try:
             self._run()
         except (FleetError, CaseFailure) as error:

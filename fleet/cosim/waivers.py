@@ -1,4 +1,4 @@
-"""Waivers: exceptions to a derived bound. Each has an owner, a reason and a day on which it ends.
+"""Waivers: exemptions from a derived bound.
 
     [[waiver]]
     case = "digits"
@@ -19,31 +19,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.toml_file import read_toml
 from fleet.errors import ComparisonFailure
 
-__all__ = ["LONGEST", "Waiver", "check_waivers", "load_waivers", "waivers_of"]
+__all__ = ["Waiver", "check_waivers", "load_waivers", "waivers_of"]
 
-LONGEST = datetime.timedelta(days=366)
-"""No waiver lasts longer from today on: its owner looks at it again."""
-
-_TEXTS = ("case", "comparison", "op", "owner", "reason")
+_NAMES = ("case", "comparison", "op")
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """One exception; places: key -> file:line, for messages."""
+    """An exemption of one operation from the bound of one comparison. places: key -> file:line, for messages."""
 
     case: str
     comparison: str
     op: str
-    owner: str
-    reason: str
-    expires: datetime.date
+    exemption: Exemption
     places: Mapping[str, str] = field(compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.owner}: {self.reason} (until {self.expires.isoformat()})"
 
 
 def load_waivers(path: Path) -> tuple[Waiver, ...]:
@@ -54,10 +47,10 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
     file.only("waiver")
     found: list[Waiver] = []
     for entry in file.tables("waiver"):
-        entry.need(*_TEXTS, "expires")
-        entry.only(*_TEXTS, "expires")
-        places = {key: entry.at(key) for key in (*_TEXTS, "expires")}
-        found.append(Waiver(*map(entry.text, _TEXTS), expires=entry.date("expires"), places=places))
+        entry.need(*_NAMES, "owner", "reason", "expires")
+        entry.only(*_NAMES, "owner", "reason", "expires")
+        places = {key: entry.at(key) for key in _NAMES}
+        found.append(Waiver(*map(entry.text, _NAMES), exemption=read_exemption(entry), places=places))
     return tuple(found)
 
 
@@ -69,12 +62,7 @@ def check_waivers(
     comparisons: case -> names of the comparisons with a bound that its runs make; None: not checked.
     """
     for w in waivers:
-        if w.expires < today:
-            what = f"the waiver of {w.op} in {w.case} by {w.owner} expired on {w.expires.isoformat()} ({w.reason})"
-            raise ComparisonFailure(what, where=w.places["expires"], hint="mend the cause, or let its owner renew it")
-        if w.expires > today + LONGEST:
-            what = f"the waiver of {w.op} in {w.case} ends on {w.expires.isoformat()}, more than a year from today"
-            raise ComparisonFailure(what, where=w.places["expires"], hint="give a day within a year, and renew it then if need be")
+        w.exemption.check(f"the waiver of {w.op} in {w.case} by {w.exemption.owner}", today)
         if comparisons is None:
             continue
         if w.case not in comparisons:
@@ -101,5 +89,5 @@ def waivers_of(
         if w.op not in operations:
             what = f"the waiver names operation '{w.op}', which {case} does not have"
             raise ComparisonFailure(what, where=w.places["op"], hint="remove it")
-        table.setdefault(w.comparison, {})[w.op] = str(w)
+        table.setdefault(w.comparison, {})[w.op] = str(w.exemption)
     return table

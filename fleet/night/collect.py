@@ -148,9 +148,7 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
         digest = _digest(records, moves, row)
         if (old := next((n for n in store.nights() if n.number == number), None)) is None or old.digest != digest:
             row = replace(row, digest=digest)
-            store.add(
-                row, records, moves, [(a.key, a.figure, a.value, a.reason, a.owner, str(a.until or "")) for a in accepted.values()]
-            )
+            store.add(row, records, moves, accepted.values())
         else:
             row = old
         ids = tuple(n.id for n in store.nights() if n.number <= number)

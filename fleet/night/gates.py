@@ -18,7 +18,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Literal
 
@@ -83,15 +83,13 @@ def judge(
     """What of a run's figures moved. accepted: figure -> entry, of this key; processor: seconds of the last nights."""
     found = [*_cycles(record, before, accepted), *_accuracy(record, before), *_sqnr(record, before), *_over(record, before)]
     found += _coverage(record, before)
-    settled = [_settled(move, record, before, accepted.get(move.figure)) for move in found]
-    made = [move for move in settled if move is not None]
+    made = [_settled(move, record, before, accepted.get(move.figure)) for move in found]
     told = {move.figure for move in made}
-    for figure, entry in accepted.items():
-        if entry.expired(day) and figure not in told:
-            value = _value(record, figure)
-            if value is not None:
-                made.append(Move(record.key, figure, entry.value, value, "expired", None, f"was accepted by {entry}", entry.place))
-    made = [_expired(move, accepted[move.figure]) if _over_now(accepted, move, day) else move for move in made]
+    expired = {figure: entry for figure, entry in accepted.items() if entry.exemption.expired(day)}
+    made = [_expired(move, expired[move.figure]) if move.figure in expired else move for move in made]
+    for figure, entry in expired.items():
+        if figure not in told and (value := _value(record, figure)) is not None:
+            made.append(_expired(Move(record.key, figure, None, value, "moved", None, ""), entry))
     usual = median(processor[-_SLOW_NIGHTS:]) if processor else 0.0
     if usual and record.processor > max(_SLOW * usual, _SLOW_LEAST_S):
         said = f"{record.processor / usual:.1f} times the median of the last {len(processor[-_SLOW_NIGHTS:])} nights"
@@ -99,23 +97,24 @@ def judge(
     return tuple(made)
 
 
-def _over_now(accepted: Mapping[str, Accepted], move: Move, day: datetime.date) -> bool:
-    return move.figure in accepted and accepted[move.figure].expired(day)
+def _accepted(move: Move, entry: Accepted) -> Move:
+    return replace(move, state="accepted", said=str(entry.exemption), place=entry.exemption.place)
 
 
 def _expired(move: Move, entry: Accepted) -> Move:
-    return Move(move.key, move.figure, entry.value, move.after, "expired", move.better, f"was accepted by {entry}", entry.place)
+    said = f"was accepted by {entry.exemption}"
+    return replace(move, before=entry.value, state="expired", said=said, place=entry.exemption.place)
 
 
-def _settled(move: Move, record: NightRecord, before: Before | None, entry: Accepted | None) -> Move | None:
-    """The move with what is known of its cause; None where it is what was accepted."""
+def _settled(move: Move, record: NightRecord, before: Before | None, entry: Accepted | None) -> Move:
+    """The move with its state: accepted, unexplained or moved."""
     if entry is not None and _agrees(move, entry):
-        return Move(move.key, move.figure, move.before, move.after, "accepted", move.better, str(entry), entry.place)
+        return _accepted(move, entry)
     if before is not None and record.content and record.content == before.content and entry is None:
         said = f"{move.said}; the content is equal: what moved it is in no hash"
-        return Move(move.key, move.figure, move.before, move.after, "unexplained", move.better, said)
+        return replace(move, state="unexplained", said=said)
     if move.figure.startswith("cycles ") and record.held and entry is None and before is not None:
-        return Move(move.key, move.figure, move.before, move.after, "accepted", move.better, f"by the case's norms: {record.held}")
+        return replace(move, state="accepted", said=f"by the case's norms: {record.held}")
     return move
 
 
@@ -266,9 +265,9 @@ def judge_groups(
         if not found.moved:
             continue
         move = Move(group, name, found.before, found.after, "moved", found.ratio < 1, str(found))
-        if entry is not None and entry.expired(day):
+        if entry is not None and entry.exemption.expired(day):
             move = _expired(move, entry)
         elif entry is not None and found.low <= entry.value / found.before <= found.high:
-            move = Move(group, name, found.before, found.after, "accepted", move.better, str(entry), entry.place)
+            move = _accepted(move, entry)
         moves.append(move)
     return tuple(moves), tuple(said)

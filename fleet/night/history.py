@@ -16,6 +16,7 @@ from typing import Any
 
 from fleet.cosim.night_records import Classes, NightRecord
 from fleet.errors import FleetError, ModelError
+from fleet.night.baselines import Accepted
 from fleet.night.gates import Before, Move
 
 __all__ = ["FILE", "History", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
@@ -136,9 +137,9 @@ class History:
     # -- writing
 
     def add(
-        self, night: NightRow, records: Sequence[NightRecord], moves: Sequence[Move] = (), accepted: Iterable[tuple[Any, ...]] = ()
+        self, night: NightRow, records: Sequence[NightRecord], moves: Sequence[Move] = (), accepted: Iterable[Accepted] = ()
     ) -> None:
-        """Writes a night in place of what is there of it; all or nothing. accepted: (key, figure, value, reason, owner, until)."""
+        """Writes a night in place of what is there of it; all or nothing."""
         red = {move.key for move in moves if move.red}
         try:
             with self._db:
@@ -154,7 +155,9 @@ class History:
                     "INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(night.number, m.key, m.figure, m.before, m.after, m.state, m.said) for m in moves],
                 )
-                self._db.executemany("INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?)", [(night.number, *a) for a in accepted])
+                self._db.executemany(
+                    "INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?)", [_accepted(night.number, a) for a in accepted]
+                )
         except sqlite3.Error as error:
             raise FleetError(f"the history cannot be written ({error})", where=str(self.path)) from error
 
@@ -331,6 +334,11 @@ def _figures(text: str | None) -> tuple[dict[str, float], dict[str, Classes]]:
     table = json.loads(text) if text else {"figures": {}, "classes": {}}
     classes = {k: Classes(v["samples"], v["correct"], tuple(v["lost"]), tuple(v["won"])) for k, v in table["classes"].items()}
     return {k: float(v) for k, v in table["figures"].items()}, classes
+
+
+def _accepted(night: int, one: Accepted) -> tuple[int, str, str, float, str, str, str]:
+    given = one.exemption
+    return night, one.key, one.figure, one.value, given.reason, given.owner, str(given.expires or "")
 
 
 def _night(values: dict[str, Any]) -> NightRow:

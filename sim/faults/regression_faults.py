@@ -75,7 +75,7 @@ FAULTS = (
         "waivers: an exception may hold until the year 9999",
         "tests/cosim/test_cases.py",
         "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
-        Edit("fleet/cosim/waivers.py", "LONGEST = datetime.timedelta(days=366)", "LONGEST = datetime.timedelta(days=366 * 7900)"),
+        Edit("fleet/core/exemption.py", "LONGEST = datetime.timedelta(days=366)", "LONGEST = datetime.timedelta(days=366 * 7900)"),
     ),
     _fault(
         "red-session-green-page",

@@ -32,7 +32,7 @@ def test_collect_accept_compare_and_list(tmp_path: Path, fleet: Fleet, refused: 
     for name in ("index.html", "night.json", "junit.xml", "summary.md"):
         assert (where / "night" / name).exists()
     key = "digits[small-fixed-0]"
-    refused("night", "accept", key, "--metric", "cycles", words=("with a reason and an owner", "--reason"))
+    refused("night", "accept", key, "--metric", "cycles", words=("needs an owner and a reason", "--reason"))
     refused(
         "night", "accept", key, "--metric", "sqnr", "--reason", "r", "--owner", "o", words=("no sqnr of it moved", "cycles rtl")
     )

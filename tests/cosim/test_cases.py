@@ -4,9 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fleet.core.exemption import LONGEST
 from fleet.cosim.case_runs import CaseOptions, comparisons_of, run_case
 from fleet.cosim.cases import add_case, find_cases, load_case, parse_case, select
-from fleet.cosim.waivers import LONGEST, check_waivers, load_waivers, waivers_of
+from fleet.cosim.waivers import check_waivers, load_waivers, waivers_of
 from fleet.errors import ComparisonFailure, ModelError
 
 GOOD = """

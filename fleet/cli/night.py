@@ -262,14 +262,14 @@ def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | Non
     """Run part of a night again, into the same night: what fails and then passes with the same content is flaky, and stays red."""
     import subprocess
 
-    from fleet.cosim.night_records import read_night
+    from fleet.cosim.night_records import BESIDE, read_night
 
     if not failed and not missing:
         raise click.UsageError("give --failed, --missing or both")
     where = _chosen(folder, night)
     reading = read_night(where)
-    beside = ("seeds", "session", "collection")
-    nodes = [r.node for r in reading.records if failed and r.failed and r.kind not in beside]
+    tests = [r for r in reading.records if r.kind not in BESIDE]
+    nodes = [r.node for r in tests if (failed and r.failed) or (missing and r.not_run)]
     nodes += list(reading.missing) if missing else []
     if not nodes:
         click.echo("nothing to run again")

@@ -152,7 +152,7 @@ def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
 
 
 def held_by_norms(run: CaseRun, result: CosimResult, goldens: Path | None = None) -> str:
-    """Why the cycles of a result were accepted, where norms of its case hold them and it keeps them; else ""."""
+    """The reason of the norms that accept the cycles of a result; "" without norms, or if the result breaks them."""
     if any(one.what == "norms" for one in result.not_compared) or any(r.startswith("norms: ") for r in result.reasons):
         return ""
     try:

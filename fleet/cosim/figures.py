@@ -1,4 +1,4 @@
-"""The figures of a result that a night remembers: cycles, also of operations; SQNR; error over bound; predicted classes."""
+"""The figures of a result that a night stores: cycles (also by operation), SQNR, error over bound, predicted classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["classes_of", "content_parts", "figures_of"]
 
 
 def figures_of(result: CosimResult) -> Mapping[str, float]:
-    """Name -> value, as `NightRecord.figures` has them. What is not a number is left out."""
+    """Name -> value, as in `NightRecord.figures`, without NaN."""
     found: dict[str, float] = {}
     for run in result.engines:
         if run.status == "ran" and run.cycles is not None:
@@ -32,7 +32,7 @@ def figures_of(result: CosimResult) -> Mapping[str, float]:
 
 
 def classes_of(result: CosimResult) -> Mapping[str, Classes]:
-    """Engine -> predicted classes, where there are labels."""
+    """Engine -> predicted classes; empty without labels."""
     return {task.engine: _classes(task, task.correct) for task in result.tasks if task.correct is not None}
 
 
@@ -43,7 +43,7 @@ def _classes(task: TaskMetric, correct: int) -> Classes:
 
 
 def content_parts(result: CosimResult) -> tuple[str, Mapping[str, str]]:
-    """(hash of the content, its parts by name); ("", {}) where the result does not say what it was made of."""
+    """(hash of the content, its parts by name); ("", {}) if the result has no content."""
     content = result.identity.content
     if content is None:
         return "", {}
@@ -53,5 +53,5 @@ def content_parts(result: CosimResult) -> tuple[str, Mapping[str, str]]:
 
 
 def _short(value: float) -> float:
-    """Six significant digits: what libraries that sum in another order move is not remembered."""
+    """Rounded to six significant digits, so that another order of summation in a library does not move it."""
     return float(f"{value:.6g}")

@@ -1,16 +1,15 @@
-"""The records of a night: one JSON line for everything that happens, appended as it happens, one file a process.
+"""The records of a night: one JSON line an event, appended at once, one file a process.
 
     <folder>/nights/<id>/<process>.jsonl
 
-    {"type": "session", "id": ..., "at": ..., ...}   by the main process: what runs, of which revision, where
-    {"type": "plan", "nodes": {node: kind}}          by the main process: what was collected and will run
-    {"type": "start", "node": ..., "at": ...}        by the process that runs it
-    {"type": "record", ...}                          how it ended (`NightRecord`)
-    {"type": "end", "at": ..., "status": ...}        by the main process: missing where it was killed
+    {"type": "session", "id": ..., "at": ..., ...}   `SessionHead`, by the main process
+    {"type": "plan", "nodes": {node: kind}}          `Plan`, by the main process
+    {"type": "start", "node": ..., "at": ...}        `Start`, by the process that runs the test
+    {"type": "record", ...}                          `NightRecord`, by the same process
+    {"type": "end", "at": ..., "status": ...}        `End`, by the main process; missing if it was killed
 
-No two processes write one file, and a line is one write: nothing has to be locked, also on a network file system. A process that is
-killed may leave a torn last line; it is dropped, and that is said. A session that goes on where another one stopped adds its files
-to the same folder.
+Each process has its own file and writes a line in one call, so nothing is locked, also on a network file system. A killed process
+may leave a torn last line: the reader drops it and reports it. A session that resumes an interrupted one adds files to its folder.
 """
 
 from __future__ import annotations
@@ -21,23 +20,33 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar, cast
 
+from fleet.cosim._codec import decode, encode
 from fleet.errors import FleetError, ModelError
 
-__all__ = ["Classes", "NightRecord", "Reading", "SessionHead", "Writer", "latest", "new_id", "nights", "now", "read_night"]
+__all__ = [
+    "BESIDE", "Classes", "End", "NightRecord", "Plan", "Reading", "SessionHead", "Start", "Writer", "latest", "new_id", "nights",
+    "now", "read_night",
+]  # fmt: skip
+
+T = TypeVar("T")
+BESIDE = ("seeds", "session", "collection")
+"""Kinds of records that do not belong to a test. Each session makes them again."""
 
 _ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Predicted classes of one engine against the golden's, where there are labels.
+    """Predicted classes of one engine, compared with the golden's and the labels.
 
-    samples, correct: counts; lost, won: rows where the golden alone is right, and where the engine alone is.
+    samples: rows; correct: rows whose class is the label; lost: indices of rows that only the golden has right; won: of rows that
+    only the engine has right.
     """
 
     samples: int
@@ -48,21 +57,21 @@ class Classes:
 
 @dataclass(frozen=True)
 class NightRecord:
-    """How one run or test ended.
+    """The outcome of one run or test.
 
     Attributes:
-        key: by which it is known from night to night: "digits[hbm_small-ideal-0]", of other tests the node's id.
-        node: pytest's id; kind, outcome, code, error, replay, file, seconds: as `CampaignRecord`, and outcome "known failure".
-        processor: seconds of processor time, children included.
-        case, model, device, memory, seed: of a case's run; "" and None elsewhere. group: the key without its seed.
-        figures: "cycles rtl", "cycles rtl logits" (of an operation), "sqnr iss-vs-vm logits", "over iss-vs-vm-rounded",
-            "coverage NAME" -> value. `fleet.night.gates` says what each may do.
+        key: identifies the run from night to night: "digits[hbm_small-ideal-0]" for a case's run, else the node's id.
+        node: pytest's id; kind, outcome, code, error, replay, file, seconds: as in `CampaignRecord`.
+        processor: processor time in seconds, with ended child processes.
+        case, model, device, memory, seed: of a case's run; "" and None for other tests. group: the key without its seed.
+        figures: name -> value: "cycles rtl", "cycles rtl logits" (one operation), "sqnr iss-vs-vm logits" (dB),
+            "over iss-vs-vm-rounded" (error over bound), "coverage NAME". `fleet.night.gates` holds them.
         classes: engine -> predicted classes.
-        signature: what makes two failures the same, "" where it did not fail.
-        content: hash of all that can move a figure, "" where it is not known; parts: its parts by name.
-        held: why its cycles were accepted, where norms of its case hold them; else "".
+        signature: equal for failures of one cause; "" unless it failed.
+        content: hash of everything that can change a figure, "" if unknown; parts: its parts by name.
+        held: reason for which the norms of the case accept its cycles; "" without norms.
         result: path of the stored result.json, relative to the working directory; None without one.
-        owner, tags, known: as the case states them; host: where it ran; at: when it ended, ISO 8601.
+        owner, tags, known: from the case file; host: the machine; at: time of the end, ISO 8601.
     """
 
     key: str
@@ -96,43 +105,34 @@ class NightRecord:
 
     @property
     def failed(self) -> bool:
-        """Whether the night is red because of it."""
-        return self.outcome in ("failed", "not run")
+        """The run failed."""
+        return self.outcome == "failed"
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON values; what is as by default is left out, infinities are texts."""
-        usual = asdict(NightRecord("", "", "", ""))
-        return _finite({k: v for k, v in asdict(self).items() if v != usual[k]})
+    @property
+    def not_run(self) -> bool:
+        """The run was planned and did not start, or did not end."""
+        return self.outcome == "not run"
+
+    def to_json(self) -> dict[str, object]:
+        """JSON values, without those that equal their default. Infinities and NaN become strings."""
+        values = cast("dict[str, object]", encode(self))
+        usual = _defaults(NightRecord)
+        return {k: v for k, v in values.items() if k not in usual or v != usual[k]}
 
     @classmethod
-    def from_json(cls, table: Mapping[str, Any]) -> NightRecord:
-        """The inverse. Keys of later versions are ignored. Raises KeyError, TypeError or ValueError for what is no record."""
-        known = {f.name for f in fields(cls)}
-        values = {k: v for k, v in table.items() if k in known}
-        values["figures"] = {str(k): float(v) for k, v in values.get("figures", {}).items()}
-        values["classes"] = {
-            str(k): Classes(int(v["samples"]), int(v["correct"]), tuple(v.get("lost", ())), tuple(v.get("won", ())))
-            for k, v in values.get("classes", {}).items()
-        }
-        values["tags"] = tuple(values.get("tags", ()))
-        return cls(**values)
-
-
-def _finite(table: dict[str, Any]) -> dict[str, Any]:
-    figures = cast("dict[str, float]", table.get("figures", {}))
-    if figures:
-        table["figures"] = {k: v if abs(v) <= 1e308 else str(v) for k, v in figures.items()}
-    return table
+    def from_json(cls, table: Mapping[str, object], where: str = "<record>") -> NightRecord:
+        """The inverse. Ignores unknown keys, of later versions. Raises ModelError naming `where` and a bad or missing key."""
+        return _read(cls, table, where)
 
 
 @dataclass(frozen=True)
 class SessionHead:
-    """What the main process knows of its session at the beginning.
+    """The beginning of a session.
 
     Attributes:
-        id: of the night; at: ISO 8601; command: how it was started; scope: what it was asked for, as text.
-        state: hash of the working tree with its changes, "" where nobody can tell it; then nothing is ever carried over.
-        revision, branch, changed: of the checkout; host; tools: name -> version.
+        id: of the night; at: ISO 8601; command: the command line; scope: the selection of tests, as text.
+        state: hash of the working tree with its changes; "" outside a checkout, where no session resumes another.
+        revision, branch: of the checkout; changed: it has uncommitted changes; host: the machine; tools: name -> version.
     """
 
     id: str
@@ -147,21 +147,69 @@ class SessionHead:
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The tests that a session will run. nodes: pytest's id -> kind."""
+
+    nodes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Start:
+    """The start of a test. at: ISO 8601."""
+
+    node: str
+    at: str
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of a session. at: ISO 8601; status: "ended", or the name of a signal; seconds: duration of the session."""
+
+    at: str
+    status: str
+    seconds: float = 0.0
+
+
+Event = SessionHead | Plan | Start | NightRecord | End
+_EVENTS: Mapping[str, type[Event]] = {
+    "session": SessionHead, "plan": Plan, "start": Start, "record": NightRecord, "end": End,
+}  # fmt: skip
+_TYPES = {cls: name for name, cls in _EVENTS.items()}
+
+
+@cache
+def _defaults(cls: type) -> Mapping[str, object]:
+    """JSON values of the defaults of a dataclass, by field."""
+    found: dict[str, object] = {}
+    for f in fields(cls):
+        if f.default is not MISSING:
+            found[f.name] = encode(f.default)
+        elif f.default_factory is not MISSING:
+            found[f.name] = encode(f.default_factory())
+    return found
+
+
+def _read(cls: type[T], table: Mapping[str, object], where: str) -> T:
+    known = {f.name for f in fields(cast("type[Event]", cls))}
+    return decode(cls, {**_defaults(cls), **{k: v for k, v in table.items() if k in known}}, where)
+
+
 def now() -> str:
-    """This moment, ISO 8601 in UTC."""
+    """The current time, ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def new_id(at: str) -> str:
-    """The id of a night that begins at `at`: ids ascend with time, and two machines do not draw the same."""
+    """An id for a night that begins at `at` (ISO 8601). Ids sort by time and carry random digits."""
     return f"{datetime.fromisoformat(at).strftime('%Y%m%dT%H%M%SZ')}-{uuid.uuid4().hex[:6]}"
 
 
 class Writer:
-    """Appends lines to one process's file."""
+    """Appends events to the file of one process."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """folder: of the night; name: of the process, unique in it. Raises FleetError where the folder cannot be written."""
+        """folder: of the night; name: of the process. Raises FleetError if the file cannot be created."""
         self.path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}-{os.getpid()}-{uuid.uuid4().hex[:6]}.jsonl"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -169,9 +217,11 @@ class Writer:
         except OSError as error:
             raise FleetError(f"records cannot be written ({error.strerror})", where=str(folder)) from error
 
-    def line(self, kind: str, values: Mapping[str, Any]) -> None:
-        """One line; on the disk when this returns. Raises FleetError when it is full."""
-        data = (json.dumps({"type": kind, **values}, separators=(",", ":"), allow_nan=False) + "\n").encode(errors="replace")
+    def write(self, event: Event) -> None:
+        """Appends one line and flushes it to the disk. Raises FleetError if the disk is full."""
+        values = event.to_json() if isinstance(event, NightRecord) else encode(event)
+        line = json.dumps({"type": _TYPES[type(event)], **values}, separators=(",", ":"), allow_nan=False) + "\n"
+        data = line.encode(errors="replace")
         try:
             while data:
                 data = data[os.write(self._file, data) :]
@@ -179,42 +229,23 @@ class Writer:
         except OSError as error:
             raise FleetError(f"records cannot be written ({error.strerror})", where=str(self.path)) from error
 
-    def head(self, head: SessionHead) -> None:
-        """How the session began."""
-        self.line("session", asdict(head))
-
-    def plan(self, nodes: Mapping[str, str]) -> None:
-        """What will run: node -> kind."""
-        self.line("plan", {"nodes": dict(nodes)})
-
-    def start(self, node: str) -> None:
-        """That something begins."""
-        self.line("start", {"node": node, "at": now()})
-
-    def record(self, record: NightRecord) -> None:
-        """How something ended."""
-        self.line("record", record.to_json())
-
-    def end(self, status: str, seconds: float) -> None:
-        """That the session ended by itself. status: "ended", or the name of a signal; seconds: how long it took."""
-        self.line("end", {"at": now(), "status": status, "seconds": seconds})
-
     def close(self) -> None:
-        """Closes the file; nothing can be written afterwards."""
+        """Closes the file."""
         os.close(self._file)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the files of a night say.
+    """The contents of a night's files.
 
     Attributes:
-        id, folder: of the night; sessions: their beginnings, ascending by time; ended: whether the last one ended by itself.
-        records: the last of every key, ascending by kind and key, cases first; attempts: key -> all of it, where there are several.
-        planned: node -> kind; missing: of these, what has no record. interrupted: starts that have no end.
-        said: what is wrong with the files, a line each; damaged: whether more than last lines are torn.
-        processes: file's name -> (seconds of its records, first start, last end), ISO 8601.
-        wall: seconds of all sessions together, as far as they say.
+        id, folder: of the night; sessions: their heads, ascending by time; ended: the last session has an `End` of status "ended".
+        records: the last record of each key, cases first, then ascending by kind and key.
+        attempts: key -> all its records, for keys with several.
+        planned: node -> kind; missing: planned nodes without a record; interrupted: number of starts without a record.
+        said: defects of the files, one line each; damaged: a line other than a torn last one cannot be read.
+        processes: file's name -> (seconds of its records, first start, last end), times in ISO 8601.
+        wall: duration of all sessions together in seconds, without those that have no `End`.
     """
 
     id: str
@@ -233,28 +264,28 @@ class Reading:
 
     @property
     def partial(self) -> bool:
-        """Whether something that was planned did not run, or the session did not end."""
+        """A planned node has no record, or the last session did not end."""
         return bool(self.missing) or not self.ended
 
     @property
     def at(self) -> str:
-        """When it began, ISO 8601."""
+        """Start of the first session, ISO 8601."""
         return self.sessions[0].at
 
     @property
     def until(self) -> str:
-        """When the last thing ended, ISO 8601."""
+        """Time of the last record, ISO 8601."""
         return max((r.at for r in self.records if r.at), default=self.at)
 
 
 def nights(folder: Path) -> tuple[Path, ...]:
-    """The folders of all nights below `folder`, the oldest first."""
+    """The folders of all nights under `folder`, oldest first."""
     below = folder / "nights"
     return tuple(sorted(p for p in below.iterdir() if _ID.fullmatch(p.name))) if below.is_dir() else ()
 
 
 def latest(folder: Path) -> Path:
-    """The last night's folder. Raises ModelError where there is none."""
+    """The folder of the last night. Raises ModelError if there is no night."""
     found = nights(folder)
     if not found:
         raise ModelError(
@@ -264,29 +295,20 @@ def latest(folder: Path) -> Path:
 
 
 def read_night(folder: Path) -> Reading:
-    """Reads all files of a night. Raises ModelError where no session says that it began."""
-    lines: list[tuple[str, str, dict[str, Any]]] = []
+    """Reads all files of a night. Raises ModelError if no session head can be read."""
+    events: list[tuple[str, Event]] = []
     said: list[str] = []
     damaged = False
     for path in sorted(folder.glob("*.jsonl")):
-        found, torn, broken = _lines(path)
-        lines += [(path.stem, str(table.get("type")), table) for table in found]
+        found, torn, broken = _events(path)
+        events += [(path.stem, event) for event in found]
         said += [f"{path.name}: {what}" for what in (*torn, *broken)]
         damaged = damaged or bool(broken)
-    begun = sorted(((_head(t), name) for name, kind, t in lines if kind == "session"), key=lambda s: s[0].at)
-    sessions = [head for head, _ in begun]
-    if not sessions:
+    begun = sorted(((event, name) for name, event in events if isinstance(event, SessionHead)), key=lambda b: (b[0].at, b[1]))
+    if not begun:
         raise ModelError("no session says that it began here", where=str(folder))
-    planned = {str(n): str(k) for _, kind, t in lines if kind == "plan" for n, k in t["nodes"].items()}
-    records: list[NightRecord] = []
-    for name, kind, table in lines:
-        if kind == "record":
-            try:
-                records.append(NightRecord.from_json(table))
-            except (KeyError, TypeError, ValueError) as error:
-                said.append(f"{name}: a record cannot be read ({error})")
-                damaged = True
-    records.sort(key=lambda r: r.at)
+    planned = {node: kind for _, event in events if isinstance(event, Plan) for node, kind in event.nodes.items()}
+    records = sorted((event for _, event in events if isinstance(event, NightRecord)), key=lambda r: r.at)
     attempts: dict[str, list[NightRecord]] = {}
     owner: dict[str, str] = {}
     for record in records:
@@ -294,68 +316,68 @@ def read_night(folder: Path) -> Reading:
         attempts.setdefault(key, []).append(replace(record, key=key))
     last = [found[-1] for found in attempts.values()]
     done = {r.node for r in last}
-    ends = {name: t for name, kind, t in lines if kind == "end"}
+    ends = {name: event for name, event in events if isinstance(event, End)}
+    last_end = ends.get(begun[-1][1])
     return Reading(
         id=folder.name,
         folder=folder,
-        sessions=tuple(sessions),
-        ended=ends.get(begun[-1][1], {}).get("status") == "ended",
+        sessions=tuple(head for head, _ in begun),
+        ended=last_end is not None and last_end.status == "ended",
         records=tuple(sorted(last, key=lambda r: (r.kind != "case", r.kind, r.key))),
         attempts={key: tuple(found) for key, found in attempts.items() if len(found) > 1},
         planned=planned,
         missing=tuple(sorted(node for node in planned if node not in done)),
-        interrupted=_interrupted(lines),
+        interrupted=_interrupted(events),
         said=tuple(said),
         damaged=damaged,
-        processes=_processes(lines),
-        wall=sum(float(t.get("seconds", 0.0)) for t in ends.values()),
+        processes=_processes(events),
+        wall=sum(end.seconds for end in ends.values()),
     )
 
 
-def _lines(path: Path) -> tuple[list[dict[str, Any]], list[str], list[str]]:
-    """(tables, what of the last line, what of others); both in words."""
+def _events(path: Path) -> tuple[list[Event], list[str], list[str]]:
+    """(events, defects of the last line, defects of other lines). Ignores types of later versions."""
     try:
         data = path.read_bytes()
     except OSError as error:
         return [], [], [f"cannot be read ({error.strerror})"]
     *whole, rest = data.split(b"\n")
     torn = [f"the last line is torn ({len(rest)} bytes), dropped"] if rest else []
-    found: list[dict[str, Any]] = []
+    found: list[Event] = []
     broken: list[str] = []
     for number, line in enumerate(whole, 1):
         try:
             table = json.loads(line)
         except ValueError:
             table = None
-        if isinstance(table, dict):
-            found.append(cast("dict[str, Any]", table))
-        else:
+        if not isinstance(table, dict):
             broken.append(f"line {number} is no record, dropped")
+            continue
+        values = cast("dict[str, object]", table)
+        cls = _EVENTS.get(str(values.get("type")))
+        try:
+            found += [] if cls is None else [_read(cls, values, str(path))]
+        except ModelError as error:
+            broken.append(f"line {number} is dropped: {error.what}")
     return found, torn, broken
 
 
-def _head(table: Mapping[str, Any]) -> SessionHead:
-    known = {f.name for f in fields(SessionHead)}
-    return SessionHead(**{k: v for k, v in table.items() if k in known})
-
-
-def _interrupted(lines: Iterable[tuple[str, str, Mapping[str, Any]]]) -> int:
-    """Starts of a process that no record of the same process follows."""
+def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
+    """The number of starts without a later record of the same process."""
     open_: Counter[tuple[str, str]] = Counter()
-    for name, kind, table in lines:
-        at = (name, str(table.get("node", "")))
-        if kind == "start":
-            open_[at] += 1
-        elif kind == "record" and open_[at]:
-            open_[at] -= 1
+    for name, event in events:
+        if isinstance(event, Start):
+            open_[name, event.node] += 1
+        elif isinstance(event, NightRecord) and open_[name, event.node]:
+            open_[name, event.node] -= 1
     return sum(open_.values())
 
 
-def _processes(lines: Iterable[tuple[str, str, Mapping[str, Any]]]) -> dict[str, tuple[float, str, str]]:
+def _processes(events: Iterable[tuple[str, Event]]) -> dict[str, tuple[float, str, str]]:
     found: dict[str, tuple[float, str, str]] = {}
-    for name, kind, table in lines:
-        if kind in ("start", "record") and table.get("at"):
-            at, seconds = str(table["at"]), float(table.get("seconds", 0.0)) if kind == "record" else 0.0
-            busy, first, last = found.get(name, (0.0, at, at))
-            found[name] = (busy + seconds, min(first, at), max(last, at))
+    for name, event in events:
+        if isinstance(event, Start | NightRecord) and event.at:
+            seconds = event.seconds if isinstance(event, NightRecord) else 0.0
+            busy, first, last = found.get(name, (0.0, event.at, event.at))
+            found[name] = (busy + seconds, min(first, event.at), max(last, event.at))
     return found

@@ -107,12 +107,12 @@ class Gatherer:
         self.by_user = excinfo.type is KeyboardInterrupt
 
     def add(self, record: CampaignRecord) -> None:
-        """A record of something that is no test, or that another session made."""
+        """Adds a record that belongs to no test, or to a test that another session ran."""
         self._added.append(record)
 
     @property
     def beside(self) -> Sequence[CampaignRecord]:
-        """Records of what is no test: files that cannot be collected, and what was added."""
+        """Records of files that cannot be collected, and added records."""
         return (*self._broken.values(), *self._added)
 
     def records(self, status: int) -> list[CampaignRecord]:
@@ -130,7 +130,7 @@ class Gatherer:
         return sorted(made, key=lambda r: (r.kind != "case", r.kind, r.name))
 
     def record_of(self, nodeid: str, reports: Sequence[pytest.TestReport]) -> CampaignRecord:
-        """The record of a test out of the reports of its phases."""
+        """The record of a test, from the reports of its phases."""
         stated = {k.removeprefix("fleet_"): v for r in reports for k, v in r.user_properties if k.startswith("fleet_")}
         bad = next((r for r in reports if r.failed), None)
         skipped = next((r for r in reports if r.skipped), None)
@@ -161,7 +161,7 @@ class Gatherer:
 
     @property
     def planned(self) -> Mapping[str, str]:
-        """What was collected and will run: node -> kind."""
+        """Collected tests: node -> kind."""
         return {node: self._kind(node.partition("::")[0]) for node in self._collected}
 
     def _kind(self, file: str) -> str:

@@ -1,7 +1,7 @@
-"""Appends the records of a session as things happen, and goes on where an interrupted session stopped.
+"""Records a session of pytest as it runs, and resumes an interrupted one.
 
-Part of the plug-in (`fleet.cosim.pytest_plugin`). Every process writes a file of its own (`fleet.cosim.night_records`): who runs a
-test, its beginning and its record; the main one the session's beginning, its plan, what is no test, and its end.
+Part of the plug-in (`fleet.cosim.pytest_plugin`). Each process writes its own file (`fleet.cosim.night_records`): a process that
+runs tests their starts and records, the main process the head, the plan, records that belong to no test, and the end.
 """
 
 from __future__ import annotations
@@ -16,28 +16,61 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pytest
 
-from fleet.cosim.night_records import NightRecord, Reading, SessionHead, Writer, new_id, nights, now, read_night
+from fleet.cosim.night_records import (
+    BESIDE,
+    Classes,
+    End,
+    NightRecord,
+    Plan,
+    Reading,
+    SessionHead,
+    Start,
+    Writer,
+    new_id,
+    nights,
+    now,
+    read_night,
+)  # fmt: skip
 from fleet.cosim.pytest_campaign import CampaignRecord, Gatherer
 from fleet.errors import FleetError
 
-__all__ = ["FOLDER", "NIGHT", "ROW", "Recorder", "Session", "begin", "carried_row"]
+__all__ = ["FOLDER", "NIGHT", "ROW", "Recorder", "Row", "Session", "begin", "carried_row"]
 
 FOLDER = "night"
-"""Below the folder of the reports."""
+"""Folder of nights, relative to the folder of reports."""
 
-ROW = pytest.StashKey[dict[str, Any]]()
-"""What an item knows of itself for its record: keys of `NightRecord`."""
+
+class Row(TypedDict, total=False):
+    """Fields of `NightRecord` that a test adds to its own record."""
+
+    case: str
+    device: str
+    memory: str
+    seed: int | None
+    group: str
+    figures: Mapping[str, float]
+    classes: Mapping[str, Classes]
+    signature: str
+    content: str
+    parts: Mapping[str, str]
+    held: str
+    owner: str
+    tags: tuple[str, ...]
+    known: str
+
+
+ROW = pytest.StashKey[Row]()
 
 _PHASES = ("setup", "call", "teardown")
 
 
 @dataclass(frozen=True)
 class Session:
-    """A session that is recorded. folder: of the night; carried: what an earlier session of it finished, by node."""
+    """A recorded session. folder: of its night; carried: node -> record, of tests that an earlier session of the night finished."""
 
     folder: Path
     head: SessionHead
@@ -45,22 +78,22 @@ class Session:
 
     @property
     def says(self) -> str:
-        """That it goes on with another one, in one line; empty where it does not."""
+        """One line that names the resumed night; empty if the session is a new one."""
         if not self.carried:
             return ""
         failed = sum(r.failed for r in self.carried.values())
         also = f", {failed} of them failed" if failed else ""
-        return f"goes on with night {self.head.id}: {len(self.carried)} are finished{also}; --fresh runs all of them"
+        return f"resumes night {self.head.id}: {len(self.carried)} tests are finished{also}; --fresh runs all"
 
 
 NIGHT = pytest.StashKey[Session]()
-"""Of a configuration, in the main process: the session that is recorded."""
+"""Of pytest's configuration in the main process."""
 
 
 def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None) -> Session:
-    """The session that begins now. It joins the last night where that was interrupted, asked for the same and has the same files.
+    """Begins a session. It resumes the last night if that was interrupted and has the same selection, files and host.
 
-    fresh: never joins; into: the night to join in any case, of which nothing is carried over.
+    fresh: always begin a new night; into: id of a night to add to, running all selected tests.
     """
     folder = reports / FOLDER
     at = now()
@@ -74,11 +107,8 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
     before = None if fresh or not state else _interrupted(folder, head)
     if before is None:
         return Session(folder / "nights" / head.id, head, {})
-    return Session(before.folder, replace(head, id=before.id), {r.node: r for r in before.records if r.kind not in _BESIDE})
-
-
-_BESIDE = ("seeds", "session", "collection")
-"""Kinds of what is no test: found again by the session that goes on."""
+    carried = {r.node: r for r in before.records if r.kind not in BESIDE and not r.not_run}
+    return Session(before.folder, replace(head, id=before.id), carried)
 
 
 def _interrupted(folder: Path, head: SessionHead) -> Reading | None:
@@ -102,7 +132,10 @@ def _scope(config: pytest.Config) -> str:
 
 
 def _checkout(root: Path, *left_out: str) -> tuple[str, str, str, bool]:
-    """(hash of all files as they are now, revision, branch, whether files differ from it); empty texts outside of a checkout."""
+    """(hash of all files, revision, branch, whether tracked files differ from the revision); empty strings outside a checkout.
+
+    left_out: folders whose untracked files are not hashed.
+    """
 
     def git(*arguments: str) -> bytes:
         command = ["git", "-C", str(root), *arguments]
@@ -124,7 +157,7 @@ def _checkout(root: Path, *left_out: str) -> tuple[str, str, str, bool]:
 
 
 def carried_row(record: NightRecord) -> CampaignRecord:
-    """A finished record as a row of this session's campaign."""
+    """The row of the pytest session's campaign for a record of an earlier session."""
     return CampaignRecord(
         record.key, None if record.result is None else Path(record.result), record.error or None, record.replay, record.model,
         record.device, record.memory, record.kind, record.outcome, record.seconds, record.file, record.code, record.node,
@@ -132,10 +165,10 @@ def carried_row(record: NightRecord) -> CampaignRecord:
 
 
 class Recorder:
-    """The plug-in's part that writes. One of a process."""
+    """Writes the events of one process."""
 
     def __init__(self, folder: Path, gatherer: Gatherer, *, runs: bool, name: str) -> None:
-        """folder: of the night; gatherer: makes rows out of reports; runs: whether tests run in this process; name: its name."""
+        """folder: of the night; gatherer: makes records from reports; runs: tests run in this process; name: of the process."""
         self._gatherer, self._runs = gatherer, runs
         self._writer = Writer(folder, f"{platform.node()}-{name}")
         self._reports: dict[str, list[pytest.TestReport]] = {}
@@ -143,24 +176,24 @@ class Recorder:
         self._planned = False
 
     def head(self, head: SessionHead) -> None:
-        """Says that the session began; in the main process."""
-        self._writer.head(head)
+        """Writes the head; called in the main process."""
+        self._writer.write(head)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Before and after all phases of a test, in the process that runs it."""
-        self._writer.start(item.nodeid)
+        """Writes start and record of a test, in the process that runs it."""
+        self._writer.write(Start(item.nodeid, now()))
         before = _processor()
         done = yield
         reports = self._reports.pop(item.nodeid, [])
         if any(r.when == "teardown" for r in reports):
-            row = {"content": _content_of_test(item.path), **item.stash.get(ROW, {})}
+            row: Row = {"content": _content_of_test(item.path), **item.stash.get(ROW, Row())}
             self._append(self._gatherer.record_of(item.nodeid, reports), row, _processor() - before)
         return done
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A phase of a test; in the main process only what no other wrote: a test whose process died."""
+        """Keeps the report of a phase. Without tests of its own, the process writes the record of a test whose process died."""
         if self._runs:
             self._reports.setdefault(report.nodeid, []).append(report)
         elif report.when not in _PHASES:
@@ -168,30 +201,33 @@ class Recorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """The plan of a process that runs all of it."""
+        """Writes the plan if the tests run in the main process."""
         if self._runs and not hasattr(session.config, "workerinput"):
             self._plan()
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
-        """The plan, once: all processes have the same."""
+        """Writes the plan when the first process has collected; all collect the same."""
         del node, ids
         self._plan()
 
     def _plan(self) -> None:
         if not self._planned:
             self._planned = True
-            self._writer.plan(self._gatherer.planned)
+            self._writer.write(Plan(self._gatherer.planned))
 
     def end(self, status: str, carried: Collection[str]) -> None:
-        """What is no test, and how the session ended; in the main process. carried: nodes whose records stand already."""
+        """Writes records that belong to no test, and the end; called in the main process.
+
+        status: "ended", or the name of a signal; carried: nodes that already have a record.
+        """
         for record in self._gatherer.beside:
             if record.node not in carried:
                 self._append(record, {}, 0.0)
-        self._writer.end(status, time.monotonic() - self._began)
+        self._writer.write(End(now(), status, time.monotonic() - self._began))
         self._writer.close()
 
-    def _append(self, made: CampaignRecord, row: Mapping[str, Any], processor: float) -> None:
+    def _append(self, made: CampaignRecord, row: Row, processor: float) -> None:
         base = NightRecord(
             made.name, made.node or made.name, made.kind, made.outcome, made.code, made.error or "", made.replay, made.file,
             round(made.seconds, 3), round(processor, 3), made.name.partition("[")[0] if made.kind == "case" else "", made.model,
@@ -200,11 +236,11 @@ class Recorder:
         record = replace(base, **row)
         if record.failed and not record.signature:
             record = replace(record, signature=_signature(record))
-        self._writer.record(record if record.failed else replace(record, signature=""))
+        self._writer.write(record if record.failed else replace(record, signature=""))
 
 
 def _signature(record: NightRecord) -> str:
-    """Of what left no result: the kind of the test and its message without numbers and paths."""
+    """The signature of a failure without a stored result: kind of test and message, without numbers and paths."""
     from fleet.cosim.signature import of_failure
 
     told = record.error.splitlines()[0] if record.error else "?"
@@ -214,7 +250,7 @@ def _signature(record: NightRecord) -> str:
 
 
 def _processor() -> float:
-    """Seconds of processor time of this process and of its children that ended."""
+    """Processor time in seconds, of this process and its ended children."""
     t = os.times()
     return t.user + t.system + t.children_user + t.children_system
 
@@ -228,7 +264,7 @@ def _base() -> str:
 
 @cache
 def _content_of_test(path: Path) -> str:
-    """Of a test beside the cases: fleet's own code, the bench, and the folder that the test is in."""
+    """The content of a test without a case: hash of fleet's code, the bench, and the files in the test's folder."""
     h = hashlib.sha256(_base().encode())
     for p in sorted(path.parent.rglob("*")) if path.suffix == ".py" else (path,):
         if p.is_file() and "__pycache__" not in p.parts:

@@ -4,12 +4,14 @@ A file is a case when it is a `.toml` in a folder named `cases`. `pytest sim/` c
 installed instruction sets bring; quick runs by default, all with --nightly. Every run stores its result under
 `<--fleet-report>/<case>/<run id>/result.json`. At the end hook `pytest_fleet_campaign` gets a record of everything that was
 collected (sim/conftest.py makes the report out of it), and the session ends with an exit code of fleet's table
-(`fleet.cosim.pytest_campaign`). Everything is recorded as it happens below `<--fleet-report>/night`, and a session that was
-interrupted is gone on with (`fleet.cosim.pytest_night`). Nothing of fleet but its errors is imported before a case is collected.
+(`fleet.cosim.pytest_campaign`). Tests are recorded as they run, under `<--fleet-report>/night`, and the next session resumes an
+interrupted one (`fleet.cosim.pytest_night`).
 """
 
 from __future__ import annotations
 
+import datetime
+import shlex
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,7 @@ from fleet.core.signals import ending_signals, signals_told
 from fleet.core.time_limit import time_limit
 from fleet.cosim.pytest_bundles import BundleFile, close_runners, is_bundle
 from fleet.cosim.pytest_campaign import CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
-from fleet.cosim.pytest_night import NIGHT, ROW, Recorder, begin, carried_row
+from fleet.cosim.pytest_night import NIGHT, ROW, Recorder, Row, begin, carried_row
 from fleet.errors import ExitCode, FleetError, heaviest
 
 if TYPE_CHECKING:
@@ -35,9 +37,9 @@ class Hooks:
 
     @pytest.hookspec
     def pytest_fleet_campaign(self, config: pytest.Config, records: Sequence[CampaignRecord], folder: Path) -> int | None:
-        """At the end of a session that was asked for cases, in the main process: makes the report under `folder`.
+        """Makes the report under `folder`, in the main process at the end of a session with cases.
 
-        Returns: an exit code (`ExitCode`) of what was found beside the records, with which a green session ends; None for nothing.
+        Returns: an exit code (`ExitCode`) for findings that no record has, or None. A session whose tests pass ends with it.
         """
 
 
@@ -53,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--fleet-report", metavar="DIR", default="reports/sim", help="where results and report go (default: %(default)s)"
     )
-    group.addoption("--fresh", action="store_true", help="do not go on where an interrupted session of the same files stopped")
+    group.addoption("--fresh", action="store_true", help="run all tests, also after an interrupted session of the same files")
     group.addoption("--night", metavar="ID", help="add to the records of this night (`fleet night rerun` does)")
 
 
@@ -82,9 +84,9 @@ _RECORDS = pytest.StashKey[Sequence[CampaignRecord]]()
 _GATHERER = pytest.StashKey[Gatherer]()
 _RECORDER = pytest.StashKey[Recorder]()
 _CARRIED = pytest.StashKey[frozenset[str]]()
-"""Nodes that an earlier session of the night finished."""
+"""Nodes of tests that an earlier session of the night finished."""
 _FOUND = pytest.StashKey[int]()
-"""The exit code of what the campaign found beside the records."""
+"""Exit code that `pytest_fleet_campaign` returned."""
 
 
 def _asked(config: pytest.Config) -> list[Path]:
@@ -145,8 +147,6 @@ class _FileItem(pytest.Item):
     @property
     def replay(self) -> str:
         """The one command that makes it again."""
-        import shlex
-
         return f"python -m pytest {shlex.quote(self.nodeid)}"
 
     def note(self, name: str, **more: object) -> None:
@@ -182,8 +182,6 @@ class WaiverItem(_FileItem):
 
     def runtest(self) -> None:
         """Raises ComparisonFailure; ModelError for a bad file of waivers."""
-        import datetime
-
         from fleet.cosim.case_runs import comparisons_of, waivers_file
         from fleet.cosim.cases import good_cases
         from fleet.cosim.waivers import check_waivers, load_waivers
@@ -211,9 +209,7 @@ class CaseItem(pytest.Item):
         self.add_marker(pytest.mark.nightly if run.tier == "nightly" else pytest.mark.quick)
 
     def runtest(self) -> None:
-        """Runs, stores the result, fails with its reasons. What is known to fail must fail."""
-        import datetime
-
+        """Runs the case, stores its result and raises its reasons. A known failure that passes is a failure."""
         known = self.run_.custody.known_failure
         if known is not None:
             known.check(f"the known failure of {known.owner}", datetime.datetime.now(datetime.UTC).date())
@@ -226,11 +222,9 @@ class CaseItem(pytest.Item):
             pytest.xfail(f"known failure of {known}: {str(error).splitlines()[0]}")
         if known is not None:
             self.user_properties.append(("fleet_error", what := f"passes, and is a known failure of {known}"))
-            raise CaseFailure(f"{what}; take known_failure out: {known.place}")
+            raise CaseFailure(f"{what}; remove known_failure: {known.place}")
 
     def _run(self) -> None:
-        import datetime
-
         from fleet.cosim.case_runs import CaseOptions, result_folder, run_case
 
         root = Path(str(self.config.getoption("--fleet-report")))
@@ -273,8 +267,8 @@ class CaseItem(pytest.Item):
         return self.path, None, self.name
 
 
-def row_of(run: CaseRun) -> dict[str, Any]:
-    """What a run's record has from its case."""
+def row_of(run: CaseRun) -> Row:
+    """The fields of a run's record that its case states."""
     custody = run.custody
     known = "" if custody.known_failure is None else str(custody.known_failure)
     return {
@@ -282,8 +276,8 @@ def row_of(run: CaseRun) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def row_of_result(run: CaseRun, result: CosimResult) -> dict[str, Any]:
-    """What a run's record has from its result."""
+def row_of_result(run: CaseRun, result: CosimResult) -> Row:
+    """The fields of a run's record that its result states."""
     from fleet.cosim.case_runs import held_by_norms
     from fleet.cosim.figures import classes_of, content_parts, figures_of
     from fleet.cosim.signature import of_result
@@ -296,9 +290,9 @@ def row_of_result(run: CaseRun, result: CosimResult) -> dict[str, Any]:
 
 
 @pytest.fixture
-def night_row(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What a test adds to its record: "seed", "device", "memory", "figures" ("cycles rtl", "coverage NAME" -> value)."""
-    return request.node.stash.setdefault(ROW, {})
+def night_row(request: pytest.FixtureRequest) -> Row:
+    """Fields that the test adds to its record: "seed", "device", "memory", "figures" ("cycles rtl", "coverage NAME" -> value)."""
+    return request.node.stash.setdefault(ROW, Row())
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -327,7 +321,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """The main process gathers; every process records."""
+    """Registers the gatherer in the main process and a recorder in every process."""
     config = session.config
     home = home_of(config.args, config.rootpath)
     if home is None:
@@ -364,7 +358,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """What xdist's processes are told: where to record, and what is finished."""
+    """Passes the night's folder and the finished nodes to xdist's processes."""
     if NIGHT in node.config.stash:
         night = node.config.stash[NIGHT]
         node.workerinput["fleet_night"] = {"folder": str(night.folder.absolute()), "carried": list(night.carried)}
@@ -392,7 +386,7 @@ def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
 
 
 def _hold_carried(session: pytest.Session) -> None:
-    """What an earlier session of the night finished counts as if it had run in this one."""
+    """Sets the session's status as if the tests that an earlier session finished had run in this one."""
     carried = session.config.stash[NIGHT].carried
     if carried and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK

@@ -57,13 +57,18 @@ class Judged:
 
     @property
     def red(self) -> tuple[Move, ...]:
-        """Moves that make it red."""
+        """Moves that make the night red."""
         return tuple(move for move in self.moves if move.red)
 
     @property
+    def not_run(self) -> tuple[NightRecord, ...]:
+        """Records of planned tests that did not run, or did not end."""
+        return tuple(record for record in self.records if record.not_run)
+
+    @property
     def incomplete(self) -> bool:
-        """Whether something that was planned did not run, the session did not end, or records are damaged."""
-        return self.reading.partial or self.reading.damaged
+        """A planned test did not run, the session did not end, or records are damaged."""
+        return bool(self.not_run) or self.reading.partial or self.reading.damaged
 
     @property
     def exit_code(self) -> ExitCode:
@@ -92,6 +97,8 @@ class Judged:
             parts.append(f"{sum(len(c.records) for c in still):,} still failing")
         if self.flaky:
             parts.append(f"{len(self.flaky):,} flaky")
+        if self.not_run:
+            parts.append(f"{len(self.not_run):,} not run")
         if self.fixed:
             parts.append(f"{len(self.fixed):,} fixed")
         if not (new or still or self.flaky):
@@ -174,7 +181,7 @@ def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
         missing.append(
             NightRecord(
                 name, node, kind, "not run", int(ExitCode.INCOMPLETE), why, f"python -m pytest '{node}'", node.partition("::")[0],
-                case=name.partition("[")[0] if kind == "case" else "", signature="not run",
+                case=name.partition("[")[0] if kind == "case" else "",
             )
         )  # fmt: skip
     return tuple(sorted((*reading.records, *missing), key=lambda r: (r.kind != "case", r.kind, r.key)))
@@ -190,7 +197,7 @@ def _moves(
         own.setdefault(key, {})[figure] = entry
     found: list[Move] = []
     for record in records:
-        if record.outcome != "not run":
+        if not record.not_run:
             found += judge(record, stood.get(record.key), own.get(record.key, {}), day, processor.get(record.key, ()))
     groups, means = judge_groups(records, stood, accepted, day)
     order = ("unexplained", "moved", "expired", "accepted", "warning")
@@ -209,7 +216,7 @@ def _row(
     row = h.NightRow(
         number, reading.id, reading.at, reading.until, head.revision, head.branch, head.changed, scope,
         tuple(sorted({r.host for r in reading.records if r.host})), dict(head.tools), tuple(sorted({c.author for c in made})),
-        len(records), sum(r.outcome != "not run" for r in records), sum(r.failed for r in records), sum(m.red for m in moves),
+        len(records), sum(not r.not_run for r in records), sum(r.failed for r in records), sum(m.red for m in moves),
         reading.partial, round(sum(r.seconds for r in records), 3), round(reading.wall, 3), "",
     )  # fmt: skip
     return row, before, made

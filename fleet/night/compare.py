@@ -157,7 +157,7 @@ def compare(a: Side, b: Side) -> Comparison:
             then = x.classes.get(engine)
             if then is not None and then.samples and now.samples and then.correct * now.samples != now.correct * then.samples:
                 moves.append(_move(key, f"accuracy {engine}", then.correct / then.samples, now.correct / now.samples, same))
-    a_bad, b_bad = ({k for k, r in side.runs.items() if r.outcome in ("failed", "not run")} for side in (a, b))
+    a_bad, b_bad = ({k for k, r in side.runs.items() if r.outcome == "failed"} for side in (a, b))
     keys = {
         "failing": {k for k in b_bad & ran if k not in a_bad} | (b_bad - both), "fixed": {k for k in a_bad & ran if k not in b_bad},
         "still": a_bad & b_bad & ran, "missing": (a.runs.keys() - both) | (both - ran), "added": b.runs.keys() - both,

@@ -245,6 +245,7 @@ def judge_groups(
             or record.seed is None
             or record.memory in _EXACT
             or record.failed
+            or record.not_run
             or (record.content and record.content == then.content)
         ):
             continue

@@ -74,6 +74,11 @@ class NightRow:
     wall: float
     digest: str
 
+    @property
+    def good(self) -> bool:
+        """Every planned test ran, none failed and no figure moved."""
+        return not (self.failed or self.red or self.partial or self.finished < self.planned)
+
 
 @dataclass(frozen=True)
 class RunRow:
@@ -188,7 +193,7 @@ class History:
         builds: dict[tuple[str, str], int] = {}
         for r in records:
             cell = cells.setdefault(title_of(r), [0, 0, 0])
-            cell[0] += 1
+            cell[0] += not r.not_run
             cell[1] += r.failed
             cell[2] += r.key in red
             if hardware := r.parts.get("hardware"):

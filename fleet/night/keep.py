@@ -42,7 +42,7 @@ def collect_garbage(folder: Path, now: datetime.datetime, keep: float, keep_fail
             kept.append(f"{path.name}: was never collected")
             continue
         age = (now - datetime.datetime.fromisoformat(night.until)).total_seconds()
-        if age > (keep_failing if night.failed or night.red else keep):
+        if age > (keep if night.good else keep_failing):
             removed.append(path.name)
             size += sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
             if not dry_run:

@@ -81,6 +81,7 @@ def _json(judged: Judged) -> dict[str, Any]:
         "means": list(judged.means),
         "flaky": dict(judged.flaky),
         "fixed": list(judged.fixed),
+        "not_run": [r.key for r in judged.not_run],
         "gone": list(judged.gone),
         "runs": [r.to_json() for r in judged.records],
     }
@@ -96,7 +97,7 @@ def _junit(judged: Judged) -> str:
     for move in judged.red:
         moved.setdefault(move.key, []).append(move)
     for r in judged.records:
-        failure = (r.error or "failed") if r.failed else judged.flaky.get(r.key)
+        failure = (r.error or r.outcome) if r.failed or r.not_run else judged.flaky.get(r.key)
         if failure is None and r.key in moved:
             failure = "; ".join(f"{m.figure}: {m.state}: {m.said}" for m in moved[r.key])
         skipped = r.error or r.outcome if r.outcome in ("skipped", "known failure") else None
@@ -123,7 +124,10 @@ def markdown_of(judged: Judged) -> str:
     for m in judged.moves[:_MOST_MOVES]:
         cells = (m.figure, m.key, _shown(m.before), _shown(m.after), m.state, m.said)
         lines.append("| " + " | ".join(md(c) for c in cells) + " |")
-    for title, keys in (("fixed", judged.fixed), ("not in this night", judged.gone), ("flaky", tuple(judged.flaky))):
+    for title, keys in (
+        ("not run", [r.key for r in judged.not_run]), ("fixed", judged.fixed), ("not in this night", judged.gone),
+        ("flaky", tuple(judged.flaky)),
+    ):  # fmt: skip
         if keys:
             more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
             lines += ["", f"{title}: {', '.join(map(md, keys[:20]))}{more}"]
@@ -221,8 +225,8 @@ def _heat(judged: Judged) -> dict[str, Any]:
     for title, cells in sorted(judged.cells.items(), key=weight)[:_MOST_TITLES]:
         marks: list[str] = []
         for name, (runs, failed, moved) in cells.items():
-            kind = "bad" if failed else "moved" if moved else "good"
-            what = f"{name}: {failed} of {runs} failed" + (f", {moved} moved" if moved else "")
+            kind = "bad" if failed else "moved" if moved else "good" if runs else "open"
+            what = f"{name}: {failed} of {runs} failed" + (f", {moved} moved" if moved else "") if runs else f"{name}: not run"
             square = f'<rect class="{kind}" x="{at[name] * _CELL}" y="1" width="{_CELL - 1}" height="{_CELL}"'
             marks.append(f"{square}/>" if kind == "good" else f"{square}><title>{what}</title></rect>")
         bad = sum(failed for _, failed, _ in cells.values())

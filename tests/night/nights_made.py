@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.cosim.night_records import NightRecord, SessionHead, Writer
+from fleet.cosim.night_records import End, NightRecord, Plan, SessionHead, Start, Writer
 from fleet.night import history as h
 from fleet.night.collect import Judged, collect
 
@@ -61,15 +61,15 @@ def write(folder: Path, day: int, records: Iterable[NightRecord], *, planned: Se
     rows = list(records)
     below = folder / "night" / "nights" / night_id(day)
     main = Writer(below, "one-main")
-    main.head(head(day))
-    main.plan({**{r.node: r.kind for r in rows}, **dict.fromkeys(planned, "case")})
+    main.write(head(day))
+    main.write(Plan({**{r.node: r.kind for r in rows}, **dict.fromkeys(planned, "case")}))
     worker = Writer(below, "one-gw0")
     for r in rows:
-        worker.line("start", {"node": r.node, "at": r.at})
-        worker.record(r)
+        worker.write(Start(r.node, r.at))
+        worker.write(r)
     worker.close()
     if end:
-        main.end("ended", 600.0)
+        main.write(End(at(day, 30), "ended", 600.0))
     main.close()
     return below
 

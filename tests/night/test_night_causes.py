@@ -13,6 +13,7 @@ import pytest
 from nights_made import changed, failed, head, judged, night_id, run
 
 from fleet.cosim.night_records import SessionHead
+from fleet.errors import ExitCode
 from fleet.night.compare import compare, find_side
 from fleet.report.night import write_night
 
@@ -114,7 +115,30 @@ def test_junit_has_one_case_a_row_and_no_key_twice(tmp_path: Path) -> None:
     assert ET.parse(files.junit).getroot().get("failures") == "2"
     table = json.loads(files.json.read_text())
     assert (table["verdict"], table["exit_code"], table["finished"], table["planned"]) == ("fail", 1, 5, 6)
-    assert files.summary.read_text().startswith("# ✘ fail: partial: 5 of 6; 2 new failures, 2 causes")
+    assert files.summary.read_text().startswith("# ✘ fail: partial: 5 of 6; 1 new failure, 1 cause; 1 not run; ")
+
+
+def test_not_run_is_no_failure_and_the_night_stays_incomplete(tmp_path: Path) -> None:
+    rows = [run(seed=s, day=1) for s in range(3)]
+    judged(tmp_path, 0, [run(seed=s) for s in range(3)])
+    ended = replace(rows[2], outcome="not run", code=4, error="did not end")
+    planned = [f"sim/cases/x.toml::x[{i}]" for i in range(11)]
+    for number, more, code in ((1, [], ExitCode.INCOMPLETE), (2, [failed(run("bad", day=2))], ExitCode.DIFFERS)):
+        found = judged(tmp_path, number, [*rows[:2], ended, *more], planned=planned)
+        assert found.exit_code == code
+        assert len(found.not_run) == 12
+        assert [len(c.records) for c in found.causes] == [1] * len(more)
+        assert found.night.failed == len(more)
+        assert not found.night.good
+        before = "1 new failure, 1 cause; 12 not run; " if more else "12 not run; no failure; "
+        assert found.headline.startswith(f"partial: {2 + len(more)} of {14 + len(more)}; {before}")
+    files = write_night(found, tmp_path / "out")
+    assert "12 planned tests did not run or did not end" in files.html.read_text()
+    assert json.loads(files.json.read_text())["not_run"][0] == ended.key
+    assert ET.parse(files.junit).getroot().get("failures") == "13"
+    side = compare(find_side(night_id(0), tmp_path / "night"), find_side(night_id(1), tmp_path / "night"))
+    assert (side.failing, side.worse) == ((), True)
+    assert ended.key in side.missing
 
 
 def test_a_moved_figure_is_red_in_junit(tmp_path: Path) -> None:

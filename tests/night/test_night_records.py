@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nights_made import failed, head, judged, night_id, run, write
 
-from fleet.cosim.night_records import Classes, NightRecord, Writer, latest, nights, read_night
+from fleet.cosim.night_records import Classes, End, NightRecord, Plan, Writer, latest, nights, read_night
 from fleet.errors import ExitCode, ModelError
 
 
@@ -47,6 +47,27 @@ def test_a_broken_line_in_the_middle_is_damage(tmp_path: Path) -> None:
     assert judged(tmp_path, 1, [run(day=1)]).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"type": "plan", "nodes": ["a"]}', "Plan.nodes: expected a table, got ['a']"),
+        (
+            '{"type": "record", "key": "a", "node": "a", "kind": "t", "outcome": "passed", "seconds": "1"}',
+            "seconds: expected a number",
+        ),
+        ('{"type": "record", "key": "a"}', "NightRecord.kind: expected a value"),
+    ],
+)
+def test_a_line_of_wrong_types_is_damage_and_named(tmp_path: Path, line: str, says: str) -> None:
+    folder = write(tmp_path, 0, [run()])
+    (folder / "other.jsonl").write_text(f'{{"type": "of a later version", "x": 1}}\n{line}\n')
+    found = read_night(folder)
+    assert found.damaged
+    assert found.said[0].startswith("other.jsonl: line 2 is dropped: ")
+    assert says in found.said[0]
+    assert [r.key for r in found.records] == [run().key]
+
+
 def test_partial_of_a_killed_session(tmp_path: Path) -> None:
     found = judged(
         tmp_path, 0, [run(seed=s) for s in range(37)], planned=[f"sim/cases/x.toml::x[{i}]" for i in range(58)], end=False
@@ -68,10 +89,10 @@ def test_a_session_that_goes_on_adds_to_the_night(tmp_path: Path) -> None:
     folder = write(tmp_path, 0, [run(seed=0)], planned=[run(seed=1).node], end=False)
     assert read_night(folder).partial
     main = Writer(folder, "one-main")
-    main.head(head(0, at="2026-01-01T05:00:00+00:00"))
-    main.plan({run(seed=1).node: "case"})
-    main.record(run(seed=1, at="2026-01-01T05:10:00+00:00"))
-    main.end("ended", 60)
+    main.write(head(0, at="2026-01-01T05:00:00+00:00"))
+    main.write(Plan({run(seed=1).node: "case"}))
+    main.write(run(seed=1, at="2026-01-01T05:10:00+00:00"))
+    main.write(End("2026-01-01T05:20:00+00:00", "ended", 60.0))
     found = read_night(folder)
     assert not found.missing
     assert found.ended

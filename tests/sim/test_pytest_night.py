@@ -71,14 +71,14 @@ def test_sigterm_leaves_a_partial_page_and_the_next_run_goes_on(checkout: Path) 
     assert "Partial: 4 of 7" in (checkout / "reports/sim/night/index.html").read_text()
     done = run(checkout, "sim", "-q")
     assert done.returncode == 1, done.stdout
-    assert f"goes on with night {table['night']}: 4 are finished, 1 of them failed" in done.stdout
+    assert f"resumes night {table['night']}: 4 tests are finished, 1 of them failed" in done.stdout
     assert (checkout / "ran.txt").read_text().split() == ["0", "1", "2", "3", "3", "4", "5"]
     after = night(checkout)
     assert after["night"] == table["night"]
     assert (after["partial"], after["finished"], after["planned"]) == (False, 7, 7)
     assert rows(checkout)["sim/slow/test_slow.py::test_waits[1]"] == ("slow", "fail")
     again = run(checkout, "sim", "-q")
-    assert "goes on with" not in again.stdout
+    assert "resumes night" not in again.stdout
     assert night(checkout)["night"] != table["night"]
 
 
@@ -86,16 +86,16 @@ def test_what_changed_since_is_not_carried_over(checkout: Path) -> None:
     ended(checkout, signal.SIGTERM)
     (checkout / "model.py").write_text((checkout / "model.py").read_text() + "\n# another word\n")
     done = run(checkout, "sim", "-q")
-    assert "goes on with" not in done.stdout
+    assert "resumes night" not in done.stdout
     assert (checkout / "ran.txt").read_text().split() == ["0", "1", "2", "3", "0", "1", "2", "3", "4", "5"]
 
 
 def test_another_selection_and_fresh_begin_anew(checkout: Path) -> None:
     ended(checkout, signal.SIGTERM)
-    assert "goes on with" not in run(checkout, "sim/slow", "-q").stdout
+    assert "resumes night" not in run(checkout, "sim/slow", "-q").stdout
     (checkout / "ran.txt").unlink()
     ended(checkout, signal.SIGTERM)
-    assert "goes on with" not in run(checkout, "sim", "-q", "--fresh").stdout
+    assert "resumes night" not in run(checkout, "sim", "-q", "--fresh").stdout
 
 
 def test_a_session_that_was_killed_is_collected(checkout: Path) -> None:
@@ -108,11 +108,11 @@ def test_a_session_that_was_killed_is_collected(checkout: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("partial: 4 of 7; 4 new failures")
+    assert done.stdout.startswith("partial: 4 of 7; 1 new failure, 1 cause; 3 not run; ")
     for name in ("index.html", "junit.xml", "summary.md", "night.json"):
         assert (checkout / "reports/sim/night" / name).exists()
     done = run(checkout, "sim", "-q", "-n", "2")
-    assert "4 are finished" in done.stdout
+    assert "4 tests are finished" in done.stdout
     assert sorted((checkout / "ran.txt").read_text().split()) == ["0", "1", "2", "3", "3", "4", "5"]
 
 

@@ -77,10 +77,11 @@ def node_cases() -> Iterator[NodeCase]:
 
 
 def _inverse_transform(x: np.ndarray, stored: np.ndarray) -> np.ndarray:
-    """[n, length, m, 2] of real and imaginary parts, along the second dimension, in float64, rounded once.
+    """The inverse Fourier transform of x along axis 1, computed in float64 and rounded once to x's dtype.
 
-    Raises ValueError where the stored result is further off than a transform in float32 can be: then the test is another one. A sum
-    of 2 * length products, each with a rounded factor, is off by at most 2 * length + 2 roundings of the sum of their sizes.
+    x, stored: [n, length, m, 2], real and imaginary parts; stored: the test's own result. Raises ValueError if it differs from the
+    exact transform by more than float32 arithmetic can: 2 * length + 2 roundings of the sum of the magnitudes, for a sum of
+    2 * length products with one rounded factor each.
     """
     wide = x.astype(np.float64)
     length = x.shape[1]
@@ -88,13 +89,13 @@ def _inverse_transform(x: np.ndarray, stored: np.ndarray) -> np.ndarray:
     exact = np.stack([found.real, found.imag], axis=-1)
     bound = (2 * length + 2) * 2.0**-24 * np.abs(wide).sum(axis=(1, 3), keepdims=True) / length
     if exact.shape != stored.shape or not (np.abs(stored - exact) <= bound).all():
-        raise ValueError("its stored result is no inverse transform of its input")
+        raise ValueError("the stored result is not the inverse transform of the input")
     return exact.astype(x.dtype)
 
 
 _EXACT = {"test_dft_inverse": _inverse_transform, "test_dft_inverse_opset19": _inverse_transform}
-"""Tests whose stored results are wrong by more than their own tolerance: a transform in float32 left 1.9e-7 where 0 belongs. What
-fleet computes is held to the exact transform with the test's own tolerances, the stored results to float32's bound."""
+"""Tests whose stored results are wrong by more than their own tolerance: a float32 transform left 1.9e-7 in place of 0. fleet's
+result is compared with the exact transform, at the test's tolerances; the stored result must be within the bound of float32."""
 
 
 def _single(model: Any) -> str | None:

@@ -19,7 +19,7 @@ COLLECTIONS = frozenset({"collections.deque", "collections.defaultdict", "collec
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
-    """A call of one of them."""
+    """Read a call."""
     match path:
         case "collections.deque" if len(args) <= 2 and set(keywords) <= {"maxlen"}:
             most = args[1] if len(args) > 1 else keywords.get("maxlen")
@@ -46,13 +46,13 @@ def _dict_of(ev: Evaluator, node: ast.Call) -> Value:
 
 
 def refuse(ev: Evaluator, node: ast.AST, owner: Dict, plain: Any) -> NoReturn:
-    """Says that a dict lacks a key. SourceError F704."""
+    """Raise SourceError F704: the dict lacks the key."""
     names = ", ".join(repr(k) for k in list(owner.items)[:20]) or "none"
     ev.fail("F704", node, f"the {owner.kind} has no key {plain!r}", f"it has {names}")
 
 
 def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: Any) -> Value:
-    """What a dict gives for a key that it lacks."""
+    """The value for a missing key: the default, or SourceError F704."""
     if owner.kind == "Counter":
         return Number(0)
     if owner.kind == "dict" or owner.default is None:
@@ -64,7 +64,7 @@ def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: Any) -> Valu
 
 
 def cut(owner: List, *, from_front: bool) -> None:
-    """Drops what a deque has no room for."""
+    """Drop elements beyond the deque's maxlen."""
     if owner.most is None:
         return
     over = len(owner.items) - owner.most
@@ -108,7 +108,7 @@ DEQUE: Mapping[str, tuple[_Method, int, int]] = {
     "appendleft": (_append_left, 1, 1), "extendleft": (_extend_left, 1, 1), "popleft": (_pop_left, 0, 0), "pop": (_pop, 0, 0),
     "rotate": (_rotate, 0, 1),
 }  # fmt: skip
-"""Methods of a deque beside a list's."""
+"""Methods of a deque in addition to a list's."""
 
 
 # ---- Counter
@@ -159,4 +159,4 @@ COUNTER: Mapping[str, tuple[_Method, int, int]] = {
     "most_common": (_most_common, 0, 1), "total": (_total, 0, 0), "elements": (_elements, 0, 0),
     "update": (_updated(1), 1, 1), "subtract": (_updated(-1), 1, 1),
 }  # fmt: skip
-"""Methods of a Counter beside a dict's."""
+"""Methods of a Counter in addition to a dict's."""

@@ -1,4 +1,4 @@
-"""`np.random`: draws become recipes at their place of the stream, made when somebody needs the numbers."""
+"""`np.random`: a draw is a recipe at its position in the stream; the numbers are made on first use."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
 _WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric")
-"""Draws of integers."""
+"""Methods that draw integers."""
 _OTHERS = "other draws are made beforehand and given as weights"
 
 
 def call(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """`np.random.NAME(...)`: seeding, making a generator, or a draw from the seeded one."""
+    """`np.random.NAME(...)`: seed, make a generator, or draw from the seeded one."""
     if name in ("seed", "RandomState", "default_rng"):
         seed = _seed(ev, node, name, args, keywords)
         stream = Stream("default_rng" if name == "default_rng" else "RandomState", seed)
@@ -52,7 +52,7 @@ def _seed(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywo
 
 
 def draw(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """One draw: an array whose numbers are made when they are needed; of a single number, that."""
+    """Read one draw. The result is an array made on first use, or a number if no size is given."""
     if name not in ("shuffle", "permutation", "choice"):
         return _drawn(ev, node, stream, name, args, keywords)
     of, given = _asked(ev, node, name, args, keywords)
@@ -75,7 +75,7 @@ def draw(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequenc
 def _asked(
     ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> tuple[Value, dict[str, Value]]:
-    """What is drawn of, and how."""
+    """Split the arguments into the population and the options."""
     names = ("a", "size", "replace", "p") if name == "choice" else ("x",)
     given = dict(zip(names, args, strict=False)) | dict(keywords)
     unknown = [k for k in given if k not in names]
@@ -99,7 +99,7 @@ def _length(ev: Evaluator, node: ast.AST, value: Value) -> int:
 
 
 def _in_order(ev: Evaluator, node: ast.Call, stream: Stream, name: str, of: Value) -> Value:
-    """`shuffle` and `permutation` of what there is: NumPy draws as it does for so many numbers."""
+    """`shuffle` and `permutation` of a sequence: permute it by NumPy's permutation of its length."""
     places, _ = _made(ev, node, stream, "permutation", [Number(_length(ev, node, of))], {})
     if name == "shuffle" and isinstance(of, List):
         assert isinstance(places.entry, Draw)
@@ -115,7 +115,7 @@ def _in_order(ev: Evaluator, node: ast.Call, stream: Stream, name: str, of: Valu
 
 
 def _weighted(ev: Evaluator, node: ast.Call, stream: Stream, count: int, weights: Value, rest: Mapping[str, Value]) -> Value:
-    """`choice` with probabilities: where uniform draws fall among their sums, as NumPy does it."""
+    """`choice` with probabilities, by NumPy's algorithm: search uniform draws in the cumulative sums."""
     if _length(ev, node, weights) != count:
         ev.fail("F301", node, f"{count} things to choose of, with {_length(ev, node, weights)} probabilities")
     if "replace" in rest and not ev.flag(node, rest["replace"], "replace"):
@@ -133,13 +133,13 @@ def _weighted(ev: Evaluator, node: ast.Call, stream: Stream, count: int, weights
 
 
 def _subscript(node: ast.Call) -> ast.Subscript:
-    """A place for errors of an element that the source does not write."""
+    """A subscript node at the call's position, for error messages."""
     zero = ast.copy_location(ast.Constant(0), node)
     return ast.copy_location(ast.Subscript(node.func, zero, ast.Load()), node)
 
 
 def _number(ev: Evaluator, node: ast.Call, row: Value) -> Value:
-    """The only element of a row, as Python's number."""
+    """The element of a one-element array as a Python number."""
     element = _element(ev, node, row)
     known = ev.static(element)
     return number_of(ev, node, element) if known is None else Number(known)
@@ -151,7 +151,7 @@ def _element(ev: Evaluator, node: ast.Call, row: Value) -> Value:
 
 
 def _drawn(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """A draw of numbers."""
+    """Draw numbers: an array, or one number if no size is given."""
     made, single = _made(ev, node, stream, name, args, keywords)
     found = ev.domain.drawn(made)
     if not single:
@@ -163,7 +163,7 @@ def _drawn(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Seque
 def _made(
     ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> tuple[Static, bool]:
-    """The array that a draw gives, and whether it stands for a single number."""
+    """The drawn array, and whether the draw asks for a single number."""
     parameters = draw_method(stream.generator, name)
     if ev.inside and stream not in ev.streams:
         what = "a generator from outside draws in a part that only the run enters or repeats"
@@ -228,7 +228,7 @@ def _bound(
 
 
 def _bounds(ev: Evaluator, node: ast.Call, name: str, plain: list[Any], options: Mapping[str, Any], dtype: np.dtype) -> None:
-    """What NumPy would refuse when it draws, said here: a draw of no elements with these arguments."""
+    """SourceError F402 or F403 for arguments that NumPy refuses, found by drawing zero elements."""
     small = {**options, **({"size": 0} if "size" in options else {})}
     if "x" in small:
         return

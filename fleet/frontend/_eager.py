@@ -297,7 +297,7 @@ class Eager(Domain):
         return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
     def drawn(self, made: Static) -> Tensor:
-        """See `Domain.drawn`."""
+        """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
         assert made.entry is not None
         if isinstance(made.entry, np.ndarray):
             return self.concrete(made.entry)
@@ -369,7 +369,7 @@ class Eager(Domain):
 
 
 def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:
-    """A dict of Python's own kind, as it prints itself."""
+    """The value as a Python dict, defaultdict or Counter, for printing."""
     if value.kind == "Counter":
         return Counter(items)
     if value.kind == "defaultdict":

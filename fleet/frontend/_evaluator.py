@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from fleet.errors import SourceError
-from fleet.frontend import _builtins, _expressions, _library, _objects, _statements
+from fleet.frontend import _builtins, _expressions, _iterables, _library, _objects, _statements
 from fleet.frontend._domain import Domain
 from fleet.frontend._errors import Source, expression_at
 from fleet.frontend._flow import Flow
@@ -318,11 +318,11 @@ class Evaluator:
 
     def iterate(self, node: ast.expr, value: Value) -> Iterator[Value]:
         """What `for` goes over."""
-        return _builtins.iterate(self, node, value)
+        return _iterables.iterate(self, node, value)
 
     def collect(self, node: ast.expr, value: Value) -> list[Value]:
         """All elements of what can be iterated over, which must not be too many."""
-        return _builtins.collect(self, node, value)
+        return _iterables.collect(self, node, value)
 
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
         """Calls a value."""

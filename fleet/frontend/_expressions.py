@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _calls, _containers, _generators, _grids, _library, _objects, _records, _sets, _text
+from fleet.frontend import _calls, _comprehensions, _containers, _generators, _grids, _library, _objects, _records, _sets, _text
 from fleet.frontend._meeting import choose
 from fleet.frontend._numpy import array
 from fleet.frontend._regions import condition, number_of
-from fleet.frontend._scopes import Comprehension, Frame
 from fleet.frontend._shifts import shift
 from fleet.frontend._values import (
     ELLIPSIS,
@@ -319,70 +318,8 @@ def _dict(ev: Evaluator, node: ast.Dict) -> Value:
     return Dict(items)
 
 
-def _comprehension(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
-    """The elements, one by one; the first iterable is evaluated at once, as Python does."""
-    first = ev.iterate(node.generators[0].iter, ev.expression(node.generators[0].iter))
-    outer = ev.frame
-    name = outer.function if outer.parent is not None else "<module>"
-    frame = Frame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around)
-    return _generated(ev, node, frame, 0, first)
-
-
-def _generated(ev: Evaluator, node: Comprehension, frame: Frame, level: int, values: Iterator[Value]) -> Iterator[Value]:
-    from fleet.frontend._statements import assign
-
-    generator = node.generators[level]
-    if generator.is_async:
-        ev.fail("F503", node, "an asynchronous comprehension is not supported")
-    for value in values:
-        ev.step(node)
-        with ev.within(frame):
-            assign(ev, generator.target, value)
-            if not all(ev.truth(test, ev.expression(test)) for test in generator.ifs):
-                continue
-            if level + 1 == len(node.generators):
-                if isinstance(node, ast.DictComp):
-                    key: Value = ev.expression(node.key)
-                    element: Value = (key, ev.expression(node.value))
-                else:
-                    element = ev.expression(node.elt)
-                inner = None
-            else:
-                following = node.generators[level + 1].iter
-                inner = ev.iterate(following, ev.expression(following))
-                element = None
-        if inner is None:
-            yield element
-        else:
-            yield from _generated(ev, node, frame, level + 1, inner)
-
-
-def _collected(ev: Evaluator, node: ast.expr, values: Iterator[Value]) -> list[Value]:
-    found: list[Value] = []
-    for value in values:
-        found.append(value)
-        ev.bounded(node, len(found), "a sequence")
-    return found
-
-
-def _list_comprehension(ev: Evaluator, node: ast.ListComp) -> Value:
-    return List(_collected(ev, node, _comprehension(ev, node)))
-
-
-def _dict_comprehension(ev: Evaluator, node: ast.DictComp) -> Value:
-    items: dict[Any, Value] = {}
-    for pair in _collected(ev, node, _comprehension(ev, node)):
-        assert isinstance(pair, tuple)
-        items[_containers.key(ev, node.key, pair[0])] = pair[1]
-    return Dict(items)
-
-
 def _set(ev: Evaluator, node: ast.Set) -> Value:
     return _sets.made(ev, node, _elements(ev, node.elts))
-
-
-def _set_comprehension(ev: Evaluator, node: ast.SetComp) -> Value:
-    return _sets.made(ev, node, _collected(ev, node, _comprehension(ev, node)))
 
 
 def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
@@ -515,10 +452,10 @@ _HANDLERS: Mapping[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
     ast.List: lambda ev, node: List(_elements(ev, node.elts)),
     ast.Dict: _dict,
     ast.Set: _set,
-    ast.SetComp: _set_comprehension,
-    ast.ListComp: _list_comprehension,
-    ast.DictComp: _dict_comprehension,
-    ast.GeneratorExp: lambda ev, node: Lazy(_comprehension(ev, node), "generator"),
+    ast.SetComp: _comprehensions.set_,
+    ast.ListComp: _comprehensions.list_,
+    ast.DictComp: _comprehensions.dict_,
+    ast.GeneratorExp: lambda ev, node: Lazy(_comprehensions.generated(ev, node), "generator"),
     ast.Lambda: _lambda,
     ast.Subscript: _subscript,
     ast.Slice: _slice,

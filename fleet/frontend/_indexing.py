@@ -26,7 +26,7 @@ _MAX_SCATTER = 1 << 20
 def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Value]) -> Value:
     """`value[index]`."""
     items = [_known_place(ev, i) for i in _expanded(ev, node, value, index)]
-    if any(isinstance(i, Number) and i.symbolic for i in items) or _only_late(items):
+    if any(isinstance(i, Number) and i.symbolic for i in items) or _makes_view(items):
         return _late_elements(ev, node, value, items)
     value, items = _flat_masks(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
@@ -48,21 +48,21 @@ def _is_array(item: Value) -> bool:
     return isinstance(item, Tensor | List | tuple | Range)
 
 
-def _is_late(item: Value) -> bool:
-    """Whether it is one place that only the run knows: a number, or a NumPy scalar of integers. With a 0-d array NumPy copies."""
+def _is_run_time_index(item: Value) -> bool:
+    """Whether an index is a run-time number or NumPy integer scalar. (NumPy copies for a 0-d array.)"""
     if isinstance(item, Tensor):
         return item.scalar and item.dtype.kind in "iu"
     return isinstance(item, Number) and item.symbolic
 
 
-def _only_late(items: Sequence[Value]) -> bool:
-    """Whether single places and slices alone make the index, so that it gives a view."""
-    return any(map(_is_late, items)) and all(_is_late(i) or not _is_array(i) for i in items)
+def _makes_view(items: Sequence[Value]) -> bool:
+    """Whether the index has only integers and slices, so that the result is a view."""
+    return any(map(_is_run_time_index, items)) and all(_is_run_time_index(i) or not _is_array(i) for i in items)
 
 
 def _known_place(ev: Evaluator, item: Value) -> Value:
-    """A NumPy scalar of integers as the number that it is, where that is known."""
-    if not isinstance(item, Tensor) or not _is_late(item):
+    """A known NumPy integer scalar as a Python number; other values unchanged."""
+    if not isinstance(item, Tensor) or not _is_run_time_index(item):
         return item
     known = _known.known_array(ev, item)
     return item if known is None else Number(int(known))
@@ -230,10 +230,10 @@ def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: i
 
 
 def _late_elements(ev: Evaluator, node: ast.expr, value: Tensor, items: list[Value]) -> Value:
-    """Elements at places that only the run knows, `x[n - 1]`: a gather each, a view."""
+    """Elements at run-time indices, `x[n - 1]`: one gather an index. The result is a view."""
     place = node.slice if isinstance(node, ast.Subscript) else node
-    late = [i for i, item in enumerate(items) if _is_late(item)]
-    if any(_is_array(item) and not _is_late(item) for item in items):
+    late = [i for i, item in enumerate(items) if _is_run_time_index(item)]
+    if any(_is_array(item) and not _is_run_time_index(item) for item in items):
         ev.unknown(place, "an index of an array and of a size that only the run knows")
     rest = [Slice(None, None) if i in late else item for i, item in enumerate(items)]
     found = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
@@ -337,14 +337,14 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
 
 
 def _is_known_index(ev: Evaluator, item: Value) -> bool:
-    """Whether the places that an item of an index names are known."""
+    """Whether the positions named by an index item are known."""
     if isinstance(item, Tensor):
         return _known.known_array(ev, item) is not None
     return not (isinstance(item, Number) and item.symbolic)
 
 
 def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
-    """An array or a list of an index as a literal, where its elements are known."""
+    """An index's array or list as a literal if its elements are known, else None."""
     if isinstance(item, List | tuple | Range):
         item = array(ev, node, item)
         if 0 in item.shape:
@@ -365,7 +365,7 @@ def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Va
     if any(_mask(ev, node, i) is not None for i in items):
         what = "assignment by this mix of a mask and of other indices that are known only when the model runs"
         ev.fail("F504", node, what, "use np.where(mask, new, old)")
-    arrays = [i for i, item in enumerate(items) if _is_array(item) and not _is_late(item)]
+    arrays = [i for i, item in enumerate(items) if _is_array(item) and not _is_run_time_index(item)]
     if arrays:  # single places beside an array are arrays too
         arrays = [i for i, item in enumerate(items) if _is_array(item) or isinstance(item, Number)]
     elif any(isinstance(item, Slice | None) for item in items):
@@ -385,7 +385,7 @@ def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Va
 def _put_along(
     ev: Evaluator, node: ast.AST, base: Tensor, axes: Sequence[int], parts: Sequence[np.ndarray | Tensor], new: Tensor
 ) -> None:
-    """Puts values where arrays of integers say along some axes: these first, as the view of the array that is turned so."""
+    """Assign through integer arrays along some axes: transpose those axes to the front and scatter."""
     try:
         places = np.broadcast_shapes(*(p.shape for p in parts))
     except ValueError:
@@ -403,7 +403,7 @@ def _put_along(
 
 
 def _as_wide(ev: Evaluator, node: ast.AST, new: Tensor, shape: Sequence[int]) -> Tensor:
-    """The values in the shape of what is assigned. SourceError F301."""
+    """The values broadcast to the shape of the assigned part. SourceError F301 if they do not fit."""
     try:
         fits = np.broadcast_shapes(new.shape, tuple(shape)) == tuple(shape)
     except ValueError:

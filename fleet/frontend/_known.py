@@ -26,15 +26,15 @@ __all__ = ["Known", "known_array"]
 
 _MAX_ELEMENTS = 1 << 16
 _MAX_WORK = 1 << 25
-"""Elements of all that is computed for one source."""
+"""Limit on the elements computed for one source."""
 _OTHERS = (
-    d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.ScatterOp, d.WhereOp, d.ClipOp, d.MatmulOp, d.ItemOp, d.CastOp, d.NumpyOp,
+    d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.WhereOp, d.ClipOp, d.MatmulOp, d.ItemOp, d.CastOp, d.NumpyOp,
 )  # fmt: skip
-"""Operations that are computed beside `COMPUTED`."""
+"""Operations computed by their record, in addition to `COMPUTED`."""
 
 
 def known_array(ev: Evaluator, value: Tensor) -> np.ndarray | None:
-    """The elements; None where only the run has them, or where they are too many (more than 2^16)."""
+    """The elements; None if they are run-time values or more than 2^16."""
     if isinstance(value, Static) and value.entry is not None:
         return _of_entry(value.entry)
     from fleet.frontend._tracing import of
@@ -49,7 +49,7 @@ def _of_entry(entry: Entry) -> np.ndarray | None:
 
 
 class Known:
-    """What values of the IR are known to be, each computed once."""
+    """Known values of the IR, each computed once."""
 
     def __init__(self, made: Made) -> None:
         self._made = made
@@ -92,8 +92,8 @@ class Known:
             return np.full(shape, constant_value(op), dtype)
         try:
             found: Any = call_of(op)(*arrays) if type(op) in COMPUTED else _by_record(op, arrays)
-        except (ArithmeticError, ValueError, LookupError, NotImplementedError):
-            return None  # the run says why
+        except (ArithmeticError, ValueError, LookupError):
+            return None  # the run reports the error
         made = np.asarray(found, dtype)
         return made if made.shape == shape else None
 

@@ -1,4 +1,4 @@
-"""Copies whose elements lie in memory in the order that the source asks for."""
+"""`order=`: copies in the memory order that the source asks for."""
 
 from __future__ import annotations
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _builtins, _calls, _collections, _containers, _facts, _grids, _iteration, _mapped, _objects, _records
+from fleet.frontend import _builtins, _calls, _collections, _containers, _facts, _grids, _itertools, _mapped, _objects, _records
+from fleet.frontend._builtin_numbers import MATH, math_call
 from fleet.frontend._collections import COLLECTIONS
-from fleet.frontend._iteration import ITERTOOLS
+from fleet.frontend._itertools import ITERTOOLS
 from fleet.frontend._signatures import FUNCTIONS, Signature
 from fleet.frontend._values import (
     Bound,
@@ -73,7 +74,7 @@ _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.
 
 def _known(path: str) -> bool:
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
-    in_math = path.startswith("math.") and path.removeprefix("math.") in _builtins.MATH
+    in_math = path.startswith("math.") and path.removeprefix("math.") in MATH
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
     special = path in _facts.FACTS or path in _facts.ABSTRACT or path in _mapped.MAPPED or path in _grids.MAKERS
     return path in FUNCTIONS or called or special or path in _OTHER or path in _RANDOM or path in STANDARD or random or in_math
@@ -131,7 +132,7 @@ def supported() -> list[str]:
     called = {f"numpy.{n}" for n in callable_names()}
     drawn = {f"numpy.random.{d}" for d in DRAWS}
     special = {*_facts.FACTS, *_facts.ABSTRACT, *_mapped.MAPPED, *_grids.MAKERS}
-    functions = {*FUNCTIONS, *called, *special, *_OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in _builtins.MATH)}
+    functions = {*FUNCTIONS, *called, *special, *_OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in MATH)}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
 
 
@@ -212,7 +213,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         resolve(ev, node.func, path)
         ev.fail("F408", node, f"`{path}` cannot be called")
     if root == "math":
-        return _builtins.math_call(ev, node, name, args, keywords)
+        return math_call(ev, node, name, args, keywords)
     if path in ("numpy.finfo", "numpy.iinfo"):
         value = args[0] if args else None
         dtype = value.dtype if isinstance(value, Tensor) else dtype_of(ev, node, value)
@@ -236,7 +237,7 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
     if path in COLLECTIONS:
         return _collections.call(ev, node, path, args, keywords)
     if path in ITERTOOLS:
-        return _iteration.call(ev, node, path, args, keywords)
+        return _itertools.call(ev, node, path, args, keywords)
     match path:
         case "dataclasses.field":
             return _records.field(ev, node, args, keywords)

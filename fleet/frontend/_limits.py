@@ -1,4 +1,4 @@
-"""Sizes that arrays which the source makes may have."""
+"""Limits on the sizes of arrays that a source makes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SMALL = 1 << 20
 
 
 def check_size(ev: Evaluator, node: ast.AST, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Refuses an array that the source makes beyond what a program may hold."""
+    """SourceError F303 or F603 if an array is malformed or exceeds the limit for one array."""
     if any(d < 0 for d in shape):
         ev.fail("F303", node, f"an array of shape {shape}: dimensions are not negative")
     if len(shape) > _MAX_RANK:
@@ -39,7 +39,7 @@ def _check_room(ev: Evaluator, node: ast.AST, size: int, what: str) -> None:
 
 
 def check_total(ev: Evaluator, node: ast.AST) -> None:
-    """Refuses more arrays than a program may hold."""
+    """SourceError F603 if the arrays together exceed the limit for a program."""
     made: Made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
     most = min(MAX_TOTAL, made.limit)
     if made.total > most:

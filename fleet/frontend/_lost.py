@@ -23,7 +23,7 @@ def lost(statement: ast.stmt, variables: Mapping[str, Value]) -> tuple[list[str]
     """
     touched = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
     changed = [v for n, v in variables.items() if n in touched and _in_place(statement, n)]
-    random = _draws(statement)
+    random = _uses_random(statement)
     work = [v for n, v in variables.items() if n in touched]
     seen: set[ast.AST] = set()
     while work:
@@ -31,7 +31,7 @@ def lost(statement: ast.stmt, variables: Mapping[str, Value]) -> tuple[list[str]
             if function.node in seen:
                 continue
             seen.add(function.node)
-            random = random or _draws(function.node)
+            random = random or _uses_random(function.node)
             inner = {n.id for n in ast.walk(function.node) if isinstance(n, ast.Name)}
             work += [v for n, v in variables.items() if n in inner]
             changed += [v for n, v in variables.items() if n in inner and _writes(function.node, n, v)]
@@ -73,7 +73,7 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _draws(node: ast.AST) -> bool:
+def _uses_random(node: ast.AST) -> bool:
     return any(isinstance(n, ast.Name | ast.Attribute) and ("random" in _word(n) or "rng" in _word(n)) for n in ast.walk(node))
 
 

@@ -163,7 +163,7 @@ MAPPED: Mapping[str, tuple[Callable[..., Value], tuple[str, ...]]] = {
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """A call of one of them."""
+    """Read a call."""
     function, parameters = MAPPED[path]
     rest = dict(keywords)
     given = list(args)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fleet.frontend import _create
-from fleet.frontend._numpy import Arguments, Handler, array, axes_of, elementwise, emitter, matmul, select
+from fleet.frontend._numpy import Arguments, Handler, array, axes_of, elementwise, emitter, select
+from fleet.frontend._products import matmul
 from fleet.frontend._shapes import diagonal, piece, transposed
 from fleet.frontend._sizes import reshaped
 from fleet.frontend._values import Number, Tensor, Value, words

@@ -1,4 +1,4 @@
-"""Arrays that share memory: what is written through one of them, all see."""
+"""Writes through arrays that share memory: every view shows them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fleet.frontend import _create
 from fleet.frontend._numpy import emit, emitter
 from fleet.frontend._sizes import reshaped
 from fleet.frontend._static import Static
-from fleet.frontend._values import Part, Tensor
+from fleet.frontend._tensor import Part, Tensor
 from fleet.ir import dialect as d
 from fleet.ir.memory_order import in_c_order
 from fleet.ir.operation import attributes_of, kind_of
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["change", "check_writable", "joined"]
 
 _MAX_PLACES = 1 << 22
-"""Elements of an array whose views are followed element by element."""
+"""Largest array, in elements, whose views are tracked element by element."""
 _MAX_WORK = 10_000
-"""Steps in which NumPy has to find out whether two views overlap; where it takes more they count as overlapping."""
+"""Work limit of NumPy's overlap test (`max_work`); beyond it views count as overlapping."""
 
 
 def check_writable(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
-    """Refuses a write that NumPy refuses, or that whoever calls the model would see. SourceError F504."""
+    """SourceError F703 or F504 for a write that NumPy refuses or that the model's caller would see."""
     if owner.scalar:
         ev.fail("F504", node, "a NumPy scalar cannot be changed in place", "make an array of it: np.array(x)")
     if owner.storage.outside:
@@ -65,7 +65,7 @@ class _Sharing(Enum):
 
 @dataclass
 class _Seen:
-    """What is known of a member of a storage.
+    """What is known about an array that shares memory.
 
     root: the array at the end of its views whose memory it is a part of; None where that is not known.
     places: of every element of it the place in the root, with the strides that NumPy's view has; None where only the run knows.
@@ -77,7 +77,7 @@ class _Seen:
 
 @dataclass
 class _Write:
-    """A write through one array."""
+    """One write, and the arrays that share the written memory."""
 
     ev: Evaluator
     node: ast.AST
@@ -85,7 +85,7 @@ class _Write:
     seen: dict[Tensor, _Seen] = field(default_factory=dict["Tensor", "_Seen"])
 
     def spread(self, others: Sequence[Tensor]) -> None:
-        """Lets the others show what was written."""
+        """Update every array that overlaps what was written."""
         mine = self._look(self.owner)
         shown = {self.owner}
         if mine.root is not None:
@@ -106,7 +106,7 @@ class _Write:
                 self._show(other, mine, shown)
 
     def _show(self, other: Tensor, mine: _Seen, shown: set[Tensor]) -> None:
-        """Gives a member what it shows now: out of its base, which comes first."""
+        """Recompute a member from its base, the base first."""
         its = self._look(other)
         if mine.root is None or its.root is None:
             self._lose(other)
@@ -136,7 +136,7 @@ class _Write:
         other.lost = refuse
 
     def _name(self, array: Tensor) -> None:
-        """A variable has another value."""
+        """Record that the variables naming the array have a new value."""
         for name, value in self.ev.frame.variables.items():
             if value is array:
                 self.ev.called(self.ev.frame, name, value)
@@ -171,7 +171,7 @@ def _all_places(array: Tensor) -> np.ndarray | None:
 
 
 def _overlap(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Whether two views of one array have an element in common, as far as that is known."""
+    """Whether two views of one array may share an element."""
     if a is None or b is None:
         return True
     try:
@@ -184,7 +184,7 @@ def _overlap(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 
 
 def _steps(part: Part) -> list[d.FleetOp] | None:
-    """The operations that make the view of its base, in their order; None where another operation is among them."""
+    """The operations from the base to the view, in order; None if one of them never makes a view."""
     found: list[d.FleetOp] = []
     at = part.value
     while at is not part.of:
@@ -202,7 +202,7 @@ _SHOWN = (
 
 
 def _viewed(part: Part, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
-    """Whether a view's elements are its base's own, and where they are."""
+    """Whether a view shares its base's memory, and the places of its elements in the root."""
     steps = _steps(part)
     if steps is None:
         return _Sharing.UNKNOWN, None
@@ -234,7 +234,7 @@ def _viewed(part: Part, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
 
 
 def _laid_in_c_order(root: Tensor | None) -> bool:
-    """Whether an array that has memory of its own certainly lies in it row by row."""
+    """Whether an array that owns its memory certainly has C order."""
     made = None if root is None else root.made
     if made is None:
         return isinstance(root, Static)
@@ -249,7 +249,7 @@ def _same_but_ones(op: d.FleetOp) -> bool:
 
 
 def _moved(op: d.FleetOp, places: np.ndarray) -> np.ndarray:
-    """The view that NumPy makes by a slice, a transpose or a broadcast."""
+    """Apply a slice, transpose or broadcast to the array of places."""
     attributes = attributes_of(op)
     if isinstance(op, d.TransposeOp):
         return places.transpose(attributes["permutation"])
@@ -266,7 +266,7 @@ def _slice(start: int, size: int, step: int) -> slice:
 
 
 def _read(ev: Evaluator, node: ast.AST, part: Part, base: SSAValue) -> SSAValue | None:
-    """What the view shows of its base's value."""
+    """Compute the view from its base's value; None if it cannot be computed."""
     steps = _steps(part)
     return None if steps is None else _run(ev, node, steps, base)
 
@@ -281,7 +281,7 @@ def _run(ev: Evaluator, node: ast.AST, steps: Sequence[d.FleetOp], value: SSAVal
 
 
 def _written(ev: Evaluator, node: ast.AST, part: Part, base: Tensor, view: Tensor) -> SSAValue | None:
-    """The base's value with what the view has now in its places."""
+    """The base's value after a write through the view, or None if it cannot be computed."""
     steps = _steps(part)
     if steps is None or any(n < 0 for op in steps for v in (op.operands[0], op.results[0]) for n in shape_of(v.type)):
         return None
@@ -310,7 +310,7 @@ def _written(ev: Evaluator, node: ast.AST, part: Part, base: Tensor, view: Tenso
 
 
 def _put_one(ev: Evaluator, node: ast.AST, whole: Tensor, index: Tensor, new: Tensor, axis: int) -> Tensor:
-    """The array with `new` at one place of a dimension."""
+    """The array with `new` at one index of `axis`."""
     rank = len(whole.shape)
     front = [axis, *(a for a in range(rank) if a != axis)]
     turned = emit(ev, node, "transpose", [whole], permutation=front) if axis else whole
@@ -344,7 +344,7 @@ def joined(ev: Evaluator, node: ast.AST, owner: Tensor, new: Tensor, where: np.n
 
 
 def _rows(ev: Evaluator, node: ast.AST, array: Tensor, first: int, last: int) -> Iterator[Tensor]:
-    """The rows from first to last, if there are any."""
+    """Yield the rows [first, last) if the range is not empty."""
     if first < last:
         start, size = [first] + [0] * (len(array.shape) - 1), [last - first, *array.shape[1:]]
         yield emit(ev, node, "slice", [array], start=start, size=size)

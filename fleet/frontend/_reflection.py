@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend import _containers, _expressions, _objects
+from fleet.frontend._builtin import Builtin, Reader
 from fleet.frontend._values import (
     Class,
     Descriptor,
@@ -30,7 +31,6 @@ from fleet.frontend._values import (
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
 
-_Builtin: TypeAlias = Callable[["Evaluator", ast.Call, list[Value], dict[str, Value]], Value]
 _ABSENT = frozenset({"F205", "F206"})
 
 
@@ -121,7 +121,7 @@ def _issubclass(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
     return Number(any(isinstance(k, Class) and _objects.inherits(kind, k) for k in kinds))
 
 
-def _descriptor(kind: str) -> _Builtin:
+def _descriptor(kind: str) -> Reader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         if isinstance(args[0], Function):
             return Descriptor(kind, args[0])
@@ -136,9 +136,14 @@ def _object(_ev: Evaluator, _node: ast.Call, _args: list[Value], _keywords: dict
     return Instance(Class("object", slots=frozenset()))
 
 
-REFLECTION: Mapping[str, tuple[_Builtin, int, int, tuple[str, ...]]] = {
-    "getattr": (_getattr, 2, 3, ()), "hasattr": (_hasattr, 2, 2, ()), "setattr": (_setattr, 3, 3, ()), "vars": (_vars, 1, 1, ()),
-    "type": (_type, 1, 1, ()), "super": (_super, 0, 2, ()), "issubclass": (_issubclass, 2, 2, ()), "object": (_object, 0, 0, ()),
-    **{kind: (_descriptor(kind), 1, 1, ()) for kind in ("property", "staticmethod", "classmethod")},
-}  # fmt: skip
-"""As `fleet.frontend._builtins.BUILTINS`."""
+REFLECTION: Mapping[str, Builtin] = {
+    "getattr": Builtin(_getattr, 2, 3),
+    "hasattr": Builtin(_hasattr, 2, 2),
+    "setattr": Builtin(_setattr, 3, 3),
+    "vars": Builtin(_vars, 1, 1),
+    "type": Builtin(_type, 1, 1),
+    "super": Builtin(_super, 0, 2),
+    "issubclass": Builtin(_issubclass, 2, 2),
+    "object": Builtin(_object, 0, 0),
+    **{kind: Builtin(_descriptor(kind), 1, 1) for kind in ("property", "staticmethod", "classmethod")},
+}

@@ -24,10 +24,11 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def made(ev: Evaluator, node: ast.expr, values: list[Value], *, frozen: bool = False) -> Set:
-    """A set of these values. SourceError F408 for elements that are not known."""
+    """A set of the values. SourceError F408 if an element is not known."""
     from fleet.frontend._containers import key
 
-    return Set(set([key(ev, node, v) for v in values]), frozen)  # noqa: C403  # built as Python builds it: its order is Python's
+    keys = [key(ev, node, v) for v in values]
+    return Set(set(keys), frozen)  # of a list, as Python does: the set's order depends on its growth
 
 
 def binary(op: str, lhs: Set, rhs: Set) -> Value:
@@ -36,7 +37,7 @@ def binary(op: str, lhs: Set, rhs: Set) -> Value:
 
 
 def compared(op: str, lhs: Set, rhs: Set) -> bool:
-    """Whether one holds the other."""
+    """Whether one set contains the other."""
     return _ORDERS[op](lhs.items, rhs.items)
 
 
@@ -48,7 +49,7 @@ def elements(ev: Evaluator, node: ast.expr, value: Set) -> list[Value]:
 
 
 def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
-    """Refuses a set in whose order strings are: it is another one on every run of Python. SourceError F507."""
+    """SourceError F507 for a set with strings: its order differs between runs of Python."""
     work: list[Any] = list(value.items) if len(value.items) > 1 else []
     for plain in work:
         if isinstance(plain, str):
@@ -76,7 +77,7 @@ def _asked(name: str) -> _Method:
 
 
 def _changing(name: str) -> _Method:
-    """A method that takes other sets."""
+    """Read a method whose arguments are sets."""
 
     def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
         _check(ev, node, owner)
@@ -128,4 +129,4 @@ METHODS: Mapping[str, tuple[_Method, int, int]] = {
     "clear": (_changing("clear"), 0, 0), "pop": (_pop, 0, 0),
     **{n: (_with_element(n), 1, 1) for n in ("add", "discard", "remove")},
 }  # fmt: skip
-"""Method -> what it does, the fewest and the most arguments."""
+"""Method -> (reader, least arguments, most arguments)."""

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend._scopes import Frame
 from fleet.frontend._static import Static
+from fleet.frontend._tensor import Storage
 from fleet.frontend._values import (
     Bound,
     Class,
@@ -22,7 +23,6 @@ from fleet.frontend._values import (
     List,
     Method,
     Set,
-    Storage,
     Super,
     Tensor,
     Text,

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
-from fleet.frontend import _classes, _containers, _expressions, _guards, _library, _objects, _shifts
+from fleet.frontend import _assignment, _classes, _containers, _expressions, _guards, _library, _objects
+from fleet.frontend._assignment import assign
 from fleet.frontend._flow import Flow, Raised
 from fleet.frontend._lost import lost
 from fleet.frontend._meeting import decide
@@ -20,15 +21,11 @@ from fleet.frontend._series import Series, compared, series_of
 from fleet.frontend._values import (
     Broken,
     Function,
-    Instance,
     Library,
-    List,
     Number,
     Poison,
     SizeUsed,
-    Tensor,
     Value,
-    words,
 )
 from fleet.frontend._words import kind
 
@@ -132,139 +129,6 @@ def _run(ev: Evaluator, node: ast.stmt) -> Flow:
 
 
 # ---- binding
-
-
-def _assign(ev: Evaluator, node: ast.Assign) -> None:
-    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-        assign(ev, node.targets[0], _apart(ev.expression(node.value)))
-        return
-    value = ev.expression(node.value)
-    for target in node.targets:
-        assign(ev, target, value)
-
-
-def _annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
-    if node.value is not None:
-        assign(ev, node.target, ev.expression(node.value))
-    elif isinstance(node.target, ast.Attribute | ast.Subscript):
-        ev.expression(node.target.value)  # Python evaluates it too, and assigns nothing
-        if isinstance(node.target, ast.Subscript):
-            ev.expression(node.target.slice)
-
-
-def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
-    """Binds a target: a name, a part of a container or array, or a pattern of them."""
-    match target:
-        case ast.Name():
-            ev.bind(target.id, value)
-        case ast.Tuple() | ast.List():
-            _unpack(ev, target, value)
-        case ast.Subscript():
-            owner = ev.expression(target.value)
-            if isinstance(owner, Tensor):
-                ev.domain.store(target, owner, _expressions.index_items(ev, target.slice), value)
-                _renamed(ev, target.value, owner)
-            else:
-                _containers.store(ev, target, owner, ev.expression(target.slice), value)
-        case ast.Attribute():
-            _set_attribute(ev, target, ev.expression(target.value), value)
-        case _:
-            ev.fail("F504", target, f"assignment to {kind(target)} is not supported", "assign to a name")
-
-
-def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Value) -> None:
-    _objects.store(ev, target, owner, _objects.mangled(ev, target.attr), value)
-    if isinstance(value, Tensor | Number) and isinstance(owner, Instance):
-        ev.domain.named(value, f"{owner.kind.name}.{target.attr}", ev.frame.depth + 1)
-
-
-def _renamed(ev: Evaluator, node: ast.expr, owner: Tensor) -> None:
-    if isinstance(node, ast.Name):
-        ev.bind(node.id, owner)
-
-
-def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
-    iterable = ev.iterate(target, value)
-    starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
-    parts: list[Value] = []
-    for part in iterable:
-        parts.append(part)
-        ev.bounded(target, len(parts), "a sequence")
-        if not starred and len(parts) > len(target.elts) and not isinstance(value, tuple | List):
-            break
-    if not starred:
-        if len(parts) != len(target.elts):
-            ev.fail("F310", target, f"{len(target.elts)} targets for {len(parts)} values")
-        for element, part in zip(target.elts, parts, strict=True):
-            assign(ev, element, part)
-        return
-    place, after = starred[0], len(target.elts) - starred[0] - 1
-    if len(parts) < place + after:
-        ev.fail("F310", target, f"{len(target.elts) - 1} targets and a starred one for {len(parts)} values")
-    middle = List(parts[place : len(parts) - after])
-    for element, part in zip(target.elts, [*parts[:place], middle, *parts[len(parts) - after :]], strict=True):
-        assign(ev, element.value if isinstance(element, ast.Starred) else element, part)
-
-
-def _apart(value: Value) -> Value:
-    """`value` as it is now: a view that nothing names (`x[1:] = x[:-1]`) does not keep its array from being changed."""
-    return Tensor(value.ssa, scalar=value.scalar) if type(value) is Tensor else value
-
-
-def _augmented(ev: Evaluator, node: ast.AugAssign) -> None:
-    op = _expressions.BINARY.get(type(node.op))
-    match node.target:
-        case ast.Name() as target:
-            old = ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            if isinstance(old, Poison):
-                ev.expression(target)
-            ev.bind(target.id, _updated(ev, node, op, old, _apart(ev.expression(node.value))))
-        case ast.Subscript() as target:
-            owner = ev.expression(target.value)
-            place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-            if isinstance(owner, Tensor):
-                items = _expressions.index_items(ev, target.slice)
-                old = ev.domain.load(place, owner, items)
-                right = ev.operand(node.value, _apart(ev.expression(node.value)))
-                new = _expressions.binary(ev, place, node.op, ev.operand(target, old), right)
-                del old
-                ev.domain.store(target, owner, items, new)
-                _renamed(ev, target.value, owner)
-                return
-            index = ev.expression(target.slice)  # once: it may take the next of an iterator
-            old = _containers.load(ev, place, owner, index)
-            _containers.store(ev, target, owner, index, _updated(ev, node, op, old, ev.expression(node.value)))
-        case ast.Attribute() as target:
-            holder = ev.expression(target.value)
-            old = _expressions.attribute(ev, target, holder)
-            _set_attribute(ev, target, holder, _updated(ev, node, op, old, ev.expression(node.value)))
-
-
-def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, right: Value) -> Value:
-    if isinstance(old, List) and isinstance(node.op, ast.Add):
-        added = ev.collect(node.value, right)
-        ev.bounded(node, len(old.items) + len(added), "a list")
-        old.items += added
-        return old
-    if isinstance(old, Tensor) and not old.scalar and op is not None:
-        operand = ev.operand(node.value, right)
-        found: Value = old
-        if op.startswith("shift") and isinstance(operand, Tensor):
-            return _shifted(ev, node, op, old, operand)
-        for name, number in _shifts.steps(ev, node, op, old, operand) if op.startswith("shift") else [(op, operand)]:
-            assert isinstance(found, Tensor)
-            found = ev.domain.update(node, name, found, number)
-        return found
-    return _expressions.binary(ev, node.value, node.op, old, right)
-
-
-def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: Tensor, by: Tensor) -> Value:
-    made = _shifts.shift(ev, node.value, op, old, by)
-    assert isinstance(made, Tensor)
-    if made.dtype != old.dtype or made.shape != old.shape:
-        ev.fail("F401", node, f"{words(made)} does not fit into {words(old)}", "shift by numbers of the array's own dtype")
-    ev.domain.store(node.value, old, [], made)
-    return old
 
 
 def _delete(ev: Evaluator, node: ast.Delete) -> None:
@@ -487,7 +351,7 @@ def _said(ev: Evaluator, node: ast.Raise) -> str:
 
 
 def _text(node: ast.expr, read: Callable[[ast.expr], str]) -> str:
-    """What an exception says; its source where only CPython can compute that."""
+    """The exception's message, or its source text if the message cannot be computed here."""
     try:
         return read(node)
     except SourceError:
@@ -504,9 +368,9 @@ def _nothing(_ev: Evaluator, _node: ast.stmt) -> None:
 
 
 _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
-    ast.Assign: _assign,
-    ast.AnnAssign: _annotated,
-    ast.AugAssign: _augmented,
+    ast.Assign: _assignment.plain,
+    ast.AnnAssign: _assignment.annotated,
+    ast.AugAssign: _assignment.augmented,
     ast.Delete: _delete,
     ast.FunctionDef: _function,
     ast.ClassDef: _classes.define,

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend import _called, _draws, _indexing, _library, _numpy, _order, _sizes, _text
+from fleet.frontend import _called, _draws, _indexing, _library, _numpy, _order, _products, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._known import Known
@@ -49,7 +49,7 @@ class Tracing(Domain):
         """See `Domain.binary`."""
         ev = self.ev
         if op == "matmul":
-            return _numpy.matmul(ev, node, lhs, rhs)
+            return _products.matmul(ev, node, lhs, rhs)
         op = self.on_bools(node, op, lhs, rhs)
         known = [self.known_scalar(v) for v in (lhs, rhs)]
         record = OPERATIONS.get(op)
@@ -193,7 +193,7 @@ class Tracing(Domain):
         return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
     def drawn(self, made: Static) -> Tensor:
-        """See `Domain.drawn`."""
+        """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
         return made
 
     def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:

@@ -3,135 +3,20 @@
 from __future__ import annotations
 
 import ast
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import SourceError
-from fleet.ir.types import numpy_dtype, shape_of
+from fleet.frontend._tensor import Tensor
+from fleet.ir.types import numpy_dtype
 
 if TYPE_CHECKING:
     from fleet.frontend._scopes import Frame
     from fleet.ir.weights import Stream
-
-
-_SERIALS = count()
-
-
-class Storage:
-    """The memory that an array and its views share.
-
-    Attributes:
-        members: the arrays that may share it.
-        outside: it belongs to whoever calls the model, who would see a change.
-        joined: arrays are among them of which only the run knows what they share.
-    """
-
-    def __init__(self, *, outside: bool = False) -> None:
-        self.members: weakref.WeakSet[Tensor] = weakref.WeakSet()
-        self.outside = outside
-        self.joined = False
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What an array shows of another one.
-
-    Attributes:
-        base: the other one.
-        of, value: a value of the base, and what the operations of the view made of it.
-        writable: NumPy lets it be changed.
-        where: whether it shares the base's memory: as NumPy's operations do, which may copy; always; or where the base is
-            contiguous.
-    """
-
-    base: Tensor
-    of: SSAValue
-    value: SSAValue
-    writable: bool = True
-    where: Literal["as NumPy", "always", "contiguous"] = "as NumPy"
-
-
-class Tensor:
-    """An array or NumPy scalar: one object for one Python object, so that every name of an array sees its changes.
-
-    ssa: the value of the IR that it has at present.
-    scalar: a NumPy scalar, which cannot be changed in place.
-
-    Attributes:
-        made: the value that it had first; None for one that had none (`Static`).
-        part: what it shows of another array, if it is a view.
-        lost: refuses its use, after a write to memory that it may share in an unknown way.
-        serial: arrays in the order in which they were made.
-    """
-
-    def __init__(
-        self, ssa: SSAValue | None, *, scalar: bool | None = None, storage: Storage | None = None, part: Part | None = None
-    ) -> None:
-        self.made = self._ssa = ssa
-        self._scalar = scalar
-        self.storage = storage or Storage()
-        self.storage.members.add(self)
-        self.part = part
-        self.lost: Callable[[], NoReturn] | None = None
-        self.serial = next(_SERIALS)
-
-    @property
-    def ssa(self) -> SSAValue:
-        """The IR's value. SourceError F504 for an array that has none any more."""
-        if self.lost is not None:
-            self.lost()
-        assert self._ssa is not None
-        return self._ssa
-
-    @ssa.setter
-    def ssa(self, value: SSAValue) -> None:
-        self._ssa = value
-
-    @property
-    def scalar(self) -> bool:
-        """True for a NumPy scalar."""
-        return not self.shape if self._scalar is None else self._scalar
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape; -1 for a dimension that is not known before the run."""
-        assert self._ssa is not None
-        return shape_of(self._ssa.type)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Element type."""
-        assert self._ssa is not None
-        return numpy_dtype(self._ssa.type)
-
-    @property
-    def held(self) -> SSAValue | None:
-        """The IR's value where it has one, used or not."""
-        return self._ssa
-
-    def view(
-        self,
-        ssa: SSAValue,
-        *,
-        scalar: bool | None = None,
-        writable: bool = True,
-        where: Literal["as NumPy", "always", "contiguous"] = "as NumPy",
-    ) -> Tensor:
-        """What operations make of this array's value, as NumPy's view of it (`Part`); of a NumPy scalar and without dimensions
-        a NumPy scalar, if `scalar` does not tell.
-
-        Whether it is a view indeed (a reshape may copy) is found out where one of them is written.
-        """
-        if scalar is None and not shape_of(ssa.type):
-            scalar = self.scalar
-        part = Part(self, self.ssa, ssa, writable, where)
-        return Tensor(ssa, scalar=scalar, storage=self.storage, part=part)
 
 
 class SizeUsed(Exception):

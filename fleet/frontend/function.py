@@ -29,8 +29,9 @@ from fleet.frontend._places import Places
 from fleet.frontend._results import Known, Result, taken_apart
 from fleet.frontend._scopes import Frame
 from fleet.frontend._static import Made
+from fleet.frontend._tensor import Storage
 from fleet.frontend._tracing import Tracing
-from fleet.frontend._values import Number, Storage, Tensor, Value, words
+from fleet.frontend._values import Number, Tensor, Value, words
 from fleet.frontend._watch import Items, Snapshot, Traceable, Watched
 from fleet.frontend.source import assemble
 from fleet.frontend.tensor import Tensor as Declaration

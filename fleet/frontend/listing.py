@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.frontend import _builtins, _containers, _library
+from fleet.frontend._builtin_numbers import MATH
 from fleet.frontend._expressions import EXPRESSIONS
 from fleet.frontend._signatures import FUNCTIONS, METHODS, Signature
 from fleet.frontend._statements import STATEMENTS
@@ -37,7 +38,7 @@ def tables() -> Mapping[str, str]:
             "names",
             [
                 ("builtins", _names(sorted(_builtins.BUILTINS))),
-                ("math", _names(sorted(_builtins.MATH))),
+                ("math", _names(sorted(MATH))),
                 *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in _containers.METHODS.items()),
                 ("dtypes", _names(DTYPES)),
             ],

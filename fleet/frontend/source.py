@@ -328,7 +328,7 @@ def _evaluate(
 
 
 def _parameters(evaluator: Evaluator, name: str, arguments: Mapping[str, SSAValue]) -> dict[str, Value]:
-    """The model's arguments, its own to change: every engine has a copy; and defaults for the others."""
+    """The model's arguments, which it may change (every engine gets a copy), and defaults of the remaining parameters."""
     found: dict[str, Value] = {n: Tensor(v, scalar=False) for n, v in arguments.items()}
     function = evaluator.globals.variables.get(name)
     if isinstance(function, Broken):

@@ -1,4 +1,4 @@
-"""In which order an array's elements lie in memory: a later sum adds in that order, and whether a reshape copies depends on it."""
+"""Memory order of arrays: it decides the order of later sums and whether a reshape copies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_STEPS = 64
 
 
 def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
-    """Whether the elements certainly lie in C order, perhaps with others between them."""
+    """Whether the elements certainly lie in C order, possibly with gaps."""
     op = value.owner
     if sum(n != 1 for n in shape_of(value.type)) < 2 and not isinstance(op, d.SliceOp | d.NumpyOp):
         return True

@@ -271,7 +271,7 @@ def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
 
 
 def _is_one(value: SSAValue) -> bool:
-    """Whether it has one element."""
+    """Whether the value has one element."""
     shape = shape_of(value.type)
     return -1 not in shape and int(np.prod(shape)) == 1
 
@@ -294,7 +294,7 @@ def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
 
 
 def _array(edit: Edit, value: SSAValue) -> np.ndarray | None:
-    """What is computed of weights, however large."""
+    """The value computed from weights, of any size."""
     return known_array(edit, value, small=False)
 
 

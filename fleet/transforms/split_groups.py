@@ -25,7 +25,7 @@ from fleet.transforms.turn_products import of_weights
 __all__ = ["PASS"]
 
 _OUTPUTS = 16
-"""Outputs that a product gets at least, of as many groups as that takes."""
+"""Least outputs of a merged product; groups are merged until it is reached."""
 
 
 def _apply(edit: Edit) -> None:
@@ -81,4 +81,4 @@ def _diagonal(edit: Edit, name: str, groups: int, outputs: int, inputs: int) -> 
 
 
 PASS = plain("split-groups", "make products of groups products by one weight each", "rounding", _apply)
-"""A sum gets zeros, and may be summed in other order."""
+"""Zeros are added to a sum, and its order may change."""

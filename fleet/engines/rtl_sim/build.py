@@ -367,7 +367,7 @@ def _link(path: Path, name: str, folder: Path) -> Path:
 def _compile(
     design: Design, folder: Path, verilog: list[str], cpp: list[str], options: list[str], tools: Toolchain, tell: Progress
 ) -> bool:
-    """Whether all of it was done now; False for a build that went on with an interrupted one."""
+    """False for a build that continued an interrupted one."""
     import cocotb_tools.config
 
     environment = dict(os.environ)

@@ -17,9 +17,9 @@ from fleet.targets.bytecode.integer_kernel import library, sizes_of
 __all__ = ["matmul"]
 
 _LEAST = 1 << 14
-"""Multiplications from which on laying out the operands is worth it."""
+"""Least multiplications for which laying out the operands pays."""
 _FEW = 4
-"""Rows or columns below which it is not: numbers would be moved as often as multiplied."""
+"""Least rows and columns: below, operands would be moved as often as multiplied."""
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
 
 

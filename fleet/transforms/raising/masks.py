@@ -25,7 +25,7 @@ _MOST = 1 << 22
 
 
 def known_array(edit: Edit, value: SSAValue, *, small: bool = True) -> np.ndarray | None:
-    """The value as an array where it is known and small; None otherwise. small False: however large it is."""
+    """The value as an array if it is known and small, else None. small=False: of any size."""
     unknown = _UNKNOWN.setdefault(edit, set()) if small else set[SSAValue]()
     found: dict[SSAValue, np.ndarray] = {}
     for v in operands_first(value, lambda v: () if v in unknown or not isinstance(v.owner, FleetOp) else v.owner.operands):

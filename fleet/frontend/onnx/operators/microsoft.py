@@ -41,7 +41,7 @@ _ACTIVATIONS: dict[str, Callable[[Array, Sequence[float]], Array]] = {
 }
 """What may follow a FusedConv or FusedGemm, with its parameters."""
 _NEEDED = {"Clip": 2, "HardSigmoid": 2}
-"""Parameters that an activation does not do without."""
+"""Parameters that every activation needs."""
 
 
 def _activated(n: Call, x: Array, parameters: Sequence[float]) -> Array:

@@ -104,11 +104,11 @@ ITERTOOLS: Mapping[str, tuple[_Handler, int, int, tuple[str, ...]]] = {
     "itertools.pairwise": (_pairwise, 1, 1, ()),
     "itertools.starmap": (_starmap, 2, 2, ()),
 }
-"""Function -> what it does, the fewest and the most arguments, keywords."""
+"""Function -> (reader, least arguments, most arguments, keywords)."""
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """A call of one of them: an iterator."""
+    """Read a call; returns an iterator."""
     function, fewest, most, names = ITERTOOLS[path]
     unknown = [k for k in keywords if k not in names]
     if unknown or not fewest <= len(args) <= most:

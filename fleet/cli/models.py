@@ -58,9 +58,16 @@ def list_models(as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = []
     for name, p in PUBLISHED.items():
-        path = model_file(name, p.suffix)
+        path = model_file(name, p.weights.suffix)
         rows.append(
-            {"name": name, "title": p.title, "licence": p.licence, "bytes": p.size, "file": str(path), "here": path.is_file()}
+            {
+                "name": name,
+                "title": p.title,
+                "licence": p.licence,
+                "bytes": p.weights.size,
+                "file": str(path),
+                "here": path.is_file(),
+            }
         )
     if as_json:
         click.echo(json.dumps({"models": rows, "shapes": list(PRESETS)}, indent=1))

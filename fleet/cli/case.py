@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fleet.cli.model import data_options
+from fleet.core.json_values import Json
 from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def add(
     def words(text: str) -> list[str]:
         return [w.strip() for w in text.split(",") if w.strip()]
 
-    keys: dict[str, Any] = {
+    keys: dict[str, Json] = {
         "name": name, "model": model, "weights": weights and str(weights), "input": input_path and str(input_path),
         "labels": labels and str(labels), "metric": metric, "engines": words(engines), "devices": words(devices),
         "memories": words(memories), "seeds": [seed], "samples": batch, "tier": tier,
@@ -154,8 +156,6 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def list_(folder: Path, tags: tuple[str, ...], owner: str | None, machine: bool) -> int:
     """The runs of all cases: tier, engines, owner, tags, timeout, and what is known to fail."""
-    import json
-
     from fleet.cosim.cases import find_cases
 
     if not folder.is_dir():
@@ -174,7 +174,7 @@ def list_(folder: Path, tags: tuple[str, ...], owner: str | None, machine: bool)
     return ExitCode.AGREED
 
 
-def _listed(run: CaseRun) -> dict[str, Any]:
+def _listed(run: CaseRun) -> dict[str, Json]:
     known = run.custody.known_failure
     return {
         "name": run.name, "file": str(run.case.path), "tier": run.tier, "engines": list(run.engines), "device": run.device,

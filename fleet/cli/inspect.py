@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from fleet.cli.inspecting.command import Answer, on_a_file
+from fleet.cli.inspecting.kinds import inspect
 from fleet.cli.inspecting.page import Asked
 from fleet.errors import ExitCode
 
@@ -26,8 +27,6 @@ file that fleet does not read, with what to do.
 @on_a_file(device="Only this device.")
 def command(asked: Asked, answer: Answer) -> int:
     """Say what FILE is: inputs, operators, work, what each device runs and keeps, what is unsupported, what to type next."""
-    from fleet.cli.inspecting.kinds import inspect
-
     page = answer.page = inspect(asked)
     answer.say(page.text())
     for i, line in enumerate(page.commands):

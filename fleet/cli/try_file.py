@@ -7,12 +7,13 @@ import shlex
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from fleet.cli.inspecting.command import Answer, on_a_file
+from fleet.cli.inspecting.kinds import inspect
 from fleet.cli.inspecting.page import Asked, Page
+from fleet.core.json_values import Json
 from fleet.errors import ExitCode, FleetError
 
 _EPILOG = """\b
@@ -39,8 +40,6 @@ _MAX_LANGUAGE = 1 << 24
 @on_a_file(device="This device instead of the one that runs the largest share.")
 def command(asked: Asked, answer: Answer) -> int:
     """Try FILE: what it is, whether vm and the best device's iss agree on it, and what to type next."""
-    from fleet.cli.inspecting.kinds import inspect
-
     page = inspect(asked)
     if page.program is not None and page.program.macs > _MAX_WORK and asked.batch is None and asked.input_path is None:
         asked = replace(asked, batch=1)
@@ -63,7 +62,7 @@ class _Trial:
 
     def __init__(self, page: Page, asked: Asked, answer: Answer) -> None:
         self.page, self.asked, self.say, self.quiet = page, asked, answer.say, answer.quiet
-        self.facts: dict[str, Any] = {}
+        self.facts: dict[str, Json] = {}
         own = f"fleet try {shlex.quote(page.spec)}"
         self.commands = [line for line in page.commands if line != own and not line.startswith(f"{own} ")]
 
@@ -77,7 +76,7 @@ class _Trial:
         if page.kind == "bytecode":
             return self._bytecode()
         if page.kind == "result":
-            return self._verdict("agreed when it was made" if page.facts["verdict"] == "pass" else "see the reasons", page)
+            return self._verdict("agreed when it was made" if page.verdict == "pass" else "see the reasons", str(page.verdict))
         if page.kind in ("instruction-set", "set-folder") and self.commands and "isa check" in self.commands[0]:
             return self._set()
         return self._left("nothing in it runs by itself")
@@ -93,8 +92,7 @@ class _Trial:
         self.say(f"verdict: NOTHING COMPARED\n  {why}")
         return ExitCode.INCOMPLETE
 
-    def _verdict(self, why: str, page: Page) -> int:
-        verdict = str(page.facts["verdict"])
+    def _verdict(self, why: str, verdict: str) -> int:
         self.facts |= {"verdict": verdict, "reasons": [why]}
         self.say()
         self.say(f"verdict: {verdict.upper()} ({why})")
@@ -183,16 +181,18 @@ class _Trial:
         """A few tokens."""
         from fleet.cli.generate import command as generate
 
-        numbers, device = int(self.page.facts["weight_numbers"]), self.page.facts["device"]
-        if numbers > _MAX_LANGUAGE or device is None:
-            why = "no device holds it" if device is None else f"{numbers:,} weights take longer than a minute to quantise and run"
+        model = self.page.language
+        assert model is not None
+        if model.weights > _MAX_LANGUAGE or model.device is None:
+            long = f"{model.weights:,} weights take longer than a minute to quantise and run"
+            why = "no device holds it" if model.device is None else long
             return self._left(f"{why}: the first command below asks it")
         self.say()
         context = click.get_current_context()
         with self._silent():
             code: int = context.invoke(
-                generate, spec=self.asked.spec, prompt="Hello", engines="vm,iss", device=self.asked.device or device, tokens=2,
-                seed=self.asked.seed,
+                generate, spec=self.asked.spec, prompt="Hello", engines="vm,iss", device=self.asked.device or model.device,
+                tokens=2, seed=self.asked.seed,
             )  # fmt: skip
         self.facts["verdict"] = {0: "pass", 1: "fail"}.get(code, "nothing compared")
         self.commands.insert(1, "fleet report --last")

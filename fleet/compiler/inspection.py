@@ -13,10 +13,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.core.json_values import Json
 from fleet.engines.accel_counters import matmul_macs, static_counters
 from fleet.errors import FleetError
 from fleet.ir.dialect import ConstantOp, op_id
@@ -124,8 +125,8 @@ class ProgramFacts:
         own = [d for d in able if d.instruction_set == family]
         return min((d for d in own if d.compiled), key=lambda d: d.room, default=max(own, key=lambda d: d.room))
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data; every device with its share."""
+    def to_json(self) -> dict[str, Json]:
+        """JSON values; every device with its share."""
         devices = [{**asdict(d), "share": d.share} for d in self.devices]
         return {**asdict(self), "operators": dict(self.operators), "symbols": dict(self.symbols), "devices": devices}
 

@@ -26,6 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
+from fleet.core.json_values import Json
 from fleet.cosim._codec import decode, encode
 from fleet.errors import FleetError, ModelError
 
@@ -113,14 +114,14 @@ class NightRecord:
         """The run was planned and did not start, or did not end."""
         return self.outcome == "not run"
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, Json]:
         """JSON values, without those that equal their default. Infinities and NaN become strings."""
-        values = cast("dict[str, object]", encode(self))
+        values = cast("dict[str, Json]", encode(self))
         usual = _defaults(NightRecord)
         return {k: v for k, v in values.items() if k not in usual or v != usual[k]}
 
     @classmethod
-    def from_json(cls, table: Mapping[str, object], where: str = "<record>") -> NightRecord:
+    def from_json(cls, table: Mapping[str, Json], where: str = "<record>") -> NightRecord:
         """The inverse. Ignores unknown keys, of later versions. Raises ModelError naming `where` and a bad or missing key."""
         return _read(cls, table, where)
 
@@ -179,9 +180,9 @@ _TYPES = {cls: name for name, cls in _EVENTS.items()}
 
 
 @cache
-def _defaults(cls: type) -> Mapping[str, object]:
+def _defaults(cls: type) -> Mapping[str, Json]:
     """JSON values of the defaults of a dataclass, by field."""
-    found: dict[str, object] = {}
+    found: dict[str, Json] = {}
     for f in fields(cls):
         if f.default is not MISSING:
             found[f.name] = encode(f.default)
@@ -190,7 +191,7 @@ def _defaults(cls: type) -> Mapping[str, object]:
     return found
 
 
-def _read(cls: type[T], table: Mapping[str, object], where: str) -> T:
+def _read(cls: type[T], table: Mapping[str, Json], where: str) -> T:
     known = {f.name for f in fields(cast("type[Event]", cls))}
     return decode(cls, {**_defaults(cls), **{k: v for k, v in table.items() if k in known}}, where)
 
@@ -353,7 +354,7 @@ def _events(path: Path) -> tuple[list[Event], list[str], list[str]]:
         if not isinstance(table, dict):
             broken.append(f"line {number} is no record, dropped")
             continue
-        values = cast("dict[str, object]", table)
+        values = cast("dict[str, Json]", table)
         cls = _EVENTS.get(str(values.get("type")))
         try:
             found += [] if cls is None else [_read(cls, values, str(path))]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from fleet.core.json_values import Json
 from fleet.errors import ModelError
 from fleet.night import history as h
 
@@ -95,7 +96,7 @@ class Comparison:
             lines += ["", f"And {len(self.moves) - _ROWS:,} more."]
         return "\n".join(lines) + "\n"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """JSON values of everything."""
         names = ("before", "after", "failing", "fixed", "still", "missing", "added")
         moves = [

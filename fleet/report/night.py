@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import json
 import shlex
@@ -13,6 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from fleet.core.json_values import Json
 from fleet.cosim.files import write_together
 from fleet.cosim.night_records import NightRecord
 from fleet.night.causes import Cause
@@ -20,6 +22,7 @@ from fleet.night.collect import Judged
 from fleet.night.gates import Move
 from fleet.night.history import headline_cycles
 from fleet.report import _text
+from fleet.report._render import render
 from fleet.report.junit import JunitDocument
 
 __all__ = ["NightFiles", "markdown_of", "write_night"]
@@ -57,7 +60,7 @@ def write_night(judged: Judged, folder: Path) -> NightFiles:
 # -- JSON, JUnit, Markdown
 
 
-def _json(judged: Judged) -> dict[str, Any]:
+def _json(judged: Judged) -> dict[str, Json]:
     night = judged.night
     return {
         "schema": 1,
@@ -151,8 +154,6 @@ def _shown(value: float | None) -> str:
 
 
 def _page(judged: Judged) -> str:
-    from fleet.report._render import render
-
     script = _SCRIPT.read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     moves = [m for m in judged.moves if m.state != "warning"]
@@ -235,8 +236,6 @@ def _heat(judged: Judged) -> dict[str, Any]:
 
 
 def _machines(judged: Judged) -> list[dict[str, Any]]:
-    import datetime
-
     found: list[dict[str, Any]] = []
     for name, (busy, first, last) in sorted(judged.reading.processes.items()):
         span = (datetime.datetime.fromisoformat(last) - datetime.datetime.fromisoformat(first)).total_seconds()

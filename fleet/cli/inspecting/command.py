@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
 
+from fleet.cli.inspecting.kinds import refusal
 from fleet.cli.inspecting.page import Asked, Page
 from fleet.cli.model import data_options, onnx_options
+from fleet.core.json_values import Json
 from fleet.errors import FleetError
 
 __all__ = ["Answer", "on_a_file"]
@@ -27,7 +28,7 @@ class Answer:
 
     quiet: bool
     page: Page | None = None
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    facts: dict[str, Json] = field(default_factory=dict[str, Json])
 
     def say(self, line: str = "") -> None:
         """Print a line unless JSON was asked for."""
@@ -66,9 +67,7 @@ def on_a_file(device: str) -> Callable[[Callable[[Asked, Answer], int]], Callabl
     return decorate
 
 
-def _problem(error: FleetError, asked: Asked, answer: Answer) -> dict[str, Any]:
-    from fleet.cli.inspecting.kinds import refusal
-
+def _problem(error: FleetError, asked: Asked, answer: Answer) -> dict[str, Json]:
     if answer.page is None:
         return refusal(error, asked)
     return {**answer.page.to_json(), **answer.facts, "problem": str(error)}

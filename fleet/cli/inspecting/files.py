@@ -63,6 +63,7 @@ def result_folder(page: Page, file: File) -> None:
     page.rows["engines"] = [", ".join(f"{e.name} {e.status}" for e in result.engines if e.status != "not asked")]
     page.rows["compared"] = [f"{c.name}: {c.verdict}" for c in result.comparisons]
     page.rows["verdict"] = [f"{result.verdict.upper()}{': ' + '; '.join(result.reasons) if result.reasons else ''}"]
+    page.verdict = result.verdict
     page.facts |= {"verdict": result.verdict, "model": result.identity.model, "reasons": list(result.reasons)}
     spec = file.quoted
     page.commands = [f"fleet report {spec}", *([f"fleet why {spec}"] if result.divergence else []), result.identity.command]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fleet.cli.inspecting.files import arrays_file, bytecode_file, generation_folder, result_folder, stored_stream, stream_file
 from fleet.cli.inspecting.language_models import gguf_file, language_folder, named_model, safetensors_file
@@ -14,6 +13,7 @@ from fleet.cli.inspecting.programs import compile_into, onnx_model, python_model
 from fleet.cli.inspecting.rows import listed
 from fleet.cli.inspecting.sets import description_file, installed_set
 from fleet.core.file_kinds import kind_of, refuse_foreign, remedy
+from fleet.core.json_values import Json
 from fleet.errors import FleetError, ModelError
 
 __all__ = ["inspect", "refusal"]
@@ -37,7 +37,7 @@ def inspect(asked: Asked) -> Page:
     return page
 
 
-def refusal(error: FleetError, asked: Asked) -> dict[str, Any]:
+def refusal(error: FleetError, asked: Asked) -> dict[str, Json]:
     """JSON object for a file without a page: its kind where that is known, the problem, the lines that convert it."""
     path, _ = _place(asked.spec)
     try:

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fleet.cli.inspecting.page import Asked, File, Page
+from fleet.cli.inspecting.page import Asked, File, LanguageModel, Page
 from fleet.cli.inspecting.rows import listed
 from fleet.errors import ModelError
 
@@ -75,7 +75,8 @@ def _config(page: Page, c: ModelConfig) -> None:
         *([f"{ask} --engines vm,iss --device {chosen.name}"] if chosen else []),
         f"{ask} --engines vm",
     ]
-    page.facts["device"] = chosen.name if chosen else None
+    page.language = LanguageModel(numbers, chosen.name if chosen else None)
+    page.facts["device"] = page.language.device
 
 
 def safetensors_file(page: Page, file: File) -> None:

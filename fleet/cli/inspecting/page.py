@@ -5,15 +5,16 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fleet.core.json_values import Json
 from fleet.errors import FleetError
 
 if TYPE_CHECKING:
     from fleet.compiler.inspection import ProgramFacts
     from fleet.cosim.model import LoadedModel
 
-__all__ = ["Asked", "File", "Page"]
+__all__ = ["Asked", "File", "LanguageModel", "Page"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,14 @@ class File:
         return shlex.quote(str(self.path))
 
 
+@dataclass(frozen=True)
+class LanguageModel:
+    """weights: number of them, without a tied head; device: the smallest whose HBM holds them, or None."""
+
+    weights: int
+    device: str | None
+
+
 @dataclass
 class Page:
     """The result of an inspection.
@@ -61,6 +70,7 @@ class Page:
         facts: the content of the rows as JSON values.
         problem: why fleet does not read the file, or None.
         loaded, program: of a model that compiles, or None.
+        language: of a language model, or None. verdict: of a stored result, or None.
     """
 
     spec: str
@@ -68,10 +78,12 @@ class Page:
     title: str
     rows: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     commands: list[str] = field(default_factory=list[str])
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    facts: dict[str, Json] = field(default_factory=dict[str, Json])
     problem: FleetError | None = None
     loaded: LoadedModel | None = None
     program: ProgramFacts | None = None
+    language: LanguageModel | None = None
+    verdict: str | None = None
 
     def text(self) -> str:
         """Title and rows for a terminal, without the commands."""
@@ -80,7 +92,7 @@ class Page:
             lines += [f"  {label if i == 0 else '':<12} {text}" for i, text in enumerate(texts)]
         return "\n".join(_plain(line) for line in lines)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Title, facts, problem and commands as one JSON object."""
         problem = None if self.problem is None else str(self.problem)
         return {"file": self.spec, "kind": self.kind, "title": self.title, **self.facts, "problem": problem, "next": self.commands}

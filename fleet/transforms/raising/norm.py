@@ -6,6 +6,7 @@ gamma x S^-1/2 with S = mean(x^2) + eps. gamma and beta are values or numbers; a
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,8 @@ def raise_norms(site: Site) -> None:
 def _raise_one(site: Site, x: SSAValue) -> bool:
     """The last norm of a value in program order, if it has one."""
     form = Normal(x)
+    if not _squares(form.cone):
+        return False
     order = site.order()
     roots = [v for v in form.cone if isinstance(v.owner, FleetOp) and shape_of(v.type) == shape_of(x.type) and v is not x]
     reason: tuple[FleetOp, str, str] | None = None
@@ -73,6 +76,14 @@ def _raise_one(site: Site, x: SSAValue) -> bool:
     if reason is not None:
         site.miss(reason[1], reason[0], reason[2])
     return False
+
+
+def _squares(cone: Collection[SSAValue]) -> bool:
+    """Whether a square of x can be among what is computed from x: every norm has one, and normal forms are costly."""
+    return any(
+        isinstance(v.owner, d.VarOp | d.PowOp) or (isinstance(v.owner, d.MulOp) and all(o in cone for o in v.owner.operands))
+        for v in cone
+    )
 
 
 def _title(root: Poly) -> str:

@@ -1,16 +1,23 @@
-"""`fleet night`: what many runs did, night after night."""
+"""`fleet night`: history, gates, pages and comparisons of the regression's nights."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import shlex
+import subprocess
 import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import translate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from fleet.core.exemption import Exemption
+from fleet.cosim.night_records import BESIDE, NightRecord, latest, nights, read_night
 from fleet.errors import ExitCode, ModelError
 
 if TYPE_CHECKING:
@@ -26,28 +33,26 @@ _DIR = click.option(
 _BASELINES = click.option(
     "--baselines", type=click.Path(path_type=Path, dir_okay=False), default=BASELINES, show_default=True, help="Accepted figures."
 )
-_NIGHT = click.option("--night", help="The night's id, or the beginning of it; default: the last.")
+_NIGHT = click.option("--night", help="Id of a night, or a prefix of it; default: the last night.")
 
 
 class Age(click.ParamType):
-    """Seconds out of "12h", "14d" or "2w"."""
+    """An age such as "12h", "14d" or "2w", converted to seconds."""
 
     name = "age"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Fails for anything else."""
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The age in seconds. Fails with a usage error if it is not a number with h, d or w."""
         if isinstance(value, float):
             return value
         found = re.fullmatch(r"(\d+(?:\.\d+)?)([hdw])", str(value).strip().lower())
         if found is None:
-            self.fail(f"{value!s:.40} is no age: give 12h, 14d or 2w", param, ctx)
+            self.fail(f"{value!s:.40} is not an age: give 12h, 14d or 2w", param, ctx)
         return float(found[1]) * {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}[found[2]]
 
 
 def _chosen(folder: Path, night: str | None) -> Path:
-    """A night's folder. Raises ModelError where there is none of the name."""
-    from fleet.cosim.night_records import latest, nights
-
+    """The folder of a night, by id or prefix; None: of the last. Raises ModelError if there is none."""
     below = folder / "night"
     if night is None:
         return latest(below)
@@ -70,7 +75,7 @@ def judge(folder: Path, night: str | None, baselines: Path) -> Judged:
 
 @click.group(name="night")
 def command() -> None:
-    """Nights: what `pytest sim/` did, held against the nights before (`fleet help nights`)."""
+    """Nights: results of `pytest sim/`, compared with earlier nights (`fleet help nights`)."""
 
 
 @command.command(
@@ -80,10 +85,10 @@ def command() -> None:
 @_NIGHT
 @_BASELINES
 def collect(folder: Path, night: str | None, baselines: Path) -> int:
-    """Judge a night from its records, write it into the history, make page, JSON, JUnit and summary (DIR/night).
+    """Compare a night with earlier nights, add it to the history, and write page, JSON, JUnit and summary (DIR/night).
 
-    At any time: while the night runs, after it was killed, again. Exit code 1 where something fails or a figure moved, 4 where
-    nothing does and something did not run.
+    A night can be collected while it runs, after it was killed, and again. Exit code 1 if a test fails or a figure moved, 4 if only
+    some tests did not run.
     """
     judged = judge(folder, night, baselines)
     click.echo(judged.headline)
@@ -101,9 +106,9 @@ def collect(folder: Path, night: str | None, baselines: Path) -> int:
 
 @command.command(name="list", epilog="\b\nExample:\n  fleet night list")
 @_DIR
-@click.option("--count", default=20, show_default=True, type=click.IntRange(1), help="The last so many.")
+@click.option("--count", default=20, show_default=True, type=click.IntRange(1), help="Number of nights.")
 def list_(folder: Path, count: int) -> int:
-    """The nights of the history: when, of which revision, what ran, failed and moved."""
+    """List the nights of the history: id, revision, tests that ran and failed, figures that moved."""
     from fleet.night import history as h
 
     with h.History(folder / "night" / h.FILE) as store:
@@ -119,8 +124,8 @@ def list_(folder: Path, count: int) -> int:
 @_NIGHT
 @click.option("--report", "out", type=click.Path(path_type=Path, file_okay=False), help="Default: DIR/runs/KEY.")
 def page(key: str, folder: Path, night: str | None, out: Path | None) -> int:
-    """Make the page of one run of a night out of its stored result. A pass has none until somebody wants it."""
-    from fleet.cosim.night_records import read_night
+    """Write the page of a run from its stored result."""
+    from fleet.cosim.result import CosimResult
     from fleet.report.page import write_report
 
     reading = read_night(_chosen(folder, night))
@@ -129,19 +134,15 @@ def page(key: str, folder: Path, night: str | None, out: Path | None) -> int:
         raise ModelError("has no stored result", where=key, hint=f"run it again: {record.replay}")
     where = out or folder / "runs" / re.sub(r"[^A-Za-z0-9_-]+", "-", key).strip("-")[:80]
     files = write_report(Path(record.result), where)
-    from fleet.cosim.result import CosimResult
-
     if (made := CosimResult.load(Path(record.result)).identity.date) > max(record.at, reading.until):
         click.echo(f"fleet: the result is of {made}, after this night", err=True)
     click.echo(f"report: {files.html}")
     return ExitCode.AGREED
 
 
-def _record(records: Any, key: str) -> Any:
+def _record(records: Sequence[NightRecord], key: str) -> NightRecord:
     found = next((r for r in records if r.key == key), None)
     if found is None:
-        from difflib import get_close_matches
-
         near = get_close_matches(key, [r.key for r in records], 3) or [r.key for r in records][:3]
         raise ModelError("no run of this key in the night", where=key, hint=f"keys are {', '.join(near)} ...")
     return found
@@ -157,7 +158,7 @@ def _record(records: Any, key: str) -> Any:
     "--metric", required=True, help="cycles, 'mean cycles', accuracy, sqnr, over or coverage; or a whole figure, 'cycles rtl'."
 )
 @click.option("--reason", default="", help="Why; kept in the file.")
-@click.option("--owner", default="", help="Who answers for it.")
+@click.option("--owner", default="", help="Who is responsible for it.")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="The last day; default: for good.")
 @_DIR
 @_NIGHT
@@ -166,13 +167,10 @@ def accept(
     key: str, metric: str, reason: str, owner: str, until: datetime.datetime | None, folder: Path, night: str | None,
     baselines: Path,
 ) -> int:  # fmt: skip
-    """Accept what moved of KEY (a run, or a group of phases) in the night: later ones are held to it.
+    """Accept a moved figure of KEY (a run, or a group of phases): later nights are compared with it.
 
-    KEY may have `*`: 'digits[hbm_small-fixed-*]'.
+    KEY may contain `*`: 'digits[hbm_small-fixed-*]'.
     """
-    from fnmatch import translate
-
-    from fleet.core.exemption import Exemption
     from fleet.night.baselines import Accepted
     from fleet.night.baselines import accept as store
 
@@ -199,15 +197,13 @@ def accept(
 @click.argument("before")
 @click.argument("after")
 @_DIR
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The Markdown into a file.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the Markdown to this file.")
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def compare(before: str, after: str, folder: Path, output: Path | None, machine: bool) -> int:
-    """What differs from BEFORE to AFTER: nights ("last", "last~1", an id), branches, revisions, or folders of reports; as Markdown.
+    """Compare two nights ("last", "last~1", an id), branches, revisions or folders of reports, as Markdown.
 
-    Exit code 1 where something fails that did not, did not run, takes more cycles or is less accurate.
+    Exit code 1 if a run newly fails, did not run, takes more cycles or is less accurate.
     """
-    import json
-
     from fleet.cosim.files import write_atomically
     from fleet.night.compare import compare as compared
     from fleet.night.compare import find_side
@@ -226,14 +222,14 @@ def compare(before: str, after: str, folder: Path, output: Path | None, machine:
 
 @command.command(name="bisect", epilog="\b\nExample:\n  fleet night bisect 'digits[hbm_small-fixed-0]' --metric cycles")
 @click.argument("key")
-@click.option("--metric", help="Look for where a figure moved (cycles, over, 'cycles rtl'), not for where the run began to fail.")
-@click.option("--good", help="A revision before; default: of the last night in which it stood.")
-@click.option("--bad", help="A revision after; default: of the first night in which it did not.")
+@click.option("--metric", help="Find where this figure moved (cycles, over, 'cycles rtl'); default: where the run began to fail.")
+@click.option("--good", help="A good revision; default: of the last good night.")
+@click.option("--bad", help="A bad revision; default: of the first bad night.")
 @_DIR
 def bisect(key: str, metric: str | None, good: str | None, bad: str | None, folder: Path) -> int:
-    """Name the commit since which KEY fails, or since which a figure of it is another one.
+    """Find the commit since which KEY fails, or since which a figure of it moved.
 
-    Each commit is run in a worktree of its own; one that cannot be built or run is skipped.
+    Each commit runs in its own worktree; a commit that cannot be built or run is skipped.
     """
     from fleet.night.bisect import bisect as halved
     from fleet.night.bisect import commits_between, probe_in_worktrees
@@ -252,18 +248,14 @@ def bisect(key: str, metric: str | None, good: str | None, bad: str | None, fold
 
 
 @command.command(name="rerun", epilog="\b\nExample:\n  fleet night rerun --failed")
-@click.option("--failed", is_flag=True, help="What failed.")
-@click.option("--missing", is_flag=True, help="What was planned and did not run.")
+@click.option("--failed", is_flag=True, help="Tests that failed.")
+@click.option("--missing", is_flag=True, help="Planned tests that did not run or did not end.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes.")
 @_DIR
 @_NIGHT
 @_BASELINES
 def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | None, baselines: Path) -> int:
-    """Run part of a night again, into the same night: what fails and then passes with the same content is flaky, and stays red."""
-    import subprocess
-
-    from fleet.cosim.night_records import BESIDE, read_night
-
+    """Run tests of a night again and add the results. A run that failed and now passes with the same content is flaky, and red."""
     if not failed and not missing:
         raise click.UsageError("give --failed, --missing or both")
     where = _chosen(folder, night)
@@ -298,11 +290,13 @@ def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | Non
 
 @command.command(name="gc", epilog="\b\nExample:\n  fleet night gc --keep 14d --keep-failing 90d")
 @_DIR
-@click.option("--keep", default="14d", show_default=True, type=Age(), help="How long records of good nights stay.")
-@click.option("--keep-failing", default="90d", show_default=True, type=Age(), help="Of nights in which something failed or moved.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--keep", default="14d", show_default=True, type=Age(), help="Age at which records of good nights are removed.")
+@click.option(
+    "--keep-failing", default="90d", show_default=True, type=Age(), help="Age at which records of other nights are removed."
+)
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
 def gc(folder: Path, keep: float, keep_failing: float, dry_run: bool) -> int:
-    """Remove records of old nights. Figures stay in the history for ever, and so does a night that was never collected."""
+    """Remove the records of old nights. The history keeps their figures. Nights that were never collected are kept."""
     from fleet.night.keep import collect_garbage
 
     found = collect_garbage(folder / "night", datetime.datetime.now(datetime.UTC), keep, keep_failing, dry_run=dry_run)

@@ -1,1 +1,1 @@
-"""Nights: what many runs did, held against the nights before, against what was accepted, and told in one page."""
+"""Nights of the regression: history, gates, causes, comparison, bisection."""

@@ -1,6 +1,6 @@
-"""Which commit made a run fail, or take other cycles: halving, in a worktree of its own, with the builds that are in the cache.
+"""Bisection: finds the commit since which a run fails, or a figure moved. Each commit runs in its own worktree, with cached builds.
 
-A commit that cannot be built or run says nothing (`git bisect run` would have 125 of it): one beside it is looked at instead.
+A commit that cannot be built or run is skipped, as `git bisect run` does for exit code 125; the search goes on with a neighbour.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _TIMEOUT_S = 4 * 3600
 
 @dataclass(frozen=True)
 class Found:
-    """culprits: the commits of which one is the first bad one, one where it is certain; probes: what was looked at, in order."""
+    """Result of a bisection. culprits: candidates for the first bad commit, one if it is certain; probes: verdicts in order."""
 
     culprits: tuple[str, ...]
     probes: tuple[tuple[str, Verdict], ...]
 
 
 def bisect(commits: Sequence[str], probe: Probe) -> Found:
-    """The first bad one of `commits`, of which the last is bad; what lies before the first is good. Neither is looked at."""
+    """Finds the first bad one of `commits`, oldest first. The last is known to be bad, and the one before the first to be good."""
     low, high = -1, len(commits) - 1
     seen: dict[int, Verdict] = {}
     while True:
@@ -54,21 +54,21 @@ def bisect(commits: Sequence[str], probe: Probe) -> Found:
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure and what it was on both sides: bad is what lies nearer to `bad`, as a ratio."""
+    """A figure with its good and its bad value."""
 
     figure: str
     good: float
     bad: float
 
     def judge(self, value: float) -> Verdict:
-        """Of a commit at which it is `value`."""
+        """ "bad" if `value` is nearer to the bad value: by ratio if all are positive, else by difference."""
         if min(self.good, self.bad, value) > 0:
             return "bad" if abs(math.log(value / self.bad)) < abs(math.log(value / self.good)) else "good"
         return "bad" if abs(value - self.bad) < abs(value - self.good) else "good"
 
 
 def commits_between(good: str, bad: str, folder: Path) -> tuple[str, ...]:
-    """Commits after `good` up to `bad`, the oldest first, along first parents. Raises ModelError where git has none."""
+    """Commits after `good` up to `bad`, oldest first, along first parents. Raises ModelError if git finds none."""
     done = run(["git", "-C", str(folder), "rev-list", "--reverse", "--first-parent", f"{good}..{bad}", "--"])
     if done.returncode:
         raise ModelError(f"git rev-list: {' '.join(done.stderr.split())}", where=f"{good}..{bad}")
@@ -79,9 +79,9 @@ def commits_between(good: str, bad: str, folder: Path) -> tuple[str, ...]:
 
 
 def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: Callable[[str], None]) -> Probe:
-    """Runs `replay` (of a record) at a commit, in a worktree that is taken away afterwards.
+    """A probe that runs the command `replay` of a record in a temporary worktree.
 
-    folder: in the checkout; tell: is given a line for every commit.
+    folder: in the checkout; metric: judge by this figure, None: by the exit code; tell: called with a line for each commit.
     """
     words = shlex.split(replay)
 
@@ -102,7 +102,7 @@ def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: C
 
 
 def _command(words: Sequence[str], reports: Path) -> list[str]:
-    """A record's replay as a process of this interpreter."""
+    """The replay command, run by this interpreter. Raises ModelError if it is not a run of a case or test."""
     if words[:3] == ["fleet", "case", "run"]:
         return [sys.executable, "-m", "fleet.cli.main", *words[1:], "--report", str(reports)]
     if words[:3] == ["python", "-m", "pytest"]:

@@ -1,4 +1,4 @@
-"""Failures of one signature are one cause: new or still there, since when, and what was changed before it began."""
+"""Causes: failures with the same signature, their age, and the changes before the first of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ State = Literal["new", "still failing", "flaky"]
 
 @dataclass(frozen=True)
 class Cause:
-    """Failures that fail in the same way.
+    """Failures with the same signature.
 
     Attributes:
-        signature: the way; state: "new" where none of them failed the last time it ran; records: ascending by key.
-        since: id of the first night of the oldest failure; nights: how many nights lie between, that one counted.
-        passed: the last night before it in which that key passed, None where it never did.
-        suspects: commits since then, as text; changed: parts of the content that differ from then.
+        signature: of all of them; state: "new" if none of them failed when it last ran; records: ascending by key.
+        since: id of the night of the oldest failure; nights: number of nights since then, inclusive.
+        passed: last night before `since` in which that key passed, None if it never did.
+        suspects: commits after `passed`, as text; changed: parts of the content that differ from the baseline run.
     """
 
     signature: str
@@ -36,12 +36,12 @@ class Cause:
 
     @property
     def first(self) -> NightRecord:
-        """The failure that is shown: the one that took least time."""
+        """The failure to show: the fastest one that can be replayed."""
         return min(self.records, key=lambda r: (not r.replay, r.seconds, r.key))
 
 
 def find_flaky(reading: Reading, last: Mapping[str, RunRow]) -> dict[str, str]:
-    """Key -> how: two outcomes of the same content, in one night, or since the last time that it ran."""
+    """Key -> explanation, for runs that passed and failed with the same content, in one night or since their last run."""
     found: dict[str, str] = {}
     for key, attempts in reading.attempts.items():
         outcomes = {(a.content, a.outcome) for a in attempts if a.outcome in ("passed", "failed") and a.content}
@@ -56,7 +56,7 @@ def find_flaky(reading: Reading, last: Mapping[str, RunRow]) -> dict[str, str]:
 
 
 def find_fixed(records: Sequence[NightRecord], last: Mapping[str, RunRow], flaky: Mapping[str, str]) -> tuple[str, ...]:
-    """Keys that failed the last time and pass now."""
+    """Keys that failed in their last run and pass now."""
     passed = [r.key for r in records if r.outcome == "passed" and r.key not in flaky]
     return tuple(key for key in passed if key in last and last[key].outcome == "failed")
 
@@ -65,10 +65,9 @@ def find_causes(
     records: Sequence[NightRecord], flaky: Mapping[str, str], since: Mapping[str, tuple[str, str | None]], night: str,
     nights: Sequence[str],
 ) -> tuple[Cause, ...]:  # fmt: skip
-    """The causes of the failures, new ones first, then by how many they are.
+    """Groups the failures by signature; new causes first, then descending by number of failures.
 
-    since: key -> (first night of its row of failures before this one, "" for none; the night in which it passed before that).
-    nights: ids of all nights up to this one.
+    since: as `History.failing_since`; night: id of this night; nights: ids of all nights up to this one.
     """
     by: dict[str, list[NightRecord]] = {}
     for record in records:

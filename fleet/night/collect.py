@@ -1,7 +1,7 @@
-"""Judging a night: its records against the nights before and what was accepted. The one place that writes the history.
+"""Collects a night: compares its records with the nights before and with accepted figures, and writes the history.
 
-It may be done at any time, also while the night runs or after it was killed, and as often as one likes: the same records and the
-same history give the same judgement.
+A night can be collected at any time and repeatedly, also while it runs or after it was killed. The same records and the same
+history give the same result.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from fleet.night.revisions import Commit, commits
 __all__ = ["Judged", "collect"]
 
 SHOWN = 60
-"""Nights that sparklines and the heat map go back."""
+"""Number of nights in sparklines and heat map."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A night and all that is to be said of it.
+    """A collected night.
 
     Attributes:
-        night: its row of the history; before: that of the night before it with the same scope, None for the first.
-        reading: its records; records: with a row for each that was planned and has none.
-        causes: of the failures; moves: of figures; means: what the tests of means say; flaky: key -> how; fixed: keys.
-        gone: keys that the night before had and that were not planned in this one.
-        commits: since the night before. lines: key that moved -> cycles of the last nights. cells: title -> night -> counts.
-        nights: ids of the nights of `lines` and `cells`, the oldest first.
+        night: its row of the history; before: row of the previous night with the same scope, or None.
+        reading: its files; records: its records, with one of outcome "not run" for each planned test without a record.
+        causes: of failures; moves: of figures; means: a line for each test of a mean.
+        flaky: key -> explanation; fixed: keys; gone: keys of the previous night that were not planned.
+        commits: since the previous night; lines: key with a move -> cycles in the last nights.
+        cells: title -> id of night -> (tests that ran, failed, moved); nights: ids in `lines` and `cells`, oldest first.
     """
 
     night: h.NightRow
@@ -72,7 +72,7 @@ class Judged:
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the heaviest failure; 1 for a figure that moved; 4 where nothing differs and something did not run."""
+        """The heaviest code of the failures; 1 for a red figure or flaky run; 4 if only something did not run."""
         codes = [r.code or int(ExitCode.DIFFERS) for r in self.records if r.failed]
         codes += [int(ExitCode.DIFFERS)] if self.red or self.flaky else []
         codes += [int(ExitCode.INCOMPLETE)] if self.incomplete or not self.records else []
@@ -80,12 +80,12 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """ "pass", "fail", or "incomplete" where nothing fails."""
+        """ "pass", "fail" or "incomplete"."""
         return {ExitCode.AGREED: "pass", ExitCode.INCOMPLETE: "incomplete"}.get(self.exit_code, "fail")
 
     @property
     def headline(self) -> str:
-        """The night in one sentence."""
+        """One line: counts of failures, figures and tests, commits, duration."""
         new = [c for c in self.causes if c.state == "new"]
         still = [c for c in self.causes if c.state == "still failing"]
         parts: list[str] = []
@@ -129,18 +129,20 @@ def _many(count: int, word: str) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Hours and minutes; seconds below a minute."""
+    """Hours and minutes; below a minute in seconds."""
     minutes = round(seconds / 60)
     return f"{minutes // 60:02}:{minutes % 60:02}" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def collect(folder: Path, night: Path, baselines: Path) -> Judged:
-    """Judges a night and writes it into the history below `folder`.
+    """Collects a night and writes it into the history in `folder`.
 
-    folder: with the nights' records; night: its own; baselines: the file of accepted figures, which may be missing.
+    Args:
+        folder: of the nights and the history; night: folder of this night's records.
+        baselines: file of accepted figures; may be missing.
 
     Raises:
-        ModelError: no records, a bad file of accepted figures, or a history that cannot be read.
+        ModelError: there are no records, the file of accepted figures is bad, or the history cannot be read.
         FleetError: the history cannot be written.
     """
     accepted = load_baselines(baselines)
@@ -172,7 +174,7 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
 
 
 def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
-    """The records, and one that says "not run" for everything that was planned and has none."""
+    """The records, with one of outcome "not run" for each planned test without a record."""
     missing: list[NightRecord] = []
     for node in reading.missing:
         kind = reading.planned[node]
@@ -232,7 +234,7 @@ def _digest(records: Sequence[NightRecord], moves: Sequence[Move], row: h.NightR
 
 
 def _with_suspects(cause: Cause, stood: Mapping[str, Before], revisions: Mapping[str, str], revision: str) -> Cause:
-    """The cause with the commits since it last passed, and with what of its content changed."""
+    """The cause with its suspects and the changed parts of its content."""
     first = revisions.get(cause.since, revision)
     suspects = commits(revisions.get(cause.passed, ""), first) if cause.passed else ()
     record = cause.first

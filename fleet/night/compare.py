@@ -1,4 +1,4 @@
-"""Two nights, branches or folders side by side, as a pull request would show it. Never silent about cycles."""
+"""Comparison of two nights, branches or folders of reports, as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS = 50
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two. label: how it is called; runs: by key."""
+    """One side of a comparison. label: its name; runs: key -> run."""
 
     label: str
     runs: Mapping[str, h.RunRow]
@@ -28,7 +28,7 @@ class Side:
 
 @dataclass(frozen=True)
 class FigureMove:
-    """A figure that differs. better: None where nobody can say; same: whether the contents are equal, None where unknown."""
+    """A figure that differs. better: None if unknown; same: the contents are equal, None if unknown."""
 
     key: str
     figure: str
@@ -39,13 +39,17 @@ class FigureMove:
 
     @property
     def ratio(self) -> float | None:
-        """after / before; None where before is 0."""
+        """after / before; None if before is 0."""
         return self.after / self.before if self.before else None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs from one side to the other; keys ascend. missing: run on the first side alone; added: on the second alone."""
+    """Differences between two sides; keys ascend.
+
+    failing, fixed, still: runs that fail only after, only before, on both sides; missing: did not run after; added: new runs.
+    errors: key -> error after; both: number of runs on both sides.
+    """
 
     before: str
     after: str
@@ -60,11 +64,11 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Whether something fails that did not, is gone, takes more cycles, or is less accurate."""
+        """A run fails that did not, did not run, takes more cycles, or is less accurate."""
         return bool(self.failing or self.missing) or any(m.better is False for m in self.moves)
 
     def markdown(self) -> str:
-        """For a pull request: the sentence first, then what is new, then figures."""
+        """Markdown: a headline, lists of runs, a table of figures."""
         cycles = [m for m in self.moves if m.figure.startswith("cycles ")]
         counts = (
             (len(self.failing), "fail now"), (len(self.fixed), "fixed"), (len(self.still), "fail on both sides"),
@@ -97,7 +101,7 @@ class Comparison:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> dict[str, Json]:
-        """JSON values of everything."""
+        """JSON values."""
         names = ("before", "after", "failing", "fixed", "still", "missing", "added")
         moves = [
             {"key": m.key, "figure": m.figure, "before": str(m.before), "after": str(m.after), "better": m.better}
@@ -107,7 +111,7 @@ class Comparison:
 
 
 def find_side(text: str, folder: Path) -> Side:
-    """A night, a branch or a revision of the history below `folder`; or a folder of reports. Raises ModelError."""
+    """Finds a side: a night, branch or revision of the history in `folder`, or a folder of reports. Raises ModelError."""
     path = Path(text)
     if not path.is_dir():
         with h.History(folder / h.FILE) as store:
@@ -122,7 +126,7 @@ def find_side(text: str, folder: Path) -> Side:
 
 
 def _campaign(path: Path) -> dict[str, h.RunRow]:
-    """The rows of a campaign's JSON, which knows verdicts and cycles alone."""
+    """The runs of a campaign.json, with verdict and cycles only."""
     try:
         table = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
         rows: list[dict[str, Any]] = table["runs"]
@@ -144,7 +148,7 @@ def _campaign(path: Path) -> dict[str, h.RunRow]:
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """What differs from `a` to `b`."""
+    """Compares side `a` (before) with side `b` (after)."""
     both = a.runs.keys() & b.runs.keys()
     ran = {k for k in both if b.runs[k].outcome != "not run"}
     moves: list[FigureMove] = []
@@ -176,7 +180,7 @@ def compare(a: Side, b: Side) -> Comparison:
 
 
 def _moved(x: Mapping[str, float], y: Mapping[str, float]) -> Sequence[str]:
-    """Figures as a whole that differ; SQNR by more than a tenth of a decibel."""
+    """Figures that differ, without cycles and bounds of single operations; SQNR by more than 0.1 dB."""
     names = [n for n in x if n in y and x[n] != y[n] and (n.count(" ") == 1 or n.startswith("sqnr "))]
     return [n for n in names if not n.startswith("sqnr ") or not abs(x[n] - y[n]) <= 0.1]
 

@@ -1,16 +1,16 @@
-"""What a figure may do from one night to the next. Both directions count: a gain is accepted too, so that the baseline stays true.
+"""Gates: how much a figure may move from one night to the next. A gain is red too until it is accepted.
 
-| figure | is held | red where |
+| figure | compared | red if |
 |---|---|---|
-| cycles ENGINE | exactly, with a memory that is ideal or fixed, and elsewhere while the content is equal | it moved |
-| mean cycles ENGINE | over a group's phases, where the content changed (`fleet.night.phases`) | its interval leaves out no change |
-| accuracy ENGINE | by the paired interval of both nights' predictions | the interval leaves out no change |
-| sqnr COMPARISON | its operation that lost most | it lost more than 1 dB |
+| cycles ENGINE | exactly; with memories other than ideal and fixed only if the content is equal | it differs |
+| mean cycles ENGINE | over the phases of a group, if the content changed (`fleet.night.phases`) | the interval excludes 1 |
+| accuracy ENGINE | paired interval over the predictions of both nights | the interval excludes 0 |
+| sqnr COMPARISON | the operation that lost most | it lost more than 1 dB |
 | over COMPARISON | largest error over its bound | above 1, or doubled |
 | coverage NAME | exactly | it fell |
-| processor | 1.5 times the median of the last seven nights | never: a warning |
+| processor | with 1.5 times the median of the last seven nights | never: a warning |
 
-What moves while the content is equal is "unexplained": its cause is in no hash. A figure that was accepted is held to that value.
+A figure that moves while the content is equal is "unexplained". An accepted figure is compared with the accepted value.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ from fleet.cosim.tasks import paired_difference, wilson
 from fleet.night.baselines import Accepted
 from fleet.night.phases import compare_means
 
-__all__ = ["METRICS", "Before", "Move", "judge", "judge_groups"]
-
-METRICS = ("cycles", "accuracy", "sqnr", "over", "coverage")
-"""Kinds of figures that are held."""
+__all__ = ["Before", "Move", "judge", "judge_groups"]
 
 State = Literal["moved", "unexplained", "accepted", "expired", "warning"]
 
@@ -40,12 +37,15 @@ _DOUBLED = 2.0
 _SLOW = 1.5
 _SLOW_NIGHTS = 7
 _SLOW_LEAST_S = 2.0
-"""Below so much processor time a ratio says nothing."""
+"""Seconds of processor time below which the ratio is noise."""
 
 
 @dataclass(frozen=True)
 class Before:
-    """A run as the history has it: the last one of its key whose figures stood. night: its id; the others as `NightRecord`."""
+    """The run with which a figure is compared: the last one of its key that passed without a red figure.
+
+    night: id of its night; the others as in `NightRecord`.
+    """
 
     night: str
     figures: Mapping[str, float]
@@ -56,9 +56,11 @@ class Before:
 
 @dataclass(frozen=True)
 class Move:
-    """A figure that is not what it was. key: of the run, or of the group; before: None where there was none; said: one clause.
+    """A figure that moved.
 
-    better: whether it moved the good way, None where nobody can say. place: of what was accepted, or "".
+    Attributes:
+        key: of the run or group; before, after: values, before None if there is none; said: one clause about the move.
+        better: True for an improvement, None if unknown; place: file:line of the accepted figure, or "".
     """
 
     key: str
@@ -72,7 +74,7 @@ class Move:
 
     @property
     def red(self) -> bool:
-        """Whether the night is red because of it."""
+        """The move makes the night red."""
         return self.state in ("moved", "unexplained", "expired")
 
 
@@ -80,7 +82,7 @@ def judge(
     record: NightRecord, before: Before | None, accepted: Mapping[str, Accepted], day: datetime.date,
     processor: Sequence[float] = (),
 ) -> tuple[Move, ...]:  # fmt: skip
-    """What of a run's figures moved. accepted: figure -> entry, of this key; processor: seconds of the last nights."""
+    """The moves of a run's figures. accepted: figure -> entry, of this key; day: today; processor: seconds in the last nights."""
     found = [*_cycles(record, before, accepted), *_accuracy(record, before), *_sqnr(record, before), *_over(record, before)]
     found += _coverage(record, before)
     made = [_settled(move, record, before, accepted.get(move.figure)) for move in found]
@@ -138,7 +140,7 @@ def _value(record: NightRecord, figure: str) -> float | None:
 
 
 def _totals(figures: Mapping[str, float], kind: str) -> Iterable[tuple[str, float]]:
-    """Figures of a kind as a whole; those of operations have one word more."""
+    """Figures of a kind, without those of single operations, which have a third word."""
     return ((name, value) for name, value in figures.items() if name.startswith(f"{kind} ") and name.count(" ") == 1)
 
 
@@ -157,7 +159,7 @@ def _cycles(record: NightRecord, before: Before | None, accepted: Mapping[str, A
 
 
 def _most(figure: str, before: Before | None, record: NightRecord) -> str:
-    """The operation whose cycles moved most."""
+    """A clause that names the operation whose cycles moved most; "" if unknown."""
     if before is None:
         return ""
     rows = {n: record.figures[n] - v for n, v in before.figures.items() if n.startswith(f"{figure} ") and n in record.figures}
@@ -184,7 +186,7 @@ def _accuracy(record: NightRecord, before: Before | None) -> Iterable[Move]:
 
 
 def _paired(then: Classes, now: Classes) -> tuple[float, float]:
-    """Interval of then - now: rows where one of them alone is right, out of both nights' rows against the same golden."""
+    """Interval of the accuracy then - now, from the rows that only one of the nights predicts correctly, with the same golden."""
     lost, won, lost_now, won_now = set(then.lost), set(then.won), set(now.lost), set(now.won)
     only_now = len(lost - lost_now) + len(won_now - won)
     only_then = len(lost_now - lost) + len(won - won_now)
@@ -192,7 +194,7 @@ def _paired(then: Classes, now: Classes) -> tuple[float, float]:
 
 
 def _unpaired(then: Classes, now: Classes) -> tuple[float, float]:
-    """Newcombe's interval (1998) of then - now, of two proportions of different rows."""
+    """Newcombe's interval (1998) of the accuracy then - now, for different rows."""
     p, q = then.correct / then.samples, now.correct / now.samples
     (p_low, p_high), (q_low, q_high) = wilson(then.correct, then.samples), wilson(now.correct, now.samples)
     return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)
@@ -236,7 +238,10 @@ def _coverage(record: NightRecord, before: Before | None) -> Iterable[Move]:
 def judge_groups(
     records: Sequence[NightRecord], before: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], day: datetime.date
 ) -> tuple[tuple[Move, ...], tuple[str, ...]]:  # fmt: skip
-    """Means over phases, where the content changed and the memory's cycles depend on the phase. Returns: (moves, what was said)."""
+    """Compares means over phases, for runs with changed content and a memory whose cycles depend on the phase.
+
+    Returns: (moves, one line a tested group).
+    """
     groups: dict[tuple[str, str], tuple[dict[int, float], dict[int, float]]] = {}
     for record in records:
         then = before.get(record.key)
@@ -259,7 +264,7 @@ def judge_groups(
         found = compare_means(old, new, len(groups))
         name = f"mean {figure}"
         if found is None:
-            said.append(f"{group}: {figure}: {len(old)} phases, too few to say anything of their mean")
+            said.append(f"{group}: {figure}: {len(old)} phases, too few to test their mean")
             continue
         said.append(f"{group}: {figure}: {found}")
         entry = accepted.get((group, name))

@@ -1,7 +1,7 @@
-"""The history of nights: one SQLite file, written by `fleet night collect` alone.
+"""The history of nights: one SQLite file, written by `fleet night collect`.
 
-A night is a row; so is every run of it. Figures, contents and signatures are stored once however many runs have them: deterministic
-figures do not change from night to night. Nights are numbered by the time in their ids, so that they may be collected in any order.
+A night is a row, and so is each of its runs. Equal figures, contents and signatures are stored once: most figures do
+not change from night to night. Nights are numbered by the time in their ids, so that they can be collected in any order.
 """
 
 from __future__ import annotations
@@ -49,9 +49,14 @@ _OF_NIGHT = ("runs", "cells", "builds", "moves", "accepted")
 
 @dataclass(frozen=True)
 class NightRow:
-    """One night. number: ascends with time; seconds: of all runs; wall: of its sessions; red: figures that moved.
+    """A night in the history.
 
-    authors: of the commits since the night before; digest: of everything that it was made of.
+    Attributes:
+        number: ascends with time; id, at, until, revision, branch, changed, scope, hosts, tools: as in the records.
+        authors: of the commits since the previous night of the same scope.
+        planned, finished, failed: numbers of tests; red: number of red figures.
+        partial: planned tests have no record, or the session did not end.
+        seconds: of all runs; wall: of the sessions; digest: SHA-256 of the row, the records and the moves.
     """
 
     number: int
@@ -82,7 +87,7 @@ class NightRow:
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run of a night, as comparisons need it."""
+    """A run in the history. Attributes as in `NightRecord`; red: a figure of it is red."""
 
     key: str
     kind: str
@@ -99,21 +104,21 @@ class RunRow:
 
 
 def number_of(night: str) -> int:
-    """The number of a night, out of its id."""
+    """The number of a night, from its id."""
     day, _, rest = night.partition("T")
     time, _, drawn = rest.partition("Z-")
     return int(day + time) * 4096 + int(drawn[:3], 16)
 
 
 def title_of(record: NightRecord) -> str:
-    """The row of the heat map that a run is in: its case, or its kind of test."""
+    """The row of the heat map: the case of a run, or the kind of another test."""
     return record.case or record.kind
 
 
 class History:
-    """An open history. `path`: the file; it is made where there is none and something is to be written.
+    """An open history. path: the file; write: open for writing, and create it if it is missing.
 
-    Raises ModelError for a file that is no history, or of another version.
+    Raises ModelError if the file is missing, is not a history, or has another version.
     """
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
@@ -144,7 +149,7 @@ class History:
     def add(
         self, night: NightRow, records: Sequence[NightRecord], moves: Sequence[Move] = (), accepted: Iterable[Accepted] = ()
     ) -> None:
-        """Writes a night in place of what is there of it; all or nothing."""
+        """Writes or replaces a night, in one transaction. Raises FleetError if the file cannot be written."""
         red = {move.key for move in moves if move.red}
         try:
             with self._db:
@@ -156,13 +161,8 @@ class History:
                 marks = ", ".join("?" * len(values))
                 self._db.execute(f"INSERT OR REPLACE INTO nights ({names}) VALUES ({marks})", tuple(values.values()))
                 self._add_runs(night.number, records, red)
-                self._db.executemany(
-                    "INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [(night.number, m.key, m.figure, m.before, m.after, m.state, m.said) for m in moves],
-                )
-                self._db.executemany(
-                    "INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?)", [_accepted(night.number, a) for a in accepted]
-                )
+                self._insert("moves", [(night.number, m.key, m.figure, m.before, m.after, m.state, m.said) for m in moves])
+                self._insert("accepted", [_accepted(night.number, one) for one in accepted])
         except sqlite3.Error as error:
             raise FleetError(f"the history cannot be written ({error})", where=str(self.path)) from error
 
@@ -198,19 +198,23 @@ class History:
             cell[2] += r.key in red
             if hardware := r.parts.get("hardware"):
                 builds[r.device, hardware] = builds.get((r.device, hardware), 0) + 1
-        db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", [(night, title, *cell) for title, cell in sorted(cells.items())])
-        db.executemany("INSERT INTO builds VALUES (?, ?, ?, ?)", [(night, *build, n) for build, n in sorted(builds.items())])
+        self._insert("cells", [(night, title, *cell) for title, cell in sorted(cells.items())])
+        self._insert("builds", [(night, *build, n) for build, n in sorted(builds.items())])
+
+    def _insert(self, table: str, rows: Sequence[tuple[str | float | None, ...]]) -> None:
+        if rows:
+            self._db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
 
     # -- reading
 
     def nights(self) -> tuple[NightRow, ...]:
-        """All nights, the oldest first."""
+        """All nights, oldest first."""
         rows = self._db.execute("SELECT * FROM nights ORDER BY number")
         names = [column[0] for column in rows.description]
         return tuple(_night(dict(zip(names, row, strict=True))) for row in rows)
 
     def before(self, night: int) -> tuple[dict[str, Before], dict[str, RunRow]]:
-        """Of every key that ran before: (the last run that passed and whose figures stood, the last run that there is)."""
+        """By key, of the nights before: (last run that passed without a red figure, last run of any outcome but "not run")."""
         stood = {
             row[0]: Before(row[1], *_figures(row[2]), row[3] or "", json.loads(row[4]) if row[4] else {})
             for row in self._db.execute(
@@ -226,11 +230,11 @@ class History:
         return stood, {row.key: row for row in self._runs(f"JOIN ({last}) l ON l.key = r.key AND l.night = r.night", (night,))}
 
     def runs(self, night: int) -> dict[str, RunRow]:
-        """Key -> run, of one night."""
+        """Key -> run, of a night."""
         return {row.key: row for row in self._runs("WHERE r.night = ?", (night,))}
 
     def run(self, key: str, night: int) -> RunRow | None:
-        """One run of one night."""
+        """The run of a key in a night, or None."""
         return next(self._runs("WHERE r.night = ? AND k.key = ?", (night, key)), None)
 
     def _runs(self, which: str, values: tuple[Any, ...]) -> Iterator[RunRow]:
@@ -247,7 +251,7 @@ class History:
             yield RunRow(key, kind, outcome, seconds, *known[text], content or "", signature or "", error, bool(red), replay, node)
 
     def processor(self, night: int, nights: int = 7) -> dict[str, list[float]]:
-        """Key -> seconds of processor time in the last nights before, the oldest first."""
+        """Key -> processor time in seconds of its passing runs in the last `nights` nights before `night`, oldest first."""
         found: dict[str, list[float]] = {}
         for key, seconds in self._db.execute(
             """SELECT k.key, r.processor FROM runs r JOIN keys k ON k.number = r.key WHERE r.outcome = 'passed' AND r.night IN (
@@ -258,7 +262,7 @@ class History:
         return found
 
     def failing_since(self, keys: Iterable[str], night: int) -> dict[str, tuple[str, str | None]]:
-        """Key -> (the first night of its present row of failures, the last night before that in which it passed, None for none)."""
+        """Key -> (first night of its current series of failures, or ""; last night before that in which it passed, or None)."""
         found: dict[str, tuple[str, str | None]] = {}
         for key in keys:
             first, passed = "", None
@@ -276,7 +280,7 @@ class History:
         return found
 
     def cycles(self, key: str, night: int, nights: int = 60) -> tuple[float | None, ...]:
-        """Cycles of a key in the last nights up to `night`, the oldest first; None where it did not run."""
+        """Cycles of a key in the last `nights` nights up to `night`, oldest first; None if it did not run."""
         rows = self._db.execute(
             """SELECT r.cycles FROM (SELECT number FROM nights WHERE number <= ? ORDER BY number DESC LIMIT ?) n
                LEFT JOIN runs r ON r.night = n.number AND r.key = (SELECT number FROM keys WHERE key = ?) ORDER BY n.number""",
@@ -285,7 +289,7 @@ class History:
         return tuple(row[0] for row in rows)
 
     def cells(self, night: int, nights: int = 60) -> dict[str, dict[str, tuple[int, int, int]]]:
-        """Title -> night's id -> (runs, failed, moved), of the last nights up to `night`."""
+        """Title -> id of night -> (tests that ran, failed, moved), for the last `nights` nights up to `night`."""
         found: dict[str, dict[str, tuple[int, int, int]]] = {}
         for title, name, *counts in self._db.execute(
             """SELECT c.title, n.id, c.runs, c.failed, c.moved FROM cells c JOIN (
@@ -296,17 +300,10 @@ class History:
             found.setdefault(title, {})[name] = (counts[0], counts[1], counts[2])
         return found
 
-    def moves(self, night: int) -> tuple[Move, ...]:
-        """What moved in a night."""
-        rows = self._db.execute(
-            "SELECT key, figure, before, after, state, said FROM moves WHERE night = ? ORDER BY rowid", (night,)
-        )
-        return tuple(Move(k, f, b, a, state, None if b is None else a < b, said) for k, f, b, a, state, said in rows)
-
     def find(self, name: str) -> NightRow:
-        """A night by its id or the beginning of it, "last", "last~2", a branch, or a revision; the newest of several.
+        """The newest night with this id or prefix of an id, branch or revision; "last" and "last~N" count from the end.
 
-        Raises ModelError where there is none.
+        Raises ModelError if there is none.
         """
         found = self.nights()
         word, tilde, back = name.partition("~")
@@ -324,7 +321,7 @@ class History:
 
 
 def headline_cycles(figures: Mapping[str, float]) -> float | None:
-    """Cycles of the hardware, else of the first engine that has a clock."""
+    """Cycles of rtl, else of the first engine with a clock, else None."""
     found = {name: value for name, value in figures.items() if name.startswith("cycles ") and name.count(" ") == 1}
     return found.get("cycles rtl", next(iter(found.values()), None))
 

@@ -1,4 +1,4 @@
-"""What is kept of nights: the figures for ever, records and pages of runs for a while, those of failing nights longer."""
+"""Garbage collection of nights: removes old records and keeps the figures in the history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Removed", "collect_garbage"]
 
 @dataclass(frozen=True)
 class Removed:
-    """What was taken away. kept: why nights that are old enough are still there, a line each."""
+    """Result of a garbage collection. nights: removed ids; bytes: freed; kept: lines about nights that were never collected."""
 
     nights: tuple[str, ...]
     bytes: int
@@ -24,9 +24,9 @@ class Removed:
 
 
 def collect_garbage(folder: Path, now: datetime.datetime, keep: float, keep_failing: float, *, dry_run: bool = False) -> Removed:
-    """Removes the folders of nights that ended long ago. What was not collected stays: its figures are nowhere else.
+    """Removes the folders of old nights, except the last night and nights that were never collected.
 
-    keep, keep_failing: seconds; of nights in which nothing failed or moved, and of the others.
+    keep, keep_failing: age in seconds at which a good night (`NightRow.good`) or another one is removed; dry_run: remove nothing.
     """
     try:
         with h.History(folder / h.FILE) as store:

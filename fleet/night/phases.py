@@ -1,7 +1,7 @@
-"""Whether a mean over phases moved, where single phases scatter: a test on the ratios of paired phases, and what it can find.
+"""Test of the mean cycles over phases: Student's t on the logarithms of the ratios of paired phases, with its power.
 
-A run with a memory that refreshes meets another phase of the refresh with every seed, and so takes other cycles. Seeds that are in
-both nights are paired: what a phase does in both cancels.
+With a refreshing memory every seed starts in another phase of the refresh and takes other cycles. Seeds that ran in both nights are
+paired, so that the effect of the phase cancels.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ from statistics import NormalDist, fmean, stdev
 __all__ = ["FALSE_ALARMS", "LEAST", "LOSS", "POWER", "MeanMove", "compare_means"]
 
 LEAST = 8
-"""Phases below which nothing is said of a mean."""
+"""Fewest paired phases for a test."""
 
 FALSE_ALARMS = 0.01
-"""False alarms a night, of all groups together."""
+"""Probability of a false alarm in a night, over all groups."""
 
 LOSS = 0.01
-"""The loss that is to be found."""
+"""Relative loss that the test should find."""
 
 POWER = 0.9
-"""With which probability."""
+"""Probability of finding it."""
 
 
 @dataclass(frozen=True)
 class MeanMove:
-    """Two means over the same phases. ratio: now over then (geometric mean of the pairs); low, high: its interval.
+    """Two means over the same phases.
 
-    finds: the smallest loss that this test finds with probability `POWER`, as a fraction.
-    needs: phases with which it would find `LOSS`.
+    Attributes:
+        phases: number of pairs; before, after: mean cycles; ratio: geometric mean of after / before; low, high: its interval.
+        finds: smallest relative loss that this test finds with probability `POWER`; needs: phases needed to find `LOSS`.
     """
 
     phases: int
@@ -45,7 +46,7 @@ class MeanMove:
 
     @property
     def moved(self) -> bool:
-        """Whether the interval leaves out 1."""
+        """The interval excludes 1."""
         return not self.low <= 1.0 <= self.high
 
     def __str__(self) -> str:
@@ -57,9 +58,10 @@ class MeanMove:
 
 
 def compare_means(before: Mapping[int, float], after: Mapping[int, float], groups: int = 1) -> MeanMove | None:
-    """before, after: seed -> cycles, above 0; groups: how many means of the night are tested, which share the false alarms.
+    """Tests the means over the seeds in both nights.
 
-    Returns: None with fewer than `LEAST` seeds in both.
+    before, after: seed -> cycles, above 0; groups: number of tests in the night, which share `FALSE_ALARMS`.
+    Returns: None with fewer than `LEAST` common seeds.
     """
     seeds = sorted(before.keys() & after.keys())
     if len(seeds) < LEAST:
@@ -95,7 +97,7 @@ def _student(p: float, freedom: int) -> float:
 
 
 def _below(t: float, freedom: int) -> float:
-    """Student's distribution function at t >= 0, by the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    """Distribution function of Student's t at t >= 0, by the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4."""
     angle = math.atan(t / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     if freedom % 2:

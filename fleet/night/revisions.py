@@ -1,4 +1,4 @@
-"""What git says between two nights: commits, their authors and their subjects."""
+"""Commits between two nights, from git."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Commit", "commits"]
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit. revision: the whole hash."""
+    """A commit. revision: its full hash."""
 
     revision: str
     author: str
@@ -22,9 +22,9 @@ class Commit:
 
 
 def commits(before: str, after: str, folder: Path | None = None) -> tuple[Commit, ...]:
-    """Those of `after` that are not of `before`, the oldest first; none where git does not know one of them.
+    """Commits of `after` that are not in `before`, oldest first; empty if git does not know one of the revisions.
 
-    before, after: revisions; folder: in the checkout, default the working directory.
+    folder: in the checkout; default: the working directory.
     """
     if not before or not after or before == after:
         return ()

@@ -1,4 +1,4 @@
-"""Between which revisions a run began to fail, or a figure of it moved: what a bisection begins with."""
+"""The range of a bisection: the revisions between which a run began to fail, or a figure moved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Between", "between"]
 
 @dataclass(frozen=True)
 class Between:
-    """good, bad: revisions; replay: of the run; metric: None where it is the verdict that changed; said: one clause."""
+    """A range. good, bad: revisions; replay: command of the run; metric: the figure, None for the verdict; said: one clause."""
 
     good: str
     bad: str
@@ -24,9 +24,9 @@ class Between:
 
 
 def between(folder: Path, key: str, metric: str | None) -> Between:
-    """The last night in which the run of `key`, or its figure, stood, and the first after it in which it did not.
+    """The revisions of the last good and the first bad night of a run.
 
-    metric: "cycles" or a whole figure, None for the verdict. Raises ModelError where the history does not have both.
+    metric: "cycles" or a whole figure ("cycles rtl"); None for the verdict. Raises ModelError if the history lacks one of them.
     """
     with h.History(folder / h.FILE) as store:
         rows = [(n, store.run(key, n.number)) for n in store.nights()]

@@ -1,4 +1,4 @@
-"""The products of a judged night: one page, JSON, JUnit and Markdown; the same judgement gives the same bytes."""
+"""Reports of a collected night: HTML page, JSON, JUnit and Markdown. Equal input gives equal bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SCRIPT = Path(__file__).parent / "templates" / "night.js"
 
 @dataclass(frozen=True)
 class NightFiles:
-    """What was written."""
+    """Paths of the written files."""
 
     html: Path
     json: Path
@@ -112,7 +112,7 @@ def _junit(judged: Judged) -> str:
 
 
 def markdown_of(judged: Judged) -> str:
-    """What a pull request would show of a night."""
+    """Markdown summary of a night, for a pull request."""
     md = _text.markdown
     lines = [f"# {_text.SYMBOLS.get(judged.verdict, 'INCOMPLETE')}: {judged.headline}", ""]
     lines += [f"- {md(said)}" for said in judged.reading.said]
@@ -123,12 +123,12 @@ def markdown_of(judged: Judged) -> str:
         lines += [f"- suspect: {md(s)}" for s in cause.suspects[:_MOST_KEYS]]
         lines += ["", "```sh", cause.first.replay.replace("```", "'''"), "```"] if cause.first.replay else []
     if judged.moves:
-        lines += ["", "| figure | of | was | is | | |", "|---|---|---|---|---|---|"]
+        lines += ["", "| figure | run | before | after | state | details |", "|---|---|---|---|---|---|"]
     for m in judged.moves[:_MOST_MOVES]:
         cells = (m.figure, m.key, _shown(m.before), _shown(m.after), m.state, m.said)
         lines.append("| " + " | ".join(md(c) for c in cells) + " |")
     for title, keys in (
-        ("not run", [r.key for r in judged.not_run]), ("fixed", judged.fixed), ("not in this night", judged.gone),
+        ("not run", [r.key for r in judged.not_run]), ("fixed", judged.fixed), ("not planned this time", judged.gone),
         ("flaky", tuple(judged.flaky)),
     ):  # fmt: skip
         if keys:
@@ -166,7 +166,7 @@ def _page(judged: Judged) -> str:
         "moves": [_moved(m, judged) for m in moves[:_MOST_MOVES]],
         "more_moves": len(moves) - _MOST_MOVES,
         "warnings": [m for m in judged.moves if m.state == "warning"][:_MOST_MOVES],
-        "known": [r for r in judged.records if r.outcome == "known failure"],
+        "known": [f"{r.key}: {r.known}" for r in judged.records if r.outcome == "known failure"],
         "heat": _heat(judged),
         "machines": _machines(judged),
         "rows": Markup(_table(judged)),
@@ -199,7 +199,7 @@ def _moved(move: Move, judged: Judged) -> dict[str, Any]:
 
 
 def _spark(line: Sequence[float | None]) -> str:
-    """Cycles of the last nights as a line; empty for fewer than two."""
+    """Cycles of the last nights as an SVG line; "" for fewer than two values."""
     values = [v for v in line if v is not None]
     if len(values) < 2:
         return ""
@@ -216,7 +216,7 @@ def _spark(line: Sequence[float | None]) -> str:
 
 
 def _heat(judged: Judged) -> dict[str, Any]:
-    """Rows of the heat map: those that have something to show first."""
+    """The heat map: titles with the most failures and moves first."""
     at = {name: i for i, name in enumerate(judged.nights)}
 
     def weight(item: tuple[str, Mapping[str, tuple[int, int, int]]]) -> tuple[int, str]:
@@ -247,7 +247,7 @@ def _machines(judged: Judged) -> list[dict[str, Any]]:
 
 
 def _table(judged: Judged) -> str:
-    """All runs for the script, as columns of indices into short lists; safe inside a <script> of JSON."""
+    """All runs as JSON for the script, words as indices into lists; safe inside <script>."""
     words: dict[str, dict[str, int]] = {name: {} for name in ("kind", "outcome", "device", "memory", "file", "state")}
 
     def at(name: str, word: str) -> int:
@@ -268,7 +268,7 @@ def _table(judged: Judged) -> str:
 
 
 def _replay(record: NightRecord) -> str | int:
-    """0 or 1 where the script can make the command out of the row, else the command."""
+    """0 or 1 if the script can derive the command from the row, else the command."""
     run = record.key.partition("[")[2].removesuffix("]")
     if record.replay == f"fleet case run {record.file} --only {run}":
         return 0

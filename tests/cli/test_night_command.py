@@ -70,7 +70,7 @@ def test_gc_keeps_figures_and_what_was_never_collected(tmp_path: Path, fleet: Fl
     where = night_dir(tmp_path)
     for day in range(4):
         judged(where, day, [failed(run(day=day)) if day == 1 else run(day=day)]) if day != 2 else write(where, day, [run(day=day)])
-    refused("night", "gc", "--keep", "soon", words=("is no age", "14d"))
+    refused("night", "gc", "--keep", "soon", words=("is not an age", "14d"))
     assert "would remove" in fleet("night", "gc", "--keep", "0d", "--dry-run").out
     ran = fleet("night", "gc", "--keep", "0d", "--keep-failing", "999999d")
     assert f"removed {night_id(0)}" in ran.out

@@ -8,7 +8,7 @@ RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
 # Where it is set, as in many container images, each of the many processes compiles fleet again, and pytest rewrites it again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo demo-all test lint quick sim nightly weekly bench doctor clean
+.PHONY: help setup demo demo-all test lint quick sim nightly weekly site bench doctor clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ nightly: setup ## every case on every device, memory and seed; the RTL through Y
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/faults --weekly
+
+site: setup ## the documentation as pages to browse: build/site/index.html
+	@$(RUN)python scripts/build_site.py
 
 bench: setup ## the tables of docs/performance.md
 	@for b in benchmarks/*.py; do echo "== $$b"; $(RUN)python $$b; done

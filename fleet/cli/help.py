@@ -14,10 +14,10 @@ _EPILOG = "\b\nExamples:\n  fleet help\n  fleet help onnx\n  fleet help numpy"
 
 
 def pages() -> dict[str, Path]:
-    """Topic -> file: docs/ of the checkout, else what the wheel has of it."""
+    """Topic -> file: docs/ of the checkout with its folders, else what the wheel has of it."""
     package = Path(fleet.__file__).parent
     folder = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
-    return {} if folder is None else {p.stem: p for p in sorted(folder.glob("*.md"))}
+    return {} if folder is None else {p.stem: p for p in sorted(folder.rglob("*.md"))}
 
 
 @click.command(name="help", epilog=_EPILOG)
@@ -27,10 +27,10 @@ def command(topic: str | None) -> int:
     found = pages()
     if topic is None:
         for name, path in found.items():
-            with path.open(encoding="utf-8") as file:
-                click.echo(f"{name:<24} {file.readline().lstrip('# ').rstrip()}")
+            title = next((line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# ")), "")
+            click.echo(f"{name:<24} {title.removeprefix('# ')}")
         return ExitCode.AGREED
-    name = topic.removeprefix("docs/").removesuffix(".md")
+    name = topic.rpartition("/")[2].removesuffix(".md")
     if name not in found:
         near = get_close_matches(name, found, 3) or list(found)
         raise FleetError("no page of this name", where=topic, hint=f"pages are {', '.join(near)}; `fleet help` lists them all")

@@ -21,7 +21,7 @@ from fleet.core.plugins import blamed, reason
 from fleet.core.signals import EndingSignals, ending_signals
 from fleet.errors import ExitCode, FleetError
 
-_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     # heading -> name -> module, one line for the overview (the command's own help is in its module)
     "Run": {
         "try": ("fleet.cli.try_file", "What a file is, whether vm and the best device agree on it, what to type next."),
@@ -57,7 +57,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "isa": ("fleet.cli.isa", "Make, extend, check and compare instruction sets."),
     },
 }
-_COMMANDS = {name: entry for group in _GROUPS.values() for name, entry in group.items()}
+_COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 _EPILOG = """\b
 Examples:
@@ -85,7 +85,7 @@ class _Lazy(click.Group):
         return equip(importlib.import_module(_COMMANDS[cmd_name][0]).command, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, group in _GROUPS.items():
+        for heading, group in GROUPS.items():
             with formatter.section(heading):
                 formatter.write_dl([(name, line) for name, (_, line) in group.items()])
 

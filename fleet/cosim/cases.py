@@ -26,8 +26,8 @@
     memories = ["fixed", "stall"]
     tier = "nightly"
 
-A run's id is "<device>-<memory>-<seed>" ("host" for runs without an accelerator engine), with "-aux" for issue aux, "-device" for
-load device, and "-<samples>" where runs of a case would otherwise share an id. Nothing in a case is executed: models are parsed,
+A run's id is `<device>-<memory>-<seed>` (`host` for runs without an accelerator engine), with `-aux` for issue aux, `-device` for
+load device, and `-<samples>` where runs of a case would otherwise share an id. Nothing in a case is executed: models are parsed,
 arrays are read, `make` is only shown.
 
 A known failure does not fail the session until the day after it expires, at most a year ahead. If it passes, the session fails, so

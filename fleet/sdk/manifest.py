@@ -30,13 +30,16 @@ __all__ = ["Extension", "InstructionSet", "Loader", "RtlFiles", "generated_files
 class RtlFiles:
     """The hardware of a set.
 
-    sources: SystemVerilog files in compile order (packages first); include_dirs: for `include.
-    top: module name, with the ports of rtl_models/README.md.
-    parameters: from a device to parameters (name -> int), of which the top module gets those that it declares. None: on offer are
-        the device's own, depths of on-chip memories ("AccDepth") among them, and sizes of memories ("DdrBytes", "DdrMegabytes").
-    memories: on-chip memory, registers: state register -> where the RTL keeps it (a register in several parts). Of these,
-        simulations compare the whole content when a stream has ended, and may begin with any content; the others are known by what
-        the hardware tells of its writes.
+    Attributes:
+        sources: SystemVerilog files in compile order (packages first).
+        top: Module name, with the ports of rtl_models/README.md.
+        include_dirs: Where the files that sources include are found.
+        parameters: From a device to parameters (name -> int), of which the top module gets those that it declares. None: on offer
+            are the device's own, depths of on-chip memories ("AccDepth") among them, and sizes of memories ("DdrBytes",
+            "DdrMegabytes").
+        memories: On-chip memory -> where the RTL keeps it. Simulations compare its whole content when a stream has ended, and may
+            begin with any content; what is not listed is known by what the hardware tells of its writes.
+        registers: State register -> where the RTL keeps it (a register in several parts); compared as memories are.
     """
 
     sources: tuple[Path, ...]

@@ -6,10 +6,12 @@ The pages are Markdown that any reader shows. Two marks in them are filled while
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
@@ -106,7 +108,42 @@ def _filled(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((\.\./[\w/]+\.md)\)", r"](path:\1)", text) if "/" not in name else text
 
 
+def _signature(_: Sphinx, *about: Any) -> tuple[str | None, str | None]:
+    """A default that Python shows as an address is "..."; autodoc could not wrap the signature else."""
+    signature, result = about[-2:]
+    return signature and re.sub(r"<(?:[^<>]|<[^<>]*>)*>", "...", signature), result
+
+
+def _one_name_an_entry(_: Sphinx, *about: Any) -> None:
+    """`rows, channels: of the tensor` of a docstring becomes an entry for each name."""
+    lines: list[str] = about[-1]
+    made: list[str] = []
+    for i, line in enumerate(lines):
+        found = re.fullmatch(r"( +)(\w+(?:, \w+)+)(: .*)", line)
+        if found is None:
+            made.append(line)
+            continue
+        indented = " " * (len(found[1]) + 1)
+        end = next((n for n, below in enumerate(lines[i + 1 :], i + 1) if not below.startswith(indented)), len(lines))
+        *names, last = found[2].split(", ")
+        for name in names:
+            made += [f"{found[1]}{name}{found[3]}", *lines[i + 1 : end]]
+        made.append(f"{found[1]}{last}{found[3]}")
+    lines[:] = made
+
+
+def _left_out(_: Sphinx, what: str, name: str, found: Any, *_more: Any) -> bool | None:
+    """Fields that a method seems to stand for: a default that is a function, a place in a tuple."""
+    default = what == "class" and inspect.isfunction(found) and found.__name__ != name
+    return True if default or (inspect.getdoc(found) or "").startswith("Alias for field number") else None
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    for name in fleet.__all__:
+        setattr(fleet, name, getattr(fleet, name))  # loaded when they are used; autodoc shows what is there
     app.connect("source-read", _filled)
+    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-docstring", _one_name_an_entry, priority=100)  # before napoleon reads the sections
+    app.connect("autodoc-skip-member", _left_out)
     app.add_lexer("systemrdl", _SystemRdl)

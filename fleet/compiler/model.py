@@ -129,7 +129,7 @@ class Compiled:
         external_data: of an ONNX model, whether its weights go into "NAME.data" beside it, as they do from 1 GiB on.
 
         Returns:
-            Of a header, the functions that it declares and nothing defines: name -> why.
+            Name -> why, of the functions that a header declares and nothing defines; nothing for other files.
 
         Raises as `text`, and FleetError where the file cannot be written.
         """
